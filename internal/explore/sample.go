@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// sampled: one run in so many is made twice more and compared with itself.
+// sampled: one run in so many is made once more and compared with itself.
 const sampled = 64
 
 // Sample is what comparing some of the runs with themselves has shown.
@@ -18,15 +18,21 @@ type Sample struct {
 	In    string
 }
 
-// compare holds a run against itself if it is one of the sample: two runs of one strategy differ only if csisim or what it
-// drives does not do the same twice.
-func (s *Search) compare(ctx context.Context, subject Subject, e *ended, stacks *kernel.Stacks) {
+// run makes a run. One of the sample it makes once more and holds against the first: two runs of one strategy differ only if csisim or
+// what it drives does not do the same twice.
+func (s *Search) run(ctx context.Context, subject Subject, e *ended, strategy kernel.Strategy, stacks *kernel.Stacks) (outcome Outcome, err error) {
 	comparer, can := subject.(Comparer)
-	if !can || e.run%sampled != sampled-1 || e.err != nil {
-		return
+	if !can || e.run%sampled != sampled-1 {
+		return subject.Run(ctx, strategy, stacks)
 	}
 	e.compared = true
-	e.parted, e.err = comparer.Compare(ctx, func() kernel.Strategy { return s.plan.strategy(e.course) }, stacks)
+	next := strategy
+	outcome, e.parted, err = comparer.Compare(ctx, func() kernel.Strategy {
+		now := next
+		next = s.plan.strategy(e.course)
+		return now
+	}, stacks)
+	return outcome, err
 }
 
 // take takes notice of a run that may be one of the sample.

@@ -23,18 +23,18 @@ func (f *forgetful) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) 
 	return explore.Outcome{}, nil
 }
 
-func (f *forgetful) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (parted, err error) {
+func (f *forgetful) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, parted, err error) {
+	if first, err = f.Run(ctx, fresh(), stacks); err != nil {
+		return first, nil, err
+	}
+	faults := f.faults
 	if _, err := f.Run(ctx, fresh(), stacks); err != nil {
-		return nil, err
+		return first, nil, err
 	}
-	first := f.faults
-	if _, err := f.Run(ctx, fresh(), stacks); err != nil {
-		return nil, err
+	if f.forgets || f.faults != faults {
+		return first, errors.New("the runs part"), nil
 	}
-	if f.forgets || f.faults != first {
-		return errors.New("the runs part"), nil
-	}
-	return nil, nil
+	return first, nil, nil
 }
 
 func TestOneRunInSixtyFourIsHeldAgainstItself(t *testing.T) {

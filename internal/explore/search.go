@@ -179,12 +179,11 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 		strategy := s.plan.strategy(e.course)
 		var outcome Outcome
 		faults := newFaultWatch(strategy)
-		if outcome, err = subject.Run(ctx, faults.strategy(), &stacks); err == nil {
+		if outcome, err = s.run(ctx, subject, &e, faults.strategy(), &stacks); err == nil {
 			e.happened = faults.happened
 			e.note(strategy, outcome)
 		}
 		e.err = err
-		s.compare(ctx, subject, &e, &stacks)
 		results <- e
 	}
 }

@@ -16,9 +16,9 @@ type Subject interface {
 
 // Comparer is a subject that says how two runs of a strategy differ that should be alike.
 type Comparer interface {
-	// Compare makes both runs; it returns nil if they are alike. The second error is for one that could not be made, or was
-	// interrupted.
-	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (parted, err error)
+	// Compare makes both runs, each with the next fresh strategy; the outcome is that of the first. parted is nil if they are alike. err
+	// is for one that could not be made, or was interrupted.
+	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first Outcome, parted, err error)
 }
 
 // Outcome is what came of a run.

@@ -48,16 +48,25 @@ func (s *subject) Run(ctx context.Context, strategy kernel.Strategy, stacks *ker
 	if err != nil {
 		return explore.Outcome{}, err
 	}
-	return explore.Outcome{Shown: shownBy(result), Trace: result.Trace}, nil
+	return outcomeOf(result), nil
 }
 
-// Compare makes a run of a search twice, and compares what happened and the traces.
-func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (parted, err error) {
+func outcomeOf(r *scenario.Result) explore.Outcome {
+	return explore.Outcome{Shown: shownBy(r), Trace: r.Trace}
+}
+
+// Compare makes a run of a search twice, and compares what happened and the traces. Where these part the outcome is that of a run by
+// itself, which does not fail for it.
+func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, parted, err error) {
 	twice := s.options
 	twice.CheckDeterminism = true
 	result, err := s.make(ctx, fresh, stacks, twice)
 	if err != nil {
-		return nil, err
+		return explore.Outcome{}, nil, err
 	}
-	return result.Parted, nil
+	if result.Parted != nil {
+		first, err = s.Run(ctx, fresh(), stacks)
+		return first, result.Parted, err
+	}
+	return outcomeOf(result), nil, nil
 }
