@@ -103,7 +103,7 @@ type novelty struct {
 
 // at reports whether the calm run does not get to a point.
 func (n *novelty) at(c kernel.Choice) bool {
-	c.Label = uid().ReplaceAllString(c.Label, "…")
+	c.Label = withoutUIDs(c.Label)
 	d, nth := n.names.next(c)
 	return !n.calm[Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}]
 }

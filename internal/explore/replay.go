@@ -7,7 +7,6 @@ import (
 
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Replay takes named choices where they come up, and is calm everywhere else.
@@ -47,11 +46,9 @@ func NewLooseReplay(choices []Choice) *Replay {
 
 // loose is the choice without the uids in its name, which count up: in another order they are others.
 func (c Choice) loose() Choice {
-	c.Of = uid().ReplaceAllString(c.Of, "…")
+	c.Of = withoutUIDs(c.Of)
 	return c
 }
-
-var uid = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // Taken are the choices that came up and were taken, by the names that they have in this run.
 func (r *Replay) Taken() []Choice { return r.taken }
@@ -65,7 +62,7 @@ func (r *Replay) Choose(c kernel.Choice) int {
 	if r.exact != nil {
 		d, nth := r.exact.next(c)
 		exact = Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth}
-		c.Label = uid().ReplaceAllString(c.Label, "…")
+		c.Label = withoutUIDs(c.Label)
 	}
 	d, nth := r.names.next(c)
 	here := Choice{Kind: c.Kind.String(), Of: d.String(), At: d.instant(), Nth: nth}

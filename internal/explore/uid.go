@@ -1,0 +1,38 @@
+package explore
+
+import "strings"
+
+// uidShape is what a uid looks like; x is a hexadecimal digit.
+const uidShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+
+// withoutUIDs is the text with … for each uid. Faults are named at each call and write of a run, so it is not left to a
+// regular expression.
+func withoutUIDs(text string) string {
+	if strings.Count(text, "-") < strings.Count(uidShape, "-") {
+		return text
+	}
+	var b strings.Builder
+	kept := 0
+	for i := 0; i+len(uidShape) <= len(text); i++ {
+		if isUID(text[i : i+len(uidShape)]) {
+			b.WriteString(text[kept:i] + "…")
+			kept = i + len(uidShape)
+			i = kept - 1
+		}
+	}
+	if kept == 0 {
+		return text
+	}
+	return b.String() + text[kept:]
+}
+
+func isUID(text string) bool {
+	for i := range len(uidShape) {
+		c := text[i]
+		isDigit := '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
+		if (uidShape[i] == 'x') != isDigit || !isDigit && c != '-' {
+			return false
+		}
+	}
+	return true
+}
