@@ -3,6 +3,7 @@
 package calls
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -46,17 +47,13 @@ var addons = []protoreflect.FileDescriptor{
 }
 
 // Methods lists the CSI methods' short names.
-func Methods() []string {
-	names := make([]string, 0, len(methods()))
-	for name := range methods() {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Methods() []string { return slices.Sorted(maps.Keys(methods())) }
 
 // IsMethod says whether the name, in which * stands for any text, is that of a CSI method.
 func IsMethod(name string) bool {
+	if _, is := methods()[name]; is {
+		return true
+	}
 	return slices.ContainsFunc(Methods(), func(method string) bool { return partial.Wildcard(name, method) })
 }
 

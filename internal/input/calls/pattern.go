@@ -142,14 +142,13 @@ func meant(word string, known []string) string {
 
 // Mismatch says in a few words why the call is not as the pattern; it is empty if it is.
 func (p Pattern) Mismatch(e *trace.Event, names *Names) string {
-	node := names.Node(e)
 	switch {
 	case !partial.Wildcard(p.Call, Short(e.Method)):
 		return "another method"
 	case p.Driver != "" && p.Driver != e.Driver:
 		return "driver " + e.Driver
-	case p.Node != "" && p.Node != node && p.Node != e.Node:
-		return "node " + node
+	case p.Node != "" && p.Node != e.Node && p.Node != names.Node(e):
+		return "node " + names.Node(e)
 	case p.From != "" && !partial.Wildcard(p.From, e.Actor) && !strings.HasPrefix(e.Actor, p.From+"/"):
 		return "from " + e.Actor
 	case p.Volume != "" && !names.match(p.Volume, e):
