@@ -18,7 +18,7 @@ type moment struct {
 }
 
 // momentsBetween is how many moments come between those that keep their state: so far a reader goes at most.
-const momentsBetween = 32
+const momentsBetween = 128
 
 // happen adds the moment of a commit that the head does not have yet.
 func (s *Store) happen(c *commit) {

@@ -35,25 +35,25 @@ func TestWhatWasDeliveredHoldsOnToNoLaterState(t *testing.T) {
 	change := func() {
 		kindtest.Modify(t, s, kindtest.InDefault("a"), func(o *corev1.Secret) { metav1.SetMetaDataLabel(&o.ObjectMeta, "revision", o.ResourceVersion) })
 	}
-	for range 100 {
+	for range 400 {
 		change()
 		states = append(states, weak.Make(s.Snapshot()))
 	}
 	kept := func() (n int) {
 		runtime.GC()
-		for _, state := range states[:99] {
+		for _, state := range states[:399] {
 			if state.Value() != nil {
 				n++
 			}
 		}
 		return n
 	}
-	assert.Equal(t, 3, kept(), "one in 32, as long as the view has yet to see it")
-	view.Deliver(100)
+	assert.Equal(t, 3, kept(), "one in 128, as long as the view has yet to see it")
+	view.Deliver(400)
 	change()
 	view.Deliver(1)
 	assert.Zero(t, kept())
-	assert.Equal(t, 101, w.Len())
+	assert.Equal(t, 401, w.Len())
 }
 
 func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
