@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -270,7 +271,7 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 		return m
 	}
 	m.differs = true
-	if !onlyFinalizers(obj, old) {
+	if !onlyNames(obj, old) {
 		m.changed = validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
 	}
 	names := r.checkFinalizers(obj)
@@ -310,26 +311,50 @@ func haveDomains(finalizers, before []string) bool {
 	})
 }
 
-// onlyFinalizers says that an update changes no metadata but finalizers, to such as
-// the object may have: all else is as it was, and valid.
-func onlyFinalizers(obj, old Object) bool {
-	return sameButFinalizers(obj, old) && mayHaveFinalizers(obj, old)
+// onlyNames says that an update changes no metadata but finalizers, labels and annotations,
+// to such as the object may have: all else is as it was, and valid.
+func onlyNames(obj, old Object) bool {
+	return sameButNames(obj, old) && mayHaveFinalizers(obj, old) &&
+		mayHaveLabels(obj.GetLabels(), old.GetLabels()) && mayHaveAnnotations(obj.GetAnnotations(), old.GetAnnotations())
+}
+
+// mayHaveLabels: those that were there before are valid.
+func mayHaveLabels(labels, before map[string]string) bool {
+	// In any order: all are to be valid.
+	for key, value := range labels {
+		was, known := before[key]
+		if !known && len(utilvalidation.IsQualifiedName(key)) > 0 || (!known || value != was) && len(utilvalidation.IsValidLabelValue(value)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mayHaveAnnotations: the keys of those that were there before are valid.
+func mayHaveAnnotations(annotations, before map[string]string) bool {
+	// In any order, too.
+	for key := range annotations {
+		if _, known := before[key]; !known && len(utilvalidation.IsQualifiedName(strings.ToLower(key))) > 0 {
+			return false
+		}
+	}
+	return validation.ValidateAnnotationsSize(annotations) == nil
 }
 
 // sameMetadata reports whether an update leaves alone all metadata that a client
 // can change.
 func sameMetadata(obj, old Object) bool {
-	return slices.Equal(obj.GetFinalizers(), old.GetFinalizers()) && sameButFinalizers(obj, old)
+	return slices.Equal(obj.GetFinalizers(), old.GetFinalizers()) && maps.Equal(obj.GetLabels(), old.GetLabels()) &&
+		maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) && sameButNames(obj, old)
 }
 
-func sameButFinalizers(obj, old Object) bool {
+// sameButNames leaves finalizers, labels and annotations out.
+func sameButNames(obj, old Object) bool {
 	return obj.GetName() == old.GetName() &&
 		obj.GetNamespace() == old.GetNamespace() &&
 		obj.GetUID() == old.GetUID() &&
 		(obj.GetDeletionTimestamp() == nil) == (old.GetDeletionTimestamp() == nil) &&
 		(obj.GetDeletionGracePeriodSeconds() == nil) == (old.GetDeletionGracePeriodSeconds() == nil) &&
-		maps.Equal(obj.GetLabels(), old.GetLabels()) &&
-		maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) &&
 		slices.EqualFunc(obj.GetOwnerReferences(), old.GetOwnerReferences(), sameOwner) &&
 		slices.EqualFunc(obj.GetManagedFields(), old.GetManagedFields(), sameEntry)
 }
