@@ -19,15 +19,16 @@ type chance struct {
 
 // alternatives are faults and their names, which begin with that of no fault.
 type alternatives struct {
-	faults []fault.Fault
+	faults []*fault.Fault
 	names  []string
 }
 
 // noFault is the name of the calm alternative.
 const noFault = "no fault"
 
-func alternativesOf(faults []fault.Fault) alternatives {
-	a := alternatives{faults, []string{noFault}}
+func alternativesOf(faults []*fault.Fault) alternatives {
+	a := alternatives{faults, make([]string, 1, 1+len(faults))}
+	a.names[0] = noFault
 	for _, f := range faults {
 		a.names = append(a.names, f.Name)
 	}
@@ -73,7 +74,7 @@ func (d *chance) AtCall(call fault.Site, label string) *fault.Fault {
 	if i == 0 {
 		return nil
 	}
-	f := among.faults[i-1]
+	f := *among.faults[i-1]
 	if f.Effect == fault.Meanwhile {
 		d.cluster.do(f.Deed, call)
 		return nil

@@ -59,19 +59,34 @@ const Belatedly = "takes effect when its caller has given up"
 func (s Space) Has(kind Kind) bool { return s.Budget > 0 && slices.Contains(s.Kinds, kind) }
 
 // AtCall are the faults that can befall a call, to a plugin on a node or to a controller plugin, each with a name of its own,
-// in an order that depends on the kinds alone.
-func (s Space) AtCall(onNode bool) []Fault {
+// in an order that depends on the kinds alone. Spaces have them in common: who wants to change one, or to inject it, copies it.
+func (s Space) AtCall(onNode bool) []*Fault {
 	if s.Budget == 0 {
 		return nil
 	}
-	all := make([]Fault, 0, 3*len(s.Kinds))
-	for _, kind := range s.Kinds {
-		all = append(all, kind.atCall(onNode)...)
+	of := atController
+	if onNode {
+		of = atNode
 	}
-	for i := range all {
-		all[i].Message = "injected: " + all[i].Name
+	var all []*Fault
+	for _, kind := range s.Kinds {
+		all = append(all, of[kind]...)
 	}
 	return all
+}
+
+// atNode and atController are the faults of each kind, made once: each run of a search asks for them.
+var atNode, atController = atCalls(true), atCalls(false)
+
+func atCalls(onNode bool) map[Kind][]*Fault {
+	made := map[Kind][]*Fault{}
+	for _, kind := range Kinds() {
+		for _, f := range kind.atCall(onNode) {
+			f.Message = "injected: " + f.Name
+			made[kind] = append(made[kind], &f)
+		}
+	}
+	return made
 }
 
 // atCall are the faults of a kind; some befall calls to plugins on nodes alone.
