@@ -104,9 +104,9 @@ func (s *pct) order(c kernel.Choice) int {
 }
 
 func (s *pct) highest(c kernel.Choice) int {
-	best, most := 0, s.priority(c.Process(0))
+	best, most := 0, s.priority(c.Process(0).ID())
 	for i := 1; i < c.N; i++ {
-		if p := s.priority(c.Process(i)); p > most {
+		if p := s.priority(c.Process(i).ID()); p > most {
 			best, most = i, p
 		}
 	}
@@ -119,12 +119,13 @@ const none = math.MinInt
 // spread is how many priorities there are.
 const spread = 1 << 30
 
-func (s *pct) priority(p *kernel.Process) int {
-	for p.ID() >= len(s.priorities) {
+// priority is that of the process with a number.
+func (s *pct) priority(process int) int {
+	for process >= len(s.priorities) {
 		s.priorities = append(s.priorities, none)
 	}
-	if s.priorities[p.ID()] == none {
-		s.priorities[p.ID()] = s.chance.below(spread)
+	if s.priorities[process] == none {
+		s.priorities[process] = s.chance.below(spread)
 	}
-	return s.priorities[p.ID()]
+	return s.priorities[process]
 }

@@ -43,7 +43,7 @@ type Write struct {
 
 // String names the write among those of a run, but for how often it is made.
 func (w Write) String() string {
-	return w.Verb + " of " + w.Kind.Resource + " " + w.Key.String() + " by " + w.Component.processName("")
+	return w.Verb + " of " + w.Kind.Resource + " " + w.Key.String() + " by " + w.Component.Group.Name
 }
 
 // CanConflict reports whether the API server compares resource versions.

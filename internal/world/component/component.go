@@ -38,7 +38,7 @@ type Component struct {
 // its cache lags behind the API as the strategy decides.
 func (w *World) Start(name, node string) *Component {
 	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
-	c.Group = kernel.NewGroup(c.processName(""))
+	c.Group = kernel.NewGroup(c.programName())
 	c.Group.Apart, c.Group.Place = true, node
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {
@@ -48,15 +48,20 @@ func (w *World) Start(name, node string) *Component {
 	return c
 }
 
-func (c *Component) processName(part string) string {
+// programName is the name of the component's group, which those of its processes begin with.
+func (c *Component) programName() string {
 	name := c.Named(c.Name)
 	if c.Node != "" {
 		name += "/" + c.Node
 	}
-	if part != "" {
-		name += "/" + part
-	}
 	return name
+}
+
+func (c *Component) processName(part string) string {
+	if part == "" {
+		return c.Group.Name
+	}
+	return c.Group.Name + "/" + part
 }
 
 // Go starts a process of the component.

@@ -45,6 +45,10 @@ func (q *queue) empty() *block {
 
 // at is the process in place i, counted from 0.
 func (q *queue) at(i int) *Process {
+	first := q.blocks[0]
+	if i < first.to-first.from {
+		return first.items[first.from+i]
+	}
 	j, i := q.find(i)
 	return q.blocks[j].items[i]
 }

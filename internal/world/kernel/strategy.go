@@ -58,7 +58,7 @@ type Choice struct {
 
 // Process is what runs with alternative i of RunNext and GiveWay; nil for other
 // choices. It may be asked only while the choice is made.
-func (c Choice) Process(i int) *Process {
+func (c *Choice) Process(i int) *Process {
 	switch {
 	case c.ready == nil:
 		return nil
