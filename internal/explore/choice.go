@@ -85,7 +85,7 @@ func steady(name string) string {
 	if strings.Count(name, "-") < dashes*(1+strings.Count(name, ownUID)) {
 		return name
 	}
-	return uid().ReplaceAllStringFunc(name, func(id string) string {
+	return replaceUIDs(name, func(id string) string {
 		if strings.Contains(id, ownUID) {
 			return id
 		}

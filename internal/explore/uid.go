@@ -5,17 +5,22 @@ import "strings"
 // uidShape is what a uid looks like; x is a hexadecimal digit.
 const uidShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-// withoutUIDs is the text with … for each uid. Faults are named at each call and write of a run, so it is not left to a
-// regular expression.
+// withoutUIDs is the text with … for each uid.
 func withoutUIDs(text string) string {
+	return replaceUIDs(text, func(string) string { return "…" })
+}
+
+// replaceUIDs is the text with something else for each uid. Faults are named at each call and write of a run, so it is not
+// left to a regular expression.
+func replaceUIDs(text string, by func(uid string) string) string {
 	if strings.Count(text, "-") < strings.Count(uidShape, "-") {
 		return text
 	}
 	var b strings.Builder
 	kept := 0
 	for i := 0; i+len(uidShape) <= len(text); i++ {
-		if isUID(text[i : i+len(uidShape)]) {
-			b.WriteString(text[kept:i] + "…")
+		if uid := text[i : i+len(uidShape)]; isUID(uid) {
+			b.WriteString(text[kept:i] + by(uid))
 			kept = i + len(uidShape)
 			i = kept - 1
 		}
