@@ -134,7 +134,7 @@ INVARIANTS := internal/(invariant|ledger|driver/contract|driver/addonscheck)|wir
 
 invariants-bench: ## which share of a search's processor time goes into invariants
 	@dir=$$(mktemp -d) && GOGC=400 $(GO) test -run '^$$' -bench 'Explore$$' -benchtime 2000x -cpuprofile $$dir/cpu -o $$dir/test ./cmd/internal/explore && \
-	$(GO) tool pprof -top -nodecount 1 -focus '$(INVARIANTS)' $$dir/test $$dir/cpu 2> /dev/null | grep 'Showing nodes'; rm -r $$dir
+	$(GO) tool pprof -top -nodecount 100000 -nodefraction 0 -edgefraction 0 -focus '$(INVARIANTS)' $$dir/test $$dir/cpu 2> /dev/null | grep 'Showing nodes'; rm -r $$dir
 
 pictures: build ## the pictures of docs/view.md and README.md, from real runs in chromium
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && node test/screenshots.mjs "$$(command -v chromium)" ../../../$(BIN)/csisim ../../../docs/pictures

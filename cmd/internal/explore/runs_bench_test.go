@@ -18,7 +18,9 @@ func BenchmarkExplore(b *testing.B) {
 	before := computed(b)
 	s, err := Of(context.Background(), "lifecycle.yaml", text, usual(b.N))
 	require.NoError(b, err)
-	assert.Empty(b, s.Findings)
+	for _, found := range s.Findings { // a hazard of Kubernetes comes up in some 2,000 runs
+		assert.False(b, found.Fails(), found.Name)
+	}
 	used := computed(b) - before
 	b.ReportMetric(float64(used.Microseconds())/float64(s.Runs), "cpu-µs/run")
 	b.ReportMetric(float64(s.Runs)/used.Seconds(), "runs/cpu-s")
