@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -108,10 +109,12 @@ func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer
 			Caller: caller, Driver: p.options.Driver, Node: p.options.Node, Machine: p.machine,
 			Socket: p.options.Upstream, Deadline: k.Elapsed() + limit,
 		}
+		p.calls[group] = caller
 		process := k.Spawn(group, caller+" "+method, func(q *kernel.Process) {
 			done <- p.wire.Conn(q, site).Invoke(ctx, method, request, answer)
 		})
 		process.OnEnd(func() {
+			delete(p.calls, group)
 			p.records.take()
 			select {
 			case done <- status.Error(codes.Canceled, "the proxy ended the call"):
@@ -127,6 +130,19 @@ func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer
 			k.Post(group.Crash)
 		}
 		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// underWay are the calls that have not ended, with their callers. They belong to the kernel's goroutine.
+type underWay map[*kernel.Group]string
+
+// endOf ends the calls of callers that a fault has killed. That a caller's connection is lost may be noticed later, when the
+// answer is on its way already.
+func (u underWay) endOf(victim fault.Victim, at string) {
+	for group, caller := range u {
+		if victim == fault.Node || string(victim) == caller || victim == fault.Caller && caller == at {
+			group.Crash()
+		}
 	}
 }
 

@@ -28,7 +28,11 @@ type crasher struct{ *Proxy }
 
 func (c crasher) Kill(victim fault.Victim, site wire.Site) error {
 	if victim != fault.Driver {
-		return c.orders.carryOut(victim, func() { c.order(Kill, victim, site) })
+		err := c.orders.carryOut(victim, func() { c.order(Kill, victim, site) })
+		if err == nil {
+			c.calls.endOf(victim, site.Caller)
+		}
+		return err
 	}
 	if c.program == nil {
 		return errors.New(notEnded)

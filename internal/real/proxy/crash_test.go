@@ -63,6 +63,19 @@ func TestACallEndsWhoseCallerWasKilledAtItsAnswer(t *testing.T) {
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
+// The caller that a fault kills is gone, even if the proxy has not noticed when the answer is ready.
+func TestAKilledCallerGetsNoAnswerThatOvertakesTheNewsOfItsDeath(t *testing.T) {
+	r := start(t)
+	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Caller, At: fault.BeforeAnswer})
+	go func() { _, _ = r.create("pvc-1") }()
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(r.records(), func(record proxy.Record) bool { return record.K == proxy.Order && record.M == proxy.Kill })
+	}, 30*time.Second, 10*time.Millisecond)
+	r.done("POST", "/killed", nil)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	assert.Contains(t, r.calls()[1], "Canceled")
+}
+
 // A sidecar loses its connection when the driver dies, as without a proxy, and gets a new one when the driver is back.
 func TestASidecarLosesItsConnectionWithTheDriver(t *testing.T) {
 	r := start(t)

@@ -52,6 +52,7 @@ type Proxy struct {
 	records *records
 	program life // nil if the driver cannot be ended
 	orders  orders
+	calls   underWay
 	doors   []*door
 }
 
@@ -101,7 +102,7 @@ func start(o Options) (*Proxy, error) {
 	began := time.Now()
 	k := kernel.New(kernel.Options{Start: began})
 	p := &Proxy{
-		options: o, machine: machine.NewHost(o.Node), orders: make(orders, 1),
+		options: o, machine: machine.NewHost(o.Node), orders: make(orders, 1), calls: underWay{},
 		world: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k)),
 	}
 	p.wire = wire.New(p.world)
