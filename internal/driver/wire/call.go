@@ -176,11 +176,16 @@ func (c *call) end(err error) {
 	}
 	c.ended = true
 	if err != nil {
-		c.event.Code, c.event.Message = status.Code(err).String(), trace.RedactText(status.Convert(err).Message(), c.request)
+		c.event.Code, c.event.Message = c.inWords(err)
 	} else {
 		c.event.Response = c.wire.kept(c)
 	}
 	c.wire.World.Trace.End(c.event)
+}
+
+// inWords are the code and the message of a failure as they are recorded.
+func (c *call) inWords(err error) (code, message string) {
+	return status.Code(err).String(), trace.RedactText(status.Convert(err).Message(), c.request)
 }
 
 func (c *call) blankAnswer() proto.Message { return blank(c.answer) }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -73,21 +74,35 @@ func (p *Proxy) asSeenBy(caller string, err error) error {
 
 // Messages are an empty request and an empty answer of a method.
 func Messages(fullMethod string) (request, answer proto.Message, err error) {
+	types, known := methods.Load(fullMethod)
+	if !known {
+		in, out, err := typesOf(fullMethod)
+		if err != nil {
+			return nil, nil, err
+		}
+		types, _ = methods.LoadOrStore(fullMethod, [2]protoreflect.MessageType{in, out})
+	}
+	both := types.([2]protoreflect.MessageType)
+	return both[0].New().Interface(), both[1].New().Interface(), nil
+}
+
+// methods are those that were looked up.
+var methods sync.Map
+
+func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err error) {
 	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
 	method, ok := found.(protoreflect.MethodDescriptor)
 	if err != nil || !ok {
 		return nil, nil, status.Errorf(codes.Unimplemented, "unknown method %s: the proxy knows those of CSI %s", fullMethod, "v1.13.0")
 	}
-	in, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
-	if err != nil {
+	if request, err = protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName()); err != nil {
 		return nil, nil, status.Errorf(codes.Unimplemented, "request of %s: %v", fullMethod, err)
 	}
-	out, err := protoregistry.GlobalTypes.FindMessageByName(method.Output().FullName())
-	if err != nil {
+	if answer, err = protoregistry.GlobalTypes.FindMessageByName(method.Output().FullName()); err != nil {
 		return nil, nil, status.Errorf(codes.Unimplemented, "answer of %s: %v", fullMethod, err)
 	}
-	return in.New().Interface(), out.New().Interface(), nil
+	return request, answer, nil
 }
 
 // patient bounds a call whose caller has no deadline.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -38,6 +39,7 @@ func (p *Proxy) serveControl(failed chan<- error) (stop func() error, err error)
 func (p *Proxy) control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /records", p.serveRecords)
+	mux.HandleFunc("DELETE /records", p.discardRecords)
 	mux.HandleFunc("POST /faults", p.injectFault)
 	mux.HandleFunc("DELETE /faults", p.clearFaults)
 	mux.HandleFunc("POST /killed", func(http.ResponseWriter, *http.Request) { p.orders.done() })
@@ -61,6 +63,13 @@ func (p *Proxy) serveRecords(w http.ResponseWriter, r *http.Request) {
 	_ = p.records.follow(w, func() { _ = http.NewResponseController(w).Flush() }, skip, stop) // the reader is gone
 }
 
+// discardRecords removes the records and their directory: nobody will ask for them.
+func (p *Proxy) discardRecords(w http.ResponseWriter, _ *http.Request) {
+	if err := os.RemoveAll(p.options.Records); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
 func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
 	var f fault.Fault
 	if err := json.NewDecoder(r.Body).Decode(&f); err != nil {
@@ -73,11 +82,15 @@ func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	p.calm.Store(false)
 	p.do(func() { p.wire.Faults.Inject(&f) })
 }
 
 func (p *Proxy) clearFaults(_ http.ResponseWriter, r *http.Request) {
-	p.do(func() { p.wire.Faults.Clear(r.FormValue("name")) })
+	p.do(func() {
+		p.wire.Faults.Clear(r.FormValue("name"))
+		p.calm.Store(len(p.wire.Faults.InForce()) == 0)
+	})
 }
 
 // forget drops the connection to a driver that was ended.

@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/csisim/csisim/internal/driver/wire"
@@ -53,6 +55,7 @@ type Proxy struct {
 	program life // nil if the driver cannot be ended
 	orders  orders
 	calls   underWay
+	calm    atomic.Bool // no fault can befall a call
 	doors   []*door
 }
 
@@ -105,6 +108,7 @@ func start(o Options) (*Proxy, error) {
 		options: o, machine: machine.NewHost(o.Node), orders: make(orders, 1), calls: underWay{},
 		world: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k)),
 	}
+	p.calm.Store(true)
 	p.wire = wire.New(p.world)
 	p.wire.RealClock, p.wire.Strict = true, o.Strict
 	p.wire.Crasher, p.wire.Observer = crasher{p}, observer{p}
@@ -124,7 +128,10 @@ func start(o Options) (*Proxy, error) {
 // listen binds the sockets; files that an earlier proxy left behind are replaced.
 func (p *Proxy) listen(live context.Context, failed chan<- error) error {
 	for _, caller := range slices.Sorted(keysOf(p.options.Listen)) {
-		d := &door{caller: caller, path: p.options.Listen[caller], upstream: p.options.Upstream, handler: p.handler(caller), live: live, failed: failed}
+		d := &door{
+			caller: caller, path: p.options.Listen[caller], upstream: p.options.Upstream, live: live, failed: failed, handler: p.handler(caller),
+			relay: func(ctx context.Context, down, up net.Conn, opening []byte) { p.relay(ctx, caller, down, up, opening) },
+		}
 		if err := d.open(); err != nil {
 			return err
 		}

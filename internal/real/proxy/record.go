@@ -35,8 +35,8 @@ type records struct {
 	dir      string
 	recorder *trace.Recorder
 	began    time.Time
-	seen     uint64         // Seq of the last event that was written
-	open     []*trace.Event // calls that have begun
+	seen     uint64     // Seq of the last event that was written
+	open     []openCall // that have begun
 
 	mu    sync.Mutex
 	file  *os.File
@@ -59,41 +59,77 @@ func openRecords(dir string, r *trace.Recorder, began time.Time) (*records, erro
 	return &records{dir: dir, recorder: r, began: began, file: file, news: make(chan struct{})}, nil
 }
 
+// openCall is a call that has begun, and the line that said so.
+type openCall struct {
+	event *trace.Event
+	line  trace.Line
+}
+
 // take writes what has happened since the last time. It is called by the kernel's goroutine.
 func (r *records) take() {
 	var lines []byte
-	write := func(e *trace.Event, open bool) {
-		line, err := e.Line()
-		if err != nil {
-			line = trace.Line{K: e.Kind, Seq: e.Seq, M: e.Method, Msg: "cannot be shown: " + err.Error()}
-		}
-		text, err := json.Marshal(recordLine{Line: line, recordTimes: recordTimes{r.began.UnixNano(), r.began.Add(e.At).UnixNano(), e.Took.Nanoseconds(), open}})
-		if err == nil {
-			lines = append(append(lines, text...), '\n')
-		}
-	}
 	if last := r.recorder.Last(); last > r.seen {
 		all := r.recorder.Events()
 		from, _ := slices.BinarySearchFunc(all, r.seen+1, func(e *trace.Event, seq uint64) int { return int(int64(e.Seq) - int64(seq)) })
 		for _, e := range all[from:] {
-			open := e.Kind == trace.Call && !calls.Answered(e)
+			open, line := e.Kind == trace.Call && !calls.Answered(e), lineOf(e)
 			if open {
-				r.open = append(r.open, e)
+				r.open = append(r.open, openCall{e, line})
 			}
-			write(e, open)
+			lines = r.appendLine(lines, line, e.At, e.Took, open)
 		}
 		r.seen = last
 	}
-	r.open = slices.DeleteFunc(r.open, func(e *trace.Event) bool {
-		ended := calls.Answered(e)
+	r.open = slices.DeleteFunc(r.open, func(c openCall) bool {
+		ended := calls.Answered(c.event)
 		if ended {
-			write(e, false)
+			lines = r.appendLine(lines, lineOf(c.event), c.event.At, c.event.Took, false)
 		}
 		return ended
 	})
 	if len(lines) > 0 {
 		r.append(lines)
 	}
+}
+
+func lineOf(e *trace.Event) trace.Line {
+	line, err := e.Line()
+	if err != nil {
+		line = trace.Line{K: e.Kind, Seq: e.Seq, M: e.Method, Msg: "cannot be shown: " + err.Error()}
+	}
+	return line
+}
+
+// appendLine adds a record of what happened at a time since the proxy was started.
+func (r *records) appendLine(lines []byte, line trace.Line, at, took time.Duration, open bool) []byte {
+	text, err := line.MarshalJSON()
+	if err != nil {
+		return lines
+	}
+	return r.appendText(lines, text, at, took, open)
+}
+
+func (r *records) appendText(lines, line []byte, at, took time.Duration, open bool) []byte {
+	lines = append(append(lines, `{"line":`...), line...)
+	lines = fmt.Appendf(lines, `,"start":%d,"at":%d`, r.began.UnixNano(), r.began.Add(at).UnixNano())
+	if took > 0 {
+		lines = fmt.Appendf(lines, `,"took":%d`, took.Nanoseconds())
+	}
+	if open {
+		lines = append(lines, `,"open":true`...)
+	}
+	return append(lines, '}', '\n')
+}
+
+// begun is the record of a call that has begun, for whoever writes its end himself.
+func (r *records) begun(e *trace.Event) trace.Line {
+	i := slices.IndexFunc(r.open, func(c openCall) bool { return c.event == e })
+	return r.open[i].line
+}
+
+// forget leaves the end of a call to others.
+func (r *records) forget(e *trace.Event) {
+	r.open = slices.DeleteFunc(r.open, func(c openCall) bool { return c.event == e })
 }
 
 // recordLine is a Record as it is written: trace.Line has a MarshalJSON of its own, which would hide the rest.

@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/drivers/fault"
+)
+
+// echo is a driver whose answers say what was asked.
+type echo struct {
+	csi.UnimplementedControllerServer
+}
+
+func (echo) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
+	if strings.HasPrefix(r.GetName(), "bad") {
+		return nil, status.Error(codes.OutOfRange, "100 % of "+r.GetName()+" is too much – ü")
+	}
+	return &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: r.GetName(), VolumeContext: r.GetParameters()}}, nil
+}
+
+// relayed is a client of a proxy before echo, and what the proxy can be asked for.
+func relayed(t *testing.T) (csi.ControllerClient, *Proxy) {
+	dir := t.TempDir()
+	listener, err := net.Listen("unix", dir+"/driver.sock")
+	require.NoError(t, err)
+	server := grpc.NewServer()
+	csi.RegisterControllerServer(server, echo{})
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	p, err := start(Options{Driver: "d", Upstream: dir + "/driver.sock", Records: dir + "/records", Listen: map[string]string{"csi-provisioner": dir + "/csi.sock"}})
+	require.NoError(t, err)
+	live, end := context.WithCancel(context.Background())
+	failed, ran := make(chan error, 3), make(chan struct{})
+	require.NoError(t, p.listen(live, failed))
+	go func() { defer close(ran); p.world.Kernel.RunLive(live.Done(), 1) }()
+	t.Cleanup(func() {
+		end()
+		<-ran
+		assert.NoError(t, p.close())
+		assert.Empty(t, failed)
+	})
+	conn, err := grpc.NewClient("unix://"+dir+"/csi.sock", grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return csi.NewControllerClient(conn), p
+}
+
+func (p *Proxy) inject(f fault.Fault) {
+	p.calm.Store(false)
+	p.do(func() { p.wire.Faults.Inject(&f) })
+}
+
+func (p *Proxy) clear() {
+	p.do(func() { p.wire.Faults.Clear("") })
+	p.calm.Store(true)
+}
+
+func create(t *testing.T, c csi.ControllerClient, name string, parameters map[string]string) (*csi.CreateVolumeResponse, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return c.CreateVolume(ctx, &csi.CreateVolumeRequest{Name: name, Parameters: parameters})
+}
+
+// Calls on one connection keep their answers apart, whether the wire makes them or not, while faults come and go.
+func TestCallsAtOnceGetTheirOwnAnswersWhileFaultsComeAndGo(t *testing.T) {
+	client, p := relayed(t)
+	var callers sync.WaitGroup
+	for i := range 8 {
+		callers.Go(func() {
+			for n := range 25 {
+				name := fmt.Sprintf("pvc-%d-%d", i, n)
+				answer, err := create(t, client, name, nil)
+				if assert.NoError(t, err) {
+					assert.Equal(t, name, answer.GetVolume().GetVolumeId())
+				}
+				_, err = create(t, client, "bad-"+name, nil)
+				assert.Equal(t, status.Error(codes.OutOfRange, "100 % of bad-"+name+" is too much – ü").Error(), err.Error())
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { callers.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+			p.inject(fault.Fault{Name: "other", Call: "DeleteVolume", Effect: fault.Answer, Code: codes.Internal})
+			time.Sleep(2 * time.Millisecond)
+			p.clear()
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+	p.do(p.records.take)
+	var text bytes.Buffer
+	require.NoError(t, p.records.follow(&text, func() {}, 0, nil))
+	assert.Equal(t, 400, strings.Count(text.String(), `"open":true`))
+	assert.Equal(t, 800, strings.Count(text.String(), `"k":"csi"`), "each has a beginning and an end")
+}
+
+// Requests and answers that are larger than what a peer takes at first come through.
+func TestLargeMessages(t *testing.T) {
+	client, p := relayed(t)
+	large := map[string]string{"a": strings.Repeat("x", 300_000)}
+	for range 2 {
+		answer, err := create(t, client, "pvc-1", large)
+		require.NoError(t, err)
+		assert.Equal(t, large, answer.GetVolume().GetVolumeContext())
+		p.inject(fault.Fault{Name: "instead", Call: "CreateVolume", Times: 1, Effect: fault.Instead, Response: fmt.Appendf(nil, `{"volume": {"volume_id": "v", "volume_context": {"a": %q}}}`, large["a"])})
+		answer, err = create(t, client, "pvc-2", nil)
+		require.NoError(t, err)
+		assert.Equal(t, large, answer.GetVolume().GetVolumeContext())
+		p.clear()
+	}
+}
+
+// A block of headers may be padded, have a priority and be continued, and data may be padded.
+func TestFramesAreReadAsTheyMayBeWritten(t *testing.T) {
+	var wire, headers bytes.Buffer
+	require.NoError(t, hpack.NewEncoder(&headers).WriteField(hpack.HeaderField{Name: ":path", Value: "/csi.v1.Node/NodeGetInfo"}))
+	to := http2.NewFramer(&wire, nil)
+	require.NoError(t, to.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers.Bytes()[:4], PadLength: 7, Priority: http2.PriorityParam{Weight: 3}}))
+	require.NoError(t, to.WriteContinuation(1, true, headers.Bytes()[4:]))
+	require.NoError(t, to.WriteDataPadded(1, true, []byte("content"), make([]byte, 5)))
+	all := bytes.Clone(wire.Bytes())
+	first, err := readFrame(&wire)
+	require.NoError(t, err)
+	h, err := fieldsOf(hpack.NewDecoder(4096, nil), first)
+	require.NoError(t, err)
+	assert.Equal(t, "/csi.v1.Node/NodeGetInfo", h.path)
+	second, err := readFrame(&wire)
+	require.NoError(t, err)
+	assert.Equal(t, "content", string(second.payload))
+	assert.True(t, second.endsStream())
+	assert.Equal(t, all, append(first.raw, second.raw...), "what is passed on is what came")
+}
+
+func TestTimeoutsOfGRPC(t *testing.T) {
+	for text, want := range map[string]time.Duration{"15S": 15 * time.Second, "2M": 2 * time.Minute, "300m": 300 * time.Millisecond} {
+		got, ok := timeout(text)
+		assert.True(t, ok, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "S", "xS", "3x", "99999999H"} {
+		_, ok := timeout(text)
+		assert.False(t, ok, text)
+	}
+}
