@@ -35,7 +35,7 @@ state() {
     docker exec "$node" sh -c 'awk "\$5 ~ \"kubernetes.io.csi/\" {print \$5}" /proc/self/mountinfo | sort
       ctr -n k8s.io images ls -q | sort
       ls -A /var/lib/kubelet/plugins /var/lib/kubelet/plugins_registry
-      ls -A /var/lib/csisim-shared' 2>/dev/null
+      ls -A /var/lib/csisim-shared /var/lib/csisim/records' 2>/dev/null
     docker exec "$node" pgrep -a csisim | cut -d' ' -f2- | sort
   done
 }

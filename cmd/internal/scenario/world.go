@@ -42,6 +42,8 @@ type World interface {
 	EachInstant(look func())
 	// Interrupt ends what the cluster is doing with err.
 	Interrupt(err error)
+	// Forced are the volumes that Close had to take away without their drivers, which did not delete them.
+	Forced() []string
 	// Close takes away whatever the run has made.
 	Close() error
 }

@@ -18,6 +18,9 @@ func (s simulated) Trace() *trace.Recorder { return s.World.Trace }
 
 func (s simulated) Elapsed() time.Duration { return s.World.Kernel.Elapsed() }
 
+// Forced is nothing: a simulation ends with all that is in it.
+func (s simulated) Forced() []string { return nil }
+
 // Applied has nothing to wait for.
 func (s simulated) Applied() error { return nil }
 

@@ -65,6 +65,16 @@ func (c *Cluster) RunOnOne(ctx context.Context, command ...string) (err error) {
 	return err
 }
 
+// RunOnAll runs a command on all nodes.
+func (c *Cluster) RunOnAll(ctx context.Context, command ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
+		if _, err := c.Run(ctx, name, command...); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // PowerOff kills a node's container, with all that runs in it.
 func (c *Cluster) PowerOff(ctx context.Context, name string) error { return c.order(ctx, name, "kill") }
 

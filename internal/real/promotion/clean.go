@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/real/kindcluster"
 	"github.com/csisim/csisim/internal/real/realcluster"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -40,7 +41,11 @@ func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 		return nil, err
 	}
 	if name != "" {
-		return realcluster.Clean(ctx, t.config)
+		deleted, err := realcluster.Clean(ctx, t.config)
+		if err == nil {
+			err = t.kind.RunOnAll(ctx, "rm", "-rf", deploy.State+"/records")
+		}
+		return deleted, err
 	}
 	return t.deleteKind(ctx)
 }

@@ -72,7 +72,7 @@ func (c *Cluster) request(at place, verb, path string, params map[string]string)
 
 // readNew begins to read the records of proxies that are new.
 func (l *callLog) readNew() error {
-	all, err := l.proxies("", "", "")
+	all, err := l.proxies(l.ctx, "", "", "")
 	if err != nil {
 		return err
 	}

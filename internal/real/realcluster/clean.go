@@ -34,6 +34,10 @@ func Clean(ctx context.Context, config *rest.Config) (deleted []string, err erro
 	if err != nil {
 		return nil, environment(err, "list what csisim has made")
 	}
+	ofTopology, err := c.driverTopology(ctx)
+	if err != nil {
+		return nil, environment(err, "look for labels of nodes that drivers have")
+	}
 	deleted, err = c.unmark(ctx)
 	for _, stage := range []stage{users, volumes, drivers, spaces} {
 		if err == nil {
@@ -48,6 +52,9 @@ func Clean(ctx context.Context, config *rest.Config) (deleted []string, err erro
 				deleted = append(deleted, "persistentvolumes/"+name+", which its driver did not delete")
 			}
 		}
+	}
+	if err == nil {
+		err = c.removeLabels(ctx, ofTopology)
 	}
 	return deleted, environment(err, "delete what csisim has made")
 }

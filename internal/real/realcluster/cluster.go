@@ -77,6 +77,7 @@ type Cluster struct {
 	toDo     []func()                     // of pump
 	allNodes int                          // of the cluster, with those that the scenario does not know
 	violate  []contract.Violation
+	forced   []string // volumes that their drivers did not delete at the end
 }
 
 // New begins to watch a cluster and deploys the drivers. Close takes away what was made.

@@ -75,7 +75,7 @@ func (c *Cluster) readmit(p sim.Plugin) error {
 		return environment(err, "let driver %s back on %s", p.Driver, p.Node)
 	}
 	err := c.WaitFor(fmt.Sprintf("the pod of the %s to run", p), podTime, func() bool {
-		there, err := c.proxies(p.Driver, "node", p.Node)
+		there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
 		return err == nil && len(there) > 0
 	})
 	if err != nil {

@@ -109,9 +109,18 @@ func (c *Cluster) Close() error {
 	if err != nil {
 		return environment(err, "take away what the scenario has made")
 	}
+	c.discardRecords(ctx)
 	ofTopology := c.topologyLabels()
 	err = c.remove(ctx, c.own)
 	return environment(errors.Join(err, c.removeLabels(ctx, ofTopology)), "take away the drivers")
+}
+
+// discardRecords takes the records of the proxies off their nodes. Those of a proxy that does not answer stay for 'clean'.
+func (c *Cluster) discardRecords(ctx context.Context) {
+	_ = c.eachProxy(ctx, "", "", func(at place) error {
+		_, _ = c.ask(ctx, at, "DELETE", "/records", nil, nil)
+		return nil
+	})
 }
 
 // remove deletes objects, the last first, and waits until they are gone.

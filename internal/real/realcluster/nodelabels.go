@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -96,6 +97,34 @@ func (c *Cluster) topologyLabels() map[string][]string {
 		}
 	}
 	return all
+}
+
+// driverTopology are the labels that kubelets have given the nodes for drivers that csisim has deployed, by node. Those of
+// Kubernetes' own domains may have been there before.
+func (c *Cluster) driverTopology(ctx context.Context) (map[string][]string, error) {
+	drivers, err := c.clients.StorageV1().CSIDrivers().List(ctx, listManaged)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := c.clients.StorageV1().CSINodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]string{}
+	for _, info := range infos.Items {
+		for _, on := range info.Spec.Drivers {
+			if !slices.ContainsFunc(drivers.Items, func(d storagev1.CSIDriver) bool { return d.Name == on.Name }) {
+				continue
+			}
+			for _, key := range on.TopologyKeys {
+				domain, _, _ := strings.Cut(key, "/")
+				if !strings.HasSuffix(domain, "kubernetes.io") && !strings.HasSuffix(domain, "k8s.io") {
+					all[info.Name] = append(all[info.Name], key)
+				}
+			}
+		}
+	}
+	return all, nil
 }
 
 // removeLabels takes labels off nodes.

@@ -2,6 +2,7 @@ package realcluster
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -31,12 +32,12 @@ func (p place) path(of string) string {
 }
 
 // proxies are those of a driver that run: part is node or controller, empty for both; node narrows it down.
-func (c *Cluster) proxies(driver, part, node string) (all []place, err error) {
+func (c *Cluster) proxies(ctx context.Context, driver, part, node string) (all []place, err error) {
 	options := c.podsOfRun(driver)
 	if node != "" {
 		options.FieldSelector = "spec.nodeName=" + node
 	}
-	list, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, options)
+	list, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
 	if err != nil {
 		return nil, err
 	}

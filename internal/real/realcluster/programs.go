@@ -87,7 +87,7 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 	if p.Node == "" {
 		part = "controller"
 	}
-	there, err := c.proxies(p.Driver, part, p.Node)
+	there, err := c.proxies(c.ctx, p.Driver, part, p.Node)
 	if err != nil {
 		return environment(err, "find the pod of the %s", p)
 	}
@@ -104,7 +104,7 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 
 // orderRegistrar sends an order to csisim, which runs the registrar.
 func (c *Cluster) orderRegistrar(r sim.PluginRegistrar, path string) error {
-	there, err := c.proxies(r.Driver, "node", r.Node)
+	there, err := c.proxies(c.ctx, r.Driver, "node", r.Node)
 	if err == nil && len(there) == 0 {
 		err = errors.New("none runs")
 	}
@@ -176,7 +176,7 @@ func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return Err
 
 // Inject puts a fault in force at all proxies that it may concern.
 func (c *Cluster) Inject(f *fault.Fault) error {
-	return c.eachProxy(f.Driver, f.Node, func(at place) error {
+	return c.eachProxy(c.ctx, f.Driver, f.Node, func(at place) error {
 		_, err := c.ask(c.ctx, at, "POST", "/faults", nil, f)
 		return err
 	})
@@ -184,14 +184,14 @@ func (c *Cluster) Inject(f *fault.Fault) error {
 
 // ClearFaults ends the fault of a name, all if it is empty.
 func (c *Cluster) ClearFaults(name string) error {
-	return c.eachProxy("", "", func(at place) error {
+	return c.eachProxy(c.ctx, "", "", func(at place) error {
 		_, err := c.ask(c.ctx, at, "DELETE", "/faults", map[string]string{"name": name}, nil)
 		return err
 	})
 }
 
-func (c *Cluster) eachProxy(driver, node string, do func(place) error) error {
-	all, err := c.proxies(driver, "", "")
+func (c *Cluster) eachProxy(ctx context.Context, driver, node string, do func(place) error) error {
+	all, err := c.proxies(ctx, driver, "", "")
 	if err != nil {
 		return environment(err, "list the pods of the drivers")
 	}

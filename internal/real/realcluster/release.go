@@ -108,12 +108,15 @@ func (c *Cluster) releaseVolumes(ctx context.Context) error {
 		return err
 	}
 	ours = append(ours, c.made...)
-	_, err = c.release(ctx, func(pv corev1.PersistentVolume) bool {
+	c.forced, err = c.release(ctx, func(pv corev1.PersistentVolume) bool {
 		isNew := !pv.CreationTimestamp.Time.Before(c.mirror.began.Truncate(time.Second))
 		return isOfClaim(pv, ours) || isNew && pv.Spec.CSI != nil && c.driver(pv.Spec.CSI.Driver).Name == pv.Spec.CSI.Driver
 	})
 	return err
 }
+
+// Forced are the volumes that Close took away without their drivers.
+func (c *Cluster) Forced() []string { return c.forced }
 
 // isOfClaim reports whether a volume is, or was, bound to one of these.
 func isOfClaim(pv corev1.PersistentVolume, all []made) bool {

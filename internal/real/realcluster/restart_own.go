@@ -11,7 +11,7 @@ import (
 
 // deletePods deletes the pods of a node plugin that a driver's own manifests describe: their workload makes others.
 func (c *Cluster) deletePods(p sim.Plugin) error {
-	there, err := c.proxies(p.Driver, "node", p.Node)
+	there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
 	if err != nil {
 		return environment(err, "find the pod of the %s", p)
 	}

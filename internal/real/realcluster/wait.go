@@ -14,6 +14,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -51,20 +52,38 @@ func (c *Cluster) Advance(d time.Duration) error {
 const calm = 3 * time.Second
 
 // Settle waits until nothing happens any more and nothing is on its way: no call is under way, no object is being
-// deleted, and every volume that is attached or in use has a pod on its node.
+// deleted, and every volume that is attached or in use has a pod on its node. Probes of the driver's life go on for ever.
 func (c *Cluster) Settle(limit time.Duration) error {
 	last, at := c.world.Trace.Last(), time.Now()
 	return c.WaitFor("the cluster to settle", limit, func() bool {
-		if now := c.world.Trace.Last(); now != last || c.busy() {
-			last, at = now, time.Now()
+		if c.newsSince(last) || c.busy() {
+			at = time.Now()
 		}
+		last = c.world.Trace.Last()
 		return time.Since(at) >= calm
 	})
 }
 
+// newsSince reports whether anything but probes has happened after an event.
+func (c *Cluster) newsSince(seq uint64) bool {
+	for _, e := range slices.Backward(c.world.Trace.Events()) {
+		if e.Seq <= seq {
+			return false
+		}
+		if !isProbe(e) {
+			return true
+		}
+	}
+	return false
+}
+
+func isProbe(e *trace.Event) bool { return e.Kind == trace.Call && e.Method == "Identity/Probe" }
+
 func (c *Cluster) busy() bool {
-	if len(c.calls.open) > 0 {
-		return true
+	for _, call := range c.calls.open {
+		if !isProbe(call) {
+			return true
+		}
 	}
 	s := c.world.Store
 	used := map[string]bool{} // node and claim
@@ -140,7 +159,7 @@ func (c *Cluster) missing() string {
 		}
 	}
 	for _, d := range c.options.Drivers {
-		if there, err := c.proxies(d.Name, "controller", ""); d.HasController() && (err != nil || len(there) == 0) {
+		if there, err := c.proxies(c.ctx, d.Name, "controller", ""); d.HasController() && (err != nil || len(there) == 0) {
 			return fmt.Sprintf("the controller plugin of %s to run", d.Name)
 		}
 		if d.HasNode() && len(c.DriverNodes(d.Name)) == 0 && len(d.Down) == 0 {
