@@ -153,6 +153,17 @@ func TestEveryCallIsRecordedWithItsCallerAndWithoutItsSecrets(t *testing.T) {
 	assert.Contains(t, string(text), trace.Redacted)
 }
 
+// Nobody reads the records of a run that is over.
+func TestRecordsAreTakenAway(t *testing.T) {
+	r := start(t)
+	_, err := r.create("pvc-1")
+	require.NoError(t, err)
+	r.done("DELETE", "/records", nil)
+	assert.NoDirExists(t, r.dir+"/records")
+	_, err = r.create("pvc-2")
+	require.NoError(t, err, "calls go on until the pod ends")
+}
+
 func TestFaultsBefallCalls(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "once", Call: "CreateVolume", Times: 1, Effect: fault.Answer, Code: codes.Internal, Message: "no"})

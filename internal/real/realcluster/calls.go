@@ -85,6 +85,16 @@ func (l *callLog) readNew() error {
 	return nil
 }
 
+// reads reports whether the records of a node plugin are being read.
+func (l *callLog) reads(driver, node string) bool {
+	for at := range l.from {
+		if at.driver == driver && at.part == "node" && at.node == node {
+			return true
+		}
+	}
+	return false
+}
+
 // follow reads the records of a proxy as they come. It begins anew when the stream ends: records that are known are dropped.
 func (l *callLog) follow(at place) {
 	const pause = 100 * time.Millisecond

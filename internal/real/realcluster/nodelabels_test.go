@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/component"
@@ -60,4 +61,17 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, c.labelled["node-a"], node.Labels)
 	assert.Equal(t, annotations, node.Annotations)
+}
+
+// clean knows only what the API shows: a label of Kubernetes' own domain may have been there before the driver.
+func TestCleanFindsTheLabelsOfItsDriversTopology(t *testing.T) {
+	ours := metav1.ObjectMeta{Name: "disk.example.com", Labels: map[string]string{deploy.ManagedBy: deploy.By}}
+	info := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{
+		{Name: "disk.example.com", NodeID: "a", TopologyKeys: []string{corev1.LabelTopologyZone, "disk.example.com/rack"}},
+		{Name: "other.example.com", NodeID: "a", TopologyKeys: []string{"other.example.com/rack"}},
+	}}}
+	c := &Cluster{clients: fake.NewClientset(&storagev1.CSIDriver{ObjectMeta: ours}, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "other.example.com"}}, info)}
+	found, err := c.driverTopology(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]string{"node-a": {"disk.example.com/rack"}}, found)
 }

@@ -12,6 +12,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -168,6 +169,13 @@ func (c *Cluster) missing() string {
 	}
 	if err := c.calls.readNew(); err != nil {
 		return "the pods of the drivers to be listed: " + err.Error()
+	}
+	for _, d := range c.options.Drivers {
+		for _, node := range c.DriverNodes(d.Name) { // a driver can be registered before the API has that its pod runs
+			if p := (sim.Plugin{Driver: d.Name, Node: node}); !c.evicted[p] && !c.calls.reads(deploy.Slug(c.inCluster(d.Name)), node) {
+				return fmt.Sprintf("the pod of the %s to run", p)
+			}
+		}
 	}
 	return ""
 }

@@ -5,6 +5,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 func waiting(name, reason string) corev1.ContainerStatus {
@@ -25,4 +30,16 @@ func TestWhatThePodsOfARunWaitFor(t *testing.T) {
 	c, _ = withPods(t, other, this)
 	assert.ErrorContains(t, c.cannotPull(), "does not get image format: ImagePullBackOff")
 	assert.Equal(t, []string{"pod b, container format: ImagePullBackOff "}, c.troubles())
+}
+
+// A livenessProbe has the driver probed every few seconds for ever: a cluster comes to rest all the same.
+func TestProbesOfADriverAreNoNews(t *testing.T) {
+	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
+	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeGetInfo"})
+	last := c.world.Trace.Last()
+	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Identity/Probe"})
+	assert.False(t, c.newsSince(last))
+	assert.True(t, c.newsSince(last-1))
+	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeUnpublishVolume"})
+	assert.True(t, c.newsSince(last))
 }
