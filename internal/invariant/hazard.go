@@ -18,7 +18,13 @@ type Hazard struct {
 	Is    string
 	Rules []string
 
-	befell func([]*trace.Event) bool
+	befell func(history) bool
+}
+
+// history is what happened in a run until its end.
+type history struct {
+	events []*trace.Event
+	end    time.Duration
 }
 
 // long is what people notice of a delay: shorter ones have many reasons.
@@ -28,55 +34,48 @@ var hazards = []*Hazard{
 	{
 		Is:     "an attach/detach controller that starts again takes a volume for mounted until its node reports anew, which a node without news does after 2.5 to 7.5 minutes",
 		Rules:  []string{"C-ADC-6", "C-ADC-40", "K-ATT-2"},
-		befell: func(events []*trace.Event) bool { return detachedLate(events, restarted(events), long) },
+		befell: func(h history) bool { at, again := h.restarted(); return again && h.detachedLate(at, long) },
 	},
 	{
 		Is:     "a volume of a node that does not say that it has unmounted it is detached by force, after 6 minutes",
 		Rules:  []string{"C-ADC-24"},
-		befell: func(events []*trace.Event) bool { return detachedLate(events, 0, 6*time.Minute) },
+		befell: func(h history) bool { _, again := h.restarted(); return !again && h.detachedLate(0, 6*time.Minute) },
 	},
 	{
 		Is:     "who fails again and again tries ever less often: sidecars every 5 minutes in the end, the kubelet and the attach/detach controller every 2 minutes",
 		Rules:  []string{"C-ATT-3", "C-GEN-6", "K-OP-3"},
-		befell: backedOff,
+		befell: history.backedOff,
 	},
 	{
 		Is:     "of a snapshot whose deletion csi-snapshotter did not hear of it learns when it lists anew, every 15 minutes",
 		Rules:  []string{"C-SNAP-30"},
-		befell: resynced,
+		befell: history.resynced,
 	},
 }
 
-// Hazards lists those that befell a run.
-func Hazards(events []*trace.Event) []*Hazard {
-	return slices.DeleteFunc(slices.Clone(hazards), func(h *Hazard) bool { return !h.befell(events) })
+// Hazards lists those that befell a run which ended at some time.
+func Hazards(events []*trace.Event, end time.Duration) []*Hazard {
+	return slices.DeleteFunc(slices.Clone(hazards), func(h *Hazard) bool { return !h.befell(history{events, end}) })
 }
 
-// restarted is when kube-controller-manager was last started again; later than any event if it never was.
-func restarted(events []*trace.Event) time.Duration {
-	for _, e := range slices.Backward(events) {
+// restarted is when kube-controller-manager was last started again, if it was.
+func (h history) restarted() (at time.Duration, again bool) {
+	for _, e := range slices.Backward(h.events) {
 		if e.Kind == trace.FaultFired && e.Message == "kube-controller-manager started" {
-			return e.At
+			return e.At, true
 		}
 	}
-	return end(events) + 1
-}
-
-func end(events []*trace.Event) time.Duration {
-	if len(events) == 0 {
-		return 0
-	}
-	return events[len(events)-1].At
+	return 0, false
 }
 
 // detachedLate reports whether an attachment to a node stayed for so long after all pods had left the node, and after a time, before it
 // was deleted.
-func detachedLate(events []*trace.Event, since, longest time.Duration) bool {
+func (h history) detachedLate(since, longest time.Duration) bool {
 	f := following{pods: map[string]map[string]bool{}, left: map[string]time.Duration{}, attached: map[string]attachment{}}
 	late := func(a attachment, at time.Duration) bool {
 		return len(f.pods[a.node]) == 0 && a.made <= at-longest && at-max(since, a.made, f.left[a.node]) >= longest
 	}
-	for _, e := range events {
+	for _, e := range h.events {
 		if e.Kind != trace.API {
 			continue
 		}
@@ -87,7 +86,7 @@ func detachedLate(events []*trace.Event, since, longest time.Duration) bool {
 		}
 	}
 	for _, a := range f.attached { // any order: one is enough
-		if late(a, end(events)) {
+		if late(a, h.end) {
 			return true
 		}
 	}
@@ -148,10 +147,10 @@ func nodeOf(e *trace.Event) string {
 }
 
 // backedOff reports whether a call that failed was not made again for long.
-func backedOff(events []*trace.Event) bool {
+func (h history) backedOff() bool {
 	type asked struct{ method, node, of string }
 	failed := map[asked]time.Duration{}
-	for _, e := range events {
+	for _, e := range h.events {
 		if e.Kind != trace.Call {
 			continue
 		}
@@ -165,7 +164,7 @@ func backedOff(events []*trace.Event) bool {
 		}
 	}
 	for _, at := range failed { // any order: one is enough
-		if end(events)-at >= long {
+		if h.end-at >= long {
 			return true
 		}
 	}
@@ -184,9 +183,9 @@ func subjectOf(e *trace.Event) string {
 }
 
 // resynced reports whether a snapshot was asked to go long before the driver was asked to delete it.
-func resynced(events []*trace.Event) bool {
+func (h history) resynced() bool {
 	leaving := map[string]time.Duration{}
-	for _, e := range events {
+	for _, e := range h.events {
 		switch {
 		case e.Kind == trace.Call && strings.HasSuffix(e.Method, "/DeleteSnapshot"):
 			for _, since := range leaving { // any order: one is enough

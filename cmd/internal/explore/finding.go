@@ -61,7 +61,7 @@ func (f *Finding) explain() {
 	by := f.More.(shown)
 	f.Story = storyOf(by.result, &by.finding)
 	if f.Blame = f.blame(); f.Blame == invariant.Kubernetes {
-		f.Hazards = invariant.Hazards(by.result.Trace)
+		f.Hazards = invariant.Hazards(by.result.Trace, by.result.VirtualTime)
 	}
 }
 

@@ -47,7 +47,8 @@ func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 		rules = append(rules, h.Rules...)
 	}
 	assert.Equal(t, []string{"C-ADC-6", "C-ADC-40", "K-ATT-2", "C-ATT-3", "C-GEN-6", "K-OP-3"}, rules)
-	assert.Empty(t, invariant.Hazards(rerun(t, "lifecycle", []byte(text), kernel.Calm{}).Trace), "none befalls a calm run")
+	calm := rerun(t, "lifecycle", []byte(text), kernel.Calm{})
+	assert.Empty(t, invariant.Hazards(calm.Trace, calm.VirtualTime), "none befalls a calm run")
 }
 
 // Given a kubelet that does not write a status again which the API server has not taken, when a pod is never seen to run for it, then that

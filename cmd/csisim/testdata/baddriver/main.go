@@ -139,6 +139,8 @@ func (d *driver) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*c
 	switch d.way {
 	case "fills its disk":
 		return nil, fill()
+	case "leaks memory":
+		leak()
 	case "names no volume":
 		v.VolumeId = ""
 	case "answers nothing":

@@ -27,6 +27,18 @@ func leaveChildren() {
 	}
 }
 
+// leaked is never let go of.
+var leaked [][]byte
+
+// leak takes memory that it writes to, so that the machine has to give it.
+func leak() {
+	much := make([]byte, 64<<20)
+	for i := 0; i < len(much); i += os.Getpagesize() {
+		much[i] = 1
+	}
+	leaked = append(leaked, much)
+}
+
 // fill writes to a file in the directory STATE until there is no space left.
 func fill() error {
 	file, err := os.Create(os.Getenv("STATE") + "/much")

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// searched is csisim explore in a place, by the command that people have.
+func searched(t *testing.T, p *place, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := p.command(append([]string{"explore"}, args...)...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	_ = c.Run() // its code says why
+	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+}
+
+// Given a driver program that hangs, leaks memory or leaves processes that have left its session, when runs are searched, each with a
+// program of its own, then the search says in a sentence why it does not begin, or makes all its runs; and nothing of them is left.
+func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
+	bin := build(t)
+	for _, test := range []struct {
+		way, startTimeout string
+		code              int
+		says              string
+	}{
+		{"exits", long, 3, "start driver bad.csi.example.com, controller: program exited before it answered: exit status 3"},
+		{"never listens", short, 3, "nobody listens at the socket: there is no "},
+		{"hangs in Probe", short, 3, "no answer to Identity/Probe (waited 300ms)"},
+		{"hangs in ControllerGetCapabilities", short, 3, "ask driver bad.csi.example.com, controller for its capabilities (ControllerGetCapabilities): no answer within 300ms"},
+		{"hangs in CreateVolume", long, 1, "bad fails in the calm run, without any fault, so it was not searched"},
+		{"leaks memory", long, 0, "12 runs, "},
+		{"leaves children", long, 0, "12 runs, "},
+		{"leaves children, ignores SIGTERM", long, 0, "12 runs, "},
+	} {
+		t.Run(test.way, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, bin)
+			p.write("bad.yaml", header+strings.Replace(badDriver(test.way, test.startTimeout), "phase: Bound", "phase: Bound, for: 12s", 1))
+			got := searched(t, p, "bad.yaml", "--runs", "12", "--faults", "error,api")
+			assert.Equal(t, test.code, got.code, got.stdout+got.stderr)
+			assert.Contains(t, got.stdout+got.stderr, test.says)
+			assert.Empty(t, p.leftovers())
+		})
+	}
+}
+
+// Whenever a search is interrupted, its programs end and nothing is left.
+func TestAnInterruptEndsASearch(t *testing.T) {
+	bin := build(t)
+	for _, way := range []string{"never listens", "hangs in Probe", "hangs in ControllerGetCapabilities", "hangs in CreateVolume", "hangs in CreateVolume, ignores SIGTERM", "leaks memory", "leaves children"} {
+		t.Run(way, func(t *testing.T) {
+			p := newPlace(t, bin)
+			p.write("s.yaml", header+badDriver(way, "1h"))
+			r := startCommand(t, p, p.command("explore", "s.yaml"), func() bool { return len(p.programs("baddriver")) > 0 })
+			r.signal(t, syscall.SIGINT)
+			assert.Equal(t, 130, r.awaitEnd(t, interrupted), r.output.String())
+			assert.Empty(t, r.leftovers())
+		})
+	}
+}
+
+// What a search or a replay cannot work with is said in one sentence, which names the file.
+func TestCorporaAndReplaysThatDoNotFitAreRejected(t *testing.T) {
+	dir, file := exploredIn(t, "attach-not-idempotent")
+	corpus := filepath.Join(dir, "corpus")
+	require.NoError(t, os.Mkdir(corpus, 0o755))
+	search := []string{"explore", file, "--runs", "3", "--faults", "repeat", "--out", dir, "--corpus", corpus}
+	require.Equal(t, 1, csisim(t, search...).code, "it has a finding")
+	kept, err := filepath.Glob(corpus + "/*.corpus.yaml")
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	was, err := os.ReadFile(kept[0])
+	require.NoError(t, err)
+
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append(text, "# changed\n"...), 0o600))
+	got := csisim(t, search...)
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, filepath.Base(kept[0])+" is of another text of mine.yaml: give another directory, or remove it")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+
+	require.NoError(t, os.WriteFile(kept[0], bytes.Replace(was, []byte("csisim.dev/v1alpha1"), []byte("csisim.dev/v9"), 1), 0o600))
+	got = csisim(t, search...)
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, filepath.Base(kept[0])+":")
+	assert.Contains(t, got.stderr, "csisim.dev/v9")
+}
