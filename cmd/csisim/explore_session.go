@@ -96,7 +96,15 @@ func after(found *explore.Search) string {
 func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) error {
 	x.code = exitFailed
 	printer := report.NewPrinter(x.env.stdout, report.Options{Terminal: x.progress.terminal, Workspace: workspaceOf(x.env), Planned: 1})
-	printer.Finished(report.Run{Program: self(), File: s.File, Result: calm})
+	run := report.Run{Program: self(), File: s.File, Result: calm}
+	printer.Finished(run)
+	if x.flags.reports != "" {
+		page, err := writeKept(run, x.flags.reports, s.Name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(x.env.stdout, "  report: %s\n", page)
+	}
 	_, err := fmt.Fprintf(x.env.stdout, "%s fails in the calm run, without any fault, so it was not searched\n", s.Name)
 	return err
 }

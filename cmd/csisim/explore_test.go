@@ -128,8 +128,12 @@ func TestAJobMakesTheShardsOfASearch(t *testing.T) {
 
 func TestAScenarioThatFailsCalmlyIsReportedAndNotSearched(t *testing.T) {
 	dir, file := exploredIn(t, "unstage-leaks")
-	got := csisim(t, "explore", file, "--runs", "5", "--out", dir)
+	got := csisim(t, "explore", file, "--runs", "5", "--out", dir, "--report", dir)
 	assert.Equal(t, 1, got.code)
+	page, err := os.ReadFile(filepath.Join(dir, "mine.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), `"verdict":"failed"`)
+	assert.Contains(t, got.stdout, "  report: "+filepath.Join(dir, "mine.html")+"\n")
 	assert.Contains(t, got.stdout, "FAIL mine ")
 	assert.Contains(t, got.stdout, "left behind: mount ")
 	assert.Contains(t, got.stdout, "mine fails in the calm run, without any fault, so it was not searched\n")

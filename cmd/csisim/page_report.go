@@ -34,16 +34,21 @@ func (c *checking) writePages(card *check.Card) error {
 		if run.Result == nil || run.Passed() {
 			continue
 		}
-		shown := view.NewEncoder()
-		for _, e := range trace.Merged(run.Result.Trace, run.Result.States) {
-			shown.Sink(e)
-		}
-		file := filepath.Join(c.flags.reports, strings.ReplaceAll(run.Name, "/", "-")+".html")
-		if err := writeFile(file, "report", func(w io.Writer) error { return report.Page(w, run, shown) }); err != nil {
+		if _, err := writeKept(run, c.flags.reports, run.Name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeKept writes the report of a run for a browser, from what is kept of it, to a directory.
+func writeKept(run report.Run, dir, name string) (file string, err error) {
+	shown := view.NewEncoder()
+	for _, e := range trace.Merged(run.Result.Trace, run.Result.States) {
+		shown.Sink(e)
+	}
+	file = filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".html")
+	return file, writeFile(file, "report", func(w io.Writer) error { return report.Page(w, run, shown) })
 }
 
 // writePage replays a finding and writes its report for a browser, if reports are wanted.

@@ -94,7 +94,8 @@ func (x *reading) Recorded(name string, problems []string) Report {
 			}
 		}
 	}
-	r.Sentence = fmt.Sprintf("A recording with %s that %s something, %d of them failed", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], failed)
+	ending := map[bool]string{true: "none failed", false: fmt.Sprintf("%d failed", failed)}[failed == 0]
+	r.Sentence = fmt.Sprintf("A recording with %s that %s something; %s.", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], ending)
 	x.Explain(&r)
 	return r
 }

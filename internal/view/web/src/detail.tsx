@@ -39,7 +39,7 @@ export function EventDetail(shared: Shared) {
       {l.req && <Block title="Request" value={l.req} />}
       {l.resp && <Block title="Answer" value={l.resp} />}
       {l.code && <><h3>Error</h3><p class="pre bad">{l.code}: {l.msg}</p></>}
-      {!l.code && l.msg && l.k !== "api" && l.msg !== d.text && <p class="pre">{l.msg}</p>}
+      {!l.code && l.msg && l.k !== "api" && !d.text.includes(l.msg) && <p class="pre message">{l.msg}</p>}
       {l.obj !== undefined && l.k !== "api" && l.k !== "event" && <Block title="Content" value={l.obj as Fields} />}
       <Causes {...shared} />
       <p class="take"><Copy text={d.raw} label="Copy line of the trace" /> <Copy text={() => markdown(shared, [row])} label="Copy as Markdown" /></p>

@@ -221,6 +221,15 @@ function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
   return letters >= 4 ? text.slice(0, letters) + "…" : "";
 }
 
+/** The name of a lane with its end, the node, whatever the room: lanes of several nodes begin alike. */
+function fitName(c: CanvasRenderingContext2D, name: string, room: number): string {
+  const [, what, node] = /^(.+) on (\S+)$/.exec(name) ?? [];
+  const whole = fit(c, name, room);
+  if (whole === name || !node) return whole;
+  const end = " · " + node;
+  return (fit(c, what, room - c.measureText(end).width) || "…") + end;
+}
+
 function mark(c: CanvasRenderingContext2D, x: number, y: number, r: number) {
   c.beginPath();
   c.moveTo(x, y - r); c.lineTo(x + r, y); c.lineTo(x, y + r); c.lineTo(x - r, y);
@@ -294,7 +303,7 @@ function labels(c: CanvasRenderingContext2D, p: Picture, color: Colors, first: n
     const lane = p.lanes[i], y = head + i * rowHeight - p.top;
     if (i && lane.group !== p.lanes[i - 1].group) { c.fillStyle = color.line; c.fillRect(0, y, p.labels, 1); }
     c.fillStyle = lane.spans.some((s) => s.left) ? color.bad : color.text;
-    c.fillText(fit(c, lane.name, p.labels - 18), 12, y + rowHeight / 2);
+    c.fillText(fitName(c, lane.name, p.labels - 18), 12, y + rowHeight / 2);
   }
   c.restore();
 }
