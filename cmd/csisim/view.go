@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -63,6 +64,9 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 		return err
 	}
 	defer release()
+	for _, name := range names {
+		announce(env, name)
+	}
 	shown := view.NewEncoder()
 	problems, err := readView(name, shown)
 	if err != nil {
@@ -107,6 +111,16 @@ func titleOf(name string) string { return strings.TrimSuffix(filepath.Base(name)
 func complain(env environment, name string, problems []string) {
 	for _, p := range problems {
 		fmt.Fprintf(env.stderr, "csisim: %s: %s\n", name, p)
+	}
+}
+
+// slowView is the size in bytes from which on a trace takes seconds to be packed into a page, and who waits wants to know.
+const slowView = 32 << 20
+
+// announce says that a large trace takes a while.
+func announce(env environment, name string) {
+	if info, err := os.Stat(name); err == nil && info.Size() >= slowView {
+		fmt.Fprintf(env.stderr, "csisim: %s has %d MB: all of it goes into the page, which takes a while\n", name, info.Size()/1_000_000)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -161,6 +162,18 @@ func TestATraceWithoutEventsIsNotServed(t *testing.T) {
 		assert.Contains(t, got.stderr, message)
 		assert.Empty(t, got.stdout)
 	}
+}
+
+// Who waits for a large trace hears why.
+func TestALargeTraceIsAnnouncedBeforeItIsPacked(t *testing.T) {
+	whole, err := os.ReadFile(recording)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "large.jsonl")
+	require.NoError(t, os.WriteFile(file, append(whole, bytes.Repeat([]byte(strings.Repeat(" ", 1<<10)+"\n"), 33<<10)...), 0o600))
+	got := csisim(t, "view", file, "--output", filepath.Join(dir, "page.html"))
+	assert.Zero(t, got.code)
+	assert.Equal(t, "csisim: "+file+" has 34 MB: all of it goes into the page, which takes a while\n", got.stderr)
 }
 
 func TestTwoTracesAreShownSideBySide(t *testing.T) {

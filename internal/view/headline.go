@@ -20,6 +20,9 @@ func (x *reading) headline(f Finding) string {
 			return text
 		}
 	}
+	if text := x.stayed(f.Verdict); text != "" {
+		return text
+	}
 	first, _, _ := strings.Cut(f.Verdict, "\n")
 	return shortPaths(x.narrator.Short(first))
 }
@@ -47,6 +50,19 @@ func (x *reading) waited(verdict string, at int) string {
 	}
 	first, _, _ := strings.Cut(call.text, "\n")
 	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s: %s fails %s%s: %s", trace.Span(long), wait[1], who, call.method, where, first)))
+}
+
+// leftBehind is how csisim reports what a call made and another one should have undone: what, where, by which calls, and how
+// many there are besides.
+var leftBehind = lazyregexp.New(`^left behind: ([a-z ]+) (/\S+) on (\S+): made by (\w+) at .+, should have gone with (\w+) at .+, which answered OK( \(and \d+ more\))?$`)
+
+// stayed is the sentence for what a call left behind.
+func (x *reading) stayed(verdict string) string {
+	left := leftBehind().FindStringSubmatch(verdict)
+	if left == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s answered OK, but the %s that %s made is still there on %s: %s%s", left[5], left[1], left[4], left[3], shortPaths(x.narrator.Short(left[2])), left[6])
 }
 
 // shortPaths keeps the ends of long paths.

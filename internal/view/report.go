@@ -62,6 +62,9 @@ func (x *reading) Explain(r *Report) {
 		f := &r.Findings[i]
 		f.Short = x.headline(*f)
 		f.Should, f.Found = x.contrast(f.About)
+		if short := shortPaths(x.narrator.Short(f.Got)); f.Found == "" && short != f.Got {
+			f.Found = short
+		}
 		f.Chain = x.story.chain(f.About, f.Trail)
 	}
 	if len(r.Findings) > 0 {

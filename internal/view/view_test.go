@@ -78,6 +78,20 @@ func pageOf(t *testing.T, file string) string {
 	return page.String()
 }
 
+// What a call left behind is the headline, and what was found is short; the whole of it is there as well.
+func TestWhatACallLeftBehindIsASentence(t *testing.T) {
+	const path = "/var/lib/kubelet/plugins/kubernetes.io/csi/a.csi.example.com/6dc29508101512e191ba198dc56ebe4db68a2834b7d18e2d7fa865d2d2544ef3/globalmount"
+	const got = "mount " + path + " on node-a: made by NodeStageVolume at 10.5 s (step 4: wait pod web), should have gone with NodeUnstageVolume at 11.4 s (step 6: wait pod web, gone true), which answered OK"
+	for more, want := range map[string]string{"": "", " (and 1 more)": " (and 1 more)"} {
+		r := view.Report{Findings: []view.Finding{{Verdict: "left behind: " + got + more, Got: got}}}
+		encoded(t, "testdata/stage-fails.jsonl").Explain(&r)
+		assert.Equal(t, "NodeUnstageVolume answered OK, but the mount that NodeStageVolume made is still there on node-a: …/6dc2…/globalmount"+want, r.Findings[0].Short)
+		assert.Equal(t, r.Findings[0].Short, r.Sentence)
+		assert.True(t, strings.HasPrefix(r.Findings[0].Found, "mount …/6dc2…/globalmount on node-a: made by"), r.Findings[0].Found)
+		assert.Equal(t, got, r.Findings[0].Got)
+	}
+}
+
 func TestAPageAsksNobodyForAnything(t *testing.T) {
 	page := pageOf(t, "testdata/unpublish-leaves-mount.jsonl")
 	assert.Contains(t, page, `default-src 'none'`)

@@ -5,6 +5,7 @@ import { usePromise, Yaml } from "./parts.tsx";
 import { Caches, Waits } from "./standing.tsx";
 import { type Known, nodesAt, objectAt, objectsAt, underWay } from "./state.ts";
 import { instant, span } from "./time.ts";
+import { tones } from "./trace.ts";
 import { difference, yaml } from "./yaml.ts";
 
 const titles: [string, string][] = [
@@ -98,8 +99,24 @@ function Table({ trace, row, place, go, live, title, all, chosen }: Shared & { t
 
 function rank(k: Known): number { return { bad: 0, wait: 1, "": 2, good: 3 }[k.tone] ?? 2; }
 
+/** What an event said last of an object that is not well. */
+function Warning({ trace, object, row, go }: Shared & { object: number }) {
+  const last = useMemo(() => {
+    for (let i = row; i >= 0; i--) {
+      if (trace.object[i] !== object) continue;
+      if (trace.isKind(i, "event") && /^(wait|bad)$/.test(trace.toneOf(i))) return i;
+      if (trace.isKind(i, "api") && (tones[trace.stateTone[i]] === "good" || trace.strings[trace.method[i]] === "DELETED")) return -1;
+    }
+    return -1;
+  }, [trace, object, row, trace.length]);
+  const detail = usePromise(() => (last >= 0 ? trace.detail(last) : undefined), [trace, last]);
+  if (last < 0 || detail?.line.seq !== undefined && trace.row(detail.line.seq) !== last) return null;
+  return <p class="warning"><button class="link" onClick={() => go({ tab: "timeline", at: trace.seq[last] })}>{detail?.line.m} at {instant(trace.at[last])}</button> {detail?.line.msg}</p>;
+}
+
 /** An object in full, and its history. */
-function ObjectDetail({ trace, row, object, go }: Shared & { object: number }) {
+function ObjectDetail(shared: Shared & { object: number }) {
+  const { trace, row, object, go } = shared;
   const state = usePromise(() => objectAt(trace, object, row), [trace, object, row, trace.length]);
   const changes: number[] = [];
   for (let i = 0; i < trace.length; i++) if (trace.object[i] === object && trace.isKind(i, "api")) changes.push(i);
@@ -108,6 +125,7 @@ function ObjectDetail({ trace, row, object, go }: Shared & { object: number }) {
   return (
     <aside class="detail" aria-label="Object" tabIndex={0}>
       <h2>{name}</h2>
+      <Warning {...shared} />
       <p class="history">
         {changes.slice(-40).map((i) => (
           <button key={i} class={"small" + (state?.row === i ? " on" : "")} onClick={() => go({ at: trace.seq[i] })} title={trace.lanes[trace.lane[i]]}>{(trace.at[i] / 1000).toFixed(3)}</button>

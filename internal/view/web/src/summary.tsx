@@ -48,7 +48,7 @@ function Why(props: Shared & { finding: Finding; main?: boolean }) {
       <dl class="facts">
         {f.hint && <><dt>Hint</dt><dd class="pre">{f.hint}</dd></>}
         {f.spec && <><dt>Spec</dt><dd><a href={f.spec} rel="noreferrer" target="_blank">{f.spec.replace(/^.*\/(spec\.md)/, "CSI $1")}</a></dd></>}
-        {same && f.got !== f.short && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}
+        {f.got && f.got !== f.found && (f.found || (same && f.got !== f.short)) && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}
       </dl>
     </div>
   );
