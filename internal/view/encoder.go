@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/csisim/csisim/internal/world/trace"
@@ -41,7 +40,7 @@ func (e *Encoder) Sink(event *trace.Event) {
 
 // AddLine adds a line of a trace.
 func (e *Encoder) AddLine(l trace.Line) error {
-	raw, err := json.Marshal(l)
+	raw, err := l.Text()
 	if err != nil {
 		return fmt.Errorf("render event %d: %w", l.Seq, err)
 	}

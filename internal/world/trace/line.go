@@ -36,16 +36,19 @@ type Line struct {
 }
 
 // MarshalJSON shows the empty request and answer of a call as {}, as the recorded traces do.
-func (l Line) MarshalJSON() ([]byte, error) {
+func (l Line) MarshalJSON() ([]byte, error) { return l.Text() }
+
+// Text is the line as [json.Marshal] renders it, which would read it once more to check it.
+func (l *Line) Text() ([]byte, error) {
 	type plain Line
 	if l.K != Call {
-		return json.Marshal(plain(l))
+		return json.Marshal((*plain)(l))
 	}
 	return json.Marshal(struct {
 		plain
 		Req  any `json:"req,omitempty"`
 		Resp any `json:"resp,omitempty"`
-	}{plain(l), orNil(l.Req), orNil(l.Resp)})
+	}{plain(*l), orNil(l.Req), orNil(l.Resp)})
 }
 
 func orNil(m map[string]any) any {
@@ -125,7 +128,7 @@ func Writer(w io.Writer) (Sink, func() error) {
 		line, err := lines.Of(e)
 		if err == nil {
 			var text []byte
-			if text, err = json.Marshal(line); err == nil {
+			if text, err = line.Text(); err == nil {
 				_, err = buffered.Write(append(text, '\n'))
 			}
 		}
