@@ -24,7 +24,7 @@ state() {
   echo "images:" && docker images --no-trunc --format '{{.Repository}}:{{.Tag}} {{.ID}}' | sort
   echo "networks:" && docker network ls --no-trunc --format '{{.Name}} {{.ID}}' | sort
   echo "kubeconfig:" && cat "${KUBECONFIG:-$HOME/.kube/config}" 2>/dev/null | sha256sum
-  echo "mounts:" && awk '{print $5}' /proc/self/mountinfo | sort
+  echo "mounts:" && awk '{print $5}' /proc/self/mountinfo | grep -v -e '/overlay2/[^/]*/merged$' -e '/netns/[^/]*$' | sort # containers are compared above
   echo "processes:" && grep -lsz "^CSISIM_INTERRUPTED_RUNS=$work$" /proc/[0-9]*/environ | while read -r e; do tr '\0' ' ' < "${e%environ}cmdline"; echo; done | sort
   echo "files:" && ls -A "$work_dir"
   echo "objects:" && kubectl --kubeconfig "$work/kubeconfig" get all,pvc,pv,volumeattachments,storageclasses,csidrivers,csistoragecapacities,namespaces,configmaps,secrets,serviceaccounts,clusterroles,clusterrolebindings -A \

@@ -43,7 +43,7 @@ func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 	if name != "" {
 		deleted, err := realcluster.Clean(ctx, t.config)
 		if err == nil {
-			err = t.kind.RunOnAll(ctx, "rm", "-rf", deploy.State+"/records")
+			err = t.kind.RunOnAll(ctx, "sh", "-c", "rm -rf "+deploy.State+"/records/*")
 		}
 		return deleted, err
 	}
