@@ -28,8 +28,12 @@ type Promotion struct {
 // Promote says what the steps become on a real cluster, and, first, what of the rest of the scenario cannot be there.
 func (s *Scenario) Promote() (all []Promotion) {
 	all = s.neverThere()
+	there := s.podsAtFirst()
 	for _, step := range s.Steps {
 		p := s.promoted(step.action)
+		if why := there.after(step.action); why != "" {
+			p = never("%s", why)
+		}
 		p.What, p.Line = step.title, step.Line
 		all = append(all, p)
 	}

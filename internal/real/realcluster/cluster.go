@@ -70,6 +70,7 @@ type Cluster struct {
 	unseen   []written                    // what was applied and may not be in the mirror yet
 	own      []made                       // the drivers' deployment
 	evicted  map[sim.Plugin]bool          // plugins that are kept off their nodes
+	faults   []*fault.Fault               // that are in force
 	dark     map[string]bool              // nodes without power
 	silent   map[string]bool              // nodes whose kubelet was killed or stopped
 	killed   map[string]victim            // controllers that are down, by name

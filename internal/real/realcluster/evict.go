@@ -19,7 +19,7 @@ const podTime = time.Minute
 // evict takes the pod of a plugin off its node, with its registrar, and keeps it away: its DaemonSet avoids nodes with
 // the driver's label.
 func (c *Cluster) evict(p sim.Plugin) error {
-	c.evicted[p] = true
+	c.evicted[c.evictable(p)] = true
 	if err := c.mark(c.ctx, p, "true"); err != nil {
 		return environment(err, "keep driver %s off %s", p.Driver, p.Node)
 	}
@@ -37,13 +37,18 @@ func (c *Cluster) keepOff() error {
 	for _, d := range c.options.Drivers {
 		for _, node := range d.Down {
 			p := sim.Plugin{Driver: d.Name, Node: node}
-			c.evicted[p] = true
+			c.evicted[c.evictable(p)] = true
 			if err := c.mark(c.ctx, p, "true"); err != nil {
 				return environment(err, "keep driver %s off %s", d.Name, node)
 			}
 		}
 	}
 	return nil
+}
+
+// evictable is a plugin under the name that its driver has in the cluster; steps have that of the scenario.
+func (c *Cluster) evictable(p sim.Plugin) sim.Plugin {
+	return sim.Plugin{Driver: c.inCluster(p.Driver), Node: p.Node}
 }
 
 // podsOf selects the pods of a node plugin.
@@ -70,7 +75,7 @@ func (c *Cluster) stopContainers(p sim.Plugin) error {
 
 // readmit lets the pod come back.
 func (c *Cluster) readmit(p sim.Plugin) error {
-	delete(c.evicted, p)
+	delete(c.evicted, c.evictable(p))
 	if err := c.mark(c.ctx, p, ""); err != nil {
 		return environment(err, "let driver %s back on %s", p.Driver, p.Node)
 	}
@@ -78,6 +83,9 @@ func (c *Cluster) readmit(p sim.Plugin) error {
 		there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
 		return err == nil && len(there) > 0
 	})
+	if err == nil {
+		err = c.injectAgain(p)
+	}
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (c *Cluster) Start(component sim.Component) error {
 		return c.startKubelet(string(p))
 	case sim.Plugin:
 		switch {
-		case c.evicted[p]:
+		case c.evicted[c.evictable(p)]:
 			return c.readmit(p)
 		case c.driver(p.Driver).Own != nil:
 			return c.awaitStarted(p)
@@ -176,6 +176,7 @@ func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return Err
 
 // Inject puts a fault in force at all proxies that it may concern.
 func (c *Cluster) Inject(f *fault.Fault) error {
+	c.faults = append(c.faults, f)
 	return c.eachProxy(c.ctx, f.Driver, f.Node, func(at place) error {
 		_, err := c.ask(c.ctx, at, "POST", "/faults", nil, f)
 		return err
@@ -184,10 +185,30 @@ func (c *Cluster) Inject(f *fault.Fault) error {
 
 // ClearFaults ends the fault of a name, all if it is empty.
 func (c *Cluster) ClearFaults(name string) error {
+	c.faults = slices.DeleteFunc(c.faults, func(f *fault.Fault) bool { return name == "" || f.Name == name })
 	return c.eachProxy(c.ctx, "", "", func(at place) error {
 		_, err := c.ask(c.ctx, at, "DELETE", "/faults", map[string]string{"name": name}, nil)
 		return err
 	})
+}
+
+// injectAgain puts the faults that are in force to the proxy of a plugin whose pod is new.
+func (c *Cluster) injectAgain(p sim.Plugin) error {
+	there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
+	if err != nil {
+		return environment(err, "find the pod of the %s", p)
+	}
+	for _, at := range there {
+		for _, f := range c.faults {
+			if f.Driver != "" && c.inCluster(f.Driver) != c.inCluster(p.Driver) || f.Node != "" && f.Node != p.Node {
+				continue
+			}
+			if _, err := c.ask(c.ctx, at, "POST", "/faults", nil, f); err != nil {
+				return environment(err, "reach the proxy in %s", at)
+			}
+		}
+	}
+	return nil
 }
 
 func (c *Cluster) eachProxy(ctx context.Context, driver, node string, do func(place) error) error {

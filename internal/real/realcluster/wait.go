@@ -151,7 +151,7 @@ func (c *Cluster) missing() string {
 			return "node " + name + " to be Ready"
 		}
 		for _, d := range c.options.Drivers {
-			if c.evicted[sim.Plugin{Driver: d.Name, Node: name}] {
+			if c.evicted[c.evictable(sim.Plugin{Driver: d.Name, Node: name})] {
 				continue
 			}
 			if d.HasNode() && (d.Own == nil || d.Own.OnEveryNode()) && !c.IsInstalled(d.Name, name) {

@@ -1,0 +1,80 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+)
+
+// pods are what nodes of a real cluster have while the steps go on, as far as a later step depends on it.
+type pods struct {
+	nodes []string
+	// silent are nodes whose kubelet is down.
+	silent map[string]bool
+	// gone are nodes whose plugins were taken away with their pods, or have not been there, by driver; "" is the only one.
+	gone map[string]map[string]bool
+}
+
+// podsAtFirst are those at the first step.
+func (s *Scenario) podsAtFirst() *pods {
+	p := &pods{nodes: s.NodeNames(), silent: map[string]bool{}, gone: map[string]map[string]bool{}}
+	for _, d := range s.Drivers {
+		for _, node := range d.Down {
+			p.take(d.name(), node)
+			if len(s.Drivers) == 1 {
+				p.take("", node)
+			}
+		}
+	}
+	return p
+}
+
+func (p *pods) take(driver, node string) {
+	if p.gone[driver] == nil {
+		p.gone[driver] = map[string]bool{}
+	}
+	p.gone[driver][node] = true
+}
+
+// after follows a step, and returns why it cannot be taken; empty if it can.
+func (p *pods) after(a action) string {
+	switch s := a.(type) {
+	case killKubeletStep:
+		p.silent[string(s)] = true
+	case startKubeletStep:
+		delete(p.silent, string(s))
+	case restartKubeletStep:
+		delete(p.silent, string(s))
+	case powerOnStep:
+		delete(p.silent, string(s))
+	case *stopDriverStep:
+		if !s.KeepRegistrar {
+			p.each(s.pluginFields, func(node string) { p.take(s.Driver, node) })
+		}
+	case *restartDriverStep:
+		p.each(s.pluginFields, func(node string) { p.take(s.Driver, node) })
+		return p.starts(s.pluginFields)
+	case *startDriverStep:
+		return p.starts(s.pluginFields)
+	}
+	return ""
+}
+
+// starts follows plugins that start: the pod of one that was away takes the kubelet of its node.
+func (p *pods) starts(fields pluginFields) (why string) {
+	p.each(fields, func(node string) {
+		if p.gone[fields.Driver][node] && p.silent[node] {
+			why = fmt.Sprintf("the kubelet of %s, which would start the plugin's pod, is down: start-kubelet comes first", node)
+		}
+		delete(p.gone[fields.Driver], node)
+	})
+	return why
+}
+
+// each calls do with the nodes of the plugins that are meant.
+func (p *pods) each(fields pluginFields, do func(node string)) {
+	for _, node := range p.nodes {
+		if !fields.Controller && slices.Contains([]string{"", node}, fields.Node) {
+			do(node)
+		}
+	}
+}
