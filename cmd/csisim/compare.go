@@ -79,7 +79,7 @@ Exit codes: 0 all runs passed and the simulation is equal to them, but for noise
 func compareWithReal(ctx context.Context, env environment, f compareFlags, file string) (err error) {
 	scenarios, err := load(env, []string{file})
 	if err == nil {
-		err = refusal(scenarios[0])
+		err = refusal(scenarios[0], f.onFlags)
 	}
 	if err != nil {
 		return err

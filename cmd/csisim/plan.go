@@ -7,6 +7,7 @@ import (
 
 	planning "github.com/csisim/csisim/cmd/internal/plan"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -31,9 +32,9 @@ func plan(ctx context.Context, env environment, f runFlags, scenarios []*scenari
 }
 
 // refusal is why a scenario cannot run on a real cluster; nil if it can.
-func refusal(s *scenario.Scenario) error {
+func refusal(s *scenario.Scenario, f onFlags) error {
 	var reasons []string
-	for _, p := range s.Promote() {
+	for _, p := range s.Promote(promotion.TargetOptions{On: f.on, NodeImage: f.nodeImage}) {
 		if p.Never != "" {
 			reasons = append(reasons, fmt.Sprintf("%s:%d: %s: %s", s.File, p.Line, p.What, p.Never))
 		}
@@ -46,7 +47,7 @@ func refusal(s *scenario.Scenario) error {
 
 // warnings prints what users should know before a run.
 func warnings(env environment, s *scenario.Scenario) {
-	for _, p := range s.Promote() {
+	for _, p := range s.Promote(promotion.TargetOptions{}) {
 		if p.Warning != "" {
 			fmt.Fprintf(env.stderr, "csisim: %s:%d: %s: %s\n", s.File, p.Line, p.What, p.Warning)
 		}

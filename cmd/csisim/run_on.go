@@ -69,7 +69,7 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 		return plan(ctx, env, f, scenarios)
 	}
 	for _, s := range scenarios {
-		if err := refusal(s); err != nil {
+		if err := refusal(s, f.onFlags); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,17 +24,18 @@ type Plan struct {
 	takes      time.Duration         // of the simulation, in virtual time; 0 if it is not known
 }
 
-// What a run takes beside the scenario's own time, as seen: kind's three nodes; images, drivers and their registration;
-// the quiet at the end and taking all away.
+// What a run takes beside the scenario's own time, as seen: kind's three nodes; drivers and their registration, of which the
+// simulation has the first part; more for a driver's own manifests; the quiet at the end and taking all away.
 const (
 	makesCluster = 50 * time.Second
-	makesDrivers = 8 * time.Second
-	makesQuiet   = 6 * time.Second
+	makesDrivers = 4 * time.Second
+	makesOwn     = 30 * time.Second
+	makesQuiet   = 5 * time.Second
 )
 
 // New plans a run. It runs the scenario as a simulation, to learn how long it takes.
 func New(ctx context.Context, s *scenario.Scenario, o promotion.TargetOptions) (*Plan, error) {
-	p := &Plan{scenario: s, options: o, all: s.Promote()}
+	p := &Plan{scenario: s, options: o, all: s.Promote(o)}
 	if len(p.Refused()) > 0 {
 		return p, nil
 	}
@@ -150,7 +152,11 @@ func (p *Plan) time(out *strings.Builder) {
 		fmt.Fprintln(out, "Time: not known, as the simulation of it fails.")
 		return
 	}
-	fmt.Fprintf(out, "Time: about %v", (p.takes + makesDrivers + makesQuiet).Round(time.Second))
+	takes := p.takes + makesDrivers + makesQuiet
+	if slices.ContainsFunc(p.deployment.Drivers, func(d deploy.Driver) bool { return d.Own != nil }) {
+		takes += makesOwn
+	}
+	fmt.Fprintf(out, "Time: about %v", takes.Round(time.Second))
 	if name, isKind := p.options.IsKind(); isKind && name == "" {
 		fmt.Fprintf(out, ", and %v for the cluster", makesCluster)
 	}

@@ -45,7 +45,7 @@ func TestEveryStepOfTheLibraryIsPlanned(t *testing.T) {
 		s, err := scenario.Load(file)
 		require.NoError(t, err)
 		refused := false
-		for _, p := range s.Promote() {
+		for _, p := range s.Promote(promotion.TargetOptions{On: "kind"}) {
 			assert.True(t, (p.Becomes == "") != (p.Never == ""), "%s:%d %s", file, p.Line, p.What)
 			assert.NotEqual(t, "only a simulated cluster can do this", p.Never, "%s:%d %s", file, p.Line, p.What)
 			assert.Positive(t, p.Line, "%s: %s", file, p.What)

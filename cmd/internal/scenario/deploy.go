@@ -31,9 +31,14 @@ func (c *checker) readDeploy(d *Driver) {
 		err = d.take(own)
 	}
 	var problems strict.Problems
+	var unread *deploy.PathError
 	switch {
 	case errors.As(err, &problems):
 		c.problems = append(c.problems, problems...)
+	case errors.As(err, &unread):
+		c.at(strict.Index(c.in("deploy"), unread.Index), func() {
+			c.report("", err.Error(), "a file or a folder with the driver's manifests")
+		})
 	case err != nil:
 		c.report("deploy", err.Error(), "manifests that deploy the driver")
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/input/strict"
-	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -26,8 +25,8 @@ type Promotion struct {
 }
 
 // Promote says what the steps become on a real cluster, and, first, what of the rest of the scenario cannot be there.
-func (s *Scenario) Promote() (all []Promotion) {
-	all = s.neverThere()
+func (s *Scenario) Promote(o promotion.TargetOptions) (all []Promotion) {
+	all = s.neverThere(o)
 	there := s.podsAtFirst()
 	for _, step := range s.Steps {
 		p := s.promoted(step.action)
@@ -216,12 +215,14 @@ func (s Statement) unseen() string {
 }
 
 // neverThere is what cannot be on a real cluster of the scenario's cluster and its drivers.
-func (s *Scenario) neverThere() (all []Promotion) {
+func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 	add := func(field, what, why string) {
 		all = append(all, Promotion{What: what, Line: s.positions.At(field).Line, Never: why})
 	}
-	if v := version.Version(s.Kubernetes); v != 0 && deploy.NodeImage(v) == "" {
-		add("kubernetes", "kubernetes "+v.String(), "kind has no image of nodes for it")
+	if name, isKind := o.IsKind(); isKind && name == "" { // one that has a name may be there
+		if why := promotion.NeverVersion(s.Subject(), o); why != "" {
+			add("kubernetes", "kubernetes "+version.Version(s.Kubernetes).String(), why)
+		}
 	}
 	if len(s.Clusters) > 0 {
 		add("clusters", "clusters", promotion.OneCluster)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/internal/real/promotion"
 )
 
 // The pod of a plugin starts only with the kubelet of its node; a plugin whose pod has stayed is started by its proxy.
@@ -23,7 +25,7 @@ func TestAPluginStartsWithTheKubeletOfItsNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			steps := "- " + strings.ReplaceAll(c.steps, "|", "\n- ")
 			var reasons []string
-			for _, p := range promotable(t, "drivers:\n- {name: mock.csi.csisim.dev, mock: {}"+c.driver+"}\nsteps:\n"+steps+"\n").Promote() {
+			for _, p := range promotable(t, "drivers:\n- {name: mock.csi.csisim.dev, mock: {}"+c.driver+"}\nsteps:\n"+steps+"\n").Promote(promotion.TargetOptions{On: "kind"}) {
 				if p.Never != "" {
 					reasons = append(reasons, p.Never)
 				}

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"github.com/csisim/csisim/internal/input/manifest"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ type Own struct {
 	// CSIDriver is the CSIDriver object among them; nil if there is none.
 	CSIDriver *storagev1.CSIDriver
 	objects   []*unstructured.Unstructured
+	sources   map[*unstructured.Unstructured]manifest.Object // of those that are read from a file
 	pods      []pluginPods
 }
 

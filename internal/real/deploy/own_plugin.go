@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"github.com/csisim/csisim/internal/input/strict"
 	"path"
 	"slices"
 	"strings"
@@ -54,6 +55,18 @@ func templateOf(u *unstructured.Unstructured) (template corev1.PodTemplateSpec, 
 	return template, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &template) == nil
 }
 
+// mistake is one in the manifest of a workload.
+type mistake struct{ workload, field, found, want string }
+
+func (m *mistake) Error() string {
+	return fmt.Sprintf("%s: %s: found %s, want %s", m.workload, m.field, m.found, m.want)
+}
+
+// containersField is where a workload has its containers.
+const containersField = "spec.template.spec.containers"
+
+func containerField(i int) string { return strict.Index(containersField, i) }
+
 // findPlugin finds the driver among the containers of a workload: it has the volume in which the sidecars look for its
 // socket. It is nil for pods without sidecars.
 func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (*pluginPods, error) {
@@ -72,11 +85,11 @@ func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (
 		volume, socket := inVolume(c, address)
 		switch {
 		case volume == "":
-			return nil, fmt.Errorf("%s: container %s looks for the driver at %s, which is in no volume", p, c.Name, address)
+			return nil, &mistake{p.String(), containerField(i), fmt.Sprintf("container %s, which looks for the driver at %s", c.Name, address), "a mounted volume with that socket"}
 		case p.volume == "":
 			p.volume, p.socket = volume, socket
 		case p.volume != volume || p.socket != socket:
-			return nil, fmt.Errorf("%s: its sidecars look for the driver at two sockets, %s and %s", p, path.Join(p.volume, p.socket), path.Join(volume, socket))
+			return nil, &mistake{p.String(), containerField(i), fmt.Sprintf("container %s, which looks for the driver at %s", c.Name, path.Join(volume, socket)), "the socket of the sidecar before, " + path.Join(p.volume, p.socket)}
 		}
 		p.sidecars = append(p.sidecars, podSidecar{name, i, flags})
 	}
@@ -90,7 +103,7 @@ func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (
 		}
 	}
 	if len(serving) != 1 {
-		return nil, fmt.Errorf("%s: want one container besides the sidecars that has the volume %s, where the driver's socket is: found %s", p, p.volume, orNone(serving))
+		return nil, &mistake{p.String(), containersField, orNone(serving), fmt.Sprintf("one container besides the sidecars that has the volume %s, where the driver's socket is", p.volume)}
 	}
 	return p, nil
 }

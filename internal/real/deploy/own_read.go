@@ -21,17 +21,20 @@ import (
 )
 
 // ReadOwn reads the manifests of a driver's deployment: files, folders with files, and folders with a kustomization. Paths
-// are relative to dir. The error is that of the first path that cannot be read, strict.Problems of a file, or that
+// are relative to dir. The error is a *PathError of the first path that cannot be read, strict.Problems of a file, or that
 // no pod in them has a driver with sidecars.
 func ReadOwn(dir string, paths []string) (*Own, error) {
-	o := &Own{}
-	for _, path := range paths {
+	o := &Own{sources: map[*unstructured.Unstructured]manifest.Object{}}
+	for i, path := range paths {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
-		found, err := readPath(path)
+		found, err := o.readPath(path)
+		if problems := (strict.Problems{}); errors.As(err, &problems) {
+			return nil, problems
+		}
 		if err != nil {
-			return nil, err
+			return nil, &PathError{i, err}
 		}
 		o.objects = append(o.objects, found...)
 	}
@@ -43,6 +46,17 @@ func ReadOwn(dir string, paths []string) (*Own, error) {
 	slices.SortStableFunc(o.objects, func(a, b *unstructured.Unstructured) int { return order(a) - order(b) })
 	return o, o.look()
 }
+
+// PathError is why one of the paths cannot be read.
+type PathError struct {
+	Index int
+	Err   error
+}
+
+func (e *PathError) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *PathError) Unwrap() error { return e.Err }
 
 // order is that of what others need: namespaces, then definitions.
 func order(u *unstructured.Unstructured) int {
@@ -58,13 +72,13 @@ func order(u *unstructured.Unstructured) int {
 // kustomizations are the names under which kustomize looks for its file.
 var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
-func readPath(path string) ([]*unstructured.Unstructured, error) {
+func (o *Own) readPath(path string) ([]*unstructured.Unstructured, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return readFile(path)
+		return o.readFile(path)
 	}
 	for _, name := range kustomizations {
 		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
@@ -80,7 +94,7 @@ func readPath(path string) ([]*unstructured.Unstructured, error) {
 		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
 			continue
 		}
-		found, err := readFile(filepath.Join(path, e.Name()))
+		found, err := o.readFile(filepath.Join(path, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -102,30 +116,38 @@ func build(dir string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
 	}
-	return decode(filepath.Join(dir, kustomizations[0]), text)
+	all, _, err := decode(filepath.Join(dir, kustomizations[0]), text) // no file has them as they are now
+	return all, err
 }
 
-func readFile(path string) ([]*unstructured.Unstructured, error) {
+func (o *Own) readFile(path string) ([]*unstructured.Unstructured, error) {
 	text, err := strict.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return decode(path, text)
+	all, sources, err := decode(path, text)
+	if len(all) == len(sources) {
+		for i, u := range all {
+			o.sources[u] = sources[i]
+		}
+	}
+	return all, err
 }
 
-// decode reads the objects as they are, after a strict look at all fields of Kubernetes' own kinds.
-func decode(file string, text []byte) (all []*unstructured.Unstructured, err error) {
-	if _, problems := manifest.DecodeText(strict.Source{File: file, Text: text}); len(problems) > 0 {
-		return nil, problems
+// decode reads the objects as they are, after a strict look at all fields of Kubernetes' own kinds, and where they stand.
+func decode(file string, text []byte) (all []*unstructured.Unstructured, sources []manifest.Object, err error) {
+	sources, problems := manifest.DecodeText(strict.Source{File: file, Text: text})
+	if len(problems) > 0 {
+		return nil, nil, problems
 	}
 	for in := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
 		u := &unstructured.Unstructured{}
 		err := in.Decode(&u.Object)
 		switch {
 		case errors.Is(err, io.EOF):
-			return all, nil
+			return all, sources, nil
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		case len(u.Object) == 0: // an empty document
 		case u.IsList():
 			err = u.EachListItem(func(item runtime.Object) error {
@@ -133,7 +155,7 @@ func decode(file string, text []byte) (all []*unstructured.Unstructured, err err
 				return nil
 			})
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
+				return nil, nil, fmt.Errorf("%s: %w", file, err)
 			}
 		default:
 			all = append(all, u)
@@ -155,6 +177,11 @@ func (o *Own) look() error {
 			continue
 		}
 		p, err := findPlugin(u, template)
+		if wrong := (*mistake)(nil); errors.As(err, &wrong) {
+			if source, is := o.sources[u]; is {
+				return strict.Problems{source.Problem(wrong.field, wrong.found, wrong.want, "")}
+			}
+		}
 		if err != nil {
 			return err
 		}

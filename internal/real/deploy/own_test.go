@@ -85,9 +85,9 @@ func TestManifestsWithoutADriver(t *testing.T) {
 	for text, want := range map[string]string{
 		"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n": "no Deployment, StatefulSet or DaemonSet in the manifests has a driver with sidecars",
 		"apiVersion: v1\nkind: Pod\nmetadata: {nam: a}\n":             `x.yaml:3:12: metadata.nam: found unknown field "nam"`,
-		pod + volumes: "DaemonSet default/disk: want one container besides the sidecars that has the volume plugin, where the driver's socket is: found none",
+		pod + volumes: "x.yaml:10:7: spec.template.spec.containers: found none, want one container besides the sidecars that has the volume plugin, where the driver's socket is",
 		pod + "      - {name: a, image: a, volumeMounts: [{name: plugin, mountPath: /a}]}\n      - {name: b, image: b, volumeMounts: [{name: plugin, mountPath: /b}]}\n" + volumes: "found a, b",
-		pod + "      - {name: csi-attacher, image: a, args: [-csi-address, /other/csi.sock]}\n" + volumes:                                                                          "container csi-attacher looks for the driver at /other/csi.sock, which is in no volume",
+		pod + "      - {name: csi-attacher, image: a, args: [-csi-address, /other/csi.sock]}\n" + volumes:                                                                          "x.yaml:11:9: spec.template.spec.containers[1]: found container csi-attacher, which looks for the driver at /other/csi.sock, want a mounted volume with that socket",
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "x.yaml"), []byte(text), 0o600))

@@ -38,6 +38,11 @@ func (t *Target) openKind(ctx context.Context, name string, subjects []Subject) 
 		}
 	}
 	if t.kind == nil {
+		for _, s := range subjects {
+			if why := NeverVersion(s, t.options); why != "" {
+				return &sim.ConfigError{Subject: s.Name + ": kubernetes " + s.version().String(), Problem: why}
+			}
+		}
 		if t.kind, err = t.makeKind(ctx, o); err != nil {
 			return err
 		}

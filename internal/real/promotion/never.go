@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -52,6 +54,21 @@ func NeverFault(f *fault.Fault) string {
 		return "the deeds of others are drawn in a search only"
 	}
 	return ""
+}
+
+// NeverVersion is why no cluster can be made for a subject; empty if one can. One that is there has the version that it has.
+func NeverVersion(s Subject, o TargetOptions) string {
+	_, isKind := o.IsKind()
+	if !isKind || o.NodeImage != "" || deploy.NodeImage(s.version()) != "" || s.namesImages() {
+		return ""
+	}
+	return "kind has no image of nodes for it: --node-image names one"
+}
+
+// namesImages reports whether the configuration of kind has an image for each node.
+func (s Subject) namesImages() bool {
+	nodes := kindNodes(s.Kind)
+	return len(nodes) > len(s.Nodes) && !slices.ContainsFunc(nodes, func(n v1alpha4.Node) bool { return n.Image == "" })
 }
 
 // NeverController is why a controller cannot be killed on a real cluster; empty if it can.

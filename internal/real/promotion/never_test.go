@@ -1,0 +1,30 @@
+package promotion
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
+	"github.com/csisim/csisim/internal/real/kindcluster/enginetest"
+)
+
+// An image of nodes is needed for a cluster that is made, and only if nothing else names one.
+func TestAVersionWithoutAnImageOfNodes(t *testing.T) {
+	old := Subject{Name: "old.yaml", Kubernetes: 23, Nodes: []string{"node-a"}}
+	const why = "kind has no image of nodes for it: --node-image names one"
+	assert.Equal(t, why, NeverVersion(old, TargetOptions{On: "kind"}))
+	assert.Empty(t, NeverVersion(old, TargetOptions{On: "kind", NodeImage: "mine"}))
+	assert.Empty(t, NeverVersion(old, TargetOptions{On: "kubeconfig"}))
+	assert.Empty(t, NeverVersion(Subject{Nodes: old.Nodes}, TargetOptions{On: "kind"}))
+	named := old
+	named.Kind = &v1alpha4.Cluster{Nodes: []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, Image: "a"}, {Role: v1alpha4.WorkerRole, Image: "b"}}}
+	assert.Empty(t, NeverVersion(named, TargetOptions{On: "kind"}))
+	named.Kind.Nodes[1].Image = ""
+	assert.Equal(t, why, NeverVersion(named, TargetOptions{On: "kind"}))
+
+	enginetest.Docker(t, "never")
+	old.Options = plainSubject.Options
+	_, err := Open(t.Context(), []Subject{old}, TargetOptions{On: "kind:new", WorkDir: t.TempDir()})
+	assert.EqualError(t, err, "old.yaml: kubernetes 1.23: "+why, "a cluster of that name is not there")
+}
