@@ -203,44 +203,6 @@ func (c *programCluster) execIn(pod, container string, command ...string) string
 	return out.String()
 }
 
-// Containers that take all there is end for the real reason, and a neighbour does not notice.
-func TestAContainerThatTakesTooMuchDisturbsNobody(t *testing.T) {
-	c := startImages(t)
-	c.make(`
-metadata: {name: neighbour}
-spec: {containers: [{name: c, image: "registry.local/tools:1", args: ["sleep 1000"]}]}
-`, inPhase(corev1.PodRunning))
-	full := c.make(`
-metadata: {name: full}
-spec:
-  restartPolicy: Never
-  containers:
-  - name: c
-    image: registry.local/tools:1
-    args: ["while cat /bin/sh /bin/sh /bin/sh /bin/sh >>/file 2>/dev/termination-log; do :; done; exit 3"]
-`, inPhase(corev1.PodFailed))
-	assert.Contains(t, full.Status.ContainerStatuses[0].State.Terminated.Message, "No space left on device")
-	greedy := c.make(`
-metadata: {name: greedy}
-spec:
-  restartPolicy: Never
-  containers:
-  - name: c
-    image: registry.local/tools:1
-    args: ["x=0123456789abcdef; [ $$(cat /proc/self/cgroup | grep -c csisim-) -gt 0 ] || exit 4; while :; do x=$x$x; done"]
-    resources: {limits: {memory: 32Mi}}
-`, inPhase(corev1.PodFailed))
-	if end := greedy.Status.ContainerStatuses[0].State.Terminated; end.ExitCode != 4 { // there are control groups
-		assert.Equal(t, "OOMKilled", end.Reason)
-		assert.EqualValues(t, 137, end.ExitCode)
-	}
-	assert.Equal(t, "here\n", c.exec("neighbour", "sh", "-c", "echo here"))
-	neighbour, err := c.CoreV1().Pods("default").Get(t.Context(), "neighbour", metav1.GetOptions{})
-	require.NoError(t, err)
-	assert.Zero(t, neighbour.Status.ContainerStatuses[0].RestartCount)
-	c.down()
-}
-
 // What images names and cannot be used is said at the start, with its line.
 func TestAnImageThatIsNoneIsAnError(t *testing.T) {
 	p := newPlace(t, "")

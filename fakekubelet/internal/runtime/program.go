@@ -88,7 +88,7 @@ func (c *Program) Start(command machine.Command) {
 	c.Before, c.Now, c.Command = c.Now, next, command
 	next.termination = c.TerminationLog
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
-	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode()), p.OutOfMemory()) }) }
+	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
 	c.runtime.record("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
 	var process *machine.Process
 	err := c.settleProcesses(command.Root)
@@ -103,12 +103,9 @@ func (c *Program) Start(command machine.Command) {
 }
 
 // end takes notice of the end of an instance.
-func (c *Program) end(i *Instance, code int32, outOfMemory bool) {
+func (c *Program) end(i *Instance, code int32) {
 	i.Finished, i.Code, i.Reason = c.runtime.world.Kernel.Now(), code, "Completed"
-	switch {
-	case outOfMemory:
-		i.Reason = "OOMKilled"
-	case code != 0:
+	if code != 0 {
 		i.Reason = "Error"
 	}
 	i.Message = c.message(i)

@@ -44,7 +44,7 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity) error {
 		}
 	case cmd.SysProcAttr.Setctty:
 		as = nodeinit.ForkWithTerminal
-		start.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: cmd.SysProcAttr.UseCgroupFD, CgroupFD: cmd.SysProcAttr.CgroupFD}
+		start.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	path := ""
 	if cmd.Path != "" {

@@ -118,11 +118,3 @@ func (*changes) refuseUnmount() func() bool     { return nil }
 func (*changes) watchBy(*CallWatch)             {}
 func (*changes) seenBy(*CallWatch) []SystemCall { return nil }
 func (*changes) endWatch(*CallWatch)            {}
-
-// controlGroup bounds programs: nothing does.
-type controlGroup struct{}
-
-func newControlGroup(Limits) *controlGroup { return nil }
-func (*controlGroup) admit(*thread) error  { return nil }
-func (*controlGroup) limit(*exec.Cmd)      {}
-func (*controlGroup) leave(*thread) bool   { return false }

@@ -36,14 +36,12 @@ type Process struct {
 	onEnd   func(*Process) // that it has ended; may be nil
 	as      *identity      // who it is in a root of its own; nil without
 	changes *changes       // what it does to files; nil if that is not seen
-	group   *controlGroup  // that bounds it; nil if nothing does
 
-	mu          sync.Mutex
-	ended       bool // its number may be used anew
-	exit        string
-	code        int
-	outOfMemory bool
-	strays      error // why the rest of its namespace could not be killed; known when it is done
+	mu     sync.Mutex
+	ended  bool // its number may be used anew
+	exit   string
+	code   int
+	strays error // why the rest of its namespace could not be killed; known when it is done
 }
 
 // Start runs a program where it sees the machine's mounts.
@@ -100,15 +98,11 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	d.mu.Lock()
 	d.launched = true
 	d.mu.Unlock()
-	p.parent, p.group = parent, newControlGroup(c.Limits)
+	p.parent = parent
 	if d.own != nil {
 		err = p.keepBase()
 	}
 	if err == nil {
-		err = p.group.admit(parent)
-	}
-	if err == nil {
-		p.group.limit(cmd)
 		err = parent.do(func() error {
 			if c.Followed {
 				p.changes = follow()
@@ -118,7 +112,6 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	if err != nil {
 		_ = p.mounts.close()
-		p.group.leave(parent)
 		parent.stop()
 		return err
 	}
@@ -129,7 +122,6 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 // join starts the program where another one runs.
 func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 	p.parent, p.guest, p.as = host.parent, true, host.as
-	host.group.limit(cmd)
 	if err := p.parent.do(func() error { return p.fork(cmd) }); err != nil {
 		if host.hasEnded() { // nothing is started in a process namespace without process 1
 			return os.ErrProcessDone
@@ -308,11 +300,6 @@ func (p *Process) leave(contained bool) {
 		p.strays = killNeighbours(p.parent)
 	}
 	_ = p.mounts.close() // it was only read
-	if p.group.leave(p.parent) {
-		p.mu.Lock()
-		p.outOfMemory = true
-		p.mu.Unlock()
-	}
 	p.parent.stop()
 }
 
