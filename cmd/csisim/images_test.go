@@ -145,17 +145,6 @@ spec: {restartPolicy: Never, containers: [{name: c, image: "registry.local/tools
 `, inPhase(corev1.PodFailed))
 	assert.Contains(t, lost.Status.ContainerStatuses[0].State.Terminated.Message, `exec: "no-such": executable file not found in $PATH`)
 
-	assert.Equal(t, "sh\x00-c\x00echo x >/data/file && sleep 1000\x00", strings.TrimPrefix(c.exec("user", "cat", "/proc/1/cmdline"), "/bin/"), "its own process 1")
-	c.make(`
-metadata: {name: shared}
-spec:
-  shareProcessNamespace: true
-  containers:
-  - {name: c, image: "registry.local/tools:1", args: ["sleep 1001"]}
-  - {name: d, image: "registry.local/tools:1", args: ["sleep 1002"]}
-`, inPhase(corev1.PodRunning))
-	assert.Contains(t, c.execIn("shared", "c", "sh", "-c", "cat /proc/[0-9]*/cmdline"), "sleep 1002", "the processes of its neighbour")
-
 	c.make(`
 metadata: {name: plugin}
 spec:
@@ -186,16 +175,10 @@ func waiting(pod *corev1.Pod) string {
 // exec is what a command in a pod's only container writes.
 func (c *programCluster) exec(pod string, command ...string) string {
 	c.t.Helper()
-	return c.execIn(pod, "", command...)
-}
-
-// execIn is what a command in a container of a pod writes.
-func (c *programCluster) execIn(pod, container string, command ...string) string {
-	c.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
 	require.NoError(c.t, err)
 	request := c.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+		VersionedParams(&corev1.PodExecOptions{Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	executor, err := remotecommand.NewWebSocketExecutor(config, "GET", request.URL().String())
 	require.NoError(c.t, err)
 	var out, errs bytes.Buffer

@@ -26,8 +26,6 @@ type Program struct {
 	Command  machine.Command // of the latest instance
 	// TerminationLog is a path of the node to which the next instance writes why it ends; empty without.
 	TerminationLog string
-	// Target is the container whose processes this one, which is ephemeral, sees; empty for its own.
-	Target string
 }
 
 // Instance is one start of a container.
@@ -90,11 +88,7 @@ func (c *Program) Start(command machine.Command) {
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
 	c.runtime.record("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
-	var process *machine.Process
-	err := c.settleProcesses(command.Root)
-	if err == nil {
-		process, err = c.runtime.options.Machine.Start(command)
-	}
+	process, err := c.runtime.options.Machine.Start(command)
 	if err != nil {
 		next.Finished, next.Code, next.Reason, next.Message = next.Started, startError, "StartError", err.Error()
 		return

@@ -87,14 +87,12 @@ type identity struct{}
 
 func (*Root) identify(*ownRoot) (*identity, error) { return nil, errNotLinux }
 
-func (*Root) startContained(*exec.Cmd, *identity, *ownRoot) error { return errNotLinux }
+func (*Root) confine() error { return errNotLinux }
 
 func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 
 // keepBase has nothing to keep: there are no namespaces.
 func (p *Process) keepBase() error { return nil }
-
-func (p *Process) addToBase(...string) error { return nil }
 
 // mountTable is empty.
 type mountTable struct{}

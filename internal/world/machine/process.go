@@ -104,10 +104,13 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	if err == nil {
 		err = parent.do(func() error {
+			if err := p.enterAs(c, d.own); err != nil {
+				return err
+			}
 			if c.Followed {
 				p.changes = follow()
 			}
-			return p.begin(cmd, c, d.own)
+			return p.fork(cmd)
 		})
 	}
 	if err != nil {
@@ -123,20 +126,16 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 	p.parent, p.guest, p.as = host.parent, true, host.as
 	if err := p.parent.do(func() error { return p.fork(cmd) }); err != nil {
-		if host.hasEnded() { // nothing is started in a process namespace without process 1
-			return os.ErrProcessDone
-		}
 		return err
 	}
 	p.pid = cmd.Process.Pid
 	return nil
 }
 
-// begin starts the program from its own thread: in a root of its own as whoever it is there, and in a directory that is made if it
-// is not there.
-func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
+// enterAs finds out who the program is in its own root, and makes the directory that it starts in.
+func (p *Process) enterAs(c Command, on *ownRoot) (err error) {
 	if c.Root == nil {
-		return fork(cmd)
+		return nil
 	}
 	if p.as, err = c.Root.identify(on); err != nil {
 		return err
@@ -144,21 +143,10 @@ func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if err := os.MkdirAll(cmp.Or(c.Dir, "/"), 0o755); err != nil {
 		return err
 	}
-	if err := c.Root.startContained(cmd, p.as, on); err != nil {
-		return err
-	}
-	if err := p.addToBase(kernelPoints...); err != nil {
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()         // it was killed
-		return err
-	}
-	return nil
+	return c.Root.confine()
 }
 
-// kernelPoints are the mounts that come with the processes of a container.
-var kernelPoints = []string{"/proc", "/proc/sys", "/proc/sysrq-trigger"}
-
-// fork starts the program from the calling thread, beside another one.
+// fork starts the program from the calling thread.
 func (p *Process) fork(cmd *exec.Cmd) error {
 	if p.as != nil {
 		if err := p.as.apply(cmd); err != nil {

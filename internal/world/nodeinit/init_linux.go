@@ -7,18 +7,11 @@ import (
 )
 
 func init() {
-	switch {
-	case len(os.Args) == 0:
-		return
-	case os.Args[0] == Container:
-		becomeContainer(os.Args[1:])
-	case os.Args[0] == Fork, os.Args[0] == ForkWithTerminal:
-		forkContainer(os.Args[1:], os.Args[0] == ForkWithTerminal)
-	case os.Args[0] != Name || os.Getpid() != 1:
+	if len(os.Args) == 0 || os.Args[0] != Name || os.Getpid() != 1 {
 		return
 	}
 	signal.Ignore() // whoever signals process 1 does not end the node; and the kernel reaps for who ignores SIGCHLD
-	if answer(showProcesses("proc")) && awaitRoot() {
+	if answer(showProcesses()) && awaitRoot() {
 		answer(enterRoot())
 		awaitRoot()
 	}
@@ -26,8 +19,8 @@ func init() {
 }
 
 // showProcesses mounts the files of the namespace's processes.
-func showProcesses(dir string) error {
-	return syscall.Mount("proc", dir, "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+func showProcesses() error {
+	return syscall.Mount("proc", "proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 }
 
 // enterRoot makes the directory in which this process was started its root.
