@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,7 +43,27 @@ func archive(t *testing.T, at string) {
 	require.NoError(t, os.WriteFile(at, out.Bytes(), 0o644))
 }
 
-// startImages is a live cluster in which an image is an archive.
+// buildAlone puts a program there that is linked statically.
+var buildAlone = sync.OnceValue(func() error {
+	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binaries, "./testdata/alone")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+})
+
+// alone is an image with one file, that program.
+func alone(t *testing.T, at string) {
+	t.Helper()
+	require.NoError(t, buildAlone())
+	var out bytes.Buffer
+	files := map[string]string{"/alone": filepath.Join(binaries, "alone")}
+	require.NoError(t, image.Write(&out, runtime.GOARCH, image.Image{Names: []string{"registry.local/alone:1"}, Files: files, Entrypoint: []string{"/alone"}}))
+	require.NoError(t, os.WriteFile(at, out.Bytes(), 0o644))
+}
+
+// startImages is a live cluster in which images are archives.
 func startImages(t *testing.T, flags ...string) *programCluster {
 	t.Helper()
 	if !namespaces.Entered() {
@@ -50,8 +72,9 @@ func startImages(t *testing.T, flags ...string) *programCluster {
 	t.Parallel() // most of its time it waits
 	p := newPlace(t, "")
 	archive(t, filepath.Join(p.dir, "tools.tar"))
+	alone(t, filepath.Join(p.dir, "alone.tar"))
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}
-images: {registry.local/tools: ./tools.tar}
+images: {registry.local/tools: ./tools.tar, registry.local/alone: ./alone.tar}
 drivers: [{name: a.example.com, mock: {}}]
 objects:
 - {apiVersion: v1, kind: Pod, metadata: {name: other}, spec: {containers: [{name: c, image: "registry.local/other:2"}]}}
@@ -100,6 +123,19 @@ spec:
 	lines := strings.Split(strings.TrimSpace(c.log("web", corev1.PodLogOptions{Container: "main"})), "\n")
 	assert.Subset(t, lines, []string{"bin", "data", "dev", "etc", "proc", "y", "storage", "none written", "/root /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "0"})
 	assert.NotContains(t, lines, "home", "nothing of this machine")
+	c.down()
+}
+
+// An image needs neither a C library nor a shell: nothing but its program is started inside its root file system.
+func TestAnImageMayHaveOneProgramAlone(t *testing.T) {
+	c := startImages(t)
+	c.make(`
+metadata: {name: one}
+spec:
+  restartPolicy: Never
+  containers: [{name: main, image: "registry.local/alone:1"}]
+`, inPhase(corev1.PodSucceeded))
+	assert.Equal(t, "alone\n", c.log("one", corev1.PodLogOptions{Container: "main"}))
 	c.down()
 }
 
