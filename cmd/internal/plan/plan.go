@@ -78,7 +78,7 @@ func (p *Plan) String() string {
 	}
 	_ = table.Flush() // a Builder takes everything
 	if refused := p.Refused(); len(refused) > 0 {
-		fmt.Fprintf(&out, "It cannot be promoted: %d of its parts have no place on a real cluster.\n", len(refused))
+		fmt.Fprintf(&out, "It cannot be promoted: a real cluster has no place for %d of its parts.\n", len(refused))
 		return out.String()
 	}
 	p.drivers(&out)
