@@ -207,5 +207,5 @@ func (k *keeping) close() error {
 	if k.order.Busy && !k.reply.Made {
 		_, err = promotion.Clean(context.Background(), k.order.Target)
 	}
-	return joined(err, k.closeTarget(), k.lock.release())
+	return errors.Join(err, k.closeTarget(), k.lock.release())
 }

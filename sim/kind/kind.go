@@ -14,6 +14,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -99,11 +100,11 @@ func openFor(on, test string, o sim.Options) (*world, error) {
 	ctx := context.Background()
 	t, err := promotion.Open(ctx, []promotion.Subject{s}, target)
 	if err != nil {
-		return nil, joined(err, k.end())
+		return nil, errors.Join(err, k.end())
 	}
 	real, err := t.World(ctx, s, o.Sinks)
 	if err != nil {
-		return nil, joined(err, t.Close(), k.end())
+		return nil, errors.Join(err, t.Close(), k.end())
 	}
 	return &world{Cluster: real, target: t, keeper: k, faults: o.Faults}, nil
 }

@@ -50,5 +50,5 @@ func (l *lock) release() error {
 	if l == nil {
 		return nil
 	}
-	return joined(workdir.RemoveTree(l.dir), l.held.Close())
+	return errors.Join(workdir.RemoveTree(l.dir), l.held.Close())
 }

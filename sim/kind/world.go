@@ -41,13 +41,10 @@ func (w *world) Boot() error {
 
 // Close takes away whatever the test has made, and gives the cluster to the next one.
 func (w *world) Close() error {
-	err := joined(w.Cluster.Close(), w.target.Close(), w.keeper.end())
+	err := errors.Join(w.Cluster.Close(), w.target.Close(), w.keeper.end())
 	w.done()
 	return err
 }
-
-// joined are errors that follow each other; the end of what has failed goes on.
-func joined(errs ...error) error { return errors.Join(errs...) }
 
 // RESTConfig is for clients of any kind.
 func (w *world) RESTConfig() *rest.Config { return w.target.Config() }
