@@ -159,7 +159,7 @@ func isAbridged(lines []trace.Line) bool {
 }
 
 // start takes from the lines what made the initial state: INIT lines, and what
-// happened before the first step.
+// happened before the first step, or before the scenario's first object that a cluster acts on.
 func (s *side) start(lines []trace.Line) []trace.Line {
 	first := 0
 	for first < len(lines) && lines[first].K != trace.Step {
@@ -167,6 +167,9 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	}
 	if first == len(lines) {
 		first = 0 // a trace without steps
+	}
+	if acts := slices.IndexFunc(lines[:first], actsOn); acts >= 0 {
+		first = acts
 	}
 	if done := setUpEnd(lines); done > 0 {
 		first = done
@@ -189,6 +192,15 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 		}
 	}
 	return rest
+}
+
+// actsOn reports whether a line is an object that is new, and for which a cluster does something: a claim gets its volume
+// before a real client has applied the next object.
+func actsOn(l trace.Line) bool {
+	if l.K != trace.API || l.Ev != "ADDED" || l.R != "persistentvolumeclaims" && l.R != "pods" {
+		return false
+	}
+	return text(l.Obj, "status", "phase") == "Pending" && text(l.Obj, "spec", "volumeName") == "" && text(l.Obj, "spec", "nodeName") == ""
 }
 
 // apply brings the initial state up to date with a change.
