@@ -81,7 +81,8 @@ func (t *Target) removeShared() error {
 }
 
 // CleanShared removes the directories of kind clusters that are gone, and that no run is about to make. Where there is
-// no directory no engine is asked; where no engine answers nothing is removed: who knows which clusters there are.
+// no directory no engine is asked; where no engine answers nothing is removed, which is an error: who knows which clusters
+// there are.
 func CleanShared(workDir string) (removed []string, err error) {
 	parent := cmp.Or(workDir, os.TempDir())
 	entries, err := os.ReadDir(parent)
@@ -108,7 +109,7 @@ func CleanShared(workDir string) (removed []string, err error) {
 	}
 	there, unknown := kindcluster.Names()
 	if unknown != nil {
-		return nil, err
+		return nil, errors.Join(err, fmt.Errorf("%s may be of a kind cluster that is gone: %w", strings.Join(dirs, ", "), unknown))
 	}
 	for _, dir := range dirs {
 		if there[strings.TrimPrefix(filepath.Base(dir), sharedPrefix)] {
