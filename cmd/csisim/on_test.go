@@ -87,7 +87,7 @@ func (b *bed) isCleaned(t *testing.T) {
 
 	got := csisim(t, b.args("clean")...)
 	require.Zero(t, got.code, got.stderr)
-	for _, what := range []string{"pods/web in default", "persistentvolumeclaims/data in default", "storageclasses/standard", "daemonsets/mock-csi-csisim-dev-node in csisim-system", "namespaces/csisim-system"} {
+	for _, what := range []string{"pods/web in default", "persistentvolumeclaims/data in default", "storageclasses/standard", "the records of calls on nodes/node-a", "the records of calls on nodes/node-b", "daemonsets/mock-csi-csisim-dev-node in csisim-system", "namespaces/csisim-system"} {
 		assert.Contains(t, got.stdout, "deleted "+what+"\n")
 	}
 	assert.Empty(t, b.managed())

@@ -98,6 +98,8 @@ const (
 	PartLabel   = "csisim.dev/part"
 	// RunLabel is on the pods of a run: those of an earlier one may still be there.
 	RunLabel = "csisim.dev/run"
+	// TokenVariable has the token of a proxy, in the environment of its container.
+	TokenVariable = "CSISIM_TOKEN"
 	// ProxyPort is where the proxy of a pod is reached.
 	ProxyPort = 9808
 	// KeeperPort is where whoever runs the registrar is reached.
@@ -237,7 +239,7 @@ func (o Options) keepOnControlPlane(spec *corev1.PodSpec) {
 func (m maker) backend() corev1.Container {
 	return corev1.Container{
 		Name: BackendContainer, Image: m.Backend.Image, Command: m.Backend.Command,
-		Env: []corev1.EnvVar{{Name: "CSISIM_TOKEN", Value: m.Proxy}},
+		Env: []corev1.EnvVar{{Name: TokenVariable, Value: m.Proxy}},
 	}
 }
 
@@ -299,7 +301,7 @@ func (m maker) keepRegistrar(spec *corev1.PodSpec) {
 		c.Command = []string{path.Join(dir, path.Base(m.Keeper.Libraries[0])), "--library-path", dir}
 	}
 	c.Command = append(c.Command, dir+"/csisim", "keep", "--address", fmt.Sprintf(":%d", KeeperPort), "--", "/csi-"+registrar.Program)
-	c.Env = []corev1.EnvVar{{Name: "CSISIM_TOKEN", Value: m.Proxy}}
+	c.Env = []corev1.EnvVar{{Name: TokenVariable, Value: m.Proxy}}
 }
 
 // avoided are the nodes on which the driver's plugin is not.
@@ -338,7 +340,7 @@ func (m maker) plugin(p *Program, sockets map[string]string, part, direct string
 			command = append(command, "--listen", caller+"="+sockets[caller])
 		}
 		c.Command = append(append(command, "--"), p.Command...)
-		c.Env = append(c.Env, corev1.EnvVar{Name: "CSISIM_TOKEN", Value: m.Proxy})
+		c.Env = append(c.Env, corev1.EnvVar{Name: TokenVariable, Value: m.Proxy})
 	}
 	if m.Shared != "" {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "shared", MountPath: m.Shared})

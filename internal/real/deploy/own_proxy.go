@@ -95,7 +95,7 @@ func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.
 	}
 	return corev1.Container{
 		Name: ProxyContainer + part, Image: ProxyImage, Command: command, VolumeMounts: mounts,
-		Env:             []corev1.EnvVar{field("NODE_NAME", "spec.nodeName"), field("POD_NAME", "metadata.name"), {Name: "CSISIM_TOKEN", Value: m.Proxy}},
+		Env:             []corev1.EnvVar{field("NODE_NAME", "spec.nodeName"), field("POD_NAME", "metadata.name"), {Name: TokenVariable, Value: m.Proxy}},
 		SecurityContext: &corev1.SecurityContext{Privileged: new(true), RunAsUser: new(int64), RunAsGroup: new(int64), RunAsNonRoot: new(bool)},
 	}
 }

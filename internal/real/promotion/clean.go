@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/real/kindcluster"
@@ -22,7 +23,11 @@ func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 		if err := t.openKubeconfig(ctx); err != nil {
 			return nil, err
 		}
-		return realcluster.Clean(ctx, t.config)
+		deleted, recordsOn, err := realcluster.Clean(ctx, t.config)
+		if err == nil && len(recordsOn) > 0 {
+			err = &sim.EnvironmentError{Doing: "remove the records of calls", Err: fmt.Errorf("no proxy answers on %s: delete %s/records there", strings.Join(recordsOn, ", "), deploy.State)}
+		}
+		return deleted, err
 	}
 	if t.work, err = workdir.New(o.WorkDir); err != nil {
 		return nil, err
@@ -41,7 +46,7 @@ func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 		return nil, err
 	}
 	if name != "" {
-		deleted, err := realcluster.Clean(ctx, t.config)
+		deleted, _, err := realcluster.Clean(ctx, t.config)
 		if err == nil {
 			err = t.kind.RunOnAll(ctx, "sh", "-c", "rm -rf "+deploy.State+"/records/*")
 		}

@@ -39,8 +39,11 @@ func NeverDriver(d sim.Driver) string {
 
 // NeverNode is why a node has no place on a real cluster; empty if it has one.
 func NeverNode(n sim.Node) string {
-	if n.SELinux || n.ChownTime > 0 || n.Kubernetes != 0 || n.MaxPods > 0 || len(n.Migration) > 0 || len(n.Taints) > 0 {
-		return "nodes have names and labels only so far"
+	if n.SELinux || n.ChownTime > 0 || n.Kubernetes != 0 || len(n.Migration) > 0 {
+		return "nodes have names, labels and taints only so far"
+	}
+	if n.MaxPods > 0 {
+		return "pods of the cluster itself and of drivers take part of its capacity there"
 	}
 	return ""
 }

@@ -25,3 +25,12 @@ func NodeLabels(nodes []sim.Node) map[string]map[string]string {
 	}
 	return all
 }
+
+// NodeTaints are the taints of nodes, by their names.
+func NodeTaints(nodes []sim.Node) map[string][]corev1.Taint {
+	all := map[string][]corev1.Taint{}
+	for _, n := range nodes {
+		all[n.Name] = n.Taints
+	}
+	return all
+}

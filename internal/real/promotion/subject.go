@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
@@ -26,9 +27,10 @@ type Subject struct {
 	Kubernetes version.Version
 	// Kind is its configuration of kind. Default: none.
 	Kind *v1alpha4.Cluster
-	// Nodes are the names of its nodes, NodeLabels what these have besides their own.
+	// Nodes are the names of its nodes, NodeLabels and NodeTaints what these have besides their own.
 	Nodes      []string
 	NodeLabels map[string]map[string]string
+	NodeTaints map[string][]corev1.Taint
 	// Own are the manifests of its drivers' own, one for each driver; nil for a driver without.
 	Own []*deploy.Own
 	// Images are those of its containers.

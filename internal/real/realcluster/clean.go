@@ -20,23 +20,23 @@ import (
 const Marker = "csisim-made-this-cluster"
 
 // Clean deletes what bears csisim's label, and nothing else: first what uses volumes, then the volumes, at last the drivers.
-// It returns what it has deleted.
-func Clean(ctx context.Context, config *rest.Config) (deleted []string, err error) {
+// It returns what it has deleted, and the nodes on which records of calls stay as their proxy does not answer.
+func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{} // of old versions, which are looked at as well
 	c, err := unwatched(ctx, config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all, err := c.managed()
 	if err != nil {
-		return nil, environment(err, "list what csisim has made")
+		return nil, nil, environment(err, "list what csisim has made")
 	}
 	ofTopology, err := c.driverTopology(ctx)
 	if err != nil {
-		return nil, environment(err, "look for labels of nodes that drivers have")
+		return nil, nil, environment(err, "look for labels of nodes that drivers have")
 	}
 	deleted, err = c.unmark(ctx)
 	for _, stage := range []stage{users, volumes, drivers, spaces} {
@@ -52,11 +52,23 @@ func Clean(ctx context.Context, config *rest.Config) (deleted []string, err erro
 				deleted = append(deleted, "persistentvolumes/"+name+", which its driver did not delete")
 			}
 		}
+		if err == nil && stage == volumes { // the last calls are made
+			var gone []string
+			gone, recordsOn, err = c.discardAllRecords(ctx)
+			for _, node := range gone {
+				deleted = append(deleted, "the records of calls on nodes/"+node)
+			}
+		}
 	}
 	if err == nil {
 		err = c.removeLabels(ctx, ofTopology)
 	}
-	return deleted, environment(err, "delete what csisim has made")
+	for _, node := range slices.Sorted(maps.Keys(ofTopology)) {
+		if err == nil {
+			deleted = append(deleted, fmt.Sprintf("labels %s of nodes/%s, of a driver's topology", strings.Join(ofTopology[node], ", "), node))
+		}
+	}
+	return deleted, recordsOn, environment(err, "delete what csisim has made")
 }
 
 // removeAtOnce deletes objects and waits until all of them are gone. It returns those that are.
@@ -152,11 +164,11 @@ func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
 			}
 			removed = append(removed, fmt.Sprintf("label %s of nodes/%s", label, n.Name))
 		}
-		if undo := n.Annotations[undoAnnotation]; undo != "" {
-			if _, err := c.patchNode(ctx, n.Name, []byte(undo)); err != nil {
+		if n.Annotations[undoAnnotation] != "" {
+			if err := c.restoreNode(ctx, n.Name); err != nil {
 				return removed, err
 			}
-			removed = append(removed, "the scenario's labels of nodes/"+n.Name)
+			removed = append(removed, "the scenario's labels and taints of nodes/"+n.Name)
 		}
 	}
 	return removed, nil

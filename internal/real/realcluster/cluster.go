@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -47,6 +48,8 @@ type Options struct {
 	Nodes []string
 	// NodeLabels are the labels that the scenario's nodes have besides their own.
 	NodeLabels map[string]map[string]string
+	// NodeTaints are the taints that they have besides.
+	NodeTaints map[string][]corev1.Taint
 	Drivers    []deploy.Driver
 	Deploy     deploy.Options
 	Sinks      []trace.Sink
@@ -75,6 +78,7 @@ type Cluster struct {
 	silent   map[string]bool              // nodes whose kubelet was killed or stopped
 	killed   map[string]victim            // controllers that are down, by name
 	labelled map[string]map[string]string // the labels that the nodes had at first
+	topology map[string][]string          // labels that nodes have got for the drivers, by node
 	toDo     []func()                     // of pump
 	allNodes int                          // of the cluster, with those that the scenario does not know
 	violate  []contract.Violation
@@ -92,7 +96,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))
@@ -115,7 +119,7 @@ func (c *Cluster) start() error {
 	if err := c.awaitEarlier(); err != nil {
 		return err
 	}
-	if err := c.labelNodes(); err != nil {
+	if err := c.furnishNodes(); err != nil {
 		return err
 	}
 	if err := c.mirror.start(); err != nil {

@@ -105,22 +105,13 @@ func (c *Cluster) Close() error {
 	c.pump()
 	c.world.Trace.Close()
 	_ = c.ClearFaults("") // what cannot be reached has none any more
-	err := errors.Join(c.revive(ctx), c.readmitAll(ctx), c.unlabelNodes(ctx), c.remove(ctx, c.made), c.releaseVolumes(ctx))
+	err := errors.Join(c.revive(ctx), c.readmitAll(ctx), c.restoreNodes(ctx), c.remove(ctx, c.made), c.releaseVolumes(ctx))
 	if err != nil {
 		return environment(err, "take away what the scenario has made")
 	}
 	c.discardRecords(ctx)
-	ofTopology := c.topologyLabels()
 	err = c.remove(ctx, c.own)
-	return environment(errors.Join(err, c.removeLabels(ctx, ofTopology)), "take away the drivers")
-}
-
-// discardRecords takes the records of the proxies off their nodes. Those of a proxy that does not answer stay for 'clean'.
-func (c *Cluster) discardRecords(ctx context.Context) {
-	_ = c.eachProxy(ctx, "", "", func(at place) error {
-		_, _ = c.ask(ctx, at, "DELETE", "/records", nil, nil)
-		return nil
-	})
+	return environment(errors.Join(err, c.removeLabels(ctx, c.topology)), "take away the drivers")
 }
 
 // remove deletes objects, the last first, and waits until they are gone.

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -155,8 +156,13 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 		old = nil
 	}
 	m.world.Store.Commit(res, key, old, object)
-	if node, ok := object.(*corev1.Node); ok && m.lacksLabels(node) {
-		m.after(func() { _ = m.labelNode(node.Name) }) // a node that is gone has none
+	switch o := object.(type) {
+	case *corev1.Node:
+		if m.lacksLabels(o) {
+			m.after(func() { _ = m.furnishNode(o.Name) }) // a node that is gone has none
+		}
+	case *storagev1.CSINode:
+		m.noteTopology(o)
 	}
 }
 
@@ -201,6 +207,10 @@ func plain(object store.Object) {
 	case *corev1.Node:
 		delete(o.Annotations, undoAnnotation)
 		o.Spec.PodCIDR, o.Spec.PodCIDRs, o.Spec.ProviderID = "", nil, ""
+	case *storagev1.CSIDriver:
+		if delete(o.Annotations, labelsAnnotation); len(o.Annotations) == 0 {
+			o.Annotations = nil
+		}
 	case *corev1.Pod:
 		isToken := func(mount corev1.VolumeMount) bool { return strings.HasPrefix(mount.Name, "kube-api-access-") }
 		for _, containers := range [][]corev1.Container{o.Spec.InitContainers, o.Spec.Containers} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -89,6 +90,9 @@ func (c *Cluster) applyAt(gvr schema.GroupVersionResource, u *unstructured.Unstr
 	}
 	labels[deploy.ManagedBy] = deploy.By
 	u.SetLabels(labels)
+	if gvr.Resource == "csidrivers" {
+		c.withLabels(u)
+	}
 	if labels[deploy.DriverLabel] == "" {
 		labelClaims(u.Object)
 	}
@@ -153,6 +157,9 @@ func (c *Cluster) Delete(res *store.Resource, key store.Key, grace *int64) error
 // Modify changes an object with a merge patch.
 func (c *Cluster) Modify(res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error {
 	key = c.keyOf(res, key)
+	if res.GVR.Resource == "nodes" && subresource == "" {
+		return c.modifyNode(res, key.Name, change)
+	}
 	client := c.at(res.GVR, key.Namespace)
 	u, err := client.Get(c.ctx, key.Name, metav1.GetOptions{})
 	if err != nil {
@@ -189,5 +196,18 @@ func (c *Cluster) Modify(res *store.Resource, key store.Key, subresource string,
 	if err != nil {
 		return err
 	}
+	return c.await(res, written)
+}
+
+// modifyNode changes a node until the end of the run.
+func (c *Cluster) modifyNode(res *store.Resource, name string, change func(store.Object) error) error {
+	changed, err := c.changeNode(c.ctx, name, func(n *corev1.Node) error { return change(n) })
+	if err != nil {
+		return err
+	}
+	written := &unstructured.Unstructured{}
+	written.SetName(changed.Name)
+	written.SetUID(changed.UID)
+	written.SetResourceVersion(changed.ResourceVersion)
 	return c.await(res, written)
 }

@@ -1,0 +1,56 @@
+package realcluster
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/real/deploy"
+)
+
+// discardRecords takes the records of the run's proxies off their nodes. Those of a proxy that does not answer stay for 'clean'.
+func (c *Cluster) discardRecords(ctx context.Context) {
+	_ = c.eachProxy(ctx, "", "", func(at place) error {
+		_, _ = c.ask(ctx, at, "DELETE", "/records", nil, nil)
+		return nil
+	})
+}
+
+// discardAllRecords takes the records of all proxies, of whatever run, off their nodes. It returns the nodes on which it did so,
+// and those on which it could not.
+func (c *Cluster) discardAllRecords(ctx context.Context) (gone, stay []string, err error) {
+	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(ctx, labelled(deploy.ManagedBy+"="+deploy.By+","+deploy.RunLabel))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, pod := range pods.Items {
+		c.options.Deploy.Proxy = tokenOf(pod)
+		for _, at := range proxiesOf(pod) {
+			if _, err := c.ask(ctx, at, "DELETE", "/records", nil, nil); err == nil {
+				gone = append(gone, at.node)
+			} else {
+				stay = append(stay, at.node)
+			}
+		}
+	}
+	return sortedOnce(gone), sortedOnce(stay), nil
+}
+
+func sortedOnce(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// tokenOf is the token of the proxies in a pod.
+func tokenOf(pod corev1.Pod) string {
+	for _, container := range pod.Spec.Containers {
+		for _, e := range container.Env {
+			if e.Name == deploy.TokenVariable {
+				return e.Value
+			}
+		}
+	}
+	return ""
+}
