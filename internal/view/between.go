@@ -3,7 +3,6 @@ package view
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/csisim/csisim/internal/world/trace"
@@ -28,36 +27,28 @@ type wait struct {
 }
 
 // add adds a state of so many bytes. The chunk begins with the checkpoint if there is one.
-func (b *between) add(l *trace.Line, size int) (checkpoint []byte, err error) {
-	if l.K == trace.Waits {
-		reasons, isObject := l.Obj.(map[string]any)
-		if !isObject {
-			return nil, errors.New("what processes wait for has no reasons")
-		}
+func (b *between) add(f *facts, size int) (checkpoint []byte) {
+	if f.K == trace.Waits {
 		checkpoint = b.checkpoint()
-		b.learn(l.T, reasons)
+		b.learn(f.T, f.waits)
 		b.since += size
 	}
 	b.any, b.began = true, true
-	return checkpoint, nil
+	return checkpoint
 }
 
-func (b *between) learn(at int64, reasons map[string]any) {
+func (b *between) learn(at int64, waits []waiter) {
 	if b.waits == nil {
 		b.waits = map[string]wait{}
 	}
-	for reason, list := range reasons {
-		processes, _ := list.([]any)
-		for _, process := range processes {
-			name, _ := process.(string)
-			if before, known := b.waits[name]; known {
-				b.size -= len(name) + len(before.reason)
-				delete(b.waits, name)
-			}
-			if reason != "" {
-				b.waits[name] = wait{reason, at}
-				b.size += len(name) + len(reason)
-			}
+	for _, w := range waits {
+		if before, known := b.waits[w.process]; known {
+			b.size -= len(w.process) + len(before.reason)
+			delete(b.waits, w.process)
+		}
+		if w.reason != "" {
+			b.waits[w.process] = wait{w.reason, at}
+			b.size += len(w.process) + len(w.reason)
 		}
 	}
 }

@@ -79,11 +79,11 @@ func columns(rows []row) []byte {
 			}
 		}
 	}
-	before := func(i int) row {
+	before := func(i int) *row {
 		if i == 0 {
-			return row{}
+			return &row{}
 		}
-		return rows[i-1]
+		return &rows[i-1]
 	}
 	column(func(i int) int64 { return int64(rows[i].at) - int64(before(i).at) })
 	column(func(i int) int64 { return int64(rows[i].seq) - int64(before(i).seq) })
@@ -93,14 +93,14 @@ func columns(rows []row) []byte {
 		}
 		return int64(rows[i].seq) - int64(rows[i].cause)
 	})
-	for _, of := range []func(r row) int{
-		func(r row) int { return r.kind }, func(r row) int { return r.method }, func(r row) int { return r.lane },
-		func(r row) int { return r.node }, func(r row) int { return r.object }, func(r row) int { return r.path },
-		func(r row) int { return r.volume }, func(r row) int { return r.code }, func(r row) int { return int(r.took) },
-		func(r row) int { return r.flags }, func(r row) int { return r.first }, func(r row) int { return r.state },
-		func(r row) int { return r.info }, func(r row) int { return r.stateTone },
+	for _, of := range []func(r *row) int{
+		func(r *row) int { return r.kind }, func(r *row) int { return r.method }, func(r *row) int { return r.lane },
+		func(r *row) int { return r.node }, func(r *row) int { return r.object }, func(r *row) int { return r.path },
+		func(r *row) int { return r.volume }, func(r *row) int { return r.code }, func(r *row) int { return int(r.took) },
+		func(r *row) int { return r.flags }, func(r *row) int { return r.first }, func(r *row) int { return r.state },
+		func(r *row) int { return r.info }, func(r *row) int { return r.stateTone },
 	} {
-		column(func(i int) int64 { return int64(of(rows[i])) })
+		column(func(i int) int64 { return int64(of(&rows[i])) })
 	}
 	return out
 }

@@ -59,11 +59,7 @@ func (e *Encoder) Add(raw []byte) error {
 // add adds the line that was read last.
 func (e *Encoder) add(f *facts, raw []byte) error {
 	if f.K.IsState() {
-		checkpoint, err := e.between.add(&f.Line, len(raw))
-		if err != nil {
-			return err
-		}
-		if checkpoint != nil {
+		if checkpoint := e.between.add(f, len(raw)); checkpoint != nil {
 			checkpointText(&e.states, checkpoint)
 		}
 		stateText(&e.states, len(e.rows), raw)

@@ -13,10 +13,11 @@ import (
 
 // facts are what columns say of a line, as far as it can be read off the line alone.
 type facts struct {
-	// Line has of all that has structure only the content of a state, the request of a registration, and of what changes the
-	// patch, unless nothing weighs in it: to read the rest takes long.
+	// Line has of all that has structure only the request of a registration, and of what changes the patch, unless nothing
+	// weighs in it: to read the rest takes long.
 	trace.Line
 	asked
+	waits    []waiter // of a state that says what processes wait for
 	revision revision // of the object that changes
 }
 
@@ -30,8 +31,26 @@ type asked struct {
 
 // lineReader reads facts off lines. What it returned last is valid until it reads the next line.
 type lineReader struct {
-	json fastjson.Parser
-	read *fastjson.Value
+	json  fastjson.Parser
+	read  *fastjson.Value
+	texts texts
+}
+
+// texts are kept once: most lines say what others have said.
+type texts map[string]string
+
+// mostTexts is how many are kept.
+const mostTexts = 1 << 12
+
+func (t texts) of(text []byte) string {
+	kept, known := t[string(text)]
+	if !known {
+		kept = string(text)
+		if len(t) < mostTexts {
+			t[kept] = kept
+		}
+	}
+	return kept
 }
 
 // errNoEvent is for a line that is JSON, with a field that no event has.
@@ -39,10 +58,13 @@ var errNoEvent = errors.New("a field is of another type than that of an event")
 
 // facts reads a line.
 func (r *lineReader) facts(raw []byte, into *facts) (err error) {
+	if r.texts == nil {
+		r.texts = texts{}
+	}
 	r.read, err = r.json.ParseBytes(raw)
 	if err == nil {
 		*into = facts{}
-		err = into.take(r.read)
+		err = into.take(r.read, r.texts)
 	}
 	if err == nil {
 		return nil
@@ -55,7 +77,7 @@ func (r *lineReader) facts(raw []byte, into *facts) (err error) {
 }
 
 // take takes the fields of a line.
-func (f *facts) take(from *fastjson.Value) error {
+func (f *facts) take(from *fastjson.Value, texts texts) error {
 	fields, err := from.Object()
 	if err != nil {
 		return err
@@ -76,6 +98,10 @@ func (f *facts) take(from *fastjson.Value) error {
 			f.Seq, err = v.Uint64()
 		case "cause":
 			f.Cause, err = v.Uint64()
+		case "msg": // rarely says what others have said, as little as a name
+			f.Msg, err = textOf(v)
+		case "name":
+			f.Line.Name, err = textOf(v)
 		case "obj":
 			object = v
 		case "patch":
@@ -86,7 +112,9 @@ func (f *facts) take(from *fastjson.Value) error {
 			answer = v
 		default:
 			if to := textField(&f.Line, string(name)); to != nil {
-				*to, err = textOf(v)
+				var text []byte
+				text, err = v.StringBytes()
+				*to = texts.of(text)
 			}
 		}
 		isOdd = isOdd || err != nil
@@ -98,8 +126,8 @@ func (f *facts) take(from *fastjson.Value) error {
 		return errNoEvent
 	}
 	switch {
-	case f.K.IsState() && object != nil:
-		f.Obj = valueOf(object)
+	case f.K == trace.Waits:
+		return f.wait(object, texts)
 	case f.K == trace.API:
 		f.change(object, patch)
 	}
@@ -107,6 +135,25 @@ func (f *facts) take(from *fastjson.Value) error {
 		f.Req, _ = valueOf(request).(map[string]any)
 	}
 	f.asked = askedIn(&f.Line, request, answer)
+	return nil
+}
+
+// waiter is a process and what it waits for, which is empty if it does so no more.
+type waiter struct{ process, reason string }
+
+// errNoWaits is for a state that should say what processes wait for.
+var errNoWaits = errors.New("what processes wait for has no reasons")
+
+// wait takes what processes wait for.
+func (f *facts) wait(object *fastjson.Value, texts texts) error {
+	if object == nil || object.Type() != fastjson.TypeObject {
+		return errNoWaits
+	}
+	object.GetObject().Visit(func(reason []byte, processes *fastjson.Value) {
+		for _, process := range processes.GetArray() {
+			f.waits = append(f.waits, waiter{texts.of(process.GetStringBytes()), texts.of(reason)})
+		}
+	})
 	return nil
 }
 
@@ -123,7 +170,7 @@ func (f *facts) change(object, patch *fastjson.Value) {
 		f.revision = revisionOf(f.R, said)
 	}
 	switch {
-	case patch == nil, isSilent(f.R, "", patch):
+	case patch == nil, isSilent(f.R, nil, patch):
 	case trace.Weighs(f.R):
 		f.Patch, _ = valueOf(patch).(map[string]any)
 	default:
@@ -146,18 +193,24 @@ var silent = map[string][]string{
 }
 
 // isSilent reports whether a patch changes nothing but silent fields.
-func isSilent(resource, path string, patch *fastjson.Value) bool {
-	fields, err := patch.Object()
-	if err != nil {
-		return (slices.Contains(silent[resource], path) || slices.Contains(silent[""], path)) && (path != ready || string(patch.GetStringBytes()) != "True")
+func isSilent(resource string, path []byte, patch *fastjson.Value) bool {
+	if patch.Type() != fastjson.TypeObject {
+		return (isOneOf(silent[resource], path) || isOneOf(silent[""], path)) && (string(path) != ready || string(patch.GetStringBytes()) != "True")
 	}
 	all := true
-	fields.Visit(func(name []byte, v *fastjson.Value) { all = all && isSilent(resource, path+"."+string(name), v) })
+	patch.GetObject().Visit(func(name []byte, v *fastjson.Value) {
+		all = all && isSilent(resource, append(append(path, '.'), name...), v)
+	})
 	return all
+}
+
+func isOneOf(all []string, text []byte) bool {
+	return slices.ContainsFunc(all, func(one string) bool { return one == string(text) })
 }
 
 const ready = ".status.conditions.Ready"
 
+// textField is a field whose texts come again and again.
 func textField(l *trace.Line, name string) *string {
 	switch name {
 	case "k":
@@ -174,12 +227,8 @@ func textField(l *trace.Line, name string) *string {
 		return &l.Driver
 	case "m":
 		return &l.M
-	case "msg":
-		return &l.Msg
 	case "r":
 		return &l.R
-	case "name":
-		return &l.Name
 	case "code":
 		return &l.Code
 	case "inj":

@@ -108,11 +108,9 @@ func (f *File) add(l *scanned) {
 	switch {
 	case !l.isOne():
 	case l.K.IsState():
-		checkpoint, err := f.between.add(&l.Line, int(l.to-l.from))
-		if checkpoint != nil {
+		if checkpoint := f.between.add(&l.facts, int(l.to-l.from)); checkpoint != nil {
 			f.checkpoints[len(f.columns)] = checkpoint
 		}
-		l.found(err)
 	default:
 		f.event(l)
 	}
@@ -122,7 +120,7 @@ func (f *File) add(l *scanned) {
 func (f *File) event(l *scanned) {
 	row := f.events
 	f.reading.add(&l.facts)
-	f.lineAt = append(f.lineAt, l.from)
+	f.lineAt = appended(f.lineAt, l.from)
 	if l.K == trace.API {
 		f.changes.add(&l.Line, row)
 	}

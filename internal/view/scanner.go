@@ -98,6 +98,8 @@ func (s *scanner) read(line []byte, isLast bool, into *scanned) {
 	}
 	err := s.lines.facts(line, &into.facts)
 	switch {
+	case errors.Is(err, errNoWaits):
+		into.found(err)
 	case err != nil && isLast:
 		into.problem = "is cut off: the trace was not written to its end"
 	case err != nil:

@@ -50,20 +50,20 @@ var changing = func() map[string]bool {
 
 func (s *story) add(l *trace.Line, where string, volume int) {
 	if l.Cause != 0 {
-		s.causes = append(s.causes, [2]uint64{l.Seq, l.Cause})
+		s.causes = appended(s.causes, [2]uint64{l.Seq, l.Cause})
 	}
 	t := part{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != "", injected: l.Inj != ""}
 	switch l.K {
 	case trace.Call:
 		if changing[t.method] {
-			s.parts = append(s.parts, t)
+			s.parts = appended(s.parts, t)
 		}
 	case trace.KubeEvent:
 		if l.R == "Warning" {
-			s.parts = append(s.parts, t)
+			s.parts = appended(s.parts, t)
 		}
 	case trace.Step, trace.FaultFired, trace.Violation, trace.AnswerLost, trace.DataLost, trace.Unmounted, trace.Died:
-		s.parts = append(s.parts, t)
+		s.parts = appended(s.parts, t)
 	}
 }
 
