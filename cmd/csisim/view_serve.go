@@ -129,8 +129,12 @@ func serveFile(ctx context.Context, env environment, name string) error {
 		_, err := v.file.Report(v.title)
 		return usage("%s: %w", name, reason(err))
 	}
+	info, err := file.Stat()
+	if err != nil {
+		return usage("%s: %w", name, reason(err))
+	}
 	var text bytes.Buffer
-	if err := view.Reading(&text, v.title); err != nil {
+	if err := view.Reading(&text, v.title, info.Size()); err != nil {
 		return err
 	}
 	shown, listener, err := localPage(text.Bytes())

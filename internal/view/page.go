@@ -44,10 +44,14 @@ func WriteBoth(w io.Writer, r Report, chunks, other []Chunk) error {
 // Live writes a page that asks the server it comes from for chunks.
 func Live(w io.Writer, r Report) error { return write(w, r, nil, nil, policy("'self'")) }
 
-// Reading writes a page that asks the server it comes from for a trace that is still read: its columns, what they say, and
-// in the end its report.
-func Reading(w io.Writer, name string) error {
-	return write(w, Report{Name: name, Verdict: "reading", Sentence: "The trace is read."}, nil, nil, policy("'self'"))
+// eventSize is how many bytes of a file are an event, about.
+const eventSize = 256
+
+// Reading writes a page that asks the server it comes from for a trace that is still read, from a file of so many bytes: its
+// columns, what they say, and in the end its report.
+func Reading(w io.Writer, name string, size int64) error {
+	room := min(size/eventSize, mostEvents)
+	return write(w, Report{Name: name, Verdict: "reading", Sentence: "The trace is read.", Room: room}, nil, nil, policy("'self'"))
 }
 
 func write(w io.Writer, r Report, chunks, other []Chunk, policy string) error {

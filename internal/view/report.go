@@ -27,6 +27,8 @@ type Report struct {
 	Compare *Comparison `json:"compare,omitempty"`
 	// End is the virtual time at the end, in ms.
 	End int64 `json:"end,omitempty"`
+	// Room is how many events there may be, for a trace that is read; there can be more.
+	Room int64 `json:"room,omitempty"`
 }
 
 // Finding is one thing that was not as expected.

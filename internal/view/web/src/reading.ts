@@ -14,7 +14,7 @@ interface Said { details: string; between?: string }
 
 /** Reads the columns of a trace from the server while that reads its file, and shows them: some soon, all in the end. */
 export async function read(report: Report, show: (report: Report, trace: Trace) => void) {
-  const trace = new Trace(), from = new Frames(await asked("columns"));
+  const trace = new Trace(report.room), from = new Frames(await asked("columns"));
   let shown = report;
   const say = (now: Report) => show(shown = now, trace);
   const lost = ({ message }: Lost) => { if (shown.lost !== message) say({ ...shown, lost: message }); };

@@ -2,6 +2,7 @@
 export interface Report {
   name: string; verdict: "passed" | "failed" | "error" | "trace" | "reading" | "live"; sentence: string;
   findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number; compare?: Comparison;
+  room?: number; // for so many events, while a trace is read
   lost?: string; // why the page gets no more answers
 }
 export interface Link { seq: number; why: string }

@@ -43,6 +43,9 @@ export class Trace implements Record<Column, Numbers> {
   private unanswered = new Map<number, number>();
   private bySeq?: Map<number, number>;
 
+  /** Has room for so many events; more get some. */
+  constructor(room = 0) { this.grow(room); }
+
   /** Adds events: their columns, and their details and the states between them for when somebody looks. */
   append(columns: Uint8Array, details: () => Promise<string>, between?: () => Promise<string>): void {
     const reader = new Reader(columns);
