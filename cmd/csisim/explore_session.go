@@ -133,11 +133,12 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 			fmt.Fprintf(out, "  in %s of the scenario\n", plural.Of(f.Steps, "step"))
 		}
 		x.writeStory(out, f)
-		for _, line := range append([]string{blameOf(f)}, reasonsOf(f)...) {
+		judged := append([]string{blameOf(f)}, reasonsOf(f)...)
+		for _, line := range judged {
 			fmt.Fprintf(out, "  %s\n", line)
 		}
 		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
-		if err := x.writePage(ctx, out, file); err != nil {
+		if err := x.writePage(ctx, out, file, strings.Join(judged, "\n")); err != nil {
 			return err
 		}
 	}

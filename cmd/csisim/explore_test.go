@@ -24,18 +24,20 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 
 func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
-	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", dir)
+	reports := filepath.Join(dir, "reports") // which is not there yet
+	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", reports)
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, \d+ states, \d+ of \d+ faults, 1 finding$`, got.stdout)
 	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
 
 	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal-e78a12.csisim.yaml")
-	page := strings.TrimSuffix(replay, ".csisim.yaml") + ".html"
+	page := filepath.Join(reports, strings.TrimSuffix(filepath.Base(replay), ".csisim.yaml")+".html")
 	assert.Contains(t, got.stdout, " replay "+replay+"\n  report: "+page+"\n")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "ControllerPublishVolume is not idempotent: OK, then Internal")
+	assert.Contains(t, string(html), `"blame":"the driver is to blame: others did what the CSI spec allows them"`)
 	got = csisim(t, "replay", replay)
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "FAIL mine-controllerpublishvolume-")
@@ -163,8 +165,8 @@ func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
 		{"explore " + file + " --strategy exhaustive --shard 0/2", "--strategy exhaustive makes every run in one search: it takes no --shard, --corpus or --job"},
 		{"explore " + file + " --shard 2/2", "--shard 2/2: it must be i/n with i from 0 to n-1, such as 0/4"},
 		{"explore " + file + " --shard 1", "--shard 1: it must be i/n"},
-		{"explore " + file + " --corpus nowhere", "--corpus nowhere: it must be a directory"},
-		{"explore " + file + " --out nowhere", "--out nowhere: it must be a directory"},
+		{"explore " + file + " --corpus " + file, "--corpus " + file + ": it must be a directory: not a directory"},
+		{"explore " + file + " --out " + file + "/there", "--out " + file + "/there: it must be a directory: not a directory"},
 		{"explore " + served, "a search takes a fresh driver for every run, and one that serves at a socket already is none; give its program"},
 		{"replay", "a FILE is missing"},
 		{"replay " + lone, "lone.csisim.yaml: the scenario of the finding: "},

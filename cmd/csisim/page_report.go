@@ -52,7 +52,7 @@ func writeKept(run report.Run, dir, name string) (file string, err error) {
 }
 
 // writePage replays a finding and writes its report for a browser, if reports are wanted.
-func (x *exploring) writePage(ctx context.Context, out io.Writer, finding string) error {
+func (x *exploring) writePage(ctx context.Context, out io.Writer, finding, blame string) error {
 	if x.flags.reports == "" || ctx.Err() != nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (x *exploring) writePage(ctx context.Context, out io.Writer, finding string
 	defer nowhere.Close()
 	quiet := x.env
 	quiet.stdout = nowhere
-	if err := replay(ctx, quiet, runFlags{isolation: x.flags.isolation, workDir: x.flags.workDir, patience: usualPatience, parallel: 1, report: page}, finding); codeOf(err) > exitFailed {
+	if err := replay(ctx, quiet, runFlags{isolation: x.flags.isolation, workDir: x.flags.workDir, patience: usualPatience, parallel: 1, report: page, blame: blame}, finding); codeOf(err) > exitFailed {
 		return fmt.Errorf("write the report of %s: %w", finding, err)
 	}
 	_, err = fmt.Fprintf(out, "  report: %s\n", page)

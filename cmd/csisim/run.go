@@ -17,6 +17,7 @@ type runFlags struct {
 	parallel         int
 	trace            string
 	report           string
+	blame            string // whose doing a finding is, for its report
 	junit, json      string
 	until            string
 	patience         time.Duration

@@ -75,7 +75,7 @@ func (s *session) finished(ctx context.Context, run report.Run) {
 func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Writer, progress func(scenario.StepResult)) report.Run {
 	run := report.Run{
 		Program: self(),
-		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File], Page: s.pages[sc.File],
+		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File], Page: s.pages[sc.File], Blame: s.flags.blame,
 	}
 	outputs, err := s.openOutputs(run, out)
 	if err != nil {

@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -43,6 +45,7 @@ type Finding struct {
 	Hint   string `json:"hint,omitempty"`
 	Spec   string `json:"spec,omitempty"`
 	Where  string `json:"where,omitempty"`
+	Blame  string `json:"blame,omitempty"` // whose doing it is
 	// About is the event that shows most of it, 0 for none; Trail are others that led there.
 	About uint64   `json:"about,omitempty"`
 	Trail []uint64 `json:"-"`
@@ -68,10 +71,21 @@ func (x *reading) Explain(r *Report) {
 			f.Found = short
 		}
 		f.Chain = x.story.chain(f.About, f.Trail)
+		if strings.HasPrefix(f.Hint, hintAtCall) && slices.ContainsFunc(f.Chain, x.isFailedCall) {
+			f.Hint = "" // the chain shows it
+		}
 	}
 	if len(r.Findings) > 0 {
 		r.Sentence = r.Findings[0].Short
 	}
+}
+
+// hintAtCall is how a hint begins that names the last call that failed.
+const hintAtCall = "the last call that failed was "
+
+func (x *reading) isFailedCall(l Link) bool {
+	at := x.story.find(l.Seq)
+	return at >= 0 && x.story.parts[at].kind == trace.Call && x.story.parts[at].failed
 }
 
 // Findings are those of a trace that nobody has judged: what a driver did against the CSI spec, lost data, foreign

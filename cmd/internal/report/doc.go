@@ -38,6 +38,8 @@ type Run struct {
 	Again string
 	// Program is csisim as its user calls it. Default: csisim.
 	Program string
+	// Blame says whose doing is what was found; empty if nobody judged it.
+	Blame string
 	// NotTried says why it was not run; empty if it was.
 	NotTried string
 }

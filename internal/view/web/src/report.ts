@@ -7,7 +7,7 @@ export interface Report {
 }
 export interface Link { seq: number; why: string }
 export interface Finding {
-  verdict: string; short: string; expected?: string; got?: string; should?: string; found?: string; hint?: string; spec?: string; where?: string; about?: number; chain?: Link[];
+  verdict: string; short: string; expected?: string; got?: string; should?: string; found?: string; hint?: string; spec?: string; where?: string; blame?: string; about?: number; chain?: Link[];
 }
 export interface Step { number: number; title: string; state: string; at: number; took: number }
 

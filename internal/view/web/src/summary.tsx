@@ -46,9 +46,10 @@ function Why(props: Shared & { finding: Finding; main?: boolean }) {
       </dl>
       {f.chain && f.chain.length > 0 && <Chain {...props} finding={f} />}
       <dl class="facts">
+        {f.blame && <><dt>Blame</dt><dd class="pre">{f.blame}</dd></>}
         {f.hint && <><dt>Hint</dt><dd class="pre">{f.hint}</dd></>}
         {f.spec && <><dt>Spec</dt><dd><a href={f.spec} rel="noreferrer" target="_blank">{f.spec.replace(/^.*\/(spec\.md)/, "CSI $1")}</a></dd></>}
-        {f.got && f.got !== f.found && (f.found || (same && f.got !== f.short)) && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}
+        {f.got && f.got !== f.found && (f.found || (same && !f.short.endsWith(f.got))) && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}
       </dl>
     </div>
   );
