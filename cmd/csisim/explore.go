@@ -154,15 +154,23 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 	if f.time == 0 && f.runs == 0 {
 		f.time = usualTime
 	}
-	for _, dir := range [][2]string{{"out", f.out}, {"report", f.reports}, {"corpus", f.corpus}} {
-		if info, err := os.Stat(dir[1]); given(dir[0]) && (err != nil || !info.IsDir()) {
-			return usage("--%s %s: it must be a directory", dir[0], dir[1])
-		}
-	}
 	if err := checkIsolation(f.isolation); err != nil {
 		return err
 	}
 	return f.readShard()
+}
+
+// makeDirectories makes those that are written to, if they are not there yet.
+func (f *exploreFlags) makeDirectories() error {
+	for _, dir := range [][2]string{{"out", f.out}, {"report", f.reports}, {"corpus", f.corpus}} {
+		if dir[1] == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir[1], 0o755); err != nil {
+			return usage("--%s %s: it must be a directory: %w", dir[0], dir[1], reason(err))
+		}
+	}
+	return nil
 }
 
 // checkFaults rejects a fault space that nobody can have meant.
@@ -233,6 +241,9 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	}
 	if f.job > 0 {
 		return f.writeJob(env, scenarios, f.image)
+	}
+	if err := f.makeDirectories(); err != nil {
+		return err
 	}
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
