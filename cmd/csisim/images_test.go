@@ -181,6 +181,17 @@ spec: {restartPolicy: Never, containers: [{name: c, image: "registry.local/tools
 `, inPhase(corev1.PodFailed))
 	assert.Contains(t, lost.Status.ContainerStatuses[0].State.Terminated.Message, `exec: "no-such": executable file not found in $PATH`)
 
+	assert.Equal(t, "sh\x00-c\x00echo x >/data/file && sleep 1000\x00", strings.TrimPrefix(c.exec("user", "cat", "/proc/1/cmdline"), "/bin/"), "its own process 1")
+	c.make(`
+metadata: {name: shared}
+spec:
+  shareProcessNamespace: true
+  containers:
+  - {name: c, image: "registry.local/tools:1", args: ["sleep 1001"]}
+  - {name: d, image: "registry.local/tools:1", args: ["sleep 1002"]}
+`, inPhase(corev1.PodRunning))
+	assert.Contains(t, c.execIn("shared", "c", "sh", "-c", "cat /proc/[0-9]*/cmdline"), "sleep 1002", "the processes of its neighbour")
+
 	c.make(`
 metadata: {name: plugin}
 spec:
@@ -211,15 +222,59 @@ func waiting(pod *corev1.Pod) string {
 // exec is what a command in a pod's only container writes.
 func (c *programCluster) exec(pod string, command ...string) string {
 	c.t.Helper()
+	return c.execIn(pod, "", command...)
+}
+
+// execIn is what a command in a container of a pod writes.
+func (c *programCluster) execIn(pod, container string, command ...string) string {
+	c.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
 	require.NoError(c.t, err)
 	request := c.CoreV1().RESTClient().Post().Namespace("default").Resource("pods").Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+		VersionedParams(&corev1.PodExecOptions{Container: container, Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	executor, err := remotecommand.NewWebSocketExecutor(config, "GET", request.URL().String())
 	require.NoError(c.t, err)
 	var out, errs bytes.Buffer
 	require.NoError(c.t, executor.StreamWithContext(context.WithoutCancel(c.t.Context()), remotecommand.StreamOptions{Stdout: &out, Stderr: &errs}), "%s", errs.String())
 	return out.String()
+}
+
+// Containers that take all there is end for the real reason, and a neighbour does not notice.
+func TestAContainerThatTakesTooMuchDisturbsNobody(t *testing.T) {
+	c := startImages(t)
+	c.make(`
+metadata: {name: neighbour}
+spec: {containers: [{name: c, image: "registry.local/tools:1", args: ["sleep 1000"]}]}
+`, inPhase(corev1.PodRunning))
+	full := c.make(`
+metadata: {name: full}
+spec:
+  restartPolicy: Never
+  containers:
+  - name: c
+    image: registry.local/tools:1
+    args: ["while cat /bin/sh /bin/sh /bin/sh /bin/sh >>/file 2>/dev/termination-log; do :; done; exit 3"]
+`, inPhase(corev1.PodFailed))
+	assert.Contains(t, full.Status.ContainerStatuses[0].State.Terminated.Message, "No space left on device")
+	greedy := c.make(`
+metadata: {name: greedy}
+spec:
+  restartPolicy: Never
+  containers:
+  - name: c
+    image: registry.local/tools:1
+    args: ["x=0123456789abcdef; [ $$(cat /proc/self/cgroup | grep -c csisim-) -gt 0 ] || exit 4; while :; do x=$x$x; done"]
+    resources: {limits: {memory: 32Mi}}
+`, inPhase(corev1.PodFailed))
+	if end := greedy.Status.ContainerStatuses[0].State.Terminated; end.ExitCode != 4 { // there are control groups
+		assert.Equal(t, "OOMKilled", end.Reason)
+		assert.EqualValues(t, 137, end.ExitCode)
+	}
+	assert.Equal(t, "here\n", c.exec("neighbour", "sh", "-c", "echo here"))
+	neighbour, err := c.CoreV1().Pods("default").Get(t.Context(), "neighbour", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Zero(t, neighbour.Status.ContainerStatuses[0].RestartCount)
+	c.down()
 }
 
 // What images names and cannot be used is said at the start, with its line.

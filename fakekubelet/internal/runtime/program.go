@@ -26,6 +26,8 @@ type Program struct {
 	Command  machine.Command // of the latest instance
 	// TerminationLog is a path of the node to which the next instance writes why it ends; empty without.
 	TerminationLog string
+	// Target is the container whose processes this one, which is ephemeral, sees; empty for its own.
+	Target string
 }
 
 // Instance is one start of a container.
@@ -86,9 +88,13 @@ func (c *Program) Start(command machine.Command) {
 	c.Before, c.Now, c.Command = c.Now, next, command
 	next.termination = c.TerminationLog
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
-	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode())) }) }
+	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode()), p.OutOfMemory()) }) }
 	c.runtime.record("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
-	process, err := c.runtime.options.Machine.Start(command)
+	var process *machine.Process
+	err := c.settleProcesses(command.Root)
+	if err == nil {
+		process, err = c.runtime.options.Machine.Start(command)
+	}
 	if err != nil {
 		next.Finished, next.Code, next.Reason, next.Message = next.Started, startError, "StartError", err.Error()
 		return
@@ -97,9 +103,12 @@ func (c *Program) Start(command machine.Command) {
 }
 
 // end takes notice of the end of an instance.
-func (c *Program) end(i *Instance, code int32) {
+func (c *Program) end(i *Instance, code int32, outOfMemory bool) {
 	i.Finished, i.Code, i.Reason = c.runtime.world.Kernel.Now(), code, "Completed"
-	if code != 0 {
+	switch {
+	case outOfMemory:
+		i.Reason = "OOMKilled"
+	case code != 0:
 		i.Reason = "Error"
 	}
 	i.Message = c.message(i)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,6 +50,7 @@ type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
 	running                       []string
+	holder                        *machine.Process // of the processes that the pod's containers share; nil if they do not
 }
 
 // Mount is what a container sees of a volume.
@@ -126,6 +128,9 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.programs[uid])) {
 		r.programs[uid][name].Kill() // unless the kubelet has stopped it
+	}
+	if s.holder != nil {
+		_ = s.holder.Signal(syscall.SIGKILL) // it may have ended with the node
 	}
 	name := s.namespace + "/" + s.name
 	for range s.running {

@@ -35,6 +35,8 @@ type Command struct {
 	// Root is a root directory of its own; only in a namespace. Path and Dir, default /, are then below that, and Path
 	// is looked up by the PATH of Env. Default: the machine's root.
 	Root *Root
+	// Limits are those of the program and all that it starts. Beside a program they are that program's.
+	Limits Limits
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
 	// Followed says that its changes of files are seen, where the system permits it: see

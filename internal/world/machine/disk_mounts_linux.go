@@ -181,6 +181,20 @@ func (p *Process) keepBase() error {
 	return nil
 }
 
+// addToBase remembers what has been mounted since on some points.
+func (p *Process) addToBase(points ...string) error {
+	table, err := p.mountTable()
+	if err != nil {
+		return fmt.Errorf("read the mount table of the program: %w", err)
+	}
+	for _, entry := range table {
+		if slices.Contains(points, entry.Mountpoint) {
+			p.base[entry.ID] = entry.Mountpoint
+		}
+	}
+	return nil
+}
+
 // pointsOf are the mount points by the ids of the mounts.
 func pointsOf(table []*mountinfo.Info) map[int]string {
 	points := make(map[int]string, len(table))

@@ -87,12 +87,14 @@ type identity struct{}
 
 func (*Root) identify(*ownRoot) (*identity, error) { return nil, errNotLinux }
 
-func (*Root) confine() error { return errNotLinux }
+func (*Root) startContained(*exec.Cmd, *identity, *ownRoot) error { return errNotLinux }
 
 func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 
 // keepBase has nothing to keep: there are no namespaces.
 func (p *Process) keepBase() error { return nil }
+
+func (p *Process) addToBase(...string) error { return nil }
 
 // mountTable is empty.
 type mountTable struct{}
@@ -116,3 +118,11 @@ func (*changes) refuseUnmount() func() bool     { return nil }
 func (*changes) watchBy(*CallWatch)             {}
 func (*changes) seenBy(*CallWatch) []SystemCall { return nil }
 func (*changes) endWatch(*CallWatch)            {}
+
+// controlGroup bounds programs: nothing does.
+type controlGroup struct{}
+
+func newControlGroup(Limits) *controlGroup { return nil }
+func (*controlGroup) admit(*thread) error  { return nil }
+func (*controlGroup) limit(*exec.Cmd)      {}
+func (*controlGroup) leave(*thread) bool   { return false }

@@ -36,12 +36,14 @@ type Process struct {
 	onEnd   func(*Process) // that it has ended; may be nil
 	as      *identity      // who it is in a root of its own; nil without
 	changes *changes       // what it does to files; nil if that is not seen
+	group   *controlGroup  // that bounds it; nil if nothing does
 
-	mu     sync.Mutex
-	ended  bool // its number may be used anew
-	exit   string
-	code   int
-	strays error // why the rest of its namespace could not be killed; known when it is done
+	mu          sync.Mutex
+	ended       bool // its number may be used anew
+	exit        string
+	code        int
+	outOfMemory bool
+	strays      error // why the rest of its namespace could not be killed; known when it is done
 }
 
 // Start runs a program where it sees the machine's mounts.
@@ -98,23 +100,25 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	d.mu.Lock()
 	d.launched = true
 	d.mu.Unlock()
-	p.parent = parent
+	p.parent, p.group = parent, newControlGroup(c.Limits)
 	if d.own != nil {
 		err = p.keepBase()
 	}
 	if err == nil {
+		err = p.group.admit(parent)
+	}
+	if err == nil {
+		p.group.limit(cmd)
 		err = parent.do(func() error {
-			if err := p.enterAs(c, d.own); err != nil {
-				return err
-			}
 			if c.Followed {
 				p.changes = follow()
 			}
-			return p.fork(cmd)
+			return p.begin(cmd, c, d.own)
 		})
 	}
 	if err != nil {
 		_ = p.mounts.close()
+		p.group.leave(parent)
 		parent.stop()
 		return err
 	}
@@ -125,17 +129,22 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 // join starts the program where another one runs.
 func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 	p.parent, p.guest, p.as = host.parent, true, host.as
+	host.group.limit(cmd)
 	if err := p.parent.do(func() error { return p.fork(cmd) }); err != nil {
+		if host.hasEnded() { // nothing is started in a process namespace without process 1
+			return os.ErrProcessDone
+		}
 		return err
 	}
 	p.pid = cmd.Process.Pid
 	return nil
 }
 
-// enterAs finds out who the program is in its own root, and makes the directory that it starts in.
-func (p *Process) enterAs(c Command, on *ownRoot) (err error) {
+// begin starts the program from its own thread: in a root of its own as whoever it is there, and in a directory that is made if it
+// is not there.
+func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if c.Root == nil {
-		return nil
+		return fork(cmd)
 	}
 	if p.as, err = c.Root.identify(on); err != nil {
 		return err
@@ -143,10 +152,21 @@ func (p *Process) enterAs(c Command, on *ownRoot) (err error) {
 	if err := os.MkdirAll(cmp.Or(c.Dir, "/"), 0o755); err != nil {
 		return err
 	}
-	return c.Root.confine()
+	if err := c.Root.startContained(cmd, p.as, on); err != nil {
+		return err
+	}
+	if err := p.addToBase(kernelPoints...); err != nil {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()         // it was killed
+		return err
+	}
+	return nil
 }
 
-// fork starts the program from the calling thread.
+// kernelPoints are the mounts that come with the processes of a container.
+var kernelPoints = []string{"/proc", "/proc/sys", "/proc/sysrq-trigger"}
+
+// fork starts the program from the calling thread, beside another one.
 func (p *Process) fork(cmd *exec.Cmd) error {
 	if p.as != nil {
 		if err := p.as.apply(cmd); err != nil {
@@ -288,6 +308,11 @@ func (p *Process) leave(contained bool) {
 		p.strays = killNeighbours(p.parent)
 	}
 	_ = p.mounts.close() // it was only read
+	if p.group.leave(p.parent) {
+		p.mu.Lock()
+		p.outOfMemory = true
+		p.mu.Unlock()
+	}
 	p.parent.stop()
 }
 

@@ -1,7 +1,7 @@
 package machine
 
 // Root is a root directory of a program's own, as a container has it. What the program writes there is thrown
-// away at its end. The machine's processes, its network and, unless it is Privileged, a few devices are seen in it.
+// away at its end. Its own processes, the machine's network and, unless it is Privileged, a few devices are seen in it.
 type Root struct {
 	// Dir is the directory of the host that is shown; it stays as it is.
 	Dir string
@@ -13,6 +13,11 @@ type Root struct {
 	Capabilities []string
 	// NoNewPrivileges says that programs with setuid bits gain nothing.
 	NoNewPrivileges bool
+	// HostProcesses makes the program one of the machine's processes, which it sees. Default: it is process 1 of a process namespace
+	// of its own, with which all ends that it has started; on a machine that has none (SharesProcesses) it sees csisim's.
+	HostProcesses bool
+	// Processes is a program of the machine in whose process namespace this one runs, instead of its own.
+	Processes *Process
 	// User is "user", "uid", "user:group" or "uid:gid"; names are those of the root directory's own
 	// /etc/passwd and /etc/group. Default: root. An ordinary user's csisim runs all as that user.
 	User string

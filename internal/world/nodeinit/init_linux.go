@@ -7,11 +7,18 @@ import (
 )
 
 func init() {
-	if len(os.Args) == 0 || os.Args[0] != Name || os.Getpid() != 1 {
+	switch {
+	case len(os.Args) == 0:
+		return
+	case os.Args[0] == Container:
+		becomeContainer(os.Args[1:])
+	case os.Args[0] == Fork, os.Args[0] == ForkWithTerminal:
+		forkContainer(os.Args[1:], os.Args[0] == ForkWithTerminal)
+	case os.Args[0] != Name || os.Getpid() != 1:
 		return
 	}
 	signal.Ignore() // whoever signals process 1 does not end the node; and the kernel reaps for who ignores SIGCHLD
-	if answer(showProcesses()) && awaitRoot() {
+	if answer(showProcesses("proc")) && awaitRoot() {
 		answer(enterRoot())
 		awaitRoot()
 	}
@@ -19,8 +26,8 @@ func init() {
 }
 
 // showProcesses mounts the files of the namespace's processes.
-func showProcesses() error {
-	return syscall.Mount("proc", "proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
+func showProcesses(dir string) error {
+	return syscall.Mount("proc", dir, "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 }
 
 // enterRoot makes the directory in which this process was started its root.

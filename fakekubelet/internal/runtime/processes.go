@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// settleProcesses says whose processes the container's program sees, if it has a root of its own: the node's, those of the container that it
+// was added to, those of all containers of its pod, or its own.
+func (c *Program) settleProcesses(root *machine.Root) (err error) {
+	share := c.pod.Spec.ShareProcessNamespace
+	switch {
+	case root == nil:
+	case c.pod.Spec.HostPID:
+		root.HostProcesses = true
+	case c.Target != "":
+		target := c.runtime.FindProgram(c.pod.UID, c.Target)
+		if target == nil || !target.Running() {
+			return fmt.Errorf("target container %q is not running", c.Target)
+		}
+		root.Processes = target.process
+		root.HostProcesses = target.Command.Root == nil // a program of this machine is one of the node's
+	case share != nil && *share:
+		root.Processes, err = c.runtime.holderOf(c)
+	}
+	return err
+}
+
+// holderOf is the program that holds the processes of a pod whose containers share them; the first of these starts it.
+func (r *Runtime) holderOf(c *Program) (*machine.Process, error) {
+	s := r.sandboxes[c.pod.UID]
+	if s == nil {
+		return nil, fmt.Errorf("pod %s has no sandbox", c.pod.Name)
+	}
+	if s.holder != nil {
+		return s.holder, nil
+	}
+	root := machine.Root{Dir: c.Command.Root.Dir}
+	holder, err := r.options.Machine.Start(machine.Command{Root: &root, Dir: "/", Bare: true})
+	if err != nil {
+		return nil, fmt.Errorf("start the sandbox of pod %s: %w", c.pod.Name, err)
+	}
+	s.holder = holder
+	return holder, nil
+}

@@ -1,0 +1,16 @@
+package fakekubelet
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// maxProcesses is how many processes and threads a container may have. Kubernetes leaves it to the node's administrator; without a
+// bound a container that forks for ever would take the user's machine with it.
+const maxProcesses = 4096
+
+// limitsOf are those of a container.
+func limitsOf(spec *corev1.Container) machine.Limits {
+	return machine.Limits{Processes: maxProcesses, Memory: spec.Resources.Limits.Memory().Value()}
+}

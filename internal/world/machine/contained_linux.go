@@ -1,0 +1,226 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/nodeinit"
+)
+
+// startContained starts a program in a root of its own from the calling thread, which is in that root: as process 1 of a
+// process namespace, as one of the processes of another program, or as one of the machine's. All that the
+// thread starts later is one of the same processes.
+func (r *Root) startContained(cmd *exec.Cmd, id *identity, on *ownRoot) error {
+	if r.HostProcesses || on.layers.first == nil {
+		if err := r.confine(); err != nil {
+			return err
+		}
+		if err := id.apply(cmd); err != nil {
+			return err
+		}
+		return fork(cmd)
+	}
+	if err := r.contain(cmd, id, on); err != nil {
+		return err
+	}
+	return r.confine()
+}
+
+// contain starts csisim's own program as the container's, which it becomes.
+func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
+	start := &exec.Cmd{
+		Path: "/proc/self/exe", Env: []string{"GOMAXPROCS=1"}, Dir: "/", Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr, SysProcAttr: cmd.SysProcAttr,
+	}
+	as := nodeinit.Fork
+	switch {
+	case r.Processes != nil:
+		as = nodeinit.Container
+		if err := enterProcesses(r.Processes.pid); err != nil {
+			return err
+		}
+	case cmd.SysProcAttr.Setctty:
+		as = nodeinit.ForkWithTerminal
+		start.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: cmd.SysProcAttr.UseCgroupFD, CgroupFD: cmd.SysProcAttr.CgroupFD}
+	}
+	if cmd.Path != "" {
+		if err := id.apply(cmd); err != nil {
+			return err
+		}
+	}
+	start.SysProcAttr.Credential = nil // it shows the processes first
+	program := nodeinit.ContainerProgram{User: r.userOf(id), Dir: cmd.Dir, Path: cmd.Path, Args: cmd.Args, Env: cmd.Env}
+	start.Args = append([]string{as}, program.Words()...)
+	reports, err := newReports()
+	if err != nil {
+		return err
+	}
+	if err := forkOn(on, start, reports.sent); err != nil {
+		reports.close()
+		return err
+	}
+	pid, err := reports.read(cmd.Path)
+	reports.close() // it ends now if it waits
+	if as == nodeinit.Container {
+		cmd.Process = start.Process
+	} else {
+		_ = start.Wait() // it has reported what went wrong
+		if pid != 0 {
+			cmd.Process, _ = os.FindProcess(pid) // never fails
+		}
+	}
+	switch {
+	case err != nil && cmd.Process != nil:
+		_, _ = cmd.Process.Wait() // it ends by itself
+	case err == nil && cmd.Process == nil:
+		err = errors.New("csisim's own program ended before it was the container's")
+	}
+	return err
+}
+
+// forkOn starts a program of this machine where the calling thread, which is in a root of its own, has the machine's: its libraries are
+// there, those of the root may be others or none. Its first descriptors are those files and the root.
+func forkOn(on *ownRoot, start *exec.Cmd, files ...*os.File) (err error) {
+	root, err := os.Open("/")
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := enterDir(on.layers.top); err != nil {
+		return fmt.Errorf("enter the machine's root: %w", err)
+	}
+	start.ExtraFiles = append(files, root)
+	err = fork(start)
+	if failed := enterDir(root); failed != nil {
+		err = errors.Join(err, fmt.Errorf("enter the root again: %w", failed))
+	}
+	return err
+}
+
+// enterDir makes a directory the root of the calling thread.
+func enterDir(dir *os.File) error {
+	if err := unix.Fchdir(int(dir.Fd())); err != nil {
+		return err
+	}
+	return unix.Chroot(".")
+}
+
+// userOf is who the root's program is, and what it lacks.
+func (r *Root) userOf(id *identity) nodeinit.ContainerUser {
+	return nodeinit.ContainerUser{
+		UID: id.uid, GID: id.gid, Groups: id.groups, One: id.oneUser, Dropped: r.dropped(), NoNewPrivileges: r.NoNewPrivileges,
+	}
+}
+
+// reports is a socket to which a program that is to be a container's sends what it comes to.
+type reports struct {
+	socket int
+	sent   *os.File
+}
+
+func newReports() (*reports, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socketpair", err)
+	}
+	r := &reports{socket: pair[0], sent: os.NewFile(uintptr(pair[1]), "report")}
+	if err := unix.SetsockoptInt(r.socket, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		r.close()
+		return nil, os.NewSyscallError("setsockopt", err)
+	}
+	return r, nil
+}
+
+func (r *reports) close() {
+	_ = r.sent.Close() // it may be closed already
+	_ = unix.Close(r.socket)
+}
+
+// read returns when the program is the container's, or why it is not, and its number outside its process namespace, which comes with what it
+// sends. The calling thread's children are of that namespace then.
+func (r *reports) read(path string) (pid int, err error) {
+	_ = r.sent.Close() // else the end would not be read
+	for {
+		var said nodeinit.Report
+		sender := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+		n, control, _, _, err := unix.Recvmsg(r.socket, said[:], sender, 0)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil || n == 0:
+			return pid, err
+		case said[0] == nodeinit.Beginning:
+			if pid, err = senderOf(sender[:control]); err == nil {
+				err = enterProcesses(pid)
+			}
+			if err == nil {
+				_, err = unix.Write(r.socket, []byte{0})
+			}
+			if err != nil {
+				return pid, err
+			}
+		default:
+			return pid, reported(said, path)
+		}
+	}
+}
+
+// senderOf is the number of the process that sent a message.
+func senderOf(control []byte) (int, error) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil || len(messages) != 1 {
+		return 0, fmt.Errorf("a report without its sender: %w", errors.Join(err, unix.EBADMSG))
+	}
+	from, err := unix.ParseUnixCredentials(&messages[0])
+	if err != nil {
+		return 0, err
+	}
+	return int(from.Pid), nil
+}
+
+// reported is what a program could not do to become the container's.
+func reported(said nodeinit.Report, path string) error {
+	number := syscall.Errno(said[1])
+	switch said[0] {
+	case nodeinit.Forking:
+		return fmt.Errorf("make a process namespace: %w", number)
+	case nodeinit.EnteringRoot:
+		return fmt.Errorf("enter the container's root: %w", number)
+	case nodeinit.ShowingProcesses:
+		return fmt.Errorf("show the container's processes: %w", number)
+	case nodeinit.GivingUp:
+		return fmt.Errorf("become the container's user: %w", number)
+	}
+	return &os.PathError{Op: "fork/exec", Path: path, Err: number}
+}
+
+// enterProcesses makes what the calling thread starts from now on processes of those that a program is one of.
+func enterProcesses(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		err = unix.Setns(fd, unix.CLONE_NEWPID)
+		_ = unix.Close(fd)
+	}
+	if err != nil {
+		return fmt.Errorf("enter the process namespace: %w", err)
+	}
+	return nil
+}
+
+// dropped has a bit for each capability that the root's programs may never have.
+func (r *Root) dropped() (bits uint64) {
+	if r.Privileged {
+		return 0
+	}
+	for number, name := range Capabilities {
+		if !slices.Contains(r.Capabilities, name) {
+			bits |= 1 << number
+		}
+	}
+	return bits
+}

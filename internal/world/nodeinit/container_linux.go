@@ -1,0 +1,143 @@
+package nodeinit
+
+import (
+	"os"
+	"syscall"
+)
+
+// The descriptors that it is started with: to which it reports, and the container's root.
+const (
+	reportFile = 3
+	rootFile   = 4
+)
+
+// becomeContainer makes this process the program of a container.
+func becomeContainer(words []string) {
+	syscall.CloseOnExec(reportFile)
+	c := parse(words)
+	report(Beginning, nil)
+	var goOn [1]byte
+	if n, _ := syscall.Read(reportFile, goOn[:]); n == 0 {
+		os.Exit(1)
+	}
+	for step, do := range []func() error{
+		EnteringRoot:     c.enter,
+		ShowingProcesses: showOwnProcesses,
+		GivingUp:         c.User.giveUp,
+		Executing:        c.execute,
+	} {
+		if do == nil {
+			continue
+		}
+		if err := do(); err != nil {
+			report(step, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// forkContainer starts a Container, and leaves it to its own parent.
+func forkContainer(words []string, terminal bool) {
+	attr := &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2, reportFile, rootFile}, Sys: &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_PARENT, Setpgid: !terminal, Setsid: terminal, Setctty: terminal,
+	}}
+	if _, err := syscall.ForkExec("/proc/self/exe", append([]string{Container}, words...), attr); err != nil {
+		report(Forking, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func report(step int, err error) {
+	number, _ := err.(syscall.Errno)
+	_, _ = syscall.Write(reportFile, []byte{byte(step), byte(number)}) // nobody may be left to read it
+}
+
+// enter makes the container's root that of the process, and goes to the program's directory in it.
+func (c ContainerProgram) enter() error {
+	for _, do := range []func() error{
+		func() error { return syscall.Fchdir(rootFile) },
+		func() error { return syscall.Chroot(".") },
+		func() error { return syscall.Close(rootFile) },
+		func() error { return syscall.Chdir(c.Dir) },
+	} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execute becomes the program; without one it lasts until it is killed.
+func (c ContainerProgram) execute() error {
+	if c.Path != "" {
+		return syscall.Exec(c.Path, c.Args, c.Env)
+	}
+	if err := syscall.Close(reportFile); err != nil {
+		return err
+	}
+	select {}
+}
+
+// kernelFiles are those below /proc that are not of processes.
+var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger"}
+
+// showOwnProcesses shows the processes of the namespace; what is not of processes cannot be written.
+func showOwnProcesses() error {
+	if err := showProcesses("/proc"); err != nil {
+		return err
+	}
+	const again = syscall.MS_REMOUNT | syscall.MS_BIND | syscall.MS_RDONLY | syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC
+	for _, name := range kernelFiles {
+		err := syscall.Mount(name, name, "", syscall.MS_BIND, "")
+		if err == nil {
+			err = syscall.Mount("", name, "", again, "")
+		}
+		if err != nil && err != syscall.ENOENT {
+			return err
+		}
+	}
+	return nil
+}
+
+// Operations of prctl, which package syscall has no names for.
+const (
+	dropFromBounds  = 24 // PR_CAPBSET_DROP
+	noNewPrivileges = 38 // PR_SET_NO_NEW_PRIVS
+)
+
+// giveUp takes from the process what the container may not have.
+func (c ContainerUser) giveUp() error {
+	for number := uintptr(0); number < 64; number++ {
+		if c.Dropped&(1<<number) == 0 {
+			continue
+		}
+		if err := prctl(dropFromBounds, number); err != 0 && err != syscall.EINVAL { // an older kernel does not know it
+			return err
+		}
+	}
+	if c.NoNewPrivileges {
+		if err := prctl(noNewPrivileges, 1); err != 0 {
+			return err
+		}
+	}
+	if c.One {
+		return nil
+	}
+	groups := make([]int, len(c.Groups))
+	for i, g := range c.Groups {
+		groups[i] = int(g)
+	}
+	if err := syscall.Setgroups(groups); err != nil {
+		return err
+	}
+	if err := syscall.Setgid(int(c.GID)); err != nil {
+		return err
+	}
+	return syscall.Setuid(int(c.UID))
+}
+
+func prctl(what, argument uintptr) syscall.Errno {
+	_, _, err := syscall.RawSyscall6(syscall.SYS_PRCTL, what, argument, 0, 0, 0, 0)
+	return err
+}
