@@ -83,6 +83,11 @@ func (c *streamsCluster) at(pod, subresource string, options *corev1.PodExecOpti
 
 // run runs a command with an input, and returns what it wrote to its two streams.
 func (c *streamsCluster) run(by, pod, input string, o corev1.PodExecOptions) (out, errs string, err error) {
+	return c.runFor(20*time.Second, by, pod, input, o)
+}
+
+// runFor runs a command that may take so long.
+func (c *streamsCluster) runFor(patience time.Duration, by, pod, input string, o corev1.PodExecOptions) (out, errs string, err error) {
 	o.Stdin, o.Stdout, o.Stderr = input != "", true, !o.TTY
 	subresource := "exec"
 	if o.Command == nil {
@@ -101,7 +106,7 @@ func (c *streamsCluster) run(by, pod, input string, o corev1.PodExecOptions) (ou
 	if input != "" {
 		streams.Stdin = strings.NewReader(input)
 	}
-	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
 	err = executor.StreamWithContext(ctx, streams)
 	return stdout.String(), stderr.String(), err
