@@ -7,7 +7,7 @@ export interface Wait { process: string; reason: string; since: number }
 export interface Lag { component: string; changes: number[]; relisted?: boolean; gone?: boolean }
 
 /** The last event of the instant of an event: what is known of an instant is what holds at its end. */
-function endOf(trace: Trace, row: number): number {
+export function endOf(trace: Trace, row: number): number {
   let end = row;
   while (end + 1 < trace.length && trace.at[end + 1] === trace.at[row]) end++;
   return end;

@@ -1,4 +1,5 @@
 import type { Shared } from "./app.tsx";
+import { Around } from "./around.tsx";
 import { purpose, section } from "./calls.ts";
 import { objectName } from "./filter.ts";
 import { pluginOf } from "./lanes.ts";
@@ -35,6 +36,7 @@ export function EventDetail(shared: Shared) {
       </dl>
       <Attempts {...shared} />
       <Rules {...shared} />
+      <Around {...shared} />
       {l.k === "api" && <Change {...shared} />}
       {l.req && <Block title="Request" value={l.req} />}
       {l.resp && <Block title="Answer" value={l.resp} />}

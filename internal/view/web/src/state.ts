@@ -3,11 +3,13 @@ import type { Fields, Trace } from "./trace.ts";
 /** An object at an instant. */
 export interface Known { object: number; row: number; state: string; info: string; tone: string; since: number }
 
-/** The objects that there are after an event, by their place in the trace's list. */
-export function objectsAt(trace: Trace, row: number): Map<number, Known> {
+const all = () => true;
+
+/** The objects that there are after an event, by their place in the trace's list; of changes counts what is wanted. */
+export function objectsAt(trace: Trace, row: number, isWanted: (i: number) => boolean = all): Map<number, Known> {
   const now = new Map<number, Known>();
   for (let i = 0; i <= row; i++) {
-    if (!trace.isKind(i, "api")) continue;
+    if (!isWanted(i) || !trace.isKind(i, "api")) continue;
     const object = trace.object[i];
     if (trace.strings[trace.method[i]] === "DELETED") { now.delete(object); continue; }
     const before = now.get(object), state = trace.strings[trace.state[i]];
@@ -53,10 +55,11 @@ export function merged(before: unknown, patch: unknown): unknown {
 /** A mount on a node, as calls and the kubelet's own writes make it. */
 export interface Mount { node: string; path: string; what: string; by: number; left?: number }
 
-/** The mounts and files that there are after an event, by what was answered and written. */
-export function nodesAt(trace: Trace, row: number): { mounts: Mount[]; files: Mount[] } {
+/** The mounts and files that there are after an event, by what was answered and written; of events counts what is wanted. */
+export function nodesAt(trace: Trace, row: number, isWanted: (i: number) => boolean = all): { mounts: Mount[]; files: Mount[] } {
   const mounts = new Map<string, Mount>(), files = new Map<string, Mount>();
   for (let i = 0; i <= row; i++) {
+    if (!isWanted(i)) continue;
     const node = trace.nodeOf(i), path = trace.paths[trace.path[i]], at = node + ":" + path, kind = trace.kindOf(i);
     if (kind === "violation" && trace.cause[i]) {
       const call = trace.causeOf(i), left = call >= 0 && gone.get(trace.seq[call]);

@@ -48,6 +48,13 @@ await run(program, {
     await has(page, ".rules li", "the CSI spec requires it: volume_id, target_path, volume_capability");
     await has(page, ".rules li", "the CSI spec wants an absolute path: target_path");
   },
+  "a call's volume before and after it": async (open) => {
+    const page = await open(passing + "#tab=timeline&at=7");
+    await has(page, ".around", "not there → published");
+    await has(page, ".around", "pod web Pending");
+    await page.goto(address + "#tab=timeline&at=121");
+    await has(page, ".around .bad", "published → still there");
+  },
   "two traces side by side": async (open) => {
     const page = await open(comparing);
     await has(page, "h2", "differ on 1 of 2 levels");
