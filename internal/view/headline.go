@@ -12,16 +12,16 @@ import (
 // headline is a verdict in a sentence for somebody who sees it for the first time: what is known of the event that
 // shows it, or else the verdict with short ids and paths.
 func (x *reading) headline(f Finding) string {
-	if at := x.story.find(f.About); at >= 0 {
+	at := x.story.find(f.About)
+	if at >= 0 {
 		if text := x.ineffective(x.story.parts[at]); text != "" {
 			return text
 		}
-		if text := x.waited(f.Verdict, at); text != "" {
+	}
+	for _, text := range []string{x.waited(f.Verdict, at), x.stayed(f.Verdict)} {
+		if text != "" {
 			return text
 		}
-	}
-	if text := x.stayed(f.Verdict); text != "" {
-		return text
 	}
 	first, _, _ := strings.Cut(f.Verdict, "\n")
 	return shortPaths(x.narrator.Short(first))
@@ -30,15 +30,26 @@ func (x *reading) headline(f Finding) string {
 // timedOut is how csisim reports a wait in vain: for what, and how long.
 var timedOut = lazyregexp.New(`^timed out waiting for the condition: (.+) \(after (\S+) of cluster time\)$`)
 
-// waited is the sentence for a wait in vain that a failing call explains.
+// waited is the sentence for a wait in vain, with the failing call that explains it if the event leads to one.
 func (x *reading) waited(verdict string, at int) string {
 	wait := timedOut().FindStringSubmatch(verdict)
-	call := x.story.parts[x.story.culprit(at)]
-	if wait == nil || call.kind != trace.Call || !call.failed {
+	if wait == nil {
 		return ""
 	}
 	long, err := time.ParseDuration(wait[2])
 	if err != nil {
+		return ""
+	}
+	why := ""
+	if at >= 0 {
+		why = x.failing(x.story.parts[x.story.culprit(at)])
+	}
+	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s%s", trace.Span(long), wait[1], why)))
+}
+
+// failing is what fails, and where, empty for what is no call that failed.
+func (x *reading) failing(call part) string {
+	if call.kind != trace.Call || !call.failed {
 		return ""
 	}
 	who, where := "the driver", ""
@@ -49,7 +60,7 @@ func (x *reading) waited(verdict string, at int) string {
 		where = " on " + call.node
 	}
 	first, _, _ := strings.Cut(call.text, "\n")
-	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s: %s fails %s%s: %s", trace.Span(long), wait[1], who, call.method, where, first)))
+	return fmt.Sprintf(": %s fails %s%s: %s", who, call.method, where, first)
 }
 
 // leftBehind is how csisim reports what a call made and another one should have undone: what, where, by which calls, and how

@@ -92,6 +92,12 @@ func TestWhatACallLeftBehindIsASentence(t *testing.T) {
 	}
 }
 
+func TestAWaitInVainIsASentenceAlsoIfNoCallExplainsIt(t *testing.T) {
+	r := view.Report{Findings: []view.Finding{{Verdict: "timed out waiting for the condition: the cluster to settle (after 10m0s of cluster time)"}}}
+	encoded(t, "testdata/stage-fails.jsonl").Explain(&r)
+	assert.Equal(t, "Waited 10 min in vain for the cluster to settle", r.Sentence)
+}
+
 func TestAPageAsksNobodyForAnything(t *testing.T) {
 	page := pageOf(t, "testdata/unpublish-leaves-mount.jsonl")
 	assert.Contains(t, page, `default-src 'none'`)
