@@ -84,7 +84,7 @@ func (c *container) rootOf(root *runtime.RootFS) *machine.Root {
 	return r
 }
 
-// terminationLog is the file in which the next instance says why it ends.
+// terminationLog is the file in which the next instance says why it ends. One that mounts the node's /dev, which is read-only, has none at the default path.
 func (c *container) terminationLog() (machine.Volume, error) {
 	file := c.filesDir(fmt.Sprintf(".termination/%s-%d", c.spec.Name, c.program.Starts()))
 	if err := c.options.Machine.MkdirAll(path.Dir(file), 0o755); err != nil {
@@ -95,5 +95,5 @@ func (c *container) terminationLog() (machine.Volume, error) {
 	}
 	c.program.TerminationLog = file
 	at := cmp.Or(c.spec.TerminationMessagePath, corev1.TerminationMessagePathDefault)
-	return machine.Volume{Source: file, Path: at, Private: true}, c.options.Machine.Chmod(file, 0o666)
+	return machine.Volume{Source: file, Path: at, Private: true, Optional: true}, c.options.Machine.Chmod(file, 0o666)
 }

@@ -126,6 +126,28 @@ spec:
 	c.down()
 }
 
+// A driver mounts the node's devices, to see those that come later. They are read-only, and have no place for its termination log.
+func TestAContainerMountsTheDevicesOfItsNode(t *testing.T) {
+	c := startImages(t)
+	pod := c.make(`
+metadata: {name: driver}
+spec:
+  restartPolicy: Never
+  volumes: [{name: dev, hostPath: {path: /dev, type: Directory}}]
+  containers:
+  - name: c
+    image: registry.local/tools:1
+    args: ["ls /dev; exit 3"]
+    securityContext: {privileged: true}
+    volumeMounts: [{name: dev, mountPath: /dev}]
+`, inPhase(corev1.PodFailed))
+	assert.EqualValues(t, 3, pod.Status.ContainerStatuses[0].State.Terminated.ExitCode, pod.Status.ContainerStatuses[0].State.Terminated.Message)
+	devices := strings.Fields(c.log("driver", corev1.PodLogOptions{}))
+	assert.Contains(t, devices, "null")
+	assert.NotContains(t, devices, "termination-log")
+	c.down()
+}
+
 // An image needs neither a C library nor a shell: nothing but its program is started inside its root file system.
 func TestAnImageMayHaveOneProgramAlone(t *testing.T) {
 	c := startImages(t)

@@ -56,6 +56,8 @@ type Volume struct {
 	// Private says that nobody else sees what the program mounts below it, nor it what
 	// others mount there later.
 	Private bool
+	// Optional leaves it out where there is nothing to mount it on, and nothing can be made: below another volume that is read-only.
+	Optional bool
 }
 
 // environment is what the program finds in its environment.

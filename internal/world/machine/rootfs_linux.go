@@ -59,7 +59,11 @@ func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
 		return err
 	}
 	for i, v := range volumes {
-		if err := volumeError(v, m.show(v, trees[i])); err != nil {
+		err := m.show(v, trees[i])
+		if v.Optional && errors.Is(err, unix.EROFS) {
+			continue
+		}
+		if err := volumeError(v, err); err != nil {
 			return err
 		}
 	}
