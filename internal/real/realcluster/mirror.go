@@ -39,13 +39,14 @@ type mirror struct {
 	*Cluster
 	versions map[types.UID]string // of the objects as the API has them
 	emitted  map[types.UID]int32  // how often events were emitted
+	earlier  map[types.UID]int32  // how often before the run
 	began    time.Time
 	synced   []func() bool
 	failed   error // of a watch
 }
 
 func newMirror(c *Cluster) *mirror {
-	return &mirror{Cluster: c, versions: map[types.UID]string{}, emitted: map[types.UID]int32{}, began: time.Now()}
+	return &mirror{Cluster: c, versions: map[types.UID]string{}, emitted: map[types.UID]int32{}, earlier: map[types.UID]int32{}, began: time.Now()}
 }
 
 // start watches all that is mirrored and returns when it has been listed once.
@@ -237,7 +238,11 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 		count = max(count, e.Series.Count)
 	}
 	about := e.InvolvedObject
-	if slices.Contains(systemNamespaces, about.Namespace) || m.ofDrivers(about) || m.known(e.UID, count) || e.CreationTimestamp.Time.Before(m.began.Truncate(time.Second)) {
+	if slices.Contains(systemNamespaces, about.Namespace) || m.ofDrivers(about) {
+		return
+	}
+	count, isNew := m.inThisRun(&e, count)
+	if !isNew {
 		return
 	}
 	source := e.Source.Component
@@ -255,11 +260,16 @@ func (m *mirror) ofDrivers(about corev1.ObjectReference) bool {
 	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Kind, about.Namespace, about.Name) })
 }
 
-// known reports whether an Event was recorded with this count already, and remembers it.
-func (m *mirror) known(uid types.UID, count int32) bool {
-	before, there := m.emitted[uid]
-	m.emitted[uid] = count
-	return there && before == count
+// inThisRun is how often an Event was emitted since the run began, and whether it was since it was seen last. The node controller
+// goes on counting on the Event of an earlier run on the cluster.
+func (m *mirror) inThisRun(e *corev1.Event, count int32) (n int32, isNew bool) {
+	before, there := m.emitted[e.UID]
+	m.emitted[e.UID] = count
+	if !there && e.CreationTimestamp.Time.Before(m.began.Truncate(time.Second)) {
+		m.earlier[e.UID] = count
+		return 0, false
+	}
+	return count - m.earlier[e.UID], !there || before != count
 }
 
 // checkNodes looks whether the cluster has the nodes of the scenario.
