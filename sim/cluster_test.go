@@ -278,6 +278,10 @@ func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, t.Name()+".html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"verdict":"failed"`)
+	assert.Contains(t, string(text), `"replay":"go test github.com/csisim/csisim/sim -run '^TestTheReportOfAFailedTestIsWritten$'"`)
+	second, err := os.ReadFile(filepath.Join(dir, t.Name()+"-2.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(second), `"expected":"pod web in phase Running"`)
 }
 
 // Without a package that goes to real clusters the flag is an error that names it; what no real cluster has is skipped at once.

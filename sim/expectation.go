@@ -104,5 +104,6 @@ func (c *Cluster) fail(ev *expect.Evidence, f *expect.Failure) {
 		ev.Explain(f)
 		text = f.Text(ev.Names)
 	})
+	c.record.failures = append(c.record.failures, f)
 	c.t.Errorf("%s", text)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 var traceDir = flag.String("csisim.trace", "", "write a trace of each failed test's clusters to `DIR`")
@@ -22,6 +23,8 @@ type record struct {
 	flush func() error  // nil without lines
 	page  *view.Encoder // nil without a report
 	sinks []trace.Sink
+
+	failures []*expect.Failure // that the test was failed for
 }
 
 // newRecord records nothing if nothing is wanted.

@@ -3,8 +3,12 @@ package sim
 import (
 	"flag"
 	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 var reportDir = flag.String("csisim.report", "", "write a report for a browser of each failed test's clusters to `DIR`")
@@ -16,7 +20,11 @@ func (r *record) writePage(test string) (string, error) {
 		return "", err
 	}
 	page := r.page.Recorded(test, nil)
-	page.Verdict = "failed"
+	page.Verdict, page.Replay = "failed", again(test)
+	if len(r.failures) > 0 {
+		page.Findings = findings(r.failures)
+		r.page.Explain(&page)
+	}
 	chunks, err := r.page.Chunks()
 	if err != nil {
 		return "", err
@@ -27,4 +35,35 @@ func (r *record) writePage(test string) (string, error) {
 	}
 	defer file.Close()
 	return path, view.Write(file, page, chunks)
+}
+
+// findings are failures as a report shows them: what breaks the CSI spec comes first, as it explains what did not come about.
+func findings(failures []*expect.Failure) []view.Finding {
+	var found []view.Finding
+	for _, f := range failures {
+		shown := view.Finding{Verdict: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec}
+		for _, e := range f.Trail {
+			shown.Trail = append(shown.Trail, e.Seq)
+		}
+		if f.About != nil {
+			shown.About = f.About.Seq
+		}
+		found = append(found, shown)
+	}
+	breaches := func(f view.Finding) int { return min(len(f.Spec), 1) }
+	slices.SortStableFunc(found, func(a, b view.Finding) int { return breaches(b) - breaches(a) })
+	return found
+}
+
+// again is the command that runs a test again, from its module.
+func again(test string) string {
+	of := "."
+	if info, known := debug.ReadBuildInfo(); known && info.Path != "" {
+		of = strings.TrimSuffix(info.Path, ".test")
+	}
+	parts := strings.Split(test, "/")
+	for i, name := range parts {
+		parts[i] = "^" + name + "$"
+	}
+	return "go test " + of + " -run '" + strings.Join(parts, "/") + "'"
 }
