@@ -94,7 +94,7 @@ function Covered({ report, trace, go, place }: Shared) {
   const filtered = (filter: Partial<Shared["place"]["filter"]>) => go({ tab: "timeline", filter: { ...place.filter, ...filter } });
   return (
     <div class="covered">
-      <section>
+      {(report.facts?.length || report.steps || report.notes?.length) && <section>
         <h3>The run</h3>
         <dl class="facts">{report.facts?.map(([name, text]) => <><dt>{name}</dt><dd>{text}</dd></>)}</dl>
         {report.steps && (
@@ -108,7 +108,7 @@ function Covered({ report, trace, go, place }: Shared) {
           </ol>
         )}
         {report.notes?.map((n) => <p class="soft" key={n}>{n}</p>)}
-      </section>
+      </section>}
       <section>
         <h3>Driver calls</h3>
         {calls.size === 0 ? <p class="soft">none</p> : (
