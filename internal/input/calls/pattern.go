@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/csisim/csisim/internal/input/partial"
@@ -162,23 +163,23 @@ func (p Pattern) Mismatch(e *trace.Event, names *Names) string {
 }
 
 func (p Pattern) mismatchInside(e *trace.Event) string {
-	if p.Request == nil && p.Response == nil {
+	if found := mismatchOf("request", p.Request, e.Request); found != "" {
+		return found
+	}
+	return mismatchOf("response", p.Response, e.Response)
+}
+
+// mismatchOf renders only a message of which something is wanted.
+func mismatchOf(name string, wanted map[string]any, m proto.Message) string {
+	if wanted == nil {
 		return ""
 	}
-	line, err := e.Line()
+	fields, err := trace.Fields(m)
 	if err != nil {
-		return err.Error()
+		return "render " + name + ": " + err.Error()
 	}
-	if p.Request != nil {
-		if found := partial.Mismatch(p.Request, line.Req); found != "" {
-			return "request." + found
-		}
-	}
-	if p.Response == nil {
-		return ""
-	}
-	if found := partial.Mismatch(p.Response, line.Resp); found != "" {
-		return "response." + found
+	if found := partial.Mismatch(wanted, fields); found != "" {
+		return name + "." + found
 	}
 	return ""
 }

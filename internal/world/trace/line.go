@@ -74,10 +74,10 @@ func (e *Event) line(versions *Lines) (Line, error) {
 		l.Seq = 0
 	}
 	var err error
-	if l.Req, err = messageFields(e.Request); err != nil {
+	if l.Req, err = Fields(e.Request); err != nil {
 		return l, fmt.Errorf("render request of %s: %w", e.Method, err)
 	}
-	if l.Resp, err = messageFields(e.Response); err != nil {
+	if l.Resp, err = Fields(e.Response); err != nil {
 		return l, fmt.Errorf("render answer of %s: %w", e.Method, err)
 	}
 	switch {

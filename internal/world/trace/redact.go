@@ -17,8 +17,8 @@ const Redacted = "***redacted***"
 // tokensKey carries service account tokens in a volume context or in secrets. K-PATH-12
 const tokensKey = "csi.storage.k8s.io/serviceAccount.tokens"
 
-// messageFields renders a message by its field names, with every secret redacted.
-func messageFields(m proto.Message) (map[string]any, error) {
+// Fields renders a message by its field names, with every secret redacted.
+func Fields(m proto.Message) (map[string]any, error) {
 	if m == nil || !m.ProtoReflect().IsValid() {
 		return nil, nil
 	}
