@@ -211,7 +211,7 @@ func (c *container) call(p *kernel.Process, what string, limit time.Duration, la
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var answer probe.Answer
-	if !p.Fly(what, kernel.Matter{}, p.Elapsed()+limit, func() { answer = ask(ctx) }, cancel) {
+	if !p.Fly(what, kernel.Matter{}, p.Elapsed()+c.Kernel.Real(limit), func() { answer = ask(ctx) }, cancel) {
 		return probe.Answer{Output: late}
 	}
 	return answer

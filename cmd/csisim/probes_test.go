@@ -169,3 +169,17 @@ func TestHooksRunAfterTheStartAndBeforeTheEnd(t *testing.T) {
 	assert.Contains(t, c.eventsAbout("lame"), "FailedPostStartHook PostStartHook failed")
 	c.down()
 }
+
+// A cluster that lives faster has programs that do not: what a probe may take counts by their clock.
+func TestProbesWaitByTheClockOfPrograms(t *testing.T) {
+	c := startPrograms(t, "--speed", "20")
+	c.make(probedPod("slow", `
+    livenessProbe: {exec: {command: [sleep, "0.3"]}, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1}
+    readinessProbe: {exec: {command: [sleep, "0.3"]}, periodSeconds: 2, timeoutSeconds: 2}`), isReady)
+	time.Sleep(time.Second) // twenty of the cluster's
+	pod, err := c.CoreV1().Pods("default").Get(t.Context(), "slow", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Zero(t, pod.Status.ContainerStatuses[0].RestartCount)
+	assert.True(t, isReady(pod))
+	c.down()
+}

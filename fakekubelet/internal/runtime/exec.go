@@ -43,7 +43,7 @@ func (c *Program) Exec(p *kernel.Process, words []string, limit time.Duration) (
 	}
 	defer os.Remove(process.Stdout)
 	done := func() bool { return ended }
-	if !p.WaitUntil("the end of a command in container "+c.name, p.Elapsed()+limit, done) {
+	if !p.WaitUntil("the end of a command in container "+c.name, p.Elapsed()+c.runtime.world.Kernel.Real(limit), done) {
 		_ = process.Signal(syscall.SIGKILL) // it may have ended by itself
 		p.Wait("the end of a command in container "+c.name, done)
 		return 0, "", fmt.Errorf("command timed out: %q timed out after %s", strings.Join(words, " "), limit)

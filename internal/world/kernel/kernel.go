@@ -54,6 +54,7 @@ type Kernel struct {
 	calm     bool     // the strategy is Calm: nothing to ask
 	follower Follower // the strategy, if it is one
 	live     bool     // time is that of the real clock
+	speed    float64  // how many times as fast as that it is; 0 if it is not
 	onClock  []func()
 	instant  func() // called before the clock moves
 	waits    *waits // nil if nobody follows

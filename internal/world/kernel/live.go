@@ -8,8 +8,8 @@ import "time"
 // time of its coming.
 func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	pace := pace{begun: time.Now(), from: k.now, speed: speed}
-	k.live = true
-	defer func() { k.live = false }()
+	k.live, k.speed = true, speed
+	defer func() { k.live, k.speed = false, 0 }()
 	for {
 		k.flights.drainPosts()
 		if k.failure != nil {
@@ -36,6 +36,11 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 			k.await(pace, stop)
 		}
 	}
+}
+
+// Real is the time that passes while a program, which lives by the real clock, takes d. A cluster that lives faster has more patience with it.
+func (k *Kernel) Real(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * max(1, k.speed))
 }
 
 // pace translates between the real and the virtual clock.
