@@ -1,28 +1,29 @@
 // The pictures of the documentation: node screenshots.mjs CHROMIUM CSISIM DIRECTORY, from real runs.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { chromium } from "playwright-core";
 
 const [program, csisim, to] = process.argv.slice(2).map((p) => resolve(p));
 const root = resolve("../../..");
-const pictures = [ // name, scenario, view, height, how many times to go on to the next trouble
+const pictures = [ // name, scenario, view, height, how many times to go on to the next trouble, or to which call
   ["leak", "internal/view/web/test/leak.yaml", "tab=summary", 760, 0],
   ["leak-timeline", "internal/view/web/test/leak.yaml", "tab=timeline", 860, 5],
   ["multi-attach", "scenarios/golden/multi-attach.yaml", "tab=timeline", 860, 1],
-  ["force-detach", "scenarios/force-detach.yaml", "tab=timeline", 860, 5],
+  ["force-detach", "scenarios/force-detach.yaml", "tab=timeline", 860, "ControllerUnpublishVolume"],
 ];
 const work = mkdtempSync(join(tmpdir(), "csisim-pictures-"));
 const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox", "--disable-gpu"] });
-for (const [name, scenario, view, height, troubles] of pictures) {
-  const report = join(work, name + ".html");
-  try { execFileSync("csisim", ["run", scenario, "--report", report], { stdio: "pipe", cwd: root, env: { ...process.env, PATH: dirname(csisim) + delimiter + process.env.PATH } }); } catch (e) { if (e.status !== 1) throw e; } // 1: it failed, as it should
+for (const [name, scenario, view, height, next] of pictures) {
+  const report = join(work, name + ".html"), trace = join(work, name + ".jsonl");
+  try { execFileSync("csisim", ["run", scenario, "--report", report, "--trace", trace], { stdio: "pipe", cwd: root, env: { ...process.env, PATH: dirname(csisim) + delimiter + process.env.PATH } }); } catch (e) { if (e.status !== 1) throw e; } // 1: it failed, as it should
   const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
-  await page.goto("file://" + report + "#" + view);
+  const call = readFileSync(trace, "utf8").trimEnd().split("\n").map((text) => JSON.parse(text)).find((line) => line.m?.endsWith("/" + next));
+  await page.goto("file://" + report + "#" + view + (call ? "&at=" + call.seq : ""));
   await page.waitForSelector("header");
-  if (troubles) await page.keyboard.press("Home");
-  for (let i = 0; i < troubles; i++) {
+  if (next > 0) await page.keyboard.press("Home");
+  for (let i = 0; i < next; i++) {
     await page.waitForTimeout(200);
     await page.keyboard.press("n");
   }
