@@ -540,6 +540,20 @@ func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
 	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
 }
 
+func TestWhatProgramsTakeIsAsMuchLongerAsTheClusterIsFaster(t *testing.T) {
+	for speed, want := range map[float64]time.Duration{0.5: time.Second, 1: time.Second, 10: 10 * time.Second} {
+		k := kernel.New(kernel.Options{})
+		stop := make(chan struct{})
+		k.Spawn(nil, "prober", func(*kernel.Process) {
+			assert.Equal(t, want, k.Real(time.Second), "at speed %v", speed)
+			close(stop)
+		})
+		require.Equal(t, kernel.Done, k.RunLive(stop, speed))
+		assert.Equal(t, time.Second, k.Real(time.Second), "no real clock runs any more")
+		k.Close()
+	}
+}
+
 // At the end of a large run as many processes are ready as there are pods.
 func TestCloseEndsWhatIsReadyAndWhatThatWakes(t *testing.T) {
 	k := kernel.New(kernel.Options{})
