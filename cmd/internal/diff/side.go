@@ -194,10 +194,13 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	return rest
 }
 
+// acted are the resources of whose new objects a cluster makes something.
+var acted = map[string]bool{"persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
+
 // actsOn reports whether a line is an object that is new, and for which a cluster does something: a claim gets its volume
 // before a real client has applied the next object.
 func actsOn(l trace.Line) bool {
-	if l.K != trace.API || l.Ev != "ADDED" || l.R != "persistentvolumeclaims" && l.R != "pods" {
+	if l.K != trace.API || l.Ev != "ADDED" || !acted[l.R] {
 		return false
 	}
 	return text(l.Obj, "status", "phase") == "Pending" && text(l.Obj, "spec", "volumeName") == "" && text(l.Obj, "spec", "nodeName") == ""

@@ -113,7 +113,8 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 		return c.driver(u.GetName()).Name != u.GetName()
 	case "persistentvolumes":
 		space := field("spec", "claimRef", "namespace")
-		return !c.options.Deploy.Scope.Has(u.GetName()) && !c.options.Deploy.Scope.Has(space)
+		driver := field("spec", "csi", "driver") // a volume that is retained can have lost its claim
+		return !c.options.Deploy.Scope.Has(u.GetName()) && !c.options.Deploy.Scope.Has(space) && !c.options.Deploy.Scope.Has(driver)
 	case "volumeattachments":
 		return c.driver(field("spec", "attacher")).Name != field("spec", "attacher")
 	case "volumesnapshotcontents":

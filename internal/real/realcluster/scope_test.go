@@ -1,0 +1,34 @@
+package realcluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// A volume is the run's by its claim or by its driver: one that is retained can lose its claim.
+func TestWhoseAVolumeIsWhereSeveralRunsShareACluster(t *testing.T) {
+	scope := deploy.NewScope("0a1b", 0)
+	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}}}
+	res, ok := store.ResourceNamed("persistentvolumes")
+	require.True(t, ok)
+	volume := func(driver, claimed string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"csi": map[string]any{"driver": driver}}}}
+		u.SetName("pvc-1")
+		if claimed != "" {
+			u.Object["spec"].(map[string]any)["claimRef"] = map[string]any{"namespace": claimed}
+		}
+		return u
+	}
+	own, other := scope.Name("mock.csi.csisim.dev"), deploy.NewScope("0a1b", 1).Name("mock.csi.csisim.dev")
+	assert.False(t, c.isForeign(res, volume(own, scope.Name("default"))))
+	assert.False(t, c.isForeign(res, volume(own, "")), "its claim is gone")
+	assert.False(t, c.isForeign(res, volume("disk.example.com", scope.Name("default"))), "a driver with one name for all")
+	assert.True(t, c.isForeign(res, volume(other, "default-z0a1bgh")))
+	assert.True(t, c.isForeign(res, volume(other, "")))
+}
