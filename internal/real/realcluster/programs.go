@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakekubelet"
@@ -81,8 +82,21 @@ func (c *Cluster) Start(component sim.Component) error {
 	return fmt.Errorf("start %s: %w", component, ErrNotReal)
 }
 
-// order sends the proxies of a plugin an order.
+// order sends the proxies of a plugin an order. On a node that boots they are reached when their pod has its network again.
 func (c *Cluster) order(p sim.Plugin, path string) error {
+	return c.reached(p, func() error { return c.orderAtOnce(p, path) })
+}
+
+// reached asks until whoever answers for a program is reached.
+func (c *Cluster) reached(p sim.Component, ask func() error) (err error) {
+	waiting := c.WaitFor(fmt.Sprintf("the %s to be reached", p), podTime, func() bool {
+		err = ask()
+		return !apierrors.IsServiceUnavailable(err)
+	})
+	return errors.Join(err, waiting)
+}
+
+func (c *Cluster) orderAtOnce(p sim.Plugin, path string) error {
 	part := "node"
 	if p.Node == "" {
 		part = "controller"
@@ -104,6 +118,10 @@ func (c *Cluster) order(p sim.Plugin, path string) error {
 
 // orderRegistrar sends an order to csisim, which runs the registrar.
 func (c *Cluster) orderRegistrar(r sim.PluginRegistrar, path string) error {
+	return c.reached(r, func() error { return c.orderRegistrarAtOnce(r, path) })
+}
+
+func (c *Cluster) orderRegistrarAtOnce(r sim.PluginRegistrar, path string) error {
 	there, err := c.proxies(c.ctx, r.Driver, "node", r.Node)
 	if err == nil && len(there) == 0 {
 		err = errors.New("none runs")
