@@ -27,8 +27,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// streamsPods are a pod that waits, with a container that is a record, one that does what it is
-// told, and one that has no node.
+// streamsPods are a pod that waits, with a container that is a record, and one that answers what it reads.
 var streamsPods = []string{`
 metadata: {name: web}
 spec:
