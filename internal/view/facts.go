@@ -33,23 +33,36 @@ type asked struct {
 type lineReader struct {
 	json  fastjson.Parser
 	read  *fastjson.Value
-	texts texts
+	texts *texts
 }
 
 // texts are kept once: most lines say what others have said.
-type texts map[string]string
+type texts struct {
+	all    map[string]string
+	recent [256]string // by their lengths and ends: most are found here, without the map
+}
 
 // mostTexts is how many are kept.
 const mostTexts = 1 << 12
 
-func (t texts) of(text []byte) string {
-	kept, known := t[string(text)]
+func newTexts() *texts { return &texts{all: map[string]string{}} }
+
+func (t *texts) of(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	recent := &t.recent[(len(text)*31+int(text[0])*7+int(text[len(text)-1]))%len(t.recent)]
+	if *recent == string(text) {
+		return *recent
+	}
+	kept, known := t.all[string(text)]
 	if !known {
 		kept = string(text)
-		if len(t) < mostTexts {
-			t[kept] = kept
+		if len(t.all) < mostTexts {
+			t.all[kept] = kept
 		}
 	}
+	*recent = kept
 	return kept
 }
 
@@ -59,7 +72,7 @@ var errNoEvent = errors.New("a field is of another type than that of an event")
 // facts reads a line.
 func (r *lineReader) facts(raw []byte, into *facts) (err error) {
 	if r.texts == nil {
-		r.texts = texts{}
+		r.texts = newTexts()
 	}
 	r.read, err = r.json.ParseBytes(raw)
 	if err == nil {
@@ -77,7 +90,7 @@ func (r *lineReader) facts(raw []byte, into *facts) (err error) {
 }
 
 // take takes the fields of a line.
-func (f *facts) take(from *fastjson.Value, texts texts) error {
+func (f *facts) take(from *fastjson.Value, texts *texts) error {
 	fields, err := from.Object()
 	if err != nil {
 		return err
@@ -145,7 +158,7 @@ type waiter struct{ process, reason string }
 var errNoWaits = errors.New("what processes wait for has no reasons")
 
 // wait takes what processes wait for.
-func (f *facts) wait(object *fastjson.Value, texts texts) error {
+func (f *facts) wait(object *fastjson.Value, texts *texts) error {
 	if object == nil || object.Type() != fastjson.TypeObject {
 		return errNoWaits
 	}
