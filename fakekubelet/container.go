@@ -22,9 +22,11 @@ type container struct {
 	process *kernel.Process
 	loop    crashLoop
 	init    bool
+	sidecar bool                          // it is an init container that runs beside the pod's containers
 	debug   bool                          // it is ephemeral: it runs once, and the pod does without it
 	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
 	since   time.Time                     // of a record: when it started; zero before
+	until   time.Time                     // of a record: when it ended; zero before
 	ended   bool                          // it will not run any more
 
 	liveness, readiness, startup *prober // nil without such a probe
@@ -32,7 +34,7 @@ type container struct {
 }
 
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
-	c := &container{podWorker: w, spec: spec, init: init, waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
+	c := &container{podWorker: w, spec: spec, init: init, sidecar: init && runtime.Sidecar(spec), waiting: w.notStarted()}
 	if w.options.Runtime.Runs(spec.Image) {
 		c.program = w.options.Runtime.Program(w.pod, spec)
 	}
@@ -65,30 +67,35 @@ func (c *container) run(p *kernel.Process) {
 		c.sayRecord(c.spec)
 		c.since, c.waiting = c.Kernel.Now(), nil
 		c.report(p)
-		p.Wait("the pod's end", func() bool { return c.terminating })
+		p.Wait("the pod's end", c.over)
+		c.until = c.Kernel.Now()
 	} else {
 		c.runProgram(p)
 	}
 	c.ended = true
+	c.wakeContainers()
 	c.report(p)
 	c.podWorker.process.Wake()
 }
 
 func (c *container) runProgram(p *kernel.Process) {
-	for !c.terminating {
+	if c.endedBefore() {
+		return
+	}
+	for !c.over() {
 		if !c.running() && !c.launch(p) {
 			continue
 		}
 		c.waiting = nil
 		c.report(p)
 		c.askReadiness()
-		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.terminating || c.unhealthy != nil })
+		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.over() || c.unhealthy != nil })
 		again := c.restarts()
 		if c.unhealthy != nil {
-			again = c.pod.Spec.RestartPolicy != corev1.RestartPolicyNever
+			again = restartPolicyOf(c.spec, &c.pod.Spec) != corev1.RestartPolicyNever
 			c.endUnhealthy(p)
 		}
-		if c.terminating || !again || !c.awaitRestart(p) {
+		if c.over() || !again || !c.awaitRestart(p) {
 			break
 		}
 	}
@@ -99,7 +106,7 @@ func (c *container) runProgram(p *kernel.Process) {
 func (c *container) launch(p *kernel.Process) bool {
 	var command machine.Command
 	err := c.pull(p)
-	if err == nil && c.terminating {
+	if err == nil && c.over() {
 		return false
 	}
 	if err == nil {
@@ -118,7 +125,8 @@ func (c *container) launch(p *kernel.Process) bool {
 		c.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: err.Error()}
 		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
 		c.report(p)
-		c.retry(p, "the next try to start container "+c.spec.Name)
+		next := p.Elapsed() + syncRetry + c.chance(syncRetryMore)
+		p.WaitUntil("the next try to start container "+c.spec.Name, next, c.over)
 		return false
 	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Created", "Container created")
@@ -134,16 +142,13 @@ func (c *container) launch(p *kernel.Process) bool {
 
 // restarts reports whether the container is to run again after the end that it came to.
 func (c *container) restarts() bool {
-	if c.debug {
-		return false
-	}
-	switch c.pod.Spec.RestartPolicy {
-	case corev1.RestartPolicyNever:
-		return false
-	case corev1.RestartPolicyOnFailure:
-		return c.program.Now.Code != 0
-	}
-	return !c.init || c.program.Now.Code != 0
+	return !c.debug && restartsAfter(c.spec, &c.pod.Spec, c.init, c.program.Now.Code)
+}
+
+// endedBefore reports whether an earlier kubelet has seen the container come to an end after which it does not run again. After a
+// new start of the node all containers run again.
+func (c *container) endedBefore() bool {
+	return !c.fresh && c.program.Now != nil && !c.running() && !c.restarts()
 }
 
 // awaitRestart waits until the container may run again; false if the pod ends first.
@@ -156,7 +161,7 @@ func (c *container) awaitRestart(p *kernel.Process) bool {
 		}
 		c.Event(c.pod, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container %s in pod %s", c.spec.Name, c.fullName())
 		c.report(p)
-		if p.WaitUntil("the end of its back-off", ended+delay, func() bool { return c.terminating }) {
+		if p.WaitUntil("the end of its back-off", ended+delay, c.over) {
 			return false
 		}
 	}
@@ -174,7 +179,7 @@ func (c *container) stop(p *kernel.Process) {
 		return
 	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", c.spec.Name)
-	c.end(p, c.grace())
+	c.end(p, c.awaitTurn(p, c.preStop(p, c.grace())))
 }
 
 // endUnhealthy ends a program that failed a probe, unless it has ended by itself.
@@ -184,18 +189,20 @@ func (c *container) endUnhealthy(p *kernel.Process) {
 	if !c.running() {
 		return
 	}
-	c.Event(c.pod, corev1.EventTypeNormal, "Killing", "Container %s failed %s, will be restarted", c.spec.Name, by.name())
+	why := "Container %s failed %s, will be restarted"
+	if c.sidecar {
+		why = "Init container %s failed %s"
+	}
+	c.Event(c.pod, corev1.EventTypeNormal, "Killing", why, c.spec.Name, by.name())
 	grace := c.grace()
 	if seconds := by.spec.TerminationGracePeriodSeconds; seconds != nil {
 		grace = time.Duration(*seconds) * time.Second
 	}
-	c.end(p, grace)
+	c.end(p, c.preStop(p, grace))
 }
 
-// end runs the hook before the program's end, and ends it with SIGTERM and, when it
-// had its time, SIGKILL.
+// end ends the program with SIGTERM and, when it had its time, SIGKILL.
 func (c *container) end(p *kernel.Process, grace time.Duration) {
-	grace = c.preStop(p, grace)
 	c.program.Signal(syscall.SIGTERM)
 	gone := func() bool { return !c.running() }
 	if !p.WaitUntil("the end of container "+c.spec.Name, p.Elapsed()+grace, gone) {

@@ -20,14 +20,13 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 	if w.pod.Status.Phase == corev1.PodRunning {
 		w.Event(w.pod, corev1.EventTypeNormal, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
 	}
-	for i := range w.pod.Spec.Containers {
-		_ = w.options.Machine.MkdirAll(csi.PodDir(w.pod.UID)+"/containers/"+w.pod.Spec.Containers[i].Name, 0o750)
+	for _, c := range runtime.Containers(w.pod) {
+		_ = w.options.Machine.MkdirAll(csi.PodDir(w.pod.UID)+"/containers/"+c.Name, 0o750)
 	}
 	w.options.Runtime.Run(w.pod, func(c *corev1.Container) []runtime.Mount { return mounts[c.Name] })
 	w.startData()
 	w.setStatus(p, w.sandboxStatus())
-	for i := range w.pod.Spec.Containers {
-		c := &w.pod.Spec.Containers[i]
+	for _, c := range runtime.Containers(w.pod) {
 		w.Event(w.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.Image)
 		w.Event(w.pod, corev1.EventTypeNormal, "Created", "Container created")
 		w.Event(w.pod, corev1.EventTypeNormal, "Started", "Container started")
@@ -50,8 +49,7 @@ func (k *Kubelet) stopContainers(uid types.UID) {
 // allMounts is what the runtime is given of the CSI volumes of each container.
 func (w *podWorker) allMounts(p *kernel.Process) (map[string][]runtime.Mount, error) {
 	all := map[string][]runtime.Mount{}
-	for i := range w.pod.Spec.Containers {
-		c := &w.pod.Spec.Containers[i]
+	for _, c := range runtime.Containers(w.pod) {
 		mounts, err := w.mountsOf(p, c)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 )
 
@@ -51,7 +52,7 @@ func (w *podWorker) dataUses() []datacheck.Use {
 
 // writes reports whether some container may write to a pod volume.
 func writes(pod *corev1.Pod, volumeName string) bool {
-	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+	return slices.ContainsFunc(runtime.Containers(pod), func(c *corev1.Container) bool {
 		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volumeName && !m.ReadOnly }) ||
 			slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == volumeName })
 	})

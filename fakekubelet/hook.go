@@ -21,7 +21,7 @@ func (c *container) postStart(p *kernel.Process) {
 	if err := c.runHook(p, c.spec.Lifecycle.PostStart, hookLimit); err != nil {
 		c.Event(c.pod, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed")
 		c.Event(c.pod, corev1.EventTypeNormal, "Killing", "FailedPostStartHook")
-		c.end(p, c.grace())
+		c.end(p, c.preStop(p, c.grace()))
 	}
 }
 

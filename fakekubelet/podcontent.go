@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -85,8 +86,8 @@ func (w *podWorker) downward(item corev1.DownwardAPIVolumeFile) (string, error) 
 	if item.FieldRef != nil {
 		return w.field(item.FieldRef.FieldPath)
 	}
-	for i := range w.pod.Spec.Containers {
-		if c := &w.pod.Spec.Containers[i]; item.ResourceFieldRef != nil && c.Name == item.ResourceFieldRef.ContainerName {
+	for _, c := range runtime.Containers(w.pod) {
+		if item.ResourceFieldRef != nil && c.Name == item.ResourceFieldRef.ContainerName {
 			return resourceField(c, item.ResourceFieldRef)
 		}
 	}

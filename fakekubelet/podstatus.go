@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
@@ -58,16 +59,39 @@ func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, st
 	s.Conditions = append(s.Conditions, c)
 }
 
-func (w *podWorker) containerNames() []string {
+// served are the names of the pod's containers and of the sidecars that serve them.
+func (w *podWorker) served() []string {
 	var names []string
+	for i := range w.pod.Spec.InitContainers {
+		if c := &w.pod.Spec.InitContainers[i]; runtime.Sidecar(c) {
+			names = append(names, c.Name)
+		}
+	}
 	for i := range w.pod.Spec.Containers {
 		names = append(names, w.pod.Spec.Containers[i].Name)
 	}
 	return names
 }
 
+// notStarted is why a container does not run that has not been started.
+func (w *podWorker) notStarted() *corev1.ContainerStateWaiting {
+	if len(w.pod.Spec.InitContainers) > 0 {
+		return &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+	}
+	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
+}
+
+// containers writes the states of records. Init containers that are none of the sidecars have done their work as soon as the others run.
 func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() corev1.ContainerState) {
-	s.ContainerStatuses = nil
+	s.ContainerStatuses, s.InitContainerStatuses = nil, nil
+	for i := range w.pod.Spec.InitContainers {
+		c := &w.pod.Spec.InitContainers[i]
+		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: new(running && runtime.Sidecar(c))}
+		if done := w.terminated("Completed", 0)(); !runtime.Sidecar(c) && status.State.Waiting == nil {
+			status.State, status.Ready = done, true
+		}
+		s.InitContainerStatuses = append(s.InitContainerStatuses, status)
+	}
 	for i := range w.pod.Spec.Containers {
 		c := &w.pod.Spec.Containers[i]
 		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
@@ -80,19 +104,19 @@ func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() c
 // node went down have ended.
 func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	state := func() corev1.ContainerState {
-		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+		return corev1.ContainerState{Waiting: w.notStarted()}
 	}
 	if w.pod.Status.Phase == corev1.PodRunning {
 		state = w.terminated("", 0)
 	}
 	return func(s *corev1.PodStatus) {
-		unready := fmt.Sprintf("containers with unready status: %v", w.containerNames())
+		unready := fmt.Sprintf("containers with unready status: %v", w.served())
 		w.condition(s, corev1.PodScheduled, corev1.ConditionTrue, "", "") // also of a pod that named its node itself
 		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
-		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "", "")
+		w.containers(s, false, state)
+		w.initialized(s)
 		w.condition(s, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", unready)
 		w.condition(s, corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", unready)
-		w.containers(s, false, state)
 		if s.StartTime == nil {
 			now := metav1.NewTime(w.Kernel.Now())
 			s.StartTime = &now
@@ -110,11 +134,12 @@ func (w *podWorker) runningStatus() func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		now := metav1.NewTime(w.Kernel.Now())
 		s.Phase = corev1.PodRunning
-		w.condition(s, corev1.PodReady, corev1.ConditionTrue, "", "")
-		w.condition(s, corev1.ContainersReady, corev1.ConditionTrue, "", "")
 		w.containers(s, true, func() corev1.ContainerState {
 			return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
 		})
+		w.initialized(s)
+		w.condition(s, corev1.PodReady, corev1.ConditionTrue, "", "")
+		w.condition(s, corev1.ContainersReady, corev1.ConditionTrue, "", "")
 	}
 }
 

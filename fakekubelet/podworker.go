@@ -39,8 +39,10 @@ type podWorker struct {
 
 	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
 
-	programs  []*container // the containers of a pod with programs, once they start
-	ephemeral []*container // those that were added to the pod while it runs
+	programs  []*container    // the containers of a pod with programs, once they start
+	fresh     bool            // their sandbox is new: none of them has run in it before
+	starter   *kernel.Process // starts them one after the other
+	ephemeral []*container    // those that were added to the pod while it runs
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {

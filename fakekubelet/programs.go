@@ -22,7 +22,8 @@ func (w *podWorker) runPrograms(p *kernel.Process) bool {
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)
 		return false
 	}
-	if !w.running() {
+	w.fresh = !w.running()
+	if w.fresh {
 		w.options.Runtime.Run(w.pod, func(*corev1.Container) []runtime.Mount { return nil })
 	}
 	w.programs = nil
@@ -32,45 +33,69 @@ func (w *podWorker) runPrograms(p *kernel.Process) bool {
 	for i := range w.pod.Spec.Containers {
 		w.programs = append(w.programs, w.newContainer(&w.pod.Spec.Containers[i], false))
 	}
-	w.Go("containers of "+w.pod.Namespace+"/"+w.pod.Name, w.startAll)
+	w.starter = w.Go("containers of "+w.pod.Namespace+"/"+w.pod.Name, w.startAll)
 	return true
 }
 
 // startAll starts the init containers one after the other, and then all others.
 func (w *podWorker) startAll(p *kernel.Process) {
+	initialized := w.begun() // before an earlier kubelet ended
 	for _, c := range w.programs {
-		if !c.init {
-			continue
-		}
-		if c.program == nil || c.program.Now != nil && !c.running() && c.program.Now.Code == 0 {
-			c.ended = true
-			continue // a record has nothing to do, and what is done stays done
-		}
-		c.start()
-		c.process.OnEnd(p.Wake)
-		p.Wait("the end of init container "+c.spec.Name, func() bool { return c.ended })
-		if c.program.Now == nil || c.program.Now.Code != 0 {
+		if c.init && !w.initialize(p, c, initialized) {
 			break
 		}
 	}
 	for _, c := range w.programs {
 		switch {
-		case c.init:
-		case w.terminating || w.initFailed():
+		case c.process != nil || c.ended:
+		case c.init || w.terminating || w.initFailed():
 			c.ended = true
 		default:
 			c.start()
 		}
 	}
 	w.startEphemeral()
+	w.wakeContainers() // sidecars have nothing to serve if none of the others is started
 	w.report(p)
 	w.process.Wake()
+}
+
+// initialize starts an init container and waits for its end; for a sidecar it waits until that has started, unless the others have been
+// started before. It reports whether the next one may start.
+func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool) bool {
+	switch {
+	case c.sidecar:
+		c.start()
+		p.Wait("the start of sidecar "+c.spec.Name, func() bool { return initialized || c.started() || c.ended })
+		return !c.ended
+	case c.program == nil:
+		c.ended, c.since, c.until = true, w.Kernel.Now(), w.Kernel.Now()
+		return true // a record has nothing to do
+	case initialized || c.endedBefore() && c.program.Now.Code == 0:
+		c.ended = true
+		return true // what is done stays done
+	}
+	c.start()
+	p.Wait("the end of init container "+c.spec.Name, func() bool { return c.ended })
+	return c.program.Now != nil && c.program.Now.Code == 0
+}
+
+// begun reports whether a container that is no init container has been started in the pod's sandbox.
+func (w *podWorker) begun() bool {
+	return slices.ContainsFunc(w.programs, func(c *container) bool {
+		return !c.init && (!c.since.IsZero() || c.program != nil && c.program.Now != nil && (!w.fresh || c.process != nil))
+	})
+}
+
+// allEnded reports whether none of the pod's containers will run any more.
+func (w *podWorker) allEnded() bool {
+	return !slices.ContainsFunc(w.programs, func(c *container) bool { return !c.ended })
 }
 
 // initFailed reports whether an init container has failed for good.
 func (w *podWorker) initFailed() bool {
 	return slices.ContainsFunc(w.programs, func(c *container) bool {
-		return c.init && c.ended && c.program != nil && (c.program.Now == nil || c.program.Now.Code != 0)
+		return c.init && !c.sidecar && c.ended && c.program != nil && (c.program.Now == nil || c.program.Now.Code != 0)
 	})
 }
 
@@ -80,6 +105,9 @@ func (w *podWorker) wakeContainers() {
 		if c.process != nil {
 			c.process.Wake()
 		}
+	}
+	if w.starter != nil {
+		w.starter.Wake()
 	}
 }
 

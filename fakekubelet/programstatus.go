@@ -2,6 +2,7 @@ package fakekubelet
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,8 +13,11 @@ import (
 
 // report writes what the containers of the pod do to its status.
 func (w *podWorker) report(p *kernel.Process) {
+	if w.starter != nil {
+		w.starter.Wake() // a sidecar may have started
+	}
 	w.setStatus(p, func(s *corev1.PodStatus) {
-		if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed {
+		if isFinal(s.Phase) {
 			return
 		}
 		s.EphemeralContainerStatuses = w.ephemeralStatuses()
@@ -21,26 +25,26 @@ func (w *podWorker) report(p *kernel.Process) {
 			return
 		}
 		s.InitContainerStatuses, s.ContainerStatuses = nil, nil
-		var unready, uninitialized []string
 		for _, c := range w.programs {
-			status := c.status()
 			if c.init {
-				s.InitContainerStatuses = append(s.InitContainerStatuses, status)
-				if status.State.Terminated == nil || status.State.Terminated.ExitCode != 0 {
-					uninitialized = append(uninitialized, c.spec.Name)
-				}
-				continue
-			}
-			s.ContainerStatuses = append(s.ContainerStatuses, status)
-			if !status.Ready {
-				unready = append(unready, c.spec.Name)
+				s.InitContainerStatuses = append(s.InitContainerStatuses, c.status())
+			} else {
+				s.ContainerStatuses = append(s.ContainerStatuses, c.status())
 			}
 		}
-		s.Phase = w.phase(len(uninitialized) > 0)
-		w.conditions(s, uninitialized, unready)
+		was := s.Phase
+		s.Phase = phaseOf(&w.pod.Spec, s, w.terminating && w.allEnded(), w.begun())
+		w.conditions(s)
+		if isFinal(s.Phase) && slices.ContainsFunc(w.programs, (*container).running) {
+			s.Phase = was // the end is shown when nothing runs any more [pkg/kubelet/status/status_manager.go: mergePodStatus]
+		}
 		s.HostIP, s.PodIP = w.options.Address, w.address()
 		s.HostIPs, s.PodIPs = []corev1.HostIP{{IP: s.HostIP}}, []corev1.PodIP{{IP: s.PodIP}}
 	})
+}
+
+func isFinal(phase corev1.PodPhase) bool {
+	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 
 // loopback is the address of all pods: programs share the network of the machine.
@@ -54,19 +58,15 @@ func (w *podWorker) address() string {
 	return loopback
 }
 
-func (w *podWorker) conditions(s *corev1.PodStatus, uninitialized, unready []string) {
+func (w *podWorker) conditions(s *corev1.PodStatus) {
 	running := corev1.ConditionTrue
 	if !w.podManager.options.Runtime.Running(w.pod.UID) {
 		running = corev1.ConditionFalse
 	}
 	w.condition(s, corev1.PodReadyToStartContainers, running, "", "")
-	if len(uninitialized) > 0 {
-		w.condition(s, corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized", fmt.Sprintf("containers with incomplete status: %v", uninitialized))
-	} else {
-		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "", "")
-	}
+	w.initialized(s)
 	status, reason, message := corev1.ConditionTrue, "", ""
-	switch {
+	switch unready := w.unready(s); {
 	case s.Phase == corev1.PodSucceeded:
 		status, reason = corev1.ConditionFalse, "PodCompleted"
 	case s.Phase == corev1.PodFailed:
@@ -78,52 +78,60 @@ func (w *podWorker) conditions(s *corev1.PodStatus, uninitialized, unready []str
 	w.condition(s, corev1.ContainersReady, status, reason, message)
 }
 
-// phase is what the states of the containers make of the pod.
-func (w *podWorker) phase(initializing bool) corev1.PodPhase {
-	var running, waiting, done, failed int
-	for _, c := range w.programs {
-		switch {
-		case c.init:
-		case c.running():
-			running++
-		case c.program != nil && c.program.Now == nil && !c.ended:
-			waiting++
-		default:
-			done++
-			if c.program != nil && (c.program.Now == nil || c.program.Now.Code != 0) {
-				failed++
-			}
+// unready are the sidecars and containers that are not ready.
+func (w *podWorker) unready(s *corev1.PodStatus) (names []string) {
+	for i, status := range s.InitContainerStatuses {
+		if runtime.Sidecar(&w.pod.Spec.InitContainers[i]) && !status.Ready {
+			names = append(names, status.Name)
 		}
 	}
-	restarting := w.pod.Spec.RestartPolicy == corev1.RestartPolicyAlways && !w.terminating
-	switch {
-	case w.initFailed() && !w.terminating:
-		return corev1.PodFailed
-	case initializing && !w.terminating:
-		return corev1.PodPending
-	case waiting > 0:
-		return corev1.PodPending
-	case running > 0 || restarting:
-		return corev1.PodRunning
-	case failed == 0:
-		return corev1.PodSucceeded
-	case w.pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && !w.terminating:
-		return corev1.PodRunning
+	for _, status := range s.ContainerStatuses {
+		if !status.Ready {
+			names = append(names, status.Name)
+		}
 	}
-	return corev1.PodFailed
+	return names
+}
+
+// initialized writes whether the init containers have done their work, and sidecars have started. A pod one of whose containers was
+// started is initialized, whatever becomes of its sidecars. [pkg/kubelet/status/generate.go: GeneratePodInitializedCondition]
+func (w *podWorker) initialized(s *corev1.PodStatus) {
+	var incomplete []string
+	for i, status := range s.InitContainerStatuses {
+		done := status.Ready
+		if runtime.Sidecar(&w.pod.Spec.InitContainers[i]) {
+			done = status.Started != nil && *status.Started
+		}
+		if !done {
+			incomplete = append(incomplete, status.Name)
+		}
+	}
+	began := slices.ContainsFunc(s.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Running != nil || c.State.Terminated != nil })
+	was := slices.ContainsFunc(s.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodInitialized && c.Status == corev1.ConditionTrue
+	})
+	switch {
+	case s.Phase == corev1.PodSucceeded:
+		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "PodCompleted", "")
+	case len(incomplete) == 0 || began || was:
+		w.condition(s, corev1.PodInitialized, corev1.ConditionTrue, "", "")
+	default:
+		w.condition(s, corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized", fmt.Sprintf("containers with incomplete status: %v", incomplete))
+	}
 }
 
 // status is what the API reports of the container.
 func (c *container) status() corev1.ContainerStatus {
 	running, started := c.running(), c.started()
-	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Ready: c.ready(), Started: &started}
+	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Started: &started}
+	status.Ready = c.ready() && (!c.init || c.sidecar)
 	if c.program == nil {
 		switch {
 		case running:
 			status.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(c.since)}
-		case c.ended:
-			status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.NewTime(c.Kernel.Now())}
-			status.Ready = c.init
+		case !c.until.IsZero():
+			status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: metav1.NewTime(c.since), FinishedAt: metav1.NewTime(c.until)}
+			status.Ready = c.init && !c.sidecar
 		default:
 			status.State.Waiting = c.waiting
 		}
@@ -147,9 +155,9 @@ func (c *container) status() corev1.ContainerStatus {
 		}
 	case now != nil:
 		status.State.Terminated = terminatedState(now)
-		status.Ready = c.init && now.Code == 0
+		status.Ready = c.init && !c.sidecar && now.Code == 0
 	default:
-		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+		status.State.Waiting = c.notStarted()
 	}
 	return status
 }

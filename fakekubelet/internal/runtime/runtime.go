@@ -82,8 +82,7 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	s := &sandbox{kind: pod.TypeMeta, namespace: pod.Namespace, name: pod.Name, version: pod.ResourceVersion, uid: string(pod.UID)}
 	r.sandboxes[pod.UID] = s
 	r.record("RunPodSandbox", name, nil)
-	for i := range pod.Spec.Containers {
-		c := &pod.Spec.Containers[i]
+	for i, c := range Containers(pod) {
 		container := map[string]any{"container": c.Name, "mounts": mounts(c)}
 		if groups := SupplementalGroups(pod); len(groups) > 0 {
 			container["supplementalGroups"] = groups
@@ -93,8 +92,27 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 			continue // it starts when the kubelet says so
 		}
 		r.record("StartContainer", name, nil)
-		s.running = append(s.running, c.Name)
+		if i >= len(pod.Spec.InitContainers) || Sidecar(c) {
+			s.running = append(s.running, c.Name)
+		}
 	}
+}
+
+// Sidecar reports whether an init container runs beside the pod's containers until these have ended.
+func Sidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// Containers are all that a pod's manifest names, in the order in which they start.
+func Containers(pod *corev1.Pod) []*corev1.Container {
+	all := make([]*corev1.Container, 0, len(pod.Spec.InitContainers)+len(pod.Spec.Containers))
+	for i := range pod.Spec.InitContainers {
+		all = append(all, &pod.Spec.InitContainers[i])
+	}
+	for i := range pod.Spec.Containers {
+		all = append(all, &pod.Spec.Containers[i])
+	}
+	return all
 }
 
 // pod is what is known of it.

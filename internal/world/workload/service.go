@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -41,7 +42,13 @@ func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	if port.TargetPort.StrVal == "" {
 		return port.TargetPort.IntVal, true
 	}
-	for _, container := range pod.Spec.Containers {
+	sidecar := func(c corev1.Container) bool {
+		return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	}
+	for i, container := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		if i >= len(pod.Spec.Containers) && !sidecar(container) {
+			continue
+		}
 		for _, p := range container.Ports {
 			if p.Name == port.TargetPort.StrVal && cmp.Or(p.Protocol, corev1.ProtocolTCP) == port.Protocol {
 				return p.ContainerPort, true

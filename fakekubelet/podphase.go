@@ -1,0 +1,71 @@
+package fakekubelet
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+)
+
+// phaseOf is what the states of its containers make of a pod. A pod is over when none of its containers will run any more, and has
+// begun when one that is no init container was started. [pkg/kubelet/kubelet_pods.go: getPhase]
+func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1.PodPhase {
+	var uninitialized, waiting, running, ended, endedForGood, succeeded int
+	for i := range s.InitContainerStatuses {
+		c, status := &spec.InitContainers[i], &s.InitContainerStatuses[i]
+		end := lastEnd(status)
+		switch {
+		case runtime.Sidecar(c) && status.State.Running != nil:
+			running++
+			if !begun && (status.Started == nil || !*status.Started) {
+				uninitialized++
+			}
+		case runtime.Sidecar(c) && end == nil: // the end of a sidecar changes nothing
+			waiting++
+		case runtime.Sidecar(c):
+		case end == nil:
+			uninitialized++
+		case end.ExitCode != 0 && !restartsAfter(c, spec, true, end.ExitCode):
+			return corev1.PodFailed
+		}
+	}
+	for i := range s.ContainerStatuses {
+		status := &s.ContainerStatuses[i]
+		end := lastEnd(status)
+		switch {
+		case status.State.Running != nil:
+			running++
+		case end == nil:
+			waiting++
+		default:
+			ended++
+			if status.State.Terminated != nil && end.ExitCode == 0 {
+				succeeded++
+			}
+			if !restartsAfter(&spec.Containers[i], spec, false, end.ExitCode) {
+				endedForGood++
+			}
+		}
+	}
+	switch {
+	case over && (uninitialized > 0 || waiting > 0):
+		return corev1.PodFailed // one never ran
+	case uninitialized > 0 || waiting > 0:
+		return corev1.PodPending
+	case running > 0 || !over && ended > endedForGood:
+		return corev1.PodRunning
+	case ended == succeeded:
+		return corev1.PodSucceeded
+	}
+	return corev1.PodFailed
+}
+
+// lastEnd is how a container that does not run has ended; nil if it runs or has never run.
+func lastEnd(status *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	switch {
+	case status.State.Running != nil:
+		return nil
+	case status.State.Terminated != nil:
+		return status.State.Terminated
+	}
+	return status.LastTerminationState.Terminated
+}

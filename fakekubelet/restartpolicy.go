@@ -1,0 +1,32 @@
+package fakekubelet
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+)
+
+// restartsAfter reports whether a container that ended with an exit code is started again: its own rules say so first, then its own
+// policy, then the pod's. An init container that has done its work is not. [pkg/api/v1/pod/util.go: ContainerShouldRestart]
+func restartsAfter(c *corev1.Container, pod *corev1.PodSpec, init bool, code int32) bool {
+	if init && !runtime.Sidecar(c) && code == 0 {
+		return false
+	}
+	policy := restartPolicyOf(c, pod)
+	return policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && code != 0 ||
+		c.RestartPolicy != nil && slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool { return matches(r.ExitCodes, code) })
+}
+
+// restartPolicyOf is the container's own policy or else the pod's.
+func restartPolicyOf(c *corev1.Container, pod *corev1.PodSpec) corev1.RestartPolicy {
+	if c.RestartPolicy != nil {
+		return corev1.RestartPolicy(*c.RestartPolicy)
+	}
+	return pod.RestartPolicy
+}
+
+func matches(codes *corev1.ContainerRestartRuleOnExitCodes, code int32) bool {
+	return codes != nil && slices.Contains(codes.Values, code) == (codes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+}
