@@ -49,7 +49,7 @@ func (c *call) whileCallerLives(make func() error) error {
 	returned := false
 	defer func() {
 		if !returned && !c.onItsWay && !c.process.Kernel().Closing() {
-			c.end(errCallerGone)
+			c.end(ErrCallerGone)
 		}
 	}()
 	err := make()
@@ -152,7 +152,7 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 		err = send(p, answer)
 		done, c.onItsWay = true, false // a caller that dies before it has the answer ends the call
 		if c.process.Ended() {
-			c.end(errCallerGone)
+			c.end(ErrCallerGone)
 		}
 		if c.ended { // whoever asked has gone on
 			c.recordLost()
@@ -166,8 +166,8 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 	return err
 }
 
-// errCallerGone is what becomes of an answer that nobody waits for.
-var errCallerGone = status.Error(codes.Canceled, "the caller is gone")
+// ErrCallerGone is what becomes of an answer that nobody waits for.
+var ErrCallerGone = status.Error(codes.Canceled, "the caller is gone")
 
 // end records the outcome, as its caller saw it, once.
 func (c *call) end(err error) {
@@ -176,16 +176,16 @@ func (c *call) end(err error) {
 	}
 	c.ended = true
 	if err != nil {
-		c.event.Code, c.event.Message = c.inWords(err)
+		c.event.Code, c.event.Message = InWords(err, c.request)
 	} else {
 		c.event.Response = c.wire.kept(c)
 	}
 	c.wire.World.Trace.End(c.event)
 }
 
-// inWords are the code and the message of a failure as they are recorded.
-func (c *call) inWords(err error) (code, message string) {
-	return status.Code(err).String(), trace.RedactText(status.Convert(err).Message(), c.request)
+// InWords are the code and the message of a failure as they are recorded.
+func InWords(err error, request proto.Message) (code, message string) {
+	return status.Code(err).String(), trace.RedactText(status.Convert(err).Message(), request)
 }
 
 func (c *call) blankAnswer() proto.Message { return blank(c.answer) }

@@ -122,9 +122,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	method := shortMethod(fullMethod)
 	request, answer := args.(proto.Message), reply.(proto.Message)
 	c.process.Yield(method)
-	event := c.wire.World.Trace.Begin(trace.Entry{
-		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: method, Request: request,
-	})
+	event := c.wire.World.Trace.Begin(Entry(c.site, fullMethod, request))
 	if c.wire.Observer != nil {
 		c.wire.Observer.Began(c.site, event)
 	}
@@ -142,6 +140,11 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 		return call.turn()
 	}
 	return err
+}
+
+// Entry is a call that begins, as it is recorded.
+func Entry(site Site, fullMethod string, request proto.Message) trace.Entry {
+	return trace.Entry{Kind: trace.Call, Actor: site.Caller, Node: site.Node, Driver: site.Driver, Method: shortMethod(fullMethod), Request: request}
 }
 
 // shortMethod turns "/csi.v1.Node/NodeStageVolume" into "Node/NodeStageVolume", and

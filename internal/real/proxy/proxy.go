@@ -56,6 +56,7 @@ type Proxy struct {
 	orders  orders
 	calls   underWay
 	calm    atomic.Bool // no fault can befall a call
+	relayed atomic.Uint64
 	doors   []*door
 }
 

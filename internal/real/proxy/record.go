@@ -18,16 +18,18 @@ import (
 )
 
 // Record is a line of the records: an event of the proxy's trace with its time by the real clock. A call has one
-// when it begins, and one when it has ended, both with the same Start and Seq.
+// when it begins, and one when it has ended, both with the same Start, Seq and Relayed.
 type Record struct {
 	trace.Line
-	// Start is when the proxy was started, in nanoseconds since 1970: with Seq it distinguishes an event.
+	// Start is when the proxy was started, in nanoseconds since 1970: with Seq or Relayed it distinguishes an event.
 	Start int64 `json:"start"`
 	// At is when it happened, of a call when it began, and Took how long it took, both in nanoseconds.
 	At   int64 `json:"at"`
 	Took int64 `json:"took,omitempty"`
 	// Open is a call that had not ended when this was written.
 	Open bool `json:"open,omitempty"`
+	// Relayed is the number of a call that passed as frames, which has no Seq.
+	Relayed uint64 `json:"relayed,omitempty"`
 }
 
 // records are the files in a directory, one for each start of a proxy, in the order of their names.
@@ -106,43 +108,46 @@ func (r *records) appendLine(lines []byte, line trace.Line, at, took time.Durati
 	if err != nil {
 		return lines
 	}
-	return r.appendText(lines, text, at, took, open)
+	return r.appendText(lines, text, recordTimes{At: int64(at), Took: int64(took), Open: open})
 }
 
-func (r *records) appendText(lines, line []byte, at, took time.Duration, open bool) []byte {
+// appendText adds a record whose times are since the proxy was started.
+func (r *records) appendText(lines, line []byte, times recordTimes) []byte {
 	lines = append(append(lines, `{"line":`...), line...)
-	lines = fmt.Appendf(lines, `,"start":%d,"at":%d`, r.began.UnixNano(), r.began.Add(at).UnixNano())
-	if took > 0 {
-		lines = fmt.Appendf(lines, `,"took":%d`, took.Nanoseconds())
+	start := r.began.UnixNano()
+	lines = strconv.AppendInt(append(lines, `,"start":`...), start, 10)
+	lines = strconv.AppendInt(append(lines, `,"at":`...), start+times.At, 10)
+	if times.Took > 0 {
+		lines = strconv.AppendInt(append(lines, `,"took":`...), times.Took, 10)
 	}
-	if open {
+	if times.Open {
 		lines = append(lines, `,"open":true`...)
+	}
+	if times.Relayed > 0 {
+		lines = strconv.AppendUint(append(lines, `,"relayed":`...), times.Relayed, 10)
 	}
 	return append(lines, '}', '\n')
 }
 
-// begun is the record of a call that has begun, for whoever writes its end himself.
-func (r *records) begun(e *trace.Event) trace.Line {
-	i := slices.IndexFunc(r.open, func(c openCall) bool { return c.event == e })
-	return r.open[i].line
+// writtenAlready does something whose events others write.
+func (r *records) writtenAlready(what func()) {
+	r.take()
+	what()
+	r.seen = r.recorder.Last()
 }
 
-// forget leaves the end of a call to others.
-func (r *records) forget(e *trace.Event) {
-	r.open = slices.DeleteFunc(r.open, func(c openCall) bool { return c.event == e })
-}
-
-// recordLine is a Record as it is written: trace.Line has a MarshalJSON of its own, which would hide the rest.
+// recordLine is a Record as it is read: trace.Line has an UnmarshalJSON of its own, which would hide the rest.
 type recordLine struct {
 	Line trace.Line `json:"line"`
 	recordTimes
 }
 
 type recordTimes struct {
-	Start int64 `json:"start"`
-	At    int64 `json:"at"`
-	Took  int64 `json:"took,omitempty"`
-	Open  bool  `json:"open,omitempty"`
+	Start   int64  `json:"start"`
+	At      int64  `json:"at"`
+	Took    int64  `json:"took,omitempty"`
+	Open    bool   `json:"open,omitempty"`
+	Relayed uint64 `json:"relayed,omitempty"`
 }
 
 // UnmarshalJSON reads a line.
@@ -151,7 +156,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
 	}
-	*r = Record{line.Line, line.Start, line.At, line.Took, line.Open}
+	*r = Record{line.Line, line.Start, line.At, line.Took, line.Open, line.Relayed}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"strconv"
@@ -43,13 +44,16 @@ type stream struct {
 	request  []byte    // as gRPC has it
 	answer   []byte
 	held     []byte // the frames that the driver does not have yet
+	owed     int    // how much of them the caller has no credit for
 	passed   bool   // the driver has the request
+	kept     bool   // the caller has credit of the proxy for its request: the driver must not get it
 	seen     *witnessed
 	abort    context.CancelFunc // of a call that the wire makes; nil else
 	credit   int                // how much of its answer the caller takes
 }
 
-// mostHeld is how much of a request is held back: half of what a caller may send before its peer gives it credit. RFC 9113, 6.9.2
+// mostHeld is how much of requests is held back without credit: half of what a caller may send before its peer gives it some.
+// RFC 9113, 6.9.2
 const mostHeld = 1 << 15
 
 // defaultWindow is how much of an answer a caller takes that says nothing. RFC 9113, 6.9.2
@@ -168,6 +172,9 @@ func (r *relay) asked(f frame, to *passage) error {
 		r.begin(f.stream, fields)
 	case http2.FrameRSTStream:
 		if s := r.remove(f.stream); s != nil {
+			if err := r.credit(0, s.settle()); err != nil {
+				return err
+			}
 			s.abandoned(to)
 			if s.abort != nil {
 				return nil // the driver knows
@@ -190,20 +197,58 @@ func (r *relay) asked(f frame, to *passage) error {
 		if s == nil || s.passed {
 			break
 		}
-		s.request, s.held = append(s.request, f.payload...), append(s.held, f.raw...)
-		switch {
-		case f.endsStream() && !r.proxy.calm.Load():
-			return r.take(f.stream, s, to)
-		case f.endsStream() || len(s.held) > mostHeld:
-			r.mu.Lock()
-			s.passed, s.seen = true, r.proxy.witness(r.caller, s.method, s.request)
-			r.mu.Unlock()
-			to.out, to.later = append(to.out, s.held...), append(to.later, s.seen.record)
-		}
-		return nil
+		return r.hold(f, s, to)
 	}
 	to.out = append(to.out, f.raw...)
 	return nil
+}
+
+// hold takes a frame of a request. The driver gets the frames when all are there, unless a fault can befall the call, or the request is
+// so large that its caller waits for credit: the wire makes the call then.
+func (r *relay) hold(f frame, s *stream, to *passage) error {
+	s.request, s.held = append(s.request, f.payload...), append(s.held, f.raw...)
+	s.owed += dataIn(f.raw)
+	if s.kept = s.kept || r.owed() > mostHeld; s.kept && !f.endsStream() {
+		size := s.settle()
+		return errors.Join(r.credit(f.stream, size), r.credit(0, size))
+	}
+	if !f.endsStream() {
+		return nil
+	}
+	if s.kept || !r.proxy.calm.Load() {
+		return r.take(f.stream, s, to)
+	}
+	seen := r.proxy.witness(r.caller, s.method, s.request)
+	r.mu.Lock()
+	s.passed, s.seen = true, seen
+	r.mu.Unlock()
+	to.out, to.later = append(to.out, s.held...), append(to.later, seen.check)
+	s.settle() // the driver gives credit for it
+	return nil
+}
+
+// owed is how much the caller has no credit for, of all requests.
+func (r *relay) owed() (size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.streams {
+		size += s.owed
+	}
+	return size
+}
+
+// settle is how much credit the caller gets for what was held until now.
+func (s *stream) settle() (size int) {
+	size, s.owed, s.held = s.owed, 0, nil
+	return size
+}
+
+// credit lets the caller send so much more, on a stream or, if it is 0, on the connection.
+func (r *relay) credit(stream uint32, size int) error {
+	if size == 0 {
+		return nil
+	}
+	return r.control(func(to *http2.Framer) error { return to.WriteWindowUpdate(stream, uint32(size)) })
 }
 
 // widen notes how much of an answer the caller takes at first, of those too that are on their way. RFC 9113, 6.9.2
@@ -260,6 +305,9 @@ func timeout(text string) (time.Duration, bool) {
 // take has the wire make a call, on a connection of its own: the driver forgets this stream, and the caller gets credit for what
 // it will not read.
 func (r *relay) take(id uint32, s *stream, to *passage) error {
+	if err := r.credit(0, s.settle()); err != nil {
+		return err
+	}
 	ctx, abort := context.WithCancel(r.ctx)
 	if !s.deadline.IsZero() {
 		ctx, abort = context.WithDeadline(r.ctx, s.deadline)
@@ -278,7 +326,6 @@ func (r *relay) take(id uint32, s *stream, to *passage) error {
 		if err == nil {
 			err = r.proxy.asSeenBy(r.caller, r.proxy.pass(ctx, r.caller, s.method, request, answer))
 		}
-		_ = r.control(func(to *http2.Framer) error { return to.WriteWindowUpdate(0, uint32(max(1, len(s.request)))) })
 		out, err := answerFrames(id, answer, err)
 		if err != nil || !r.inject(id, s, out) {
 			r.end()
@@ -349,7 +396,7 @@ func (r *relay) answered(f frame, to *passage) error {
 // ended records the outcome of a call that the driver has got, unless its caller has given it up meanwhile.
 func (r *relay) ended(id uint32, failure error, to *passage) {
 	if s := r.remove(id); s != nil && s.seen != nil {
-		to.later = append(to.later, s.seen.answered(r.ctx, s.answer, failure))
+		to.later = append(to.later, s.seen.answered(s.answer, failure))
 	}
 }
 
@@ -370,7 +417,7 @@ func (r *relay) lose(failure error) {
 		case failure == nil:
 			s.abandoned(&p)
 		case s.seen != nil:
-			p.later = append(p.later, s.seen.answered(r.ctx, nil, failure))
+			p.later = append(p.later, s.seen.answered(nil, failure))
 		}
 	}
 	p.finish()

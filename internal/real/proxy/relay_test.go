@@ -26,9 +26,11 @@ import (
 // echo is a driver whose answers say what was asked.
 type echo struct {
 	csi.UnimplementedControllerServer
+	asked func(*csi.CreateVolumeRequest)
 }
 
-func (echo) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
+func (e echo) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
+	e.asked(r)
 	if strings.HasPrefix(r.GetName(), "bad") {
 		return nil, status.Error(codes.OutOfRange, "100 % of "+r.GetName()+" is too much – ü")
 	}
@@ -37,11 +39,15 @@ func (echo) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.Cr
 
 // relayed is a client of a proxy before echo, and what the proxy can be asked for.
 func relayed(t *testing.T) (csi.ControllerClient, *Proxy) {
+	return relayedBefore(t, echo{asked: func(*csi.CreateVolumeRequest) {}})
+}
+
+func relayedBefore(t *testing.T, driver echo) (csi.ControllerClient, *Proxy) {
 	dir := t.TempDir()
 	listener, err := net.Listen("unix", dir+"/driver.sock")
 	require.NoError(t, err)
 	server := grpc.NewServer()
-	csi.RegisterControllerServer(server, echo{})
+	csi.RegisterControllerServer(server, driver)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	p, err := start(Options{Driver: "d", Upstream: dir + "/driver.sock", Records: dir + "/records", Listen: map[string]string{"csi-provisioner": dir + "/csi.sock"}})
@@ -109,10 +115,58 @@ func TestCallsAtOnceGetTheirOwnAnswersWhileFaultsComeAndGo(t *testing.T) {
 		}
 	}
 	p.do(p.records.take)
+	text := p.written(t)
+	assert.Equal(t, 400, strings.Count(text, `"open":true`))
+	assert.Equal(t, 800, strings.Count(text, `"k":"csi"`), "each has a beginning and an end")
+}
+
+// written are the records in the files, where they outlive the proxy.
+func (p *Proxy) written(t *testing.T) string {
 	var text bytes.Buffer
 	require.NoError(t, p.records.follow(&text, func() {}, 0, nil))
-	assert.Equal(t, 400, strings.Count(text.String(), `"open":true`))
-	assert.Equal(t, 800, strings.Count(text.String(), `"k":"csi"`), "each has a beginning and an end")
+	return text.String()
+}
+
+// The record that a call has begun is written before the driver has the request, that of its end before the caller has the answer,
+// whoever makes the call: a proxy that is killed at any moment loses neither.
+func TestACallIsWrittenBeforeTheDriverHasItAndBeforeItsCallerHasTheAnswer(t *testing.T) {
+	var p *Proxy
+	begun := 0
+	client, p := relayedBefore(t, echo{asked: func(r *csi.CreateVolumeRequest) {
+		if text := p.written(t); strings.Contains(text, `"name":"`+r.GetName()+`"`) {
+			begun++
+		}
+	}})
+	for n := range 100 {
+		if n == 50 {
+			p.inject(fault.Fault{Name: "other", Call: "DeleteVolume", Effect: fault.Answer, Code: codes.Internal})
+		}
+		_, err := create(t, client, fmt.Sprintf("pvc-%d", n), nil)
+		require.NoError(t, err)
+		require.Equal(t, n+1, begun)
+		require.Equal(t, 2*(n+1), strings.Count(p.written(t), `"k":"csi"`))
+	}
+}
+
+// A fault befalls a request of any size, also of many at once that together are larger than what their connection has credit for, and
+// the records have all of it.
+func TestFaultsBefallLargeRequests(t *testing.T) {
+	client, p := relayed(t)
+	p.inject(fault.Fault{Name: "full", Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted})
+	var callers sync.WaitGroup
+	for _, size := range []int{20_000, 25_000, 30_000, 33_000, 70_000, 300_000} {
+		callers.Go(func() {
+			_, err := create(t, client, "pvc", map[string]string{"a": strings.Repeat("x", size)})
+			assert.Equal(t, codes.ResourceExhausted, status.Code(err), size)
+		})
+	}
+	callers.Wait()
+	p.clear()
+	answer, err := create(t, client, "pvc-large", map[string]string{"a": strings.Repeat("x", 300_000)})
+	require.NoError(t, err)
+	assert.Equal(t, "pvc-large", answer.GetVolume().GetVolumeId())
+	whole := `"parameters":{"a":"` + strings.Repeat("x", 300_000) + `"}`
+	assert.LessOrEqual(t, 2, strings.Count(p.written(t), whole), "of the request with the fault, and of the other")
 }
 
 // Requests and answers that are larger than what a peer takes at first come through.
