@@ -28,6 +28,7 @@ type container struct {
 	since   time.Time                     // of a record: when it started; zero before
 	until   time.Time                     // of a record: when it ended; zero before
 	ended   bool                          // it will not run any more
+	renew   bool                          // the instance that runs is to be ended and another started, with other resources
 
 	liveness, readiness, startup *prober // nil without such a probe
 	unhealthy                    *prober // by which the instance that runs is to be ended; nil otherwise
@@ -89,8 +90,12 @@ func (c *container) runProgram(p *kernel.Process) {
 		c.waiting = nil
 		c.report(p)
 		c.askReadiness()
-		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.over() || c.unhealthy != nil })
+		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.over() || c.unhealthy != nil || c.renew })
 		again := c.restarts()
+		if c.renew {
+			again = true
+			c.endForResize(p)
+		}
 		if c.unhealthy != nil {
 			again = restartPolicyOf(c.spec, &c.pod.Spec) != corev1.RestartPolicyNever
 			c.endUnhealthy(p)
@@ -201,6 +206,15 @@ func (c *container) endUnhealthy(p *kernel.Process) {
 	c.end(p, c.preStop(p, grace))
 }
 
+// endForResize ends a program that is to start again with other resources, unless it has ended by itself.
+func (c *container) endForResize(p *kernel.Process) {
+	c.renew = false
+	if c.running() {
+		c.Event(c.pod, corev1.EventTypeNormal, "Killing", "Container %s resize requires restart", c.spec.Name)
+		c.end(p, c.preStop(p, c.grace()))
+	}
+}
+
 // end ends the program with SIGTERM and, when it had its time, SIGKILL.
 func (c *container) end(p *kernel.Process, grace time.Duration) {
 	c.program.Signal(syscall.SIGTERM)
@@ -242,7 +256,7 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	}
 	volumes, err := c.mountsOfProgram(p, c.spec)
 	command.Volumes = append(command.Volumes, volumes...)
-	command.Limits = limitsOf(c.spec)
+	command.Limits = limitsOf(c.sizes[c.spec.Name])
 	command.Bare, command.Stdin, command.StdinOnce, command.Terminal = true, c.spec.Stdin, c.spec.StdinOnce, c.spec.TTY
 	return command, err
 }

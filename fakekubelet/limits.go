@@ -10,7 +10,7 @@ import (
 // bound a container that forks for ever would take the user's machine with it.
 const maxProcesses = 4096
 
-// limitsOf are those of a container.
-func limitsOf(spec *corev1.Container) machine.Limits {
-	return machine.Limits{Processes: maxProcesses, Memory: spec.Resources.Limits.Memory().Value()}
+// limitsOf are those of a container with resources.
+func limitsOf(r corev1.ResourceRequirements) machine.Limits {
+	return machine.Limits{Processes: maxProcesses, Memory: r.Limits.Memory().Value()}
 }

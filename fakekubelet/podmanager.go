@@ -22,6 +22,7 @@ type podManager struct {
 	// relistPhase is when in each second the runtime is looked at.
 	relistPhase time.Duration
 	began       time.Duration
+	deferred    int             // resizes for which there is no room
 	rounds      *kernel.Process // of the status manager, while something is not written
 }
 
@@ -94,6 +95,11 @@ func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 // forget drops a worker that has ended.
 func (m *podManager) forget(uid types.UID) {
 	delete(m.workers, uid)
+	if m.deferred > 0 { // there is more room now
+		for _, w := range m.inOrder() {
+			w.considerResize()
+		}
+	}
 	m.volumes.PodChanged(uid)
 	m.housekeeping.lookAt(uid)
 }

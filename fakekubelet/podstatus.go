@@ -98,6 +98,7 @@ func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() c
 			Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: &running,
 		})
 	}
+	w.writeSizes(s)
 }
 
 // waitingStatus: the containers wait for their volumes. Those that ran before the

@@ -39,14 +39,16 @@ type podWorker struct {
 
 	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
 
-	programs  []*container    // the containers of a pod with programs, once they start
-	fresh     bool            // their sandbox is new: none of them has run in it before
-	starter   *kernel.Process // starts them one after the other
-	ephemeral []*container    // those that were added to the pod while it runs
+	programs  []*container                           // the containers of a pod with programs, once they start
+	fresh     bool                                   // their sandbox is new: none of them has run in it before
+	sizes     map[string]corev1.ResourceRequirements // what is allocated to its containers; nil if none asks for anything
+	resizing  *kernel.Process                        // allocates what they ask for now; nil before
+	starter   *kernel.Process                        // starts them one after the other
+	ephemeral []*container                           // those that were added to the pod while it runs
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
-	w := &podWorker{podManager: m, pod: pod, refused: m.shuttingDown}
+	w := &podWorker{podManager: m, pod: pod, refused: m.shuttingDown, sizes: sizesOf(pod)}
 	w.process = m.Go("pod "+store.KeyOf(pod).String(), w.run)
 	return w
 }
@@ -60,6 +62,7 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.process.Wake()
 	w.startEphemeral()
 	w.wakeContainers()
+	w.considerResize()
 }
 
 func (w *podWorker) run(p *kernel.Process) {

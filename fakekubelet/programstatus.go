@@ -32,6 +32,7 @@ func (w *podWorker) report(p *kernel.Process) {
 				s.ContainerStatuses = append(s.ContainerStatuses, c.status())
 			}
 		}
+		w.writeSizes(s)
 		was := s.Phase
 		s.Phase = phaseOf(&w.pod.Spec, s, w.terminating && w.allEnded(), w.begun())
 		w.conditions(s)

@@ -275,7 +275,7 @@ spec:
   containers:
   - name: c
     image: registry.local/tools:1
-    args: ["while cat /bin/sh /bin/sh /bin/sh /bin/sh >>/file 2>/dev/termination-log; do :; done; exit 3"]
+    args: ["cat /bin/sh >/a; while cat /a /a >/b 2>/dev/termination-log && cat /b /b >/a 2>/dev/termination-log; do :; done; exit 3"]
 `, inPhase(corev1.PodFailed))
 	assert.Contains(t, full.Status.ContainerStatuses[0].State.Terminated.Message, "No space left on device")
 	greedy := c.make(`

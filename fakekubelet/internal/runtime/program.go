@@ -125,6 +125,15 @@ func (c *Program) Signal(signal syscall.Signal) {
 	}
 }
 
+// Limit changes what bounds the instance that runs.
+func (c *Program) Limit(l machine.Limits) error {
+	if !c.Running() {
+		return nil
+	}
+	c.Command.Limits = l
+	return c.process.Limit(l)
+}
+
 // Kill ends the program and all that it has started. Its end comes later.
 func (c *Program) Kill() {
 	if c.Running() {

@@ -145,6 +145,15 @@ func (q *request) replace(obj store.Object, what part, options []store.WriteOpti
 	switch {
 	case what == statusPart:
 		return q.server.store.UpdateStatusObject(q.kind.res, obj, options...)
+	case q.info.subresource == "resize":
+		old, err := q.object()
+		if err != nil {
+			return nil, err
+		}
+		obj, options = kind.Resized(obj, old), append(options, store.Checked(kind.CheckResize))
+		if err := kind.AllowResize(q.server.store, obj, old); err != nil {
+			return nil, err
+		}
 	case q.info.subresource == "ephemeralcontainers":
 		old, err := q.object()
 		if err != nil {

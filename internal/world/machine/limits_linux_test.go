@@ -79,3 +79,18 @@ func groupsLeft(t *testing.T) []string {
 	}
 	return own
 }
+
+// Given a program that has grown beyond a limit that it gets while it runs. Then it is killed; below a higher one it would have run on.
+func TestALimitChangesWhileAProgramRuns(t *testing.T) {
+	m, dir := limited(t), image(t)
+	c := inRoot(machine.Root{Dir: dir}, `x=0123456789abcdef; while [ ${#x} -lt 20000000 ]; do x=$x$x; done`)
+	c.Limits.Memory = 16 << 20
+	p, err := m.Start(c)
+	require.NoError(t, err)
+	require.NoError(t, p.Limit(machine.Limits{Memory: 512 << 20}))
+	<-p.Done()
+	assert.False(t, p.OutOfMemory())
+	assert.Zero(t, p.ExitCode())
+	assert.NoError(t, p.Limit(machine.Limits{Memory: 1 << 20}), "there is nothing to limit any more")
+	assert.Empty(t, groupsLeft(t))
+}

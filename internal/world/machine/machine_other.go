@@ -125,4 +125,5 @@ type controlGroup struct{}
 func newControlGroup(Limits) *controlGroup { return nil }
 func (*controlGroup) admit(*thread) error  { return nil }
 func (*controlGroup) limit(*exec.Cmd)      {}
+func (*controlGroup) bound(Limits) error   { return nil }
 func (*controlGroup) leave(*thread) bool   { return false }
