@@ -37,7 +37,7 @@ func (c *Cluster) Start(components ...Component) {
 }
 
 // PowerOff takes a node's power: kubelet, containers, driver programs and mounts are
-// gone at once, files stay.
+// gone at once; files stay, but for what driver programs have not synced on its disk.
 func (c *Cluster) PowerOff(node string) {
 	c.t.Helper()
 	c.do("power off "+node, func() error { return c.world.PowerOff(node) })

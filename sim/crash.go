@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -198,7 +199,7 @@ func (c *Simulation) startController(name string) error {
 }
 
 // PowerOff takes a node's power: kubelet, containers, driver programs and mounts
-// are gone at once, files stay.
+// are gone at once; files stay, but for what driver programs have not synced on its disk.
 func (c *Simulation) PowerOff(name string) error {
 	n, err := c.node(name)
 	if err != nil {
@@ -227,6 +228,9 @@ func (c *Simulation) PowerOff(name string) error {
 	}
 	if err := n.machine.PowerOff(); err != nil {
 		return &EnvironmentError{"power off node " + name, err}
+	}
+	if disk, is := n.machine.(*machine.Disk); is && disk.Lost() > 0 {
+		c.note(name, "%d files that programs of the node had not synced are empty", disk.Lost())
 	}
 	c.watch.ResetMounts(n.machine)
 	return nil

@@ -67,6 +67,7 @@ var brokenDrivers = []struct{ broken, file, want string }{
 	{"stage-trusts-records", "hostdir-restarts.yaml",
 		"data lost: pod default/b does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-b: " +
 			"expected generation 2, which pod default/b wrote on node-b, found an empty directory"},
+	{"records-not-synced", "hostdir-restarts.yaml", "kubelet/node-b/pod default/b: waits for its volumes to be mounted: data"},
 	{"reclaim-loses-data", "hostdir-addons.yaml",
 		"data lost: pod default/first does not find its data: volume PV at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount on node-a: " +
 			"expected generation 1, which pod default/first wrote on node-a, found an empty directory"},

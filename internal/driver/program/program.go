@@ -142,6 +142,9 @@ func (p *Program) prepare() (machine.Command, error) {
 	}
 	p.instance++
 	c.Ended, c.Followed = p.spec.Ended, true
+	if p.spec.NodeStateDir != "" {
+		c.OwnDirs = []string{p.spec.NodeStateDir}
+	}
 	c.Stdout = p.spec.logFile(p.instance)
 	c.Stderr = c.Stdout
 	return c, nil

@@ -45,7 +45,8 @@ type Spec struct {
 	// base is that of Socket. Default: where its flags say, or in /csi.
 	ServesAt string
 	// StateDir, a directory of the host, is shared by all instances of the driver
-	// and outlives them. NodeStateDir is the same for one node. Both are made if missing.
+	// and outlives them. NodeStateDir is the same for one node, on whose disk it lies: a loss of power takes what was not synced there.
+	// Both are made if missing.
 	StateDir, NodeStateDir string
 	// Ended is called, on a thread of its own, when an instance has ended, however that
 	// came. Default: nobody is.

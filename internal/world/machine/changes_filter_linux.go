@@ -31,6 +31,7 @@ var changesOfFiles = append([]change{
 	{number: unix.SYS_FALLOCATE, name: "fallocate", of: fileOpened(0)},
 	{number: unix.SYS_PWRITE64, name: "pwrite", of: fileOpened(0)}, {number: unix.SYS_COPY_FILE_RANGE, name: "copy_file_range", of: fileOpened(2), from: fileOpened(0)},
 	{number: unix.SYS_FSYNC, name: fsync, of: fileOpened(0)}, {number: unix.SYS_FDATASYNC, name: fsync, of: fileOpened(0)},
+	{number: unix.SYS_SYNC, name: syncAll}, {number: unix.SYS_SYNCFS, name: syncAll},
 	{number: unix.SYS_MOUNT, name: "mount", of: fileNamed(1), from: anyText(0)}, {number: unix.SYS_MOVE_MOUNT, name: "mount", of: fileAt(2, 3)},
 	{number: unix.SYS_MOUNT_SETATTR, name: "mount", of: fileAt(0, 1)},
 	{number: unix.SYS_UMOUNT2, name: "umount2", of: fileNamed(0)},
@@ -39,8 +40,9 @@ var changesOfFiles = append([]change{
 
 // Those of which not every one changes something.
 const (
-	open  = "open"
-	fsync = "fsync"
+	open    = "open"
+	fsync   = "fsync"
+	syncAll = "sync" // cannot fail, nor is it shown
 )
 
 const (

@@ -14,6 +14,7 @@ import (
 // a listener of seccomp(2) first. It lasts as long as the program.
 type changes struct {
 	listener int
+	unsynced *unsynced // nil if nobody asks
 
 	mu      sync.Mutex
 	hold    *Hold      // nil if none is to be reached
@@ -21,9 +22,9 @@ type changes struct {
 	watch   *CallWatch // nil if nobody watches
 }
 
-// follow sees what the calling thread's children change. It returns nil where that is not
+// follow sees what the calling thread's children change, and notes what they do not sync. It returns nil where that is not
 // permitted, or the system or its processor is not known.
-func follow() *changes {
+func follow(unsynced *unsynced) *changes {
 	arch, known := architectures[runtime.GOARCH]
 	if !known {
 		return nil
@@ -35,7 +36,7 @@ func follow() *changes {
 	if err != 0 {
 		return nil
 	}
-	c := &changes{listener: int(fd)}
+	c := &changes{listener: int(fd), unsynced: unsynced}
 	// Whoever asks is woken on the processor of who answers. Older kernels do not know it.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	go c.serve()
@@ -94,15 +95,21 @@ func (c *changes) see(n *notification) {
 	case c.watch != nil:
 		c.show(n)
 	default:
-		c.goOn(n.id)
+		c.make(n)
 	}
+}
+
+// make lets a call be made.
+func (c *changes) make(n *notification) {
+	c.unsynced.note(n)
+	c.goOn(n.id)
 }
 
 // show lets who watches decide on a call.
 func (c *changes) show(n *notification) {
 	call := n.systemCall()
 	if call == nil {
-		c.goOn(n.id)
+		c.make(n)
 		return
 	}
 	outcome := c.watch.meet(*call)
@@ -111,7 +118,7 @@ func (c *changes) show(n *notification) {
 	}
 	switch outcome {
 	case made:
-		c.goOn(n.id)
+		c.make(n)
 	case fails:
 		c.answer(response{id: n.id, error: -int32(c.watch.interference.Fails)})
 	case waits:

@@ -42,6 +42,9 @@ type Command struct {
 	// Followed says that its changes of files are seen, where the system permits it: see
 	// Process.HoldAfter.
 	Followed bool
+	// OwnDirs are directories of the host that are on the machine's own disk, as all is that only the machine has in its namespace. What a
+	// program makes there, is Followed and does not sync is lost with the machine's power.
+	OwnDirs []string
 	// Ended is called, on a thread of its own, when the program has ended.
 	Ended func(*Process)
 }

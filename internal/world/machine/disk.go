@@ -33,10 +33,14 @@ type Disk struct {
 	mu        sync.Mutex
 	programs  []*Process
 	launched  bool // some program was started since the last power-off
+	ownDirs   []string
 	listeners []*diskListener
 	watches   []*diskWatch
 
 	kept map[string]*os.File // open by KeepOpen
+
+	unsynced *unsynced
+	lost     int // how many files the last power-off has emptied
 
 	furnished map[string]bool // what Written does not list: it came before the programs
 }
@@ -60,6 +64,7 @@ func (d *Disk) settle(dir string, within ...string) error {
 			return err
 		}
 	}
+	d.unsynced = d.newUnsynced()
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
@@ -134,7 +139,7 @@ func (d *Disk) do(f func() error) error {
 	})
 }
 
-// PowerOff kills all programs and servers and drops all mounts.
+// PowerOff kills all programs and servers and drops all mounts, and what was not synced.
 func (d *Disk) PowerOff() error {
 	d.mu.Lock()
 	programs, listeners, launched := d.programs, d.listeners, d.launched
@@ -151,8 +156,12 @@ func (d *Disk) PowerOff() error {
 		_, err := workdir.KillPrograms(d.dir)
 		failed = append(failed, err)
 	}
+	d.lost = d.unsynced.lose()
 	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)
 }
+
+// Lost is how many files are empty since the last power-off, as programs had not synced them.
+func (d *Disk) Lost() int { return d.lost }
 
 // Close powers off, ends the machine's thread and with it its mount namespace, and
 // removes the directory.

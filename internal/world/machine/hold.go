@@ -44,7 +44,7 @@ func (p *Process) RefuseUnmount() (end func() (refused bool)) {
 func ShowsChanges() bool {
 	shown := false
 	t, err := startThread(func() error {
-		shown = follow() != nil
+		shown = follow(nil) != nil
 		return nil
 	})
 	if err != nil {

@@ -96,7 +96,7 @@ type Machine interface {
 	// NodePath is the inverse of Path.
 	NodePath(path string) string
 	// PowerOff kills all programs and servers and drops all mounts. Files stay,
-	// those of sockets too.
+	// those of sockets too, but for what was not synced where that is known.
 	PowerOff() error
 	// Close powers off and removes everything.
 	Close() error

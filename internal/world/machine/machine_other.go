@@ -110,7 +110,13 @@ func (*Disk) writesReadOnly(string, []string) (string, error) { return "", errNo
 // changes of files are not seen.
 type changes struct{}
 
-func follow() *changes { return nil }
+func follow(*unsynced) *changes { return nil }
+
+// unsynced is not known: changes are not seen.
+type unsynced struct{}
+
+func (*Disk) newUnsynced() *unsynced { return nil }
+func (*unsynced) lose() int          { return 0 }
 
 func (*changes) arm(*Hold)                      {}
 func (*changes) release(*Hold)                  {}

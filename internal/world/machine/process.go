@@ -99,6 +99,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	d.mu.Lock()
 	d.launched = true
+	d.addDirs(c.OwnDirs)
 	d.mu.Unlock()
 	p.parent, p.group = parent, newControlGroup(c.Limits)
 	if d.own != nil {
@@ -111,7 +112,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 		p.group.limit(cmd)
 		err = parent.do(func() error {
 			if c.Followed {
-				p.changes = follow()
+				p.changes = follow(d.unsynced)
 			}
 			return p.begin(cmd, c, d.own)
 		})
@@ -124,6 +125,15 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	p.pid = cmd.Process.Pid
 	return nil
+}
+
+// addDirs remembers directories that are on the machine's own disk.
+func (d *Disk) addDirs(dirs []string) {
+	for _, dir := range dirs {
+		if !slices.Contains(d.ownDirs, dir) {
+			d.ownDirs = append(d.ownDirs, dir)
+		}
+	}
 }
 
 // join starts the program where another one runs.

@@ -25,7 +25,7 @@ func (s spot) isEmpty() bool    { return s == spot{} }
 // systemCall is a waiting call in words; nil for one that changes nothing.
 func (n *notification) systemCall() *SystemCall {
 	i := slices.IndexFunc(changesOfFiles, func(c change) bool { return c.number == uint32(n.number) })
-	if i < 0 {
+	if i < 0 || changesOfFiles[i].name == syncAll {
 		return nil
 	}
 	c, begins := changesOfFiles[i], false
@@ -69,7 +69,7 @@ func (n *notification) pathOf(s spot) string {
 // weight is how many changes of files a call makes; see openedFile for those that open one.
 func (n *notification) weight() int {
 	switch n.number {
-	case unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_MOUNT_SETATTR: // they make and remove nothing
+	case unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC, unix.SYS_SYNCFS, unix.SYS_MOUNT_SETATTR: // they make and remove nothing
 		return 0
 	}
 	return 1

@@ -184,8 +184,15 @@ func identify(prefix, name string) string {
 	return prefix + hex.EncodeToString(sum[:12])
 }
 
-// WriteJSON replaces the file at path in one step.
+// WriteJSON replaces the file at path in one step. The backend keeps its power, so that nothing need be synced in it.
 func WriteJSON(path string, v any) error {
+	return replace(path, v, func(*os.File) error { return nil })
+}
+
+// WriteJSONSynced is WriteJSON for a file that outlasts a loss of power: its content is on the disk before its name is.
+func WriteJSONSynced(path string, v any) error { return replace(path, v, (*os.File).Sync) }
+
+func replace(path string, v any, finish func(*os.File) error) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
@@ -194,7 +201,9 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = next.Write(append(text, '\n'))
+	if _, err = next.Write(append(text, '\n')); err == nil {
+		err = finish(next)
+	}
 	if err = errors.Join(err, next.Close()); err == nil {
 		err = os.Rename(next.Name(), path)
 	}

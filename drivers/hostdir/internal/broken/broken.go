@@ -37,6 +37,7 @@ const (
 	DetachLeaves          Behaviour = "detach-leaves-attachment"
 	TrustRecords          Behaviour = "stage-trusts-records"
 	StageLeaksMount       Behaviour = "stage-leaks-mount"
+	RecordsNotSynced      Behaviour = "records-not-synced"
 
 	PublishMakesFile         Behaviour = "publish-makes-file"
 	PublishMakesFIFO         Behaviour = "publish-makes-fifo"
@@ -89,6 +90,7 @@ var catalogue = []struct {
 	{DetachLosesData, "ControllerUnpublishVolume takes the volume's content away"},
 	{DetachLeaves, "ControllerUnpublishVolume succeeds and leaves the volume attached"},
 	{TrustRecords, "after a reboot the node stages and publishes an empty directory: its records say that it is mounted"},
+	{RecordsNotSynced, "what the node records of its volumes is not synced, so that the records are empty after a loss of power"},
 	{StageLeaksMount, "NodeStageVolume mounts at a path of its own, too, and leaves that mount"},
 	{PublishMakesFile, "NodePublishVolume puts a file at the target, and mounts nothing"},
 	{PublishMakesFIFO, "NodePublishVolume puts a FIFO at the target, and mounts nothing"},

@@ -29,17 +29,21 @@ type Placement struct {
 
 // Ledger is the directory that holds the records of one node.
 type Ledger struct {
-	dir string
+	dir      string
+	unsynced bool
 }
 
-// Open makes the directory where it is missing.
-func Open(dir string) (Ledger, error) {
-	return Ledger{dir}, os.MkdirAll(dir, 0o755)
+// Open makes the directory where it is missing. What is unsynced does not outlast a loss of the node's power.
+func Open(dir string, unsynced bool) (Ledger, error) {
+	return Ledger{dir, unsynced}, os.MkdirAll(dir, 0o755)
 }
 
 // Put records p before the work begins.
 func (l Ledger) Put(p Placement) error {
-	return backend.WriteJSON(l.file(p.Path), p)
+	if l.unsynced {
+		return backend.WriteJSON(l.file(p.Path), p)
+	}
+	return backend.WriteJSONSynced(l.file(p.Path), p)
 }
 
 // Get returns what was last recorded for path.

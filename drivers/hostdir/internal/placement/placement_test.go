@@ -16,7 +16,7 @@ import (
 // A record that an unpublish removes after the directory was listed is as a name that leads nowhere.
 func TestARecordThatGoesMeanwhileIsNone(t *testing.T) {
 	dir := t.TempDir()
-	ledger, err := placement.Open(dir)
+	ledger, err := placement.Open(dir, false)
 	require.NoError(t, err)
 	left := placement.Placement{VolumeID: "v", Path: "/target", Target: true, Mode: "SINGLE_NODE_WRITER"}
 	require.NoError(t, ledger.Put(left))

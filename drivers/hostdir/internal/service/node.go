@@ -15,6 +15,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
@@ -35,7 +36,7 @@ func newNode(cfg Config, store *backend.Backend) (*node, error) {
 	records := filepath.Join(cfg.NodeStateDir, "placements") // whoever starts the driver may make the directory above
 	_, err := os.Stat(records)
 	restarted := err == nil
-	ledger, err := placement.Open(records)
+	ledger, err := placement.Open(records, cfg.Broken.Has(broken.RecordsNotSynced))
 	if err != nil {
 		return nil, err
 	}
