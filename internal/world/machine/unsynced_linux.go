@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // file by its name while its content is in the page cache alone: it is empty when the machine has lost power. Writes to a file that
 // keeps its content, and those after its sync, are not seen.
 type unsynced struct {
-	own func(device uint64, name string) bool // whether a file is on the machine's own disk
+	own func(device uint64, fd int) bool // whether a file is on the machine's own disk
 
 	mu    sync.Mutex
 	begun []begunFile
@@ -97,10 +96,8 @@ func (u *unsynced) hold(fd int) {
 		return unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0
 	})
 	var stat unix.Stat_t
-	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
-	err = errors.Join(err, unix.Fstat(fd, &stat))
-	known := slices.ContainsFunc(u.files, func(f heldFile) bool { return f.inode == stat.Ino && f.on == stat.Dev })
-	if err != nil || known || stat.Mode&unix.S_IFMT != unix.S_IFREG || !u.own(stat.Dev, name) {
+	is := func(f heldFile) bool { return f.inode == stat.Ino && f.on == stat.Dev }
+	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || slices.ContainsFunc(u.files, is) || !u.own(stat.Dev, fd) {
 		_ = unix.Close(fd)
 		return
 	}
@@ -158,12 +155,13 @@ func (u *unsynced) forget() {
 
 // newUnsynced are the unsynced files of a machine.
 func (d *Disk) newUnsynced() *unsynced {
-	return &unsynced{own: func(device uint64, name string) bool {
+	return &unsynced{own: func(device uint64, fd int) bool {
 		if d.own != nil && slices.Contains(d.own.memory, device) {
 			return true
 		}
+		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return slices.ContainsFunc(d.ownDirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
+		return err == nil && slices.ContainsFunc(d.ownDirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 	}}
 }
