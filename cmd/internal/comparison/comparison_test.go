@@ -2,6 +2,7 @@ package comparison_test
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"os"
 	"slices"
@@ -172,4 +173,45 @@ func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 
 	never := slices.Delete(slices.Clone(run), attached, attached+1)
 	assert.NotEmpty(t, of(comparison.Of(run, never, never), diff.Objects).Wrong)
+}
+
+// How long containers take to end is the node's affair, up to a bound: the kubelet unmounts their volumes later on a busy one.
+func TestAContainerThatEndsSlowlyIsNoise(t *testing.T) {
+	run := recording(t, name)
+	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })
+	require.Positive(t, unpublished)
+	later := func(by int64) []trace.Line {
+		late := slices.Clone(run)
+		for i := unpublished; i < len(late); i++ {
+			late[i].T += by
+		}
+		return late
+	}
+	c := comparison.Of(run, later(3_000), later(3_000))
+	assert.Empty(t, of(c, diff.Gaps).Wrong)
+	assert.NotZero(t, c.Races())
+	assert.NotEmpty(t, of(comparison.Of(run, later(9_000), later(9_000)), diff.Gaps).Wrong, "that is no container's end")
+	assert.NotEmpty(t, of(comparison.Of(later(3_000), run, run), diff.Gaps).Wrong, "a simulation that is slow is wrong")
+}
+
+// csi-provisioner may delete a volume up to three times; a simulation that deletes none while real clusters do is wrong.
+func TestAVolumeThatIsDeletedAgainIsNoise(t *testing.T) {
+	run := recording(t, name)
+	deleted := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Controller/DeleteVolume" })
+	require.Positive(t, deleted)
+	again := func(times int) []trace.Line {
+		more := slices.Clone(run)
+		for n := range times {
+			line := run[deleted]
+			line.T += int64(n+1) * 400
+			more = append(more, line)
+		}
+		slices.SortStableFunc(more, func(a, b trace.Line) int { return cmp.Compare(a.T, b.T) })
+		return more
+	}
+	c := comparison.Of(run, again(2), again(2))
+	assert.Empty(t, of(c, diff.Calls).Wrong)
+	assert.NotZero(t, c.Races())
+	assert.NotEmpty(t, of(comparison.Of(run, again(3), again(3)), diff.Calls).Wrong)
+	assert.NotEmpty(t, of(comparison.Of(without(run, "Controller/DeleteVolume"), run, run), diff.Calls).Wrong)
 }

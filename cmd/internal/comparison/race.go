@@ -2,8 +2,10 @@ package comparison
 
 import (
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/cmd/internal/diff"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // race is a difference that real clusters decide either way, which two runs may happen to decide alike.
@@ -19,6 +21,8 @@ var races = []race{
 	{diff.Objects, isUnscheduled, scheduling},
 	{diff.Events, isUnscheduled, scheduling},
 	{diff.Objects, isSeenLate, "what changes is seen when its watch delivers it, which can be after the call that follows from it"},
+	{diff.Calls, isDeletedAgain, "csi-provisioner deletes each of up to three versions of a released volume that it sees"},
+	{diff.Gaps, isSlowEnd, "how long the runtime takes to end a container hangs on how busy the node is"},
 }
 
 const scheduling = "whether the scheduler looks at a pod before its claim is bound hangs on who applies both, and on csi-provisioner"
@@ -34,6 +38,44 @@ func isUnscheduled(d Difference) bool {
 func isSeenLate(d Difference) bool {
 	row := d.Rows[d.Index]
 	return d.What == "order of cause and effect" && d.A == simulation && !strings.Contains(row.A.Text, " without: ") && strings.Contains(row.B.Text, " without: ")
+}
+
+// mostDeletes is how many versions of a released volume csi-provisioner may see: when it was released, when its deletion began, and
+// without the finalizer of the volume's protection.
+const mostDeletes = 3
+
+// isDeletedAgain reports whether a real run has one more of several successful calls of DeleteVolume.
+func isDeletedAgain(d Difference) bool {
+	const deleted = "DeleteVolume OK"
+	if d.A != simulation || d.Rows[d.Index].A.Text != "" || d.Rows[d.Index].B.Text != deleted {
+		return false
+	}
+	before, all := 0, 0
+	for i, row := range d.Rows {
+		if row.B.Text == deleted {
+			all++
+			if i < d.Index {
+				before++
+			}
+		}
+	}
+	return before > 0 && all <= mostDeletes
+}
+
+// slowestEnd is how much longer a container may take to end, and all of its pod that the kubelet ends before it unmounts.
+const slowestEnd = 5 * time.Second
+
+// afterPod is the gap between a pod, whose name is in lower case, and its volume's unmounting.
+var afterPod = lazyregexp.New(`^from [a-z0-9.-]+ to NodeUn(publish|stage)Volume$`)
+
+// isSlowEnd reports whether the kubelet of a real run unmounts a deleted pod's volume later.
+func isSlowEnd(d Difference) bool {
+	if d.A != simulation || !afterPod().MatchString(d.What) {
+		return false
+	}
+	simulated, badly := time.ParseDuration(d.Rows[d.Index].A.Text)
+	real, worse := time.ParseDuration(d.Rows[d.Index].B.Text)
+	return badly == nil && worse == nil && simulated < real && real-simulated <= slowestEnd
 }
 
 // known is why a difference is a known race; empty for any other.
