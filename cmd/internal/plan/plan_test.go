@@ -36,6 +36,23 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// On a cluster that is not kind's commands on nodes are run by pods, and nobody reaches the power of a node.
+func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
+	for name, want := range map[string]string{
+		"golden/kubelet-restart": "a privileged pod on the node does it",
+		"golden/node-reboot":     "✗ nobody reaches the power of the nodes of a cluster that is not kind's",
+	} {
+		s, err := scenario.Load("../../../scenarios/" + name + ".yaml")
+		require.NoError(t, err)
+		p, err := plan.New(t.Context(), s, promotion.TargetOptions{On: "kubeconfig"})
+		require.NoError(t, err)
+		assert.Contains(t, p.String(), want, name)
+		p, err = plan.New(t.Context(), s, promotion.TargetOptions{On: "kind"})
+		require.NoError(t, err)
+		assert.NotContains(t, p.String(), want, name)
+	}
+}
+
 // What is planned covers every step of the library: it becomes something, or there is a reason.
 func TestEveryStepOfTheLibraryIsPlanned(t *testing.T) {
 	files, err := filepath.Glob("../../../scenarios/*.yaml")

@@ -29,7 +29,7 @@ func (s *Scenario) Promote(o promotion.TargetOptions) (all []Promotion) {
 	all = s.neverThere(o)
 	there := s.podsAtFirst()
 	for _, step := range s.Steps {
-		p := s.promoted(step.action)
+		p := s.promoted(step.action).at(o, step.action)
 		if why := there.after(step.action); why != "" {
 			p = never("%s", why)
 		}

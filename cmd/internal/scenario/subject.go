@@ -14,7 +14,7 @@ func (s *Scenario) Subject() promotion.Subject {
 	subject := promotion.Subject{
 		Name: s.File, Kubernetes: version.Version(s.Kubernetes), Nodes: s.NodeNames(), NodeLabels: promotion.NodeLabels(s.Cluster.Nodes.options()), NodeTaints: promotion.NodeTaints(s.Cluster.Nodes.options()), Images: s.containerImages(),
 		Options:        func(ctx context.Context) sim.Options { return s.options(ctx, RunOptions{}, nil) },
-		EndsRegistrars: s.endsRegistrars(), Snapshots: s.needsSnapshots(), OfCluster: s.isOfCluster(), Alone: s.alone() != "", Owned: s.owned(),
+		EndsRegistrars: s.endsRegistrars(), ReachesNodes: s.reachesNodes(), Snapshots: s.needsSnapshots(), OfCluster: s.isOfCluster(), Alone: s.alone() != "", Owned: s.owned(),
 	}
 	if s.Cluster.Kind != nil {
 		subject.Kind = &s.Cluster.Kind.Cluster

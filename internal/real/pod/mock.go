@@ -72,6 +72,22 @@ func Keep() *cobra.Command {
 	return command
 }
 
+// Node is what the pod runs through which the programs of a node are reached.
+func Node() *cobra.Command {
+	o := proxy.NodeOptions{Token: os.Getenv(tokenVariable)}
+	command := &cobra.Command{
+		Use: "node", Short: "Run commands on the node of this pod, on order", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if o.Token == "" {
+				return &sim.ConfigError{Subject: "csisim node", Problem: "anybody could run commands: set the variable " + tokenVariable}
+			}
+			return proxy.Node(command.Context(), o)
+		},
+	}
+	command.Flags().StringVar(&o.Address, "address", "", "`HOST:PORT` of orders")
+	return command
+}
+
 // copyInto copies programs and libraries.
 func copyInto(dir string, files []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Commands are what containers run.
-func Commands() []*cobra.Command { return []*cobra.Command{Proxy(), Mock(), Keep(), Sleep()} }
+func Commands() []*cobra.Command { return []*cobra.Command{Proxy(), Mock(), Keep(), Node(), Sleep()} }
 
 // Run runs one of the commands in a program that has no others.
 func Run(ctx context.Context, args []string) error {

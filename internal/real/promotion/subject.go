@@ -37,6 +37,8 @@ type Subject struct {
 	Images []string
 	// EndsRegistrars says that it ends or starts registrars, Snapshots that it needs the kinds of snapshots.
 	EndsRegistrars, Snapshots bool
+	// ReachesNodes says that it does something on nodes that their API cannot do: kubelets, listings.
+	ReachesNodes bool
 	// OfCluster says that it changes what all have in common: then no name is changed.
 	OfCluster bool
 	// Alone says that nothing else may run at the same time.

@@ -343,6 +343,8 @@ func (t *Target) World(ctx context.Context, s Subject, sinks []trace.Sink) (*rea
 	real := realcluster.Options{Config: t.config, Nodes: s.Nodes, NodeLabels: s.NodeLabels, NodeTaints: s.NodeTaints, Drivers: t.deployments[s.Name].Drivers, Deploy: t.deploy(s.Name), Sinks: sinks}
 	if t.kind != nil {
 		real.Machines = t.kind
+	} else if built := t.deployments[s.Name].Built; len(built) > 0 {
+		real.NodeImage, real.Reach = built[0].Names[0], s.ReachesNodes
 	}
 	return realcluster.New(ctx, real)
 }

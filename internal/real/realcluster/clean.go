@@ -30,6 +30,9 @@ func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []strin
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := c.wakeKubelets(ctx); err != nil {
+		return nil, nil, environment(err, "start the kubelets of the nodes")
+	}
 	all, err := c.managed()
 	if err != nil {
 		return nil, nil, environment(err, "list what csisim has made")

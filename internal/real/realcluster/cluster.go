@@ -43,7 +43,11 @@ type Machines interface {
 // Options describe a cluster and what is deployed there.
 type Options struct {
 	Config   *rest.Config
-	Machines Machines // nil if nobody reaches the nodes
+	Machines Machines // nil if the nodes are reached through pods, of NodeImage
+	// NodeImage is an image with csisim's program that the nodes have. Default: the nodes are not reached without Machines.
+	NodeImage string
+	// Reach says that the scenario does something on its nodes: whether that is permitted is seen at the start.
+	Reach bool
 	// Nodes are the nodes that the scenario knows; others are left alone.
 	Nodes []string
 	// NodeLabels are the labels that the scenario's nodes have besides their own.
@@ -97,6 +101,9 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
 	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}}
+	if o.Machines == nil && o.NodeImage != "" {
+		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
+	}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))
@@ -132,8 +139,24 @@ func (c *Cluster) start() error {
 		return err
 	}
 	go c.attend(askEvery, longestSilence)
+	if err := c.reachNodes(); err != nil {
+		return err
+	}
 	for _, d := range c.options.Drivers {
 		if err := c.Install(d.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reachNodes sees whether commands can be run on the nodes, if the scenario needs that: better now than in the middle of it.
+func (c *Cluster) reachNodes() error {
+	if !c.options.Reach {
+		return nil
+	}
+	for _, node := range c.options.Nodes {
+		if _, err := c.run(node, "true"); err != nil {
 			return err
 		}
 	}

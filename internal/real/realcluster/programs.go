@@ -141,7 +141,7 @@ func noneRuns(p sim.Plugin) error {
 
 func (c *Cluster) run(node string, command ...string) (string, error) {
 	if c.options.Machines == nil {
-		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("only the nodes of kind clusters are reached so far")}
+		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("nobody reaches it")}
 	}
 	out, err := c.options.Machines.Run(c.ctx, node, command...)
 	return out, environment(err, "run %q on %s", strings.Join(command, " "), node)

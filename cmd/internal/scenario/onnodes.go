@@ -1,0 +1,51 @@
+package scenario
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/real/promotion"
+)
+
+// reachesNodes reports whether the scenario does something on nodes that their API cannot do.
+func (s *Scenario) reachesNodes() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return isOnNode(step.action) }) || slices.ContainsFunc(s.Expect.That, Statement.looksAtNodes)
+}
+
+// isOnNode reports whether a command on a node takes a step.
+func isOnNode(a action) bool {
+	switch s := a.(type) {
+	case killKubeletStep, restartKubeletStep, startKubeletStep, restartControllerStep, killControllerStep, startControllerStep, *recordFilesStep:
+		return true
+	case *faultStep:
+		return s.Kill != "" && s.Kill != string(fault.Driver)
+	case *expectStep:
+		return slices.ContainsFunc(s.That, Statement.looksAtNodes)
+	}
+	return false
+}
+
+// isPower reports whether a step is about the power of a node.
+func isPower(a action) bool {
+	switch s := a.(type) {
+	case powerOffStep, powerOnStep:
+		return true
+	case *faultStep:
+		return s.Kill == string(fault.Node)
+	}
+	return false
+}
+
+// at is what a step becomes on one cluster or another: those that are not kind's are reached through their API alone.
+func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
+	if _, isKind := o.IsKind(); isKind || p.Never != "" {
+		return p
+	}
+	if isPower(a) {
+		return never("%s", promotion.NeverPower(o))
+	}
+	if isOnNode(a) {
+		p.Becomes += "; a privileged pod on the node does it"
+	}
+	return p
+}

@@ -1,0 +1,47 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// onNode runs a command among the files and mounts of the node's process 1, and returns what it printed.
+func onNode(ctx context.Context, command []string) (output string, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocks it: the thread is in another namespace, and ends with the goroutine
+		if err = enterNode(); err != nil {
+			err = fmt.Errorf("enter the mount namespace of the node: %w", err)
+			return
+		}
+		var out, complaints strings.Builder
+		child := exec.CommandContext(ctx, command[0], command[1:]...)
+		child.Stdout, child.Stderr, child.Dir = &out, &complaints, "/"
+		if err = child.Run(); err != nil && complaints.Len() > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(complaints.String()))
+		}
+		output = out.String()
+	}()
+	<-done
+	return output, err
+}
+
+// enterNode gives this thread the mounts of process 1.
+func enterNode() error {
+	namespace, err := os.Open("/proc/1/ns/mnt")
+	if err != nil {
+		return err
+	}
+	defer namespace.Close()
+	if err := unix.Unshare(unix.CLONE_FS); err != nil { // a thread that shares its root directory with others may not
+		return err
+	}
+	return unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNS)
+}
