@@ -23,18 +23,20 @@ func (d *Disk) BindMount(source, target string, readOnly bool) error {
 }
 
 func bind(source, target string, readOnly bool) error {
-	if err := unix.Mount(source, target, "", unix.MS_BIND, ""); err != nil {
-		return err
-	}
 	if !readOnly {
-		return nil
+		return unix.Mount(source, target, "", unix.MS_BIND, "")
 	}
-	// A bind mount takes its access from its source; only a second step changes it.
-	err := unix.MountSetattr(unix.AT_FDCWD, target, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	// It is read-only before it is mounted: a later step would be seen in this mount namespace alone, not where the mount is
+	// propagated to.
+	tree, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
-		return errors.Join(fmt.Errorf("make it read-only: %w", err), unix.Unmount(target, 0))
+		return fmt.Errorf("clone the mount: %w", err)
 	}
-	return nil
+	defer unix.Close(tree)
+	if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("make it read-only: %w", err)
+	}
+	return unix.MoveMount(tree, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 // Unmount takes the topmost mount off target.
