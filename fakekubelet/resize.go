@@ -140,10 +140,11 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 	changed := func(name corev1.ResourceName) bool {
 		return !now.Requests[name].Equal(was.Requests[name]) || !now.Limits[name].Equal(was.Limits[name])
 	}
-	c.renew = c.program != nil && c.running() && slices.ContainsFunc(c.spec.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
+	asks := slices.ContainsFunc(c.spec.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
 		return p.RestartPolicy == corev1.RestartContainer && changed(p.ResourceName)
 	})
-	if c.renew {
+	if asks && c.program != nil && c.running() {
+		c.renew = true // until it has ended, whatever a later resize changes
 		c.process.Wake()
 	}
 }
