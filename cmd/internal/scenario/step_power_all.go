@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	register("power-off-cluster", "Takes the power of a whole cluster away, of a scenario with clusters: its nodes, its control plane and the controllers of its drivers end where they stand, files and API objects stay, and nobody reaches its API.", `power-off-cluster: west`, powerOffAllStep(""))
+	register("power-off-cluster", "Takes the power of a whole cluster away, of a scenario with clusters: its nodes, its control plane and the controllers of its drivers end where they stand, API objects and files stay, but for what driver programs made on their node's own disk and did not sync, and nobody reaches its API.", `power-off-cluster: west`, powerOffAllStep(""))
 	register("power-on-cluster", "Gives a cluster its power back: what ran begins again.", `power-on-cluster: west`, powerOnAllStep(""))
 }
 
