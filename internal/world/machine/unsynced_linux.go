@@ -34,6 +34,8 @@ type heldFile struct {
 	on    uint64 // its file system
 }
 
+func (f heldFile) is(stat *unix.Stat_t) bool { return f.inode == stat.Ino && f.on == stat.Dev }
+
 // most bounds how many files are held: of more, the oldest count as synced.
 const most = 256
 
@@ -96,8 +98,8 @@ func (u *unsynced) hold(fd int) {
 		return unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0
 	})
 	var stat unix.Stat_t
-	is := func(f heldFile) bool { return f.inode == stat.Ino && f.on == stat.Dev }
-	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || slices.ContainsFunc(u.files, is) || !u.own(stat.Dev, fd) {
+	known := func(f heldFile) bool { return f.is(&stat) }
+	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || slices.ContainsFunc(u.files, known) || !u.own(stat.Dev, fd) {
 		_ = unix.Close(fd)
 		return
 	}
@@ -112,7 +114,7 @@ func (u *unsynced) hold(fd int) {
 func (u *unsynced) sync(name string) {
 	var stat unix.Stat_t
 	if unix.Stat(name, &stat) == nil {
-		u.drop(func(f heldFile) bool { return f.inode == stat.Ino && f.on == stat.Dev })
+		u.drop(func(f heldFile) bool { return f.is(&stat) })
 	}
 }
 
