@@ -12,7 +12,7 @@ func (s *Scenario) reachesNodes() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return isOnNode(step.action) }) || slices.ContainsFunc(s.Expect.That, Statement.looksAtNodes)
 }
 
-// isOnNode reports whether a command on a node takes a step.
+// isOnNode reports whether a step takes a command on a node.
 func isOnNode(a action) bool {
 	switch s := a.(type) {
 	case killKubeletStep, restartKubeletStep, startKubeletStep, restartControllerStep, killControllerStep, startControllerStep, *recordFilesStep:
@@ -42,7 +42,7 @@ func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
 		return p
 	}
 	if isPower(a) {
-		return never("%s", promotion.NeverPower(o))
+		return never("nobody reaches the power of the nodes of a cluster that is not kind's")
 	}
 	if isOnNode(a) {
 		p.Becomes += "; a privileged pod on the node does it"

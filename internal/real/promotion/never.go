@@ -59,14 +59,6 @@ func NeverFault(f *fault.Fault) string {
 	return ""
 }
 
-// NeverPower is why nodes cannot lose their power; empty if they can.
-func NeverPower(o TargetOptions) string {
-	if _, isKind := o.IsKind(); isKind {
-		return ""
-	}
-	return "nobody reaches the power of the nodes of a cluster that is not kind's"
-}
-
 // NeverVersion is why no cluster can be made for a subject; empty if one can. One that is there has the version that it has.
 func NeverVersion(s Subject, o TargetOptions) string {
 	_, isKind := o.IsKind()

@@ -141,7 +141,7 @@ func noneRuns(p sim.Plugin) error {
 
 func (c *Cluster) run(node string, command ...string) (string, error) {
 	if c.options.Machines == nil {
-		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("nobody reaches it")}
+		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("the cluster is not kind's, and no image that csisim made for a driver could run there")}
 	}
 	out, err := c.options.Machines.Run(c.ctx, node, command...)
 	return out, environment(err, "run %q on %s", strings.Join(command, " "), node)
