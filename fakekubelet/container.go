@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // container is a container of a pod some of whose containers are programs. One of an
@@ -35,7 +36,7 @@ type container struct {
 }
 
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
-	c := &container{podWorker: w, spec: spec, init: init, sidecar: init && runtime.Sidecar(spec), waiting: w.notStarted()}
+	c := &container{podWorker: w, spec: spec, init: init, sidecar: init && workload.Sidecar(spec), waiting: w.notStarted()}
 	if w.options.Runtime.Runs(spec.Image) {
 		c.program = w.options.Runtime.Program(w.pod, spec)
 	}

@@ -3,7 +3,7 @@ package fakekubelet
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // phaseOf is what the states of its containers make of a pod. A pod is over when none of its containers will run any more, and has
@@ -14,14 +14,14 @@ func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1
 		c, status := &spec.InitContainers[i], &s.InitContainerStatuses[i]
 		end := lastEnd(status)
 		switch {
-		case runtime.Sidecar(c) && status.State.Running != nil:
+		case workload.Sidecar(c) && status.State.Running != nil:
 			running++
 			if !begun && (status.Started == nil || !*status.Started) {
 				uninitialized++
 			}
-		case runtime.Sidecar(c) && end == nil: // the end of a sidecar changes nothing
+		case workload.Sidecar(c) && end == nil: // the end of a sidecar changes nothing
 			waiting++
-		case runtime.Sidecar(c):
+		case workload.Sidecar(c):
 		case end == nil:
 			uninitialized++
 		case end.ExitCode != 0 && !restartsAfter(c, spec, true, end.ExitCode):

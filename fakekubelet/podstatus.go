@@ -7,11 +7,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // setStatus writes the pod's status, unless the pod is gone. What the API server does not take is
@@ -63,7 +63,7 @@ func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, st
 func (w *podWorker) served() []string {
 	var names []string
 	for i := range w.pod.Spec.InitContainers {
-		if c := &w.pod.Spec.InitContainers[i]; runtime.Sidecar(c) {
+		if c := &w.pod.Spec.InitContainers[i]; workload.Sidecar(c) {
 			names = append(names, c.Name)
 		}
 	}
@@ -86,8 +86,8 @@ func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() c
 	s.ContainerStatuses, s.InitContainerStatuses = nil, nil
 	for i := range w.pod.Spec.InitContainers {
 		c := &w.pod.Spec.InitContainers[i]
-		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: new(running && runtime.Sidecar(c))}
-		if done := w.terminated("Completed", 0)(); !runtime.Sidecar(c) && status.State.Waiting == nil {
+		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: new(running && workload.Sidecar(c))}
+		if done := w.terminated("Completed", 0)(); !workload.Sidecar(c) && status.State.Waiting == nil {
 			status.State, status.Ready = done, true
 		}
 		s.InitContainerStatuses = append(s.InitContainerStatuses, status)

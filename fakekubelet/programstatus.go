@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // report writes what the containers of the pod do to its status.
@@ -82,7 +83,7 @@ func (w *podWorker) conditions(s *corev1.PodStatus) {
 // unready are the sidecars and containers that are not ready.
 func (w *podWorker) unready(s *corev1.PodStatus) (names []string) {
 	for i, status := range s.InitContainerStatuses {
-		if runtime.Sidecar(&w.pod.Spec.InitContainers[i]) && !status.Ready {
+		if workload.Sidecar(&w.pod.Spec.InitContainers[i]) && !status.Ready {
 			names = append(names, status.Name)
 		}
 	}
@@ -100,7 +101,7 @@ func (w *podWorker) initialized(s *corev1.PodStatus) {
 	var incomplete []string
 	for i, status := range s.InitContainerStatuses {
 		done := status.Ready
-		if runtime.Sidecar(&w.pod.Spec.InitContainers[i]) {
+		if workload.Sidecar(&w.pod.Spec.InitContainers[i]) {
 			done = status.Started != nil && *status.Started
 		}
 		if !done {

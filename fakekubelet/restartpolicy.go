@@ -5,13 +5,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/fakekubelet/internal/runtime"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // restartsAfter reports whether a container that ended with an exit code is started again: its own rules say so first, then its own
 // policy, then the pod's. An init container that has done its work is not. [pkg/api/v1/pod/util.go: ContainerShouldRestart]
 func restartsAfter(c *corev1.Container, pod *corev1.PodSpec, init bool, code int32) bool {
-	if init && !runtime.Sidecar(c) && code == 0 {
+	if init && !workload.Sidecar(c) && code == 0 {
 		return false
 	}
 	policy := restartPolicyOf(c, pod)

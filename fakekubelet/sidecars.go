@@ -13,7 +13,7 @@ func (c *container) over() bool {
 }
 
 // awaitTurn has a sidecar that is to end wait for the pod's containers and for the sidecars after it, as long as it has time.
-// It answers what is left of that. [pkg/kubelet/kuberuntime/kuberuntime_termination_order.go]
+// It returns what is left of that. [pkg/kubelet/kuberuntime/kuberuntime_termination_order.go]
 func (c *container) awaitTurn(p *kernel.Process, grace time.Duration) time.Duration {
 	if !c.sidecar {
 		return grace

@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // Runtime is the sandboxes of one node.
@@ -92,15 +93,10 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 			continue // it starts when the kubelet says so
 		}
 		r.record("StartContainer", name, nil)
-		if i >= len(pod.Spec.InitContainers) || Sidecar(c) {
+		if i >= len(pod.Spec.InitContainers) || workload.Sidecar(c) {
 			s.running = append(s.running, c.Name)
 		}
 	}
-}
-
-// Sidecar reports whether an init container runs beside the pod's containers until these have ended.
-func Sidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // Containers are all that a pod's manifest names, in the order in which they start.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/objectname"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // checkPod returns the field errors of a pod. A new one has no ephemeral containers, and no node while it waits for
@@ -146,7 +147,7 @@ func initContainers(spec *corev1.PodSpec, volumes map[string]*corev1.VolumeSourc
 			names = append(names, c.Name)
 		}
 		errs = append(errs, hostPortConflicts(spec.InitContainers[i:i+1], list)...)
-		if isSidecar(c) {
+		if workload.Sidecar(c) {
 			errs = append(errs, lifecycle(at.Child("lifecycle"), c.Lifecycle, spec)...)
 			errs = append(errs, probes(at, c)...)
 			continue

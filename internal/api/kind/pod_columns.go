@@ -63,7 +63,7 @@ func podSummary(p *corev1.Pod) podState {
 		}
 	}
 	for i := range p.Spec.InitContainers {
-		if isSidecar(&p.Spec.InitContainers[i]) {
+		if workload.Sidecar(&p.Spec.InitContainers[i]) {
 			s.all++
 		}
 	}
@@ -84,7 +84,7 @@ func podSummary(p *corev1.Pod) podState {
 func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
 	for i, c := range p.Status.InitContainerStatuses {
 		s.restarts.add(c)
-		sidecar := slices.ContainsFunc(p.Spec.InitContainers, func(other corev1.Container) bool { return other.Name == c.Name && isSidecar(&other) })
+		sidecar := slices.ContainsFunc(p.Spec.InitContainers, func(other corev1.Container) bool { return other.Name == c.Name && workload.Sidecar(&other) })
 		if sidecar {
 			s.ofSidecars.add(c)
 		}

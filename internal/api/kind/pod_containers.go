@@ -54,11 +54,6 @@ func environment(at *field.Path, all []corev1.EnvVar) field.ErrorList {
 	return errs
 }
 
-// isSidecar reports whether an init container stays beside the containers of its pod: it is restarted when it ends.
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
 // environmentFrom checks what a container takes whole config maps and secrets from.
 func environmentFrom(at *field.Path, all []corev1.EnvFromSource) (errs field.ErrorList) {
 	reference := func(at *field.Path, name string) field.ErrorList {

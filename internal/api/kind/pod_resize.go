@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // Resized is what a write of a pod's resize subresource makes of it: resources and resize policies are the given ones, all else stays as
@@ -109,7 +110,7 @@ func resizeInit(at *field.Path, now, was *corev1.Container) (errs field.ErrorLis
 	if now.Resources = likeBefore(now.Resources, was.Resources); !equality.Semantic.DeepEqual(now, was) {
 		errs = append(errs, field.Forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable"))
 	}
-	if isSidecar := now.RestartPolicy != nil && *now.RestartPolicy == corev1.ContainerRestartPolicyAlways; !changed || isSidecar {
+	if !changed || workload.Sidecar(now) {
 		return errs
 	}
 	for _, policy := range now.ResizePolicy {

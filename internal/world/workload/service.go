@@ -42,11 +42,8 @@ func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	if port.TargetPort.StrVal == "" {
 		return port.TargetPort.IntVal, true
 	}
-	sidecar := func(c corev1.Container) bool {
-		return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-	}
 	for i, container := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-		if i >= len(pod.Spec.Containers) && !sidecar(container) {
+		if i >= len(pod.Spec.Containers) && !Sidecar(&container) {
 			continue
 		}
 		for _, p := range container.Ports {
