@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,14 +81,17 @@ func groupsLeft(t *testing.T) []string {
 	return own
 }
 
-// Given a program that has grown beyond a limit that it gets while it runs. Then it is killed; below a higher one it would have run on.
+// Given a program that waits, and then takes more than its limit. When it gets a higher one while it waits, then it lives.
 func TestALimitChangesWhileAProgramRuns(t *testing.T) {
 	m, dir := limited(t), image(t)
-	c := inRoot(machine.Root{Dir: dir}, `x=0123456789abcdef; while [ ${#x} -lt 20000000 ]; do x=$x$x; done`)
-	c.Limits.Memory = 16 << 20
+	c := inRoot(machine.Root{Dir: dir}, `read go; x=0123456789abcdef; while [ ${#x} -lt 40000000 ]; do x=$x$x; done`)
+	c.Limits.Memory, c.Stdin, c.StdinOnce = 64<<20, true, true
+	c.Stdout = filepath.Join(t.TempDir(), "log")
+	c.Stderr, c.Began = c.Stdout, time.Now()
 	p, err := m.Start(c)
 	require.NoError(t, err)
 	require.NoError(t, p.Limit(machine.Limits{Memory: 512 << 20}))
+	require.NoError(t, p.Attach(t.Context(), machine.Stdio{In: strings.NewReader("go\n")}))
 	<-p.Done()
 	assert.False(t, p.OutOfMemory())
 	assert.Zero(t, p.ExitCode())
