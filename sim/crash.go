@@ -230,7 +230,7 @@ func (c *Simulation) PowerOff(name string) error {
 		return &EnvironmentError{"power off node " + name, err}
 	}
 	if disk, is := n.machine.(*machine.Disk); is && disk.Lost() > 0 {
-		c.note(name, "%d files that programs of the node had not synced are empty", disk.Lost())
+		c.note(name, "%d files have lost what programs of the node had not synced", disk.Lost())
 	}
 	c.watch.ResetMounts(n.machine)
 	return nil

@@ -89,7 +89,15 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 	if err != nil {
 		return nil, &EnvironmentError{"put the cluster on disk", err}
 	}
+	c.keepTime(m)
 	return m, nil
+}
+
+// keepTime has a machine know the cluster's time, by which it writes files to its disk.
+func (c *Simulation) keepTime(d *machine.Disk) {
+	moved := func() { d.ClockMoved(c.World.Kernel.Elapsed()) }
+	moved()
+	c.World.Kernel.OnClock(moved)
 }
 
 // newApart makes a machine in a mount namespace of its own.
@@ -115,6 +123,7 @@ func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
 	if cause := m.SharesProcesses(); cause != nil {
 		c.apart = cmp.Or(c.apart, "by mount namespaces") + fmt.Sprintf("; they share processes (%v), so a program that enters the mount namespace of process 1 leaves its node", cause)
 	}
+	c.keepTime(m)
 	return m, c.run.loops.AddMemory(m.Memory()...)
 }
 

@@ -41,6 +41,20 @@ func (p place) open(flags, mode uint64) (int, error) {
 	return unix.Openat2(p.dir, p.path, &how)
 }
 
+// holdSpot opens the file at a spot of a waiting call, without reading or writing it.
+func (n *notification) holdSpot(s spot) (int, error) {
+	if s.path == 0 {
+		return unix.Open(fmt.Sprintf("/proc/%d/fd/%d", n.pid, int32(n.args[s.dir-1])), unix.O_PATH|unix.O_CLOEXEC, 0)
+	}
+	from := unix.AT_FDCWD
+	if s.dir > 0 {
+		from = int(int32(n.args[s.dir-1]))
+	}
+	place := n.placeOf(from, n.args[s.path-1])
+	defer place.close()
+	return place.open(unix.O_PATH, 0)
+}
+
 // look is what is there, and whether something is mounted on it; nil if nothing is there.
 func (p place) look() *unix.Statx_t {
 	fd, err := p.open(unix.O_PATH, 0)

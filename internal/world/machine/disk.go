@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/csisim/csisim/internal/world/workdir"
 )
@@ -40,7 +41,7 @@ type Disk struct {
 	kept map[string]*os.File // open by KeepOpen
 
 	unsynced *unsynced
-	lost     int // how many files the last power-off has emptied
+	lost     int // how many files the last power-off has cut
 
 	furnished map[string]bool // what Written does not list: it came before the programs
 }
@@ -160,7 +161,10 @@ func (d *Disk) PowerOff() error {
 	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)
 }
 
-// Lost is how many files are empty since the last power-off, as programs had not synced them.
+// ClockMoved says what the cluster's time is: by that the kernel writes files to the disk which programs do not sync.
+func (d *Disk) ClockMoved(now time.Duration) { d.unsynced.moved(now) }
+
+// Lost is how many files the last power-off has cut to what was on the disk, as programs had not synced them.
 func (d *Disk) Lost() int { return d.lost }
 
 // Close powers off, ends the machine's thread and with it its mount namespace, and

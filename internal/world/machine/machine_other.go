@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // What only Linux has: mount namespaces, bind mounts, and programs that die with
@@ -115,8 +116,9 @@ func follow(*unsynced) *changes { return nil }
 // unsynced is not known: changes are not seen.
 type unsynced struct{}
 
-func (*Disk) newUnsynced() *unsynced { return nil }
-func (*unsynced) lose() int          { return 0 }
+func (*Disk) newUnsynced() *unsynced  { return nil }
+func (*unsynced) lose() int           { return 0 }
+func (*unsynced) moved(time.Duration) {}
 
 func (*changes) arm(*Hold)                      {}
 func (*changes) release(*Hold)                  {}

@@ -22,13 +22,21 @@ func anyText(path int) spot     { return spot{path: path + 1, text: true} }
 func fileOpened(file int) spot  { return spot{dir: file + 1} }
 func (s spot) isEmpty() bool    { return s == spot{} }
 
+// change is what a waiting call changes; of one that is not known it is empty.
+func (n *notification) change() change {
+	i := slices.IndexFunc(changesOfFiles, func(c change) bool { return c.number == uint32(n.number) })
+	if i < 0 {
+		return change{}
+	}
+	return changesOfFiles[i]
+}
+
 // systemCall is a waiting call in words; nil for one that changes nothing.
 func (n *notification) systemCall() *SystemCall {
-	i := slices.IndexFunc(changesOfFiles, func(c change) bool { return c.number == uint32(n.number) })
-	if i < 0 || changesOfFiles[i].name == syncAll {
+	c, begins := n.change(), false
+	if c.name == syncAll || c.name == "" {
 		return nil
 	}
-	c, begins := changesOfFiles[i], false
 	if c.name == open {
 		file := fileOf(n)
 		defer file.close()

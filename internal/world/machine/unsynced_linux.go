@@ -1,43 +1,60 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// unsynced are files of a machine's own disk that programs have made or emptied, and not synced since. A disk has such a
-// file by its name while its content is in the page cache alone: it is empty when the machine has lost power. Writes to a file that
-// keeps its content, and those after its sync, are not seen.
+// unsynced are files of a machine's own disk that programs have written, and not synced since. A disk has such a file by its name
+// while what was written is in the page cache alone: it has lost that when the machine has lost power. The kernel itself writes it to
+// the disk after a while. Of a file that stays open, later writes are not seen: they count as made when it was opened or last synced.
+// What is overwritten in its place counts as written to the disk at once.
 type unsynced struct {
 	own func(device uint64, fd int) bool // whether a file is on the machine's own disk
+	now atomic.Int64                     // the cluster's time, a time.Duration
 
 	mu    sync.Mutex
 	begun []begunFile
 	files []heldFile
 }
 
-// begunFile is one whose opening may be under way.
+// begunFile is one that was not there and whose opening may be under way.
 type begunFile struct {
 	*openedFile
+	since time.Duration
 	looks int // how often it was not there
 }
 
 // heldFile is one that is there, whatever its name has become. It is not open: nothing is read or written.
 type heldFile struct {
-	fd    int
-	inode uint64
-	on    uint64 // its file system
+	fd     int
+	inode  uint64
+	on     uint64 // its file system
+	synced int64  // how much of it the disk has
+	since  time.Duration
 }
 
 func (f heldFile) is(stat *unix.Stat_t) bool { return f.inode == stat.Ino && f.on == stat.Dev }
 
-// most bounds how many files are held: of more, the oldest count as synced.
+// most bounds how many files are held: of more, the oldest count as written to the disk.
 const most = 256
+
+// writtenBack is the age at which the kernel has written a file to the disk: vm.dirty_expire_centisecs, and until it looks for
+// such files again, vm.dirty_writeback_centisecs.
+const writtenBack = 30*time.Second + 5*time.Second
+
+// moved says what the cluster's time is.
+func (u *unsynced) moved(now time.Duration) { u.now.Store(int64(now)) }
+
+func (u *unsynced) time() time.Duration { return time.Duration(u.now.Load()) }
 
 // note takes notice of a call that is about to be made. A nil list notes nothing.
 func (u *unsynced) note(n *notification) {
@@ -49,30 +66,42 @@ func (u *unsynced) note(n *notification) {
 	u.settle()
 	switch n.number {
 	case unix.SYS_FSYNC, unix.SYS_FDATASYNC:
-		u.sync(fmt.Sprintf("/proc/%d/fd/%d", n.pid, int32(n.args[0])))
+		u.sync(n)
 	case unix.SYS_SYNC, unix.SYS_SYNCFS:
-		u.forget()
+		for i := range u.files {
+			u.reachDisk(&u.files[i])
+		}
+	case unix.SYS_PWRITE64, unix.SYS_FALLOCATE, unix.SYS_COPY_FILE_RANGE:
+		u.write(n)
+	case unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE:
+		if f := u.write(n); f != nil {
+			f.synced = min(f.synced, int64(n.args[1]))
+		}
 	default:
-		switch file := fileOf(n); {
-		case file == nil:
-		case file.begins():
-			u.begun = append(u.begun, begunFile{openedFile: file})
-		default:
-			file.close()
+		if file := fileOf(n); file != nil {
+			u.open(file)
 		}
 	}
 }
 
-// begins reports whether the file is made or emptied, and not each write to it synced at once.
-func (f *openedFile) begins() bool {
-	if f.flags&unix.O_DSYNC != 0 {
-		return false
+// open takes notice of a file that is about to be made, emptied or opened for writing, and not each write to it synced at once.
+func (u *unsynced) open(file *openedFile) {
+	const anew = unix.O_CREAT | unix.O_EXCL
+	fd, err := file.open(unix.O_PATH, 0)
+	switch {
+	case file.flags&unix.O_DSYNC != 0:
+		_ = unix.Close(fd)
+	case err == nil && file.flags&anew != anew:
+		if f := u.hold(fd, u.time()); f != nil && file.flags&unix.O_TRUNC != 0 {
+			f.synced = 0
+		}
+	case err == nil: // it fails
+		_ = unix.Close(fd)
+	case file.flags&unix.O_CREAT != 0:
+		u.begun = append(u.begun, begunFile{openedFile: file, since: u.time()})
+		return
 	}
-	there := f.look()
-	if there == nil {
-		return f.flags&unix.O_CREAT != 0
-	}
-	return there.Mode&unix.S_IFMT == unix.S_IFREG && f.flags&unix.O_TRUNC != 0 && f.flags&unix.O_EXCL == 0
+	file.close()
 }
 
 // settle finds the files that have been begun. An opening that has failed leaves none.
@@ -85,36 +114,80 @@ func (u *unsynced) settle() {
 		}
 		b.close()
 		if err == nil {
-			u.hold(fd)
+			if f := u.hold(fd, b.since); f != nil {
+				f.synced = 0
+			}
 		}
 		return true
 	})
 }
 
-// hold keeps a file in mind, if it is one of the machine's disk, and drops those that are removed meanwhile.
-func (u *unsynced) hold(fd int) {
+// write takes notice of a file that is written to, or cut.
+func (u *unsynced) write(n *notification) *heldFile {
+	fd, err := n.holdSpot(n.change().of)
+	if err != nil {
+		return nil
+	}
+	return u.hold(fd, u.time())
+}
+
+// hold keeps a file in mind that is written since some time, if it is one of the machine's disk. A nil file is none.
+func (u *unsynced) hold(fd int, since time.Duration) *heldFile {
+	u.drop(u.isWrittenBack)
+	var stat unix.Stat_t
+	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		_ = unix.Close(fd)
+		return nil
+	}
+	if i := u.find(&stat); i >= 0 {
+		_ = unix.Close(fd)
+		return &u.files[i]
+	}
+	if !u.own(stat.Dev, fd) {
+		_ = unix.Close(fd)
+		return nil
+	}
+	u.makeRoom()
+	u.files = append(u.files, heldFile{fd: fd, inode: stat.Ino, on: stat.Dev, synced: stat.Size, since: since})
+	return &u.files[len(u.files)-1]
+}
+
+func (u *unsynced) find(stat *unix.Stat_t) int {
+	return slices.IndexFunc(u.files, func(f heldFile) bool { return f.is(stat) })
+}
+
+func (u *unsynced) isWrittenBack(f heldFile) bool { return u.time()-f.since >= writtenBack }
+
+// makeRoom drops files that are removed meanwhile or, if there are none, the oldest.
+func (u *unsynced) makeRoom() {
+	if len(u.files) < most {
+		return
+	}
 	u.drop(func(f heldFile) bool {
 		var stat unix.Stat_t
 		return unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0
 	})
-	var stat unix.Stat_t
-	known := func(f heldFile) bool { return f.is(&stat) }
-	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || slices.ContainsFunc(u.files, known) || !u.own(stat.Dev, fd) {
-		_ = unix.Close(fd)
-		return
-	}
 	if len(u.files) == most {
-		_ = unix.Close(u.files[0].fd)
-		u.files = u.files[1:]
+		oldest := slices.MinFunc(u.files, func(a, b heldFile) int { return cmp.Compare(a.since, b.since) })
+		u.drop(func(f heldFile) bool { return f == oldest })
 	}
-	u.files = append(u.files, heldFile{fd: fd, inode: stat.Ino, on: stat.Dev})
 }
 
-// sync drops the file of a name: it is on the disk.
-func (u *unsynced) sync(name string) {
+// sync has a file's content on the disk. What its program writes to it from now on is not.
+func (u *unsynced) sync(n *notification) {
 	var stat unix.Stat_t
-	if unix.Stat(name, &stat) == nil {
-		u.drop(func(f heldFile) bool { return f.is(&stat) })
+	if unix.Stat(fmt.Sprintf("/proc/%d/fd/%d", n.pid, int32(n.args[0])), &stat) != nil {
+		return
+	}
+	if i := u.find(&stat); i >= 0 {
+		u.reachDisk(&u.files[i])
+	}
+}
+
+func (u *unsynced) reachDisk(f *heldFile) {
+	var stat unix.Stat_t
+	if unix.Fstat(f.fd, &stat) == nil {
+		f.synced, f.since = stat.Size, u.time()
 	}
 }
 
@@ -128,17 +201,17 @@ func (u *unsynced) drop(is func(heldFile) bool) {
 	})
 }
 
-// lose empties the files, whose programs have ended, and returns how many had content.
+// lose cuts the files, whose programs have ended, to what the disk has of them, and returns how many have lost something.
 func (u *unsynced) lose() (lost int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.settle()
 	for _, f := range u.files {
 		var stat unix.Stat_t
-		if unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0 || stat.Size == 0 {
+		if u.isWrittenBack(f) || unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0 || stat.Size <= f.synced {
 			continue
 		}
-		if os.Truncate(fmt.Sprintf("/proc/self/fd/%d", f.fd), 0) == nil { // else it could not be written either
+		if os.Truncate(fmt.Sprintf("/proc/self/fd/%d", f.fd), f.synced) == nil { // else it could not be written either
 			lost++
 		}
 	}

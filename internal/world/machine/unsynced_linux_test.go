@@ -3,6 +3,7 @@ package machine_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,7 @@ import (
 )
 
 // What reaches the disk of a node is what its programs have synced: a file's name, when it was renamed, but not its content.
-func TestALossOfPowerEmptiesFilesThatWereNotSynced(t *testing.T) {
+func TestALossOfPowerTakesWhatWasNotSynced(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, want string
 		lost         int
@@ -28,7 +29,14 @@ func TestALossOfPowerEmptiesFilesThatWereNotSynced(t *testing.T) {
 		"emptied and written again":    {`echo a >x; sync x; echo b >x`, "x=", 1},
 		"written each time with sync":  {`echo a | dd of=x oflag=dsync 2>/dev/null`, "x=a", 0},
 		"made with a name of its own":  {`mv -T $(mktemp -p . ) x; echo a >>x`, "x=", 1},
-		"appended to, which is unseen": {`echo a >x; sync x; echo b >>x`, "x=a\nb", 0},
+		"appended to":                  {`echo a >x; sync x; echo b >>x`, "x=a", 1},
+		"appended to and synced":       {`echo a >x; sync x; echo b >>x; sync x`, "x=a\nb", 0},
+		"appended to, renamed":         {`echo a >x; sync x; echo b >>x; mv -T x y`, "y=a", 1},
+		"appended to when it was open": {`exec 3>x; echo a >&3; sync x; echo b >&3`, "x=a", 1},
+		"opened to append nothing":     {`echo a >x; sync x; : >>x`, "x=a", 0},
+		"overwritten, which is unseen": {`echo a >x; sync x; echo b 1<>x`, "x=b", 0},
+		"cut and written again":        {`echo a >x; sync x; truncate -s 0 x; echo b >>x`, "x=", 1},
+		"grown":                        {`echo a >x; sync x; truncate -s 9 x`, "x=a", 1},
 		"removed":                      {`echo a >x; rm x`, "", 0},
 		"one of two":                   {`echo a >x; echo b >y; sync y`, "x= y=b", 1},
 	} {
@@ -39,6 +47,43 @@ func TestALossOfPowerEmptiesFilesThatWereNotSynced(t *testing.T) {
 			p, begin := followed(t, m, c.script)
 			begin()
 			<-p.Done()
+			require.NoError(t, m.PowerOff())
+			assert.Equal(t, c.want, files(t, m))
+			assert.Equal(t, c.lost, m.Lost())
+		})
+	}
+}
+
+// What nobody syncs the kernel writes to the disk when it is half a minute old (vm.dirty_expire_centisecs), as it then finds within
+// five seconds (vm.dirty_writeback_centisecs).
+func TestTheKernelWritesFilesToTheDiskAfterAWhile(t *testing.T) {
+	const early, late = 34 * time.Second, 35 * time.Second
+	for name, c := range map[string]struct {
+		scripts []string
+		between []time.Duration // after each of them
+		want    string
+		lost    int
+	}{
+		"soon":                              {[]string{`echo a >x`}, []time.Duration{early}, "x=", 1},
+		"long ago":                          {[]string{`echo a >x`}, []time.Duration{late}, "x=a", 0},
+		"long ago, emptied soon":            {[]string{`echo a >x`, `echo b >x`}, []time.Duration{late, early}, "x=", 1},
+		"long ago, appended to soon":        {[]string{`echo a >x`, `echo b >>x`}, []time.Duration{late, early}, "x=a", 1},
+		"appended to long ago":              {[]string{`echo a >x; sync x`, `echo b >>x`}, []time.Duration{late, late}, "x=a\nb", 0},
+		"appended to before, with the rest": {[]string{`echo a >x`, `echo b >>x`}, []time.Duration{early, time.Second}, "x=a\nb", 0},
+		"another one since":                 {[]string{`echo a >x`, `echo b >y`}, []time.Duration{late, early}, "x=a y=", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newNamespace(t)
+			defer m.Close()
+			now := time.Duration(0)
+			for i, script := range c.scripts {
+				p, begin := followed(t, m, script)
+				begin()
+				<-p.Done()
+				now += c.between[i]
+				m.ClockMoved(now)
+			}
 			require.NoError(t, m.PowerOff())
 			assert.Equal(t, c.want, files(t, m))
 			assert.Equal(t, c.lost, m.Lost())
