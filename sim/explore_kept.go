@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -52,23 +53,55 @@ func (k kept) fail(t T, subject *explored) bool {
 		return true
 	}
 	for _, name := range files {
-		before, err := readKept(name)
+		before, err := k.read(name)
 		if err != nil {
 			t.Errorf("read what was found before: %v", err)
 			return true
 		}
-		replay := explore.NewReplay(before.Choices)
-		for _, shown := range subject.run(replay) {
-			if shown.Name == before.Failure {
-				t.Errorf("it fails as it did before, with the decisions of %s:\n%s%s", name, choicesIn(before.Choices), indented(shown.Verdict))
-				return true
-			}
-		}
-		if unfit := replay.Unfit(); unfit != "" {
-			t.Logf("%s does not fit any more: %s", name, unfit)
+		if before.fail(t, subject, name) {
+			return true
 		}
 	}
 	return false
+}
+
+// fail makes the decisions again, and fails the test if it fails by them, or if they cannot be made any more.
+func (f *keptFailure) fail(t T, subject *explored, name string) bool {
+	t.Helper()
+	replay := explore.NewReplay(f.Choices)
+	all := subject.run(replay)
+	if replay.Unfit() != "" && f.among(all) < 0 {
+		replay = explore.NewLooseReplay(f.Choices) // objects that are new in the test shift the uids of the others
+		all = subject.run(replay)
+	}
+	unfit := replay.Unfit()
+	switch i := f.among(all); {
+	case i >= 0:
+		t.Errorf("it fails as it did before, with the decisions of %s:\n%s%s", name, choicesIn(f.Choices), indented(all[i].Verdict))
+	case len(all) > 0:
+		t.Errorf("it fails otherwise than before (%s), with the decisions of %s:\n%s%s", f.Failure, name, choicesIn(f.Choices), indented(all[0].Verdict))
+	case unfit == "":
+		return false
+	case len(replay.Taken()) == 0: // it would pass for ever, whatever the driver does
+		t.Errorf("%s does not fit any more: %s\n  delete it: the search goes on without it, and keeps what it finds", name, unfit)
+	default: // a driver that is mended may go another way
+		t.Logf("%s does not fit any more: %s", name, unfit)
+		return false
+	}
+	return true
+}
+
+// among is the index of the failure among those that a run shows; negative if it is not there.
+func (f *keptFailure) among(all []explore.Shown) int {
+	return slices.IndexFunc(all, func(s explore.Shown) bool { return s.Name == f.Failure })
+}
+
+func (k kept) read(name string) (*keptFailure, error) {
+	f, err := readKept(name)
+	if err == nil && f.Test != filepath.Base(k.dir) {
+		return nil, fmt.Errorf("%s is a failure of %s, not of %s", name, f.Test, filepath.Base(k.dir))
+	}
+	return f, err
 }
 
 func readKept(name string) (*keptFailure, error) {

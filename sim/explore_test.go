@@ -74,6 +74,34 @@ func TestAnExploredTestFailsWithWhatItTakesAndTriesThatFirstNextTime(t *testing.
 	assert.Contains(t, broken.errors[0], kept[0]+":2:10: failure: found number 7")
 }
 
+// A file that was kept fits after small changes of the test. One that does not is reported, not passed over: it would hold nothing.
+func TestAKeptFailureThatDoesNotFitFailsTheTest(t *testing.T) {
+	const lost = "test: TestLife-outer\nfailure: 'timed out waiting for the condition: pod … in phase Running'\nchoices:\n- {kind: fault, of: %q, nth: 1, takes: %s}\n"
+	const attach = "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"
+	const create = "CreateVolume of pvc-281a4091-0000-4000-8000-0000000000ff by mock.csi.csisim.dev" // of an object that was made later then
+	for name, c := range map[string]struct {
+		kept, want string
+		mistakes   []string
+	}{
+		"still there":       {fmt.Sprintf(lost, attach, "answer lost"), "it fails as it did before, with the decisions of testdata/", []string{"attach-not-idempotent"}},
+		"by another uid":    {fmt.Sprintf(lost, create, "answer lost"), "it fails otherwise than before (timed out waiting for the condition: pod … in phase Running), with", []string{"create-not-idempotent"}},
+		"no such call":      {fmt.Sprintf(lost, attach+".example", "answer lost"), "x.yaml does not fit any more: choice 1 (" + attach + ".example: answer lost) never came up: there was " + `"` + attach + `"`, nil},
+		"no such fault":     {fmt.Sprintf(lost, attach, "moon"), `x.yaml does not fit any more: choice 1 (` + attach + `: moon): there is no "moon", there are `, nil},
+		"of another test":   {strings.Replace(fmt.Sprintf(lost, attach, "answer lost"), "TestLife-outer", "TestMove", 1), "x.yaml is a failure of TestMove, not of TestLife-outer", nil},
+		"of csisim explore": {"finding: x\nscenario: made.yaml\nchoices: []\n", "x.yaml:1:1: ", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			require.NoError(t, os.MkdirAll("testdata/explore/TestLife-outer", 0o700))
+			require.NoError(t, os.WriteFile("testdata/explore/TestLife-outer/x.yaml", []byte(c.kept), 0o600))
+			o := &outer{}
+			sim.Explore(o, sim.Exploration{Runs: 3}, func(t sim.T, explored sim.Option) { life(t, explored, c.mistakes...) })
+			require.Len(t, o.errors, 1)
+			assert.Contains(t, o.errors[0], c.want)
+		})
+	}
+}
+
 func TestATestThatFailsCalmlyIsNotExplored(t *testing.T) {
 	for name, test := range map[string]func(sim.T, sim.Option){
 		"Errorf":  func(t sim.T, _ sim.Option) { t.Errorf("wrong") },
