@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -20,7 +23,9 @@ import (
 // Record is a line of the records: an event of the proxy's trace with its time by the real clock. A call has one
 // when it begins, and one when it has ended, both with the same Start, Seq and Relayed.
 type Record struct {
-	trace.Line
+	trace.Line // without request and answer
+	// Request and Response are as gRPC has them, with secrets redacted; nil if there is none.
+	Request, Response []byte
 	// Start is when the proxy was started, in nanoseconds since 1970: with Seq or Relayed it distinguishes an event.
 	Start int64 `json:"start"`
 	// At is when it happened, of a call when it began, and Took how long it took, both in nanoseconds.
@@ -37,8 +42,8 @@ type records struct {
 	dir      string
 	recorder *trace.Recorder
 	began    time.Time
-	seen     uint64     // Seq of the last event that was written
-	open     []openCall // that have begun
+	seen     uint64         // Seq of the last event that was written
+	open     []*trace.Event // calls that have begun
 
 	mu    sync.Mutex
 	file  *os.File
@@ -61,12 +66,6 @@ func openRecords(dir string, r *trace.Recorder, began time.Time) (*records, erro
 	return &records{dir: dir, recorder: r, began: began, file: file, news: make(chan struct{})}, nil
 }
 
-// openCall is a call that has begun, and the line that said so.
-type openCall struct {
-	event *trace.Event
-	line  trace.Line
-}
-
 // take writes what has happened since the last time. It is called by the kernel's goroutine.
 func (r *records) take() {
 	var lines []byte
@@ -74,18 +73,18 @@ func (r *records) take() {
 		all := r.recorder.Events()
 		from, _ := slices.BinarySearchFunc(all, r.seen+1, func(e *trace.Event, seq uint64) int { return int(int64(e.Seq) - int64(seq)) })
 		for _, e := range all[from:] {
-			open, line := e.Kind == trace.Call && !calls.Answered(e), lineOf(e)
+			open := e.Kind == trace.Call && !calls.Answered(e)
 			if open {
-				r.open = append(r.open, openCall{e, line})
+				r.open = append(r.open, e)
 			}
-			lines = r.appendLine(lines, line, e.At, e.Took, open)
+			lines = r.appendEvent(lines, e, open)
 		}
 		r.seen = last
 	}
-	r.open = slices.DeleteFunc(r.open, func(c openCall) bool {
-		ended := calls.Answered(c.event)
+	r.open = slices.DeleteFunc(r.open, func(e *trace.Event) bool {
+		ended := calls.Answered(e)
 		if ended {
-			lines = r.appendLine(lines, lineOf(c.event), c.event.At, c.event.Took, false)
+			lines = r.appendEvent(lines, e, false)
 		}
 		return ended
 	})
@@ -94,39 +93,69 @@ func (r *records) take() {
 	}
 }
 
-func lineOf(e *trace.Event) trace.Line {
-	line, err := e.Line()
+// appendEvent adds a record of an event of the trace.
+func (r *records) appendEvent(lines []byte, e *trace.Event, open bool) []byte {
+	return r.appendRecord(lines, lineOf(e), record{
+		request: wireOf(e.Request), response: wireOf(e.Response), recordTimes: recordTimes{At: int64(e.At), Took: int64(e.Took), Open: open},
+	})
+}
+
+// lineOf is an event in words, without its messages.
+func lineOf(e *trace.Event) []byte {
+	bare, exchange := *e, *e.Exchange
+	exchange.Request, exchange.Response = nil, nil
+	bare.Exchange = &exchange
+	line, err := bare.Line()
 	if err != nil {
 		line = trace.Line{K: e.Kind, Seq: e.Seq, M: e.Method, Msg: "cannot be shown: " + err.Error()}
 	}
-	return line
-}
-
-// appendLine adds a record of what happened at a time since the proxy was started.
-func (r *records) appendLine(lines []byte, line trace.Line, at, took time.Duration, open bool) []byte {
-	text, err := line.MarshalJSON()
+	text, err := line.Text()
 	if err != nil {
-		return lines
+		return []byte("{}")
 	}
-	return r.appendText(lines, text, recordTimes{At: int64(at), Took: int64(took), Open: open})
+	return text
 }
 
-// appendText adds a record whose times are since the proxy was started.
-func (r *records) appendText(lines, line []byte, times recordTimes) []byte {
+// wireOf is a message as gRPC has it, with secrets redacted; nil if there is none.
+func wireOf(m proto.Message) []byte {
+	content, err := proto.Marshal(trace.WithoutSecrets(m))
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+// record is what is written of an event beside its line.
+type record struct {
+	request, response []byte
+	recordTimes       // since the proxy was started
+}
+
+func (r *records) appendRecord(lines, line []byte, what record) []byte {
 	lines = append(append(lines, `{"line":`...), line...)
+	lines = appendContent(lines, `,"request":"`, what.request)
+	lines = appendContent(lines, `,"response":"`, what.response)
 	start := r.began.UnixNano()
 	lines = strconv.AppendInt(append(lines, `,"start":`...), start, 10)
-	lines = strconv.AppendInt(append(lines, `,"at":`...), start+times.At, 10)
-	if times.Took > 0 {
-		lines = strconv.AppendInt(append(lines, `,"took":`...), times.Took, 10)
+	lines = strconv.AppendInt(append(lines, `,"at":`...), start+what.At, 10)
+	if what.Took > 0 {
+		lines = strconv.AppendInt(append(lines, `,"took":`...), what.Took, 10)
 	}
-	if times.Open {
+	if what.Open {
 		lines = append(lines, `,"open":true`...)
 	}
-	if times.Relayed > 0 {
-		lines = strconv.AppendUint(append(lines, `,"relayed":`...), times.Relayed, 10)
+	if what.Relayed > 0 {
+		lines = strconv.AppendUint(append(lines, `,"relayed":`...), what.Relayed, 10)
 	}
 	return append(lines, '}', '\n')
+}
+
+// appendContent adds bytes as JSON has them, unless there are none.
+func appendContent(lines []byte, name string, content []byte) []byte {
+	if content == nil {
+		return lines
+	}
+	return append(base64.StdEncoding.AppendEncode(append(lines, name...), content), '"')
 }
 
 // writtenAlready does something whose events others write.
@@ -138,7 +167,9 @@ func (r *records) writtenAlready(what func()) {
 
 // recordLine is a Record as it is read: trace.Line has an UnmarshalJSON of its own, which would hide the rest.
 type recordLine struct {
-	Line trace.Line `json:"line"`
+	Line     trace.Line `json:"line"`
+	Request  []byte     `json:"request"`
+	Response []byte     `json:"response"`
 	recordTimes
 }
 
@@ -156,7 +187,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
 	}
-	*r = Record{line.Line, line.Start, line.At, line.Took, line.Open, line.Relayed}
+	*r = Record{line.Line, line.Request, line.Response, line.Start, line.At, line.Took, line.Open, line.Relayed}
 	return nil
 }
 

@@ -29,10 +29,11 @@ type relay struct {
 	writing      sync.Mutex // to the caller
 	mu           sync.Mutex
 	streams      map[uint32]*stream
-	taken        sync.WaitGroup // calls that the wire makes
-	tableless    bool           // the caller's settings have passed
-	window       int            // how much of an answer the caller takes at first
-	credited     *sync.Cond     // of mu: a caller takes more, or a call has ended
+	taken        sync.WaitGroup    // calls that the wire makes
+	tableless    bool              // the caller's settings have passed
+	lines        map[string][]byte // of the records of calls, by method
+	window       int               // how much of an answer the caller takes at first
+	credited     *sync.Cond        // of mu: a caller takes more, or a call has ended
 	fromCaller   *hpack.Decoder
 	fromUpstream *hpack.Decoder
 }
@@ -64,7 +65,7 @@ const tableSize = 1 << 20
 
 // relay passes frames until the caller or the driver goes away. opening is what the caller has sent already.
 func (p *Proxy) relay(ctx context.Context, caller string, down, up net.Conn, opening []byte) {
-	r := &relay{proxy: p, caller: caller, down: down, up: up, streams: map[uint32]*stream{}, fromCaller: hpack.NewDecoder(4096, nil), fromUpstream: hpack.NewDecoder(4096, nil)}
+	r := &relay{proxy: p, caller: caller, down: down, up: up, streams: map[uint32]*stream{}, lines: map[string][]byte{}, fromCaller: hpack.NewDecoder(4096, nil), fromUpstream: hpack.NewDecoder(4096, nil)}
 	r.credited, r.window = sync.NewCond(&r.mu), defaultWindow
 	r.fromCaller.SetAllowedMaxDynamicTableSize(tableSize)
 	r.fromUpstream.SetAllowedMaxDynamicTableSize(tableSize)
@@ -218,7 +219,7 @@ func (r *relay) hold(f frame, s *stream, to *passage) error {
 	if s.kept || !r.proxy.calm.Load() {
 		return r.take(f.stream, s, to)
 	}
-	seen := r.proxy.witness(r.caller, s.method, s.request)
+	seen := r.witness(s.method, s.request)
 	r.mu.Lock()
 	s.passed, s.seen = true, seen
 	r.mu.Unlock()

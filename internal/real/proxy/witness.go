@@ -21,28 +21,40 @@ type witnessed struct {
 	request proto.Message
 	number  uint64 // among the calls on relays
 	at      time.Duration
+	line    []byte          // of its records, unless it fails
 	checked *wire.Witnessed // belongs to the kernel's goroutine
 }
 
 // witness writes the record of a call that is about to be made.
-func (p *Proxy) witness(caller, method string, content []byte) *witnessed {
+func (r *relay) witness(method string, content []byte) *witnessed {
+	p := r.proxy
 	w := &witnessed{
 		proxy: p, method: method, number: p.relayed.Add(1), at: time.Since(p.records.began),
-		site: wire.Site{Caller: caller, Driver: p.options.Driver, Node: p.options.Node, Machine: p.machine, Socket: p.options.Upstream},
+		site: wire.Site{Caller: r.caller, Driver: p.options.Driver, Node: p.options.Node, Machine: p.machine, Socket: p.options.Upstream},
 	}
 	w.request, _, _ = Messages(method) // it is known
-	_ = decode(content, w.request)     // what cannot be read is recorded as far as it can
-	w.write(wire.Entry(w.site, method, w.request), true)
+	content = read(content, w.request)
+	if w.line = r.lines[method]; w.line == nil {
+		w.line = lineOf(wire.Entry(w.site, method, nil).Event())
+		r.lines[method] = w.line
+	}
+	w.write(w.line, record{request: content, recordTimes: recordTimes{Open: true}})
 	return w
 }
 
-// write writes a record of the call.
-func (w *witnessed) write(e trace.Entry, open bool) {
-	e.At = w.at
-	text, err := lineOf(e.Event()).MarshalJSON()
-	if err == nil {
-		w.proxy.records.append(w.proxy.records.appendText(nil, text, recordTimes{At: int64(w.at), Took: int64(e.Took), Open: open, Relayed: w.number}))
+// read reads a message, as far as it can be, and returns what is recorded of it: what has come, unless that has secrets or cannot be read.
+func read(content []byte, m proto.Message) []byte {
+	err := decode(content, m)
+	if shown := trace.WithoutSecrets(m); shown != m || err != nil {
+		return wireOf(shown)
 	}
+	return content[messagePrefix:]
+}
+
+// write writes a record of the call.
+func (w *witnessed) write(line []byte, what record) {
+	what.At, what.Relayed = int64(w.at), w.number
+	w.proxy.records.append(w.proxy.records.appendRecord(nil, line, what))
 }
 
 // check begins to hold the call against the CSI spec, while the driver works on it.
@@ -58,19 +70,20 @@ func (w *witnessed) inKernel() *wire.Witnessed {
 
 // answered writes the outcome. What it says about the driver is looked at by what it returns, when the caller has it.
 func (w *witnessed) answered(content []byte, failure error) (later func()) {
-	var answer proto.Message
-	if failure == nil {
-		_, answer, _ = Messages(w.method) // as above
-		_ = decode(content, answer)
+	if failure != nil {
+		w.failed(failure)
+		return func() { w.checkAnswer(nil, failure) }
 	}
-	w.ended(answer, failure)
-	return func() { w.checkAnswer(answer, failure) }
+	_, answer, _ := Messages(w.method) // as above
+	content = read(content, answer)
+	w.write(w.line, record{response: content, recordTimes: recordTimes{Took: int64(w.took())}})
+	return func() { w.checkAnswer(answer, nil) }
 }
 
 // gaveUp records that the caller's deadline has passed.
 func (w *witnessed) gaveUp() {
 	failure := status.FromContextError(context.DeadlineExceeded).Err()
-	w.ended(nil, failure)
+	w.failed(failure)
 	w.checkAnswer(nil, failure)
 }
 
@@ -83,16 +96,16 @@ func (w *witnessed) checkAnswer(answer proto.Message, failure error) {
 
 // callerGone records that nobody waits for the answer.
 func (w *witnessed) callerGone() {
-	w.ended(nil, wire.ErrCallerGone)
+	w.failed(wire.ErrCallerGone)
 	w.proxy.world.Kernel.Post(func() { w.inKernel().CallerGone() })
 }
 
-// ended writes the record of the end.
-func (w *witnessed) ended(answer proto.Message, failure error) {
+// failed writes the record of an end without an answer.
+func (w *witnessed) failed(failure error) {
 	e := wire.Entry(w.site, w.method, nil) // the request is in the record of its beginning
-	e.Response, e.Took = answer, time.Since(w.proxy.records.began)-w.at
-	if failure != nil {
-		e.Code, e.Message = wire.InWords(failure, w.request)
-	}
-	w.write(e, false)
+	e.Took = w.took()
+	e.Code, e.Message = wire.InWords(failure, w.request)
+	w.write(lineOf(e.Event()), record{recordTimes: recordTimes{Took: int64(e.Took)}})
 }
+
+func (w *witnessed) took() time.Duration { return time.Since(w.proxy.records.began) - w.at }

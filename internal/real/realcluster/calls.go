@@ -190,7 +190,7 @@ func (l *callLog) take(r proxy.Record, from place) {
 	if event == nil {
 		l.clock.at(time.Unix(0, r.At), func() {
 			event = l.world.Trace.Begin(trace.Entry{
-				Kind: trace.Call, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Request: message(r.M, r.Req, false), Injected: r.Inj,
+				Kind: trace.Call, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Request: l.message(r.M, r.Request, false), Injected: r.Inj,
 			})
 		})
 		l.open[key] = event
@@ -201,7 +201,7 @@ func (l *callLog) take(r proxy.Record, from place) {
 	delete(l.open, key)
 	event.Code, event.Message, event.Injected = r.Code, r.Msg, r.Inj
 	if r.Code == "" {
-		event.Response = message(r.M, r.Resp, true)
+		event.Response = l.message(r.M, r.Response, true)
 	}
 	l.clock.at(time.Unix(0, r.At+r.Took), func() { l.world.Trace.End(event) })
 }
@@ -213,30 +213,37 @@ func (l *callLog) found(r proxy.Record) {
 	}
 	l.world.Trace.Add(trace.Entry{
 		Kind: r.K, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Message: r.Msg,
-		Request: message(r.M, r.Req, false), Response: message(r.M, r.Resp, true),
+		Request: l.message(r.M, r.Request, false), Response: l.message(r.M, r.Response, true),
 	})
 }
 
-// message is a request or an answer as it was recorded; nil if there is none.
-func message(method string, fields map[string]any, answer bool) proto.Message {
-	if fields == nil {
+// message is a request or an answer as it was recorded, with the names of the scenario; nil if there is none.
+func (l *callLog) message(method string, content []byte, answer bool) proto.Message {
+	if content == nil {
 		return nil
 	}
-	full := "/csi.v1." + method
-	request, response, err := proxy.Messages(full)
+	m, response, err := proxy.Messages("/csi.v1." + method)
 	if err != nil {
 		return nil
 	}
-	m := request
 	if answer {
 		m = response
 	}
-	text, err := json.Marshal(fields)
-	if err == nil {
-		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
-	}
-	if err != nil {
+	if err := proto.Unmarshal(content, m); err != nil {
 		return nil
 	}
-	return m
+	return l.plain(m)
+}
+
+// plain takes the scope out of all texts of a message.
+func (l *callLog) plain(m proto.Message) proto.Message {
+	text, err := protojson.Marshal(m)
+	if err != nil {
+		return m
+	}
+	named := m.ProtoReflect().New().Interface()
+	if protojson.Unmarshal([]byte(l.options.Deploy.Scope.Plain(string(text))), named) != nil {
+		return m
+	}
+	return named
 }

@@ -22,16 +22,22 @@ func Fields(m proto.Message) (map[string]any, error) {
 	if m == nil || !m.ProtoReflect().IsValid() {
 		return nil, nil
 	}
-	if holdsSecrets(m.ProtoReflect()) {
-		m = proto.Clone(m)
-		redact(m.ProtoReflect())
-	}
-	text, err := unindented.Marshal(m)
+	text, err := unindented.Marshal(WithoutSecrets(m))
 	if err != nil {
 		return nil, err
 	}
 	fields := map[string]any{}
 	return fields, json.Unmarshal(text, &fields)
+}
+
+// WithoutSecrets is the message itself if it has no secret, else a copy in which every secret is redacted.
+func WithoutSecrets(m proto.Message) proto.Message {
+	if m == nil || !holdsSecrets(m.ProtoReflect()) {
+		return m
+	}
+	m = proto.Clone(m)
+	redact(m.ProtoReflect())
+	return m
 }
 
 func isSecret(f protoreflect.FieldDescriptor) bool {
