@@ -194,6 +194,27 @@ func TestAContainerThatEndsSlowlyIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(later(3_000), run, run), diff.Gaps).Wrong, "a simulation that is slow is wrong")
 }
 
+// A sidecar that was killed in a call makes it again when its container has started, up to a bound.
+func TestASidecarThatStartsSlowlyIsNoise(t *testing.T) {
+	killed := func(method string, by int64) []trace.Line {
+		run := recording(t, name)
+		i := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == method })
+		require.Positive(t, i)
+		first := run[i]
+		first.Code, first.Resp = "Canceled", nil
+		for j := i; j < len(run); j++ {
+			run[j].T += by
+		}
+		return slices.Insert(run, i, first)
+	}
+	const attach = "Controller/ControllerPublishVolume"
+	c := comparison.Of(killed(attach, 3_000), killed(attach, 6_800), killed(attach, 6_800))
+	assert.Empty(t, of(c, diff.Gaps).Wrong)
+	assert.NotZero(t, c.Races())
+	assert.NotEmpty(t, of(comparison.Of(killed(attach, 3_000), killed(attach, 12_000), killed(attach, 12_000)), diff.Gaps).Wrong, "that is no container's start")
+	assert.NotEmpty(t, of(comparison.Of(killed(attach, 6_800), killed(attach, 3_000), killed(attach, 3_000)), diff.Gaps).Wrong, "a simulation that is slow is wrong")
+}
+
 // csi-provisioner may delete a volume up to three times; a simulation that deletes none while real clusters do is wrong.
 func TestAVolumeThatIsDeletedAgainIsNoise(t *testing.T) {
 	run := recording(t, name)

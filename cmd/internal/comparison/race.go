@@ -23,6 +23,7 @@ var races = []race{
 	{diff.Objects, isSeenLate, "what changes is seen when its watch delivers it, which can be after the call that follows from it"},
 	{diff.Calls, isDeletedAgain, "csi-provisioner deletes each of up to three versions of a released volume that it sees"},
 	{diff.Gaps, isSlowEnd, "how long the runtime takes to end a container hangs on how busy the node is"},
+	{diff.Gaps, isSlowStart, "a sidecar that was killed is back when its container has started, before which the kubelet of its node starts"},
 }
 
 const scheduling = "whether the scheduler looks at a pod before its claim is bound hangs on who applies both, and on csi-provisioner"
@@ -70,12 +71,26 @@ var afterPod = lazyregexp.New(`^from [a-z0-9.-]+ to NodeUn(publish|stage)Volume$
 
 // isSlowEnd reports whether the kubelet of a real run unmounts a deleted pod's volume later.
 func isSlowEnd(d Difference) bool {
-	if d.A != simulation || !afterPod().MatchString(d.What) {
-		return false
-	}
+	return afterPod().MatchString(d.What) && later(d, slowestEnd)
+}
+
+// slowestStart is how much longer a sidecar may take to be back that was killed.
+const slowestStart = 5 * time.Second
+
+// again is the gap between a sidecar's call that did not come back and the same call of the next one. Others follow themselves by a clock.
+var again = lazyregexp.New(`^from ((?:Create|Delete|Controller)\w+) to (\w+)$`)
+
+// isSlowStart reports whether a sidecar of a real run that was killed in a call makes it later again.
+func isSlowStart(d Difference) bool {
+	calls := again().FindStringSubmatch(d.What)
+	return calls != nil && calls[1] == calls[2] && later(d, slowestStart)
+}
+
+// later reports whether a gap of a real run is longer than the simulated one, but not by more than most.
+func later(d Difference, most time.Duration) bool {
 	simulated, badly := time.ParseDuration(d.Rows[d.Index].A.Text)
 	real, worse := time.ParseDuration(d.Rows[d.Index].B.Text)
-	return badly == nil && worse == nil && simulated < real && real-simulated <= slowestEnd
+	return d.A == simulation && badly == nil && worse == nil && simulated < real && real-simulated <= most
 }
 
 // known is why a difference is a known race; empty for any other.

@@ -125,20 +125,21 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 	return !c.options.Deploy.Scope.Has(u.GetNamespace())
 }
 
-// isForeignEvent reports whether an Event is about what another run has.
+// isForeignEvent reports whether an Event is about what another run has, or a node that the scenario does not know: csisim stops the
+// kubelet of the control plane's while a controller is to stay down.
 func (c *Cluster) isForeignEvent(u *unstructured.Unstructured) bool {
-	if c.options.Deploy.Scope == "" {
-		return false
-	}
 	field := func(name string) string {
 		text, _, _ := unstructured.NestedString(u.Object, "involvedObject", name)
 		return text
 	}
+	if field("kind") == "Node" {
+		return !slices.Contains(c.options.Nodes, field("name"))
+	}
+	if c.options.Deploy.Scope == "" {
+		return false
+	}
 	if space := field("namespace"); space != "" {
 		return !c.options.Deploy.Scope.Has(space)
-	}
-	if kind := field("kind"); kind == "Node" {
-		return !slices.Contains(c.options.Nodes, field("name"))
 	}
 	version, _ := schema.ParseGroupVersion(field("apiVersion"))
 	res, ok := store.ResourceFor(version.WithKind(field("kind")))
