@@ -111,8 +111,10 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 	if slices.Contains(names, c.name) {
 		return nil, c.taken()
 	}
-	if err := c.create(); isTaken(err) {
+	if err := c.createUntil(ctx); isTaken(err) {
 		return nil, c.taken() // another command was faster: the cluster is that command's
+	} else if interrupted := context.Cause(ctx); err != nil && interrupted != nil {
+		return nil, errors.Join(interrupted, c.Delete())
 	} else if err != nil {
 		return nil, errors.Join(&sim.EnvironmentError{Doing: fmt.Sprintf("make the kind cluster %q", c.name), Err: err}, c.Delete())
 	}
@@ -132,6 +134,32 @@ func (c *Cluster) taken() error {
 
 // isTaken reports whether kind found nodes of a cluster of that name before it made any.
 func isTaken(err error) bool { return err != nil && strings.Contains(err.Error(), "already exist") }
+
+const (
+	// takenTime is how soon kind says that another cluster has the name. Before, nodes of that name may be another command's.
+	takenTime = 2 * time.Second
+	// deleteAgain is how often the nodes are deleted that kind goes on to make.
+	deleteAgain = time.Second
+)
+
+// createUntil makes the cluster unless ctx ends before. kind's library knows no context: what it does next fails without its nodes.
+func (c *Cluster) createUntil(ctx context.Context) error {
+	made, begun := make(chan error, 1), time.After(takenTime)
+	go func() { made <- c.create() }()
+	select {
+	case err := <-made:
+		return err
+	case <-ctx.Done():
+	}
+	for wait := begun; ; wait = time.After(deleteAgain) {
+		select {
+		case err := <-made:
+			return err
+		case <-wait:
+			_ = c.Delete() // it is tried again, and once more when kind has ended
+		}
+	}
+}
 
 // readyTime is how long nodes may take to be Ready.
 const readyTime = 2 * time.Minute

@@ -2,10 +2,12 @@ package kindcluster
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -148,6 +150,28 @@ func TestFailuresOfTheEngine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An interrupt ends the making of a cluster at once, wherever kind is, and no node is left.
+func TestAnInterruptEndsTheMakingOfACluster(t *testing.T) {
+	orders := enginetest.Docker(t, "none")
+	enginetest.Hangs(t, "logs")
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	cause := errors.New("interrupted")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Create(ctx, Options{Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return len(beginning(orders(), "logs ")) > 0 }, time.Minute, 10*time.Millisecond)
+	interrupt(cause)
+	select {
+	case err := <-ended:
+		assert.ErrorIs(t, err, cause)
+	case <-time.After(time.Minute):
+		t.Fatal("kind goes on")
+	}
+	assert.NotEmpty(t, removed(orders()))
 }
 
 // An image that the registry does not have ends the making of a cluster, and no node is begun.

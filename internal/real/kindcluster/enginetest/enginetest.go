@@ -18,6 +18,10 @@ func Docker(t *testing.T, fails string, clusters ...string) (orders func() []str
 	log := filepath.Join(dir, "orders")
 	script := `#!/bin/sh
 echo "$*" >> ` + log + `
+case "$CSISIM_TEST_HANGS:$*" in
+:*) ;;
+"$CSISIM_TEST_HANGS:$CSISIM_TEST_HANGS"*) while :; do while read -r order; do case "$order" in "rm "*) exit 1 ;; esac; done <` + log + `; done ;;
+esac
 case "$*" in
 "` + fails + `"*) echo "stand-in: $1 refused" >&2; exit 1 ;;
 "info --format {{.OSType}}") echo linux ;;
@@ -35,9 +39,18 @@ esac
 	t.Setenv("KIND_EXPERIMENTAL_PROVIDER", "")
 	return func() []string {
 		text, err := os.ReadFile(log)
+		if os.IsNotExist(err) {
+			return nil // none yet
+		}
 		require.NoError(t, err)
 		return strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
+}
+
+// Hangs lets an order that begins so hang until a node is removed, and fail then.
+func Hangs(t *testing.T, order string) {
+	t.Helper()
+	t.Setenv("CSISIM_TEST_HANGS", order)
 }
 
 // Without lets the engine not have an image.
