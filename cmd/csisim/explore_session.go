@@ -224,7 +224,12 @@ func reasonsOf(f *explore.Finding) (lines []string) {
 		lines = append(lines, "the scenario expects: "+trace.Escaped(expected))
 	}
 	if f.Never {
-		lines = append(lines, "it does not come about either when it is waited for an hour longer")
+		longer := "it does not come about either when it is waited for an hour longer"
+		if f.Instead != "" {
+			first, _, _ := strings.Cut(f.Instead, "\n")
+			longer += ": " + trace.Escaped(first)
+		}
+		lines = append(lines, longer)
 	}
 	for _, h := range f.Hazards {
 		lines = append(lines, fmt.Sprintf("known hazard: %s: %s", h.Is, strings.Join(h.Rules, ", ")))

@@ -28,6 +28,8 @@ type Finding struct {
 	Late    time.Duration
 	// Never says that it does not come about then, either.
 	Never bool
+	// Instead is the verdict on the driver in the run that waited longer; empty for none.
+	Instead string
 }
 
 // shown is a finding of one run.

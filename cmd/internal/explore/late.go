@@ -2,8 +2,10 @@ package explore
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/invariant"
@@ -32,12 +34,26 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	if err != nil || replay.Unfit() != "" {
 		return
 	}
-	if f.Never = Shows(longer, f.Name) != nil; f.Never {
-		return
-	}
+	f.Never = Shows(longer, f.Name) != nil
 	for i, step := range f.Result().Steps {
-		if step.State == scenario.StepFailed && i < len(longer.Steps) {
+		switch {
+		case step.State != scenario.StepFailed:
+		case i < len(longer.Steps) && longer.Steps[i].State == scenario.StepPassed:
 			f.Late = longer.Steps[i].Took
+		default:
+			f.Never = true
 		}
+	}
+	if f.Never {
+		f.blameBy(longer)
+	}
+}
+
+// blameBy blames the driver if the run that waited longer does: what is tried again and again may need more time to fail for good.
+func (f *Finding) blameBy(longer *scenario.Result) {
+	shown := check.Shown(longer)
+	ofDriver := func(other check.Finding) bool { return other.Name != f.Name && other.Blame() == invariant.Driver }
+	if i := slices.IndexFunc(shown, ofDriver); i >= 0 {
+		f.Blame, f.Hazards, f.Instead = invariant.Driver, nil, shown[i].Verdict
 	}
 }

@@ -64,3 +64,21 @@ func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 	assert.Zero(t, f.Late)
 	assert.True(t, f.Fails())
 }
+
+// Given a driver that refuses an attachment it has made already, when its first answer comes too late and the scenario waits for less time
+// than the next attempt takes, then the driver is to blame nonetheless, for what a longer run shows.
+func TestADriverIsToBlameForWhatALongerRunShows(t *testing.T) {
+	text := strings.Replace(string(textOf(t, "lifecycle", "attach-not-idempotent")), "- wait: {pod: web, phase: Running}", "- wait: {pvc: data, phase: Bound}\n- wait: {pod: web, phase: Running, for: 12s}", 1)
+	o := usual(30)
+	o.Space.Kinds = []fault.Kind{fault.Late}
+	s, err := Of(context.Background(), fileOf("lifecycle"), []byte(text), o)
+	require.NoError(t, err)
+	require.NotEmpty(t, s.Findings)
+	f := s.Findings[0]
+	assert.Equal(t, "timed out waiting for the condition: pod … in phase Running", f.Name)
+	assert.True(t, f.Never)
+	assert.Zero(t, f.Late)
+	assert.Equal(t, invariant.Driver, f.Blame)
+	assert.Contains(t, f.Instead, "ControllerPublishVolume fails for good: Internal: volume ")
+	assert.True(t, f.Fails())
+}
