@@ -125,15 +125,16 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 	return !c.options.Deploy.Scope.Has(u.GetNamespace())
 }
 
-// isForeignEvent reports whether an Event is about what another run has, or a node that the scenario does not know: csisim stops the
-// kubelet of the control plane's while a controller is to stay down.
+// isForeignEvent reports whether an Event is about what another run has, or a node that the scenario does not know (csisim stops the
+// kubelet of the control plane's while a controller is to stay down), or kube-proxy's, which has no part in storage.
 func (c *Cluster) isForeignEvent(u *unstructured.Unstructured) bool {
 	field := func(name string) string {
 		text, _, _ := unstructured.NestedString(u.Object, "involvedObject", name)
 		return text
 	}
 	if field("kind") == "Node" {
-		return !slices.Contains(c.options.Nodes, field("name"))
+		reporter, _, _ := unstructured.NestedString(u.Object, "reportingComponent")
+		return !slices.Contains(c.options.Nodes, field("name")) || reporter == "kube-proxy"
 	}
 	if c.options.Deploy.Scope == "" {
 		return false

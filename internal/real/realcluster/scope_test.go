@@ -33,12 +33,13 @@ func TestWhoseAVolumeIsWhereSeveralRunsShareACluster(t *testing.T) {
 	assert.True(t, c.isForeign(res, volume(other, "")))
 }
 
-// What csisim does to the control plane's node is no part of a scenario that does not have the node.
+// What csisim does to the control plane's node is no part of a scenario that does not have the node, and kube-proxy of none.
 func TestEventsOfOtherNodesAreForeign(t *testing.T) {
 	c := &Cluster{options: Options{Nodes: []string{"node-a"}}}
-	starting := func(node string) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"involvedObject": map[string]any{"kind": "Node", "name": node}, "reason": "Starting"}}
+	starting := func(what, node string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"involvedObject": map[string]any{"kind": "Node", "name": node}, "reason": "Starting", "reportingComponent": what}}
 	}
-	assert.False(t, c.isForeignEvent(starting("node-a")))
-	assert.True(t, c.isForeignEvent(starting("kind-control-plane")))
+	assert.False(t, c.isForeignEvent(starting("kubelet", "node-a")))
+	assert.True(t, c.isForeignEvent(starting("kubelet", "kind-control-plane")))
+	assert.True(t, c.isForeignEvent(starting("kube-proxy", "node-a")))
 }
