@@ -136,6 +136,7 @@ func TestBytesDecideWhatGoesWrong(t *testing.T) {
 	assert.Empty(t, faults(t, nil))
 	assert.Empty(t, faults(t, []byte{0, 0, 0}), "too few for a decision")
 	assert.Equal(t, []string{"Controller/CreateVolume"}, faults(t, []byte{0, 0, 0, 0}))
+	assert.Equal(t, []string{"Controller/CreateVolume"}, faults(t, []byte{0, 0, 8, 0}), "no number is out of a run's reach")
 	assert.Equal(t, []string{"Controller/CreateVolume", "Node/NodeStageVolume"}, faults(t, []byte{0, 0, 0, 0, 3, 3, 0, 9}))
 	assert.Empty(t, faults(t, []byte{1, 7, 0, 1, 2, 30, 0, 1}), "another order, another delay")
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Bytes is the strategy whose decisions are bytes, so that a fuzzer can change them one by one. Each four are one decision: what it
-// is about, which one of those it is in the run, in two bytes, and the alternative. What they do not name is calm.
+// is about, which one of those it is in the run, in two bytes of which eleven bits count, and the alternative. What they do not name is calm.
 type Bytes struct {
 	decisions [3]map[int]int // by what they are about: the alternative, by the number
 	met       [3]int
@@ -22,6 +22,10 @@ const (
 	aboutAll
 )
 
+// furthest is how many decisions of each sort can be named. A volume's life has some 1,800: of more, few of the bytes that a fuzzer draws
+// would name one that comes up.
+const furthest = 2048
+
 // NewBytes reads decisions; up to three bytes at the end are too few for one.
 func NewBytes(data []byte) *Bytes {
 	b := &Bytes{length: len(data)}
@@ -29,7 +33,7 @@ func NewBytes(data []byte) *Bytes {
 		b.decisions[i] = map[int]int{}
 	}
 	for ; len(data) >= 4; data = data[4:] {
-		b.decisions[data[0]%aboutAll][int(data[1])|int(data[2])<<8] = int(data[3])
+		b.decisions[data[0]%aboutAll][(int(data[1])|int(data[2])<<8)%furthest] = int(data[3])
 	}
 	return b
 }
