@@ -257,7 +257,7 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	}
 	volumes, err := c.mountsOfProgram(p, c.spec)
 	command.Volumes = append(command.Volumes, volumes...)
-	command.Limits = limitsOf(c.sizes[c.spec.Name])
+	command.Hostname, command.Limits = c.hostname(), limitsOf(c.sizes[c.spec.Name])
 	command.Bare, command.Stdin, command.StdinOnce, command.Terminal = true, c.spec.Stdin, c.spec.StdinOnce, c.spec.TTY
 	return command, err
 }

@@ -5,12 +5,24 @@ import (
 	"strings"
 )
 
-// hostname is what the pod calls itself: in the host's network that is the node's name.
+// longestHostname is what the kubelet makes of the names of pods at most.
+const longestHostname = 63
+
+// hostname is what the pod calls itself: in the host's network that is the node's name. Programs that elect a leader
+// distinguish themselves by it.
 func (w *podWorker) hostname() string {
-	if w.pod.Spec.HostNetwork {
+	spec := &w.pod.Spec
+	switch {
+	case spec.HostNetwork:
 		return w.options.Name
+	case spec.HostnameOverride != nil:
+		return *spec.HostnameOverride
 	}
-	return cmp.Or(w.pod.Spec.Hostname, w.pod.Name)
+	name := cmp.Or(spec.Hostname, w.pod.Name)
+	if len(name) <= longestHostname {
+		return name
+	}
+	return strings.TrimRight(name[:longestHostname], "-.")
 }
 
 // hosts is the pod's /etc/hosts.

@@ -48,10 +48,13 @@ func NewNamespace(name, dir string, shared bool, through ...string) (*Disk, erro
 	return d, nil
 }
 
-// enter gives the calling OS thread its own mount namespace and root.
+// enter gives the calling OS thread its own mount namespace, host name and root.
 func (d *Disk) enter() error {
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
 		return needsRoot("unshare(CLONE_NEWNS)", err)
+	}
+	if err := takeHostname(d.name); err != nil {
+		return err
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return needsRoot("make all mounts private", err)

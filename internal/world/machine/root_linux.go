@@ -174,7 +174,10 @@ func (r *ownRoot) join(c Command) (err error) {
 		}
 		defer image.Close()
 	}
-	namespace, err := os.Open(fmt.Sprintf("/proc/self/task/%d/ns/mnt", r.thread))
+	if err := r.nameHost(c.Hostname); err != nil {
+		return err
+	}
+	namespace, err := r.namespace("mnt")
 	if err != nil {
 		return err
 	}
@@ -208,6 +211,24 @@ func (r *ownRoot) join(c Command) (err error) {
 		return c.Root.enter(image, c.Volumes, r.oneUser)
 	}
 	return mountVolumes(c.Volumes)
+}
+
+// namespace is the file of one of the machine's namespaces.
+func (r *ownRoot) namespace(kind string) (*os.File, error) {
+	return os.Open(fmt.Sprintf("/proc/self/task/%d/ns/%s", r.thread, kind))
+}
+
+// nameHost gives the calling OS thread a host name, the machine's by default.
+func (r *ownRoot) nameHost(name string) error {
+	if name != "" {
+		return takeHostname(name)
+	}
+	of, err := r.namespace("uts")
+	if err != nil {
+		return err
+	}
+	defer of.Close()
+	return joinHostname(of)
 }
 
 // outside is the root directory as other threads and processes find it.
