@@ -34,6 +34,8 @@ type node struct {
 type placement struct {
 	key    store.Key
 	uid    types.UID
+	pod    *corev1.Pod // as it was seen last
+	apart  []neighbourTerm
 	node   *node
 	claims []store.Key // of all volumes
 	named  []store.Key // without those of generic ephemeral volumes. C-SCHED-50
@@ -49,6 +51,8 @@ type cluster struct {
 	byHostname map[string][]*node
 	placed     map[types.UID]*placement
 	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim
+	apart      int                                              // how many pods there are that others may not be with
+	changes    int                                              // of where pods are, and of what labels say of them and of nodes
 }
 
 func newCluster() *cluster {
@@ -88,6 +92,7 @@ func (c *cluster) moving(n *node, change func()) {
 }
 
 func (c *cluster) setNode(object *corev1.Node) {
+	c.changes++
 	n := c.node(object.Name)
 	before := hostname(n.object)
 	if n.object == nil {
@@ -105,6 +110,7 @@ func (c *cluster) setNode(object *corev1.Node) {
 }
 
 func (c *cluster) removeNode(name string) {
+	c.changes++
 	n := c.node(name)
 	c.unlistHost(n, hostname(n.object))
 	c.moving(n, func() { n.object = nil })
@@ -134,14 +140,16 @@ func (c *cluster) isPlaced(pod *corev1.Pod) bool {
 
 // place assigns a pod to a node; a pod that is there already stays.
 func (c *cluster) place(pod *corev1.Pod, name string) {
+	c.changes++
 	if p, ok := c.placed[pod.UID]; ok {
 		if p.node.name == name {
+			p.pod = pod
 			return
 		}
 		c.remove(pod.UID)
 	}
 	n := c.node(name)
-	p := &placement{key: store.KeyOf(pod), uid: pod.UID, node: n, disks: disksOf(pod)}
+	p := &placement{key: store.KeyOf(pod), uid: pod.UID, pod: pod, apart: apartTerms(pod), node: n, disks: disksOf(pod)}
 	for i := range pod.Spec.Volumes {
 		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if !ok {
@@ -156,6 +164,9 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 		p.named = p.claims
 	}
 	c.placed[pod.UID] = p
+	if len(p.apart) > 0 {
+		c.apart++
+	}
 	c.moving(n, func() { n.pods[pod.UID] = p })
 	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Set(p.uid, p) })
 }
@@ -168,6 +179,10 @@ func (c *cluster) remove(uid types.UID) *placement {
 		return nil
 	}
 	delete(c.placed, uid)
+	c.changes++
+	if len(p.apart) > 0 {
+		c.apart--
+	}
 	c.moving(p.node, func() { delete(p.node.pods, uid) })
 	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Delete(uid) })
 	return p

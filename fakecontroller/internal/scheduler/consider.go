@@ -18,6 +18,9 @@ import (
 type attempt struct {
 	pod         *corev1.Pod
 	affinity    *nodeaffinity.RequiredNodeAffinity // nil if the pod goes anywhere
+	together    []neighbourTerm
+	apart       []neighbourTerm
+	neighbours  *neighbourhood // nil as long as nobody has asked
 	claims      []store.Key
 	bound       []*corev1.PersistentVolumeClaim
 	delayed     []delayedClaim                      // the scheduler binds them or has them made
@@ -39,7 +42,7 @@ const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
 // consider looks at a pod's claims. C-SCHED-1
 func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
-	a := &attempt{pod: pod, claims: claimsOf(pod), disks: disksOf(pod)}
+	a := &attempt{pod: pod, together: togetherTerms(pod), apart: apartTerms(pod), claims: claimsOf(pod), disks: disksOf(pod)}
 	if constrained(pod) {
 		affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 		a.affinity = &affinity

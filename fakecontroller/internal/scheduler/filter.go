@@ -103,7 +103,10 @@ func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	if no.reason != "" {
 		return bindingPlan{}, no
 	}
-	return plan, filterZone(a, n)
+	if no := filterZone(a, n); no.reason != "" {
+		return bindingPlan{}, no
+	}
+	return plan, s.filterNeighbours(a, n)
 }
 
 // filterNode is what pod and Node object decide.

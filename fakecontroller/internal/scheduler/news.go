@@ -120,7 +120,7 @@ func each[T store.Object](w *store.Watcher[T], handle func(store.Event[T])) {
 }
 
 // nodeReasons are the plugins that look at the Node object.
-var nodeReasons = setOf(nodeUnschedulable, taintToleration, nodeAffinity, nodeResources, volumeBinding, volumeZone)
+var nodeReasons = setOf(nodeUnschedulable, taintToleration, nodeAffinity, nodeResources, volumeBinding, volumeZone, interPodAffinity)
 
 func (s *Scheduler) nodeChanged(e store.Event[*corev1.Node]) {
 	if e.Type == store.Deleted {
@@ -191,6 +191,9 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 		s.queue.forget(key)
 		delete(s.nominations, key)
 		s.cluster.place(pod, pod.Spec.NodeName)
+		if e.Old == nil || e.Old.Spec.NodeName == "" || !maps.Equal(e.Old.Labels, pod.Labels) {
+			s.neighbourCame(pod)
+		}
 	case !schedulable(pod):
 		s.queue.forget(key)
 		delete(s.nominations, key)
@@ -198,6 +201,14 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 	case e.Type == store.Added || podMattersNow(e.Old, pod):
 		s.queue.activate(key)
 	}
+}
+
+// neighbourCame queues the pods that have to be where another one is by now, and those that may be where it is no longer one to keep from.
+func (s *Scheduler) neighbourCame(other *corev1.Pod) {
+	s.activatePods(interPodAffinity, func(pod *corev1.Pod) bool {
+		together := togetherTerms(pod)
+		return len(together) == 0 || s.selectAll(together, other)
+	})
 }
 
 func (s *Scheduler) podGone(pod *corev1.Pod) {
@@ -208,7 +219,7 @@ func (s *Scheduler) podGone(pod *corev1.Pod) {
 	if place == nil {
 		return
 	}
-	by := setOf(nodeResources, volumeRestrictions)
+	by := setOf(nodeResources, volumeRestrictions, interPodAffinity)
 	if place.hasVolumes() {
 		by |= setOf(nodeVolumeLimits)
 	}

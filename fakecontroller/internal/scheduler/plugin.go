@@ -14,6 +14,7 @@ const (
 	nodeVolumeLimits
 	volumeBinding
 	volumeZone
+	interPodAffinity
 	// claimsOfPod stands for what is found before any node is looked at.
 	claimsOfPod
 	pluginCount

@@ -1,5 +1,5 @@
 // Package scheduler takes kube-scheduler's decisions: which node a pod goes to,
-// as far as its volumes, its node selector and affinity, taints and the number
+// as far as its volumes, its node selector and affinity, what pods require of each other, taints and the number
 // of pods decide, and which volumes are bound or made for it there.
 package scheduler
 
