@@ -19,8 +19,9 @@ var authorizations = []string{alwaysAllow, byRoles}
 
 // missingRules are those for which service accounts were refused.
 type missingRules struct {
-	lock  sync.Mutex
-	rules rbac.Missing
+	authorizer *rbac.Authorizer // nil if everybody may do everything
+	lock       sync.Mutex
+	rules      rbac.Missing
 }
 
 // authorize makes the cluster's API refuse what no role allows, if it shall, and prints a line for
@@ -30,11 +31,12 @@ func (f upFlags) authorize(env environment, c *sim.Simulation) (*missingRules, e
 	if f.authorization != byRoles {
 		return missing, nil
 	}
-	c.API().AuthorizeBy(rbac.New(c.World.Store, func(l rbac.Lack) {
+	missing.authorizer = rbac.New(c.World.Store, func(l rbac.Lack) {
 		if missing.add(l) {
 			fmt.Fprintf(env.stderr, "forbidden: service account %s of namespace %s cannot %s\n", l.Account, l.Namespace, l.What())
 		}
-	}))
+	})
+	c.API().AuthorizeBy(missing.authorizer)
 	return missing, rbac.Reconcile(c.Client())
 }
 
@@ -44,10 +46,14 @@ func (m *missingRules) add(l rbac.Lack) (isNew bool) {
 	return m.rules.Add(l)
 }
 
-// print writes the rules that are missing as they are pasted into roles.
+// print writes the rules that are still missing, now that the API is closed, as they are pasted into roles.
 func (m *missingRules) print(out io.Writer) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
+	if m.authorizer == nil {
+		return nil
+	}
+	m.rules.DropAllowed(m.authorizer)
 	manifest := m.rules.Manifest()
 	if manifest == "" {
 		return nil

@@ -17,14 +17,16 @@ import (
 // ruled is a server on which the service account robot may do what roles allow.
 type ruled struct {
 	*accounts
-	robot   string // its token
-	missing rbac.Missing
+	robot      string // its token
+	missing    rbac.Missing
+	authorizer *rbac.Authorizer
 }
 
 func newRuled(t *testing.T, roles ...string) *ruled {
 	s := kind.NewStore(store.Options{})
 	r := &ruled{accounts: &accounts{conversation: &conversation{t, apiserver.New(s, apiserver.Options{Token: "admin"})}}}
-	r.server.AuthorizeBy(rbac.New(s, func(l rbac.Lack) { r.missing.Add(l) }))
+	r.authorizer = rbac.New(s, func(l rbac.Lack) { r.missing.Add(l) })
+	r.server.AuthorizeBy(r.authorizer)
 	r.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
 	for _, role := range roles {
 		r.make(role)
@@ -204,4 +206,16 @@ func TestTheRulesThatAreMissingAreListedByRole(t *testing.T) {
   resources: [leases]
   verbs: [get]
 `, r.missing.Manifest())
+}
+
+// Given a program that asks before the roles of its folder are applied, when they are, then the folder lacks what they do not allow, and no more.
+func TestARoleThatCameLateIsNotMissing(t *testing.T) {
+	r := newRuled(t)
+	r.asks("GET", "/api/v1/nodes", "")
+	r.asks("GET", "/api/v1/pods", "")
+	r.make(`ClusterRole runner: {apiGroups: [""], resources: [nodes], verbs: [list]}`)
+	r.make("ClusterRoleBinding runner")
+	r.missing.DropAllowed(r.authorizer)
+	assert.Contains(t, r.missing.Manifest(), "resources: [pods]")
+	assert.NotContains(t, r.missing.Manifest(), "nodes")
 }

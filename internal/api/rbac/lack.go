@@ -18,6 +18,8 @@ type Lack struct {
 	// has none.
 	Role rbacv1.RoleRef
 	Rule rbacv1.PolicyRule
+
+	asked authorizationv1.SubjectAccessReviewSpec
 }
 
 // What says what the account could not do: list storageclasses.storage.k8s.io.
@@ -41,7 +43,7 @@ func (a *Authorizer) lackOf(asked authorizationv1.SubjectAccessReviewSpec) (Lack
 	if !isAccount {
 		return Lack{}, false
 	}
-	l := Lack{Namespace: namespace, Account: name, Rule: ruleFor(asked)}
+	l := Lack{Namespace: namespace, Account: name, Rule: ruleFor(asked), asked: asked}
 	if r := asked.ResourceAttributes; r != nil {
 		l.Where = r.Namespace
 	}

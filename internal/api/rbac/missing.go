@@ -21,6 +21,12 @@ func (m *Missing) Add(l Lack) (isNew bool) {
 	return true
 }
 
+// DropAllowed drops what the roles allow by now. A program that starts before its folder's roles are applied is refused, on a real cluster too; the
+// folder lacks nothing.
+func (m *Missing) DropAllowed(by *Authorizer) {
+	m.lacks = slices.DeleteFunc(m.lacks, func(l Lack) bool { return by.Authorize(l.asked).Allowed })
+}
+
 // holder is what needs the rule: a role, or a service account that has none.
 func (l Lack) holder() string {
 	switch {
