@@ -8,14 +8,14 @@ import (
 
 // Command is a program to run on a machine.
 type Command struct {
-	Path   string   // the executable, a path of the host; a bare name is looked up in PATH
-	Args   []string // without the program's name
-	Env    []string // "NAME=value", in addition to csisim's own environment, which they override
-	Dir    string   // working directory, a node path; default: the kubelet's directory
+	Path string   // the executable, a path of the host; a bare name is looked up in PATH
+	Args []string // without the program's name
+	Env  []string // "NAME=value", in addition to csisim's own environment, which they override
+	Dir  string   // working directory, a node path; default: the kubelet's directory
 	// Hostname is what the program and all that it starts find as the name of their host, in a namespace. Default: the machine's name.
 	Hostname string
-	Stdout string   // host file for standard output; empty: discarded. See Process.Stdout
-	Stderr string   // host file for standard error; may be the same as Stdout
+	Stdout   string // host file for standard output; empty: discarded. See Process.Stdout
+	Stderr   string // host file for standard error; may be the same as Stdout
 	// Began is the cluster's time at the start of the program. If it is set, the time of each
 	// line of its output, by the real clock from then on, is noted in StampsOf the log;
 	// standard output and standard error must be one file.
