@@ -4,6 +4,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -103,6 +104,7 @@ func (d Deed) String() string {
 	case trace.FileChange:
 		text = "the kubelet (" + d.Event.Method + ")"
 	}
+	text = cmp.Or(text, "the cluster") // a watch of a real one does not say by whom
 	text += " at " + seconds(d.Event.At)
 	if d.Step > 0 {
 		text += fmt.Sprintf(" (step %d: %s)", d.Step, d.Title)

@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -53,7 +54,7 @@ func (c *Cluster) Advance(d time.Duration) error {
 const calm = 3 * time.Second
 
 // Settle waits until nothing happens any more and nothing is on its way: no call is under way, no object is being
-// deleted, and every volume that is attached or in use has a pod on its node. Probes of the driver's life go on for ever.
+// deleted, and each node to which a volume is attached has a pod with a claim. Probes of the driver's life go on for ever.
 func (c *Cluster) Settle(limit time.Duration) error {
 	last, at := c.world.Trace.Last(), time.Now()
 	return c.WaitFor("the cluster to settle", limit, func() bool {
@@ -87,12 +88,12 @@ func (c *Cluster) busy() bool {
 		}
 	}
 	s := c.world.Store
-	used := map[string]bool{} // node and claim
+	used := map[string]bool{} // nodes with pods that have claims: a driver's own have none
 	for pod := range store.List[*corev1.Pod](s, "") {
 		if pod.DeletionTimestamp != nil && !c.dark[pod.Spec.NodeName] {
 			return true
 		}
-		used[pod.Spec.NodeName] = true
+		used[pod.Spec.NodeName] = used[pod.Spec.NodeName] || hasClaim(pod)
 	}
 	for claim := range store.List[*corev1.PersistentVolumeClaim](s, "") {
 		if claim.DeletionTimestamp != nil {
@@ -111,6 +112,15 @@ func (c *Cluster) busy() bool {
 	}
 	for pv := range store.List[*corev1.PersistentVolume](s, "") {
 		if pv.DeletionTimestamp != nil || pv.Status.Phase == corev1.VolumeReleased && pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete && pv.Annotations["pv.kubernetes.io/provisioned-by"] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func hasClaim(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		if _, _, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i]); ok {
 			return true
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -42,4 +44,26 @@ func TestProbesOfADriverAreNoNews(t *testing.T) {
 	assert.True(t, c.newsSince(last-1))
 	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeUnpublishVolume"})
 	assert.True(t, c.newsSince(last))
+}
+
+// A volume that is still attached to a node without pods that have claims is about to be detached: the pods of a driver that the node
+// runs change nothing.
+func TestAClusterIsBusyUntilAttachmentsHaveGone(t *testing.T) {
+	c := &Cluster{calls: &callLog{}, world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
+	seen := func(resource, name string, object store.Object) {
+		t.Helper()
+		res, ok := store.ResourceNamed(resource)
+		require.True(t, ok)
+		object.SetName(name)
+		c.world.Store.Commit(res, store.Key{Name: name}, nil, object)
+	}
+	pod := func(volume corev1.VolumeSource) *corev1.Pod {
+		return &corev1.Pod{Spec: corev1.PodSpec{NodeName: "node-a", Volumes: []corev1.Volume{{Name: "v", VolumeSource: volume}}}}
+	}
+	seen("pods", "plugin", pod(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/dev"}}))
+	assert.False(t, c.busy())
+	seen("volumeattachments", "csi-1", &storagev1.VolumeAttachment{Spec: storagev1.VolumeAttachmentSpec{NodeName: "node-a"}})
+	assert.True(t, c.busy())
+	seen("pods", "web", pod(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}))
+	assert.False(t, c.busy())
 }
