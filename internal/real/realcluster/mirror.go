@@ -125,7 +125,11 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	if m.isForeign(res, u) {
 		return
 	}
-	if slices.Contains(systemNamespaces, u.GetNamespace()) || (res.GVR.Resource == "nodes" || res.GVR.Resource == "csinodes") && !slices.Contains(m.options.Nodes, u.GetName()) {
+	if slices.Contains(systemNamespaces, u.GetNamespace()) {
+		return
+	}
+	if (res.GVR.Resource == "nodes" || res.GVR.Resource == "csinodes") && !slices.Contains(m.options.Nodes, u.GetName()) {
+		m.takeElsewhere(res, u)
 		return
 	}
 	if u.GetLabels()[deploy.DriverLabel] != "" && u.GetNamespace() != "" {
@@ -164,6 +168,14 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 		}
 	case *storagev1.CSINode:
 		m.noteTopology(o)
+	}
+}
+
+// takeElsewhere notes what a driver does to a node that the scenario does not have: its own manifests may have it there.
+func (m *mirror) takeElsewhere(res *store.Resource, u *unstructured.Unstructured) {
+	object, err := m.decoded(res, u)
+	if info, ok := object.(*storagev1.CSINode); ok && err == nil {
+		m.noteTopology(info)
 	}
 }
 

@@ -179,8 +179,8 @@ const labelsAnnotation = "csisim.dev/node-labels"
 // withLabels notes the labels of the nodes on a CSIDriver object.
 func (c *Cluster) withLabels(driver *unstructured.Unstructured) {
 	had := map[string][]string{}
-	for _, name := range c.options.Nodes {
-		had[name] = slices.Sorted(maps.Keys(c.labelled[name]))
+	for name, labels := range c.labelled { // JSON sorts them
+		had[name] = slices.Sorted(maps.Keys(labels))
 	}
 	text, _ := json.Marshal(had) // of strings
 	annotations := driver.GetAnnotations()

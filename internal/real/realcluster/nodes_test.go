@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // A node has the scenario's labels and taints for a run, and then its own again, also if a kubelet or a killed run was there
@@ -85,6 +86,23 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, c.labelled["node-a"], node.Labels)
 	assert.Equal(t, annotations, node.Annotations)
+}
+
+// A driver's own manifests may have it on a node that the scenario does not have: its labels go, too.
+func TestANodeElsewhereLosesTheLabelsOfADriversTopology(t *testing.T) {
+	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-b", Labels: map[string]string{"disk.example.com/rack": "r1"}}})
+	c.options.Nodes, c.options.Drivers = []string{"node-a"}, []deploy.Driver{{Name: "disk.example.com"}}
+	c.labelled, c.topology = map[string]map[string]string{"node-a": {}, "node-b": {}}, map[string][]string{}
+	res, ok := store.ResourceNamed("csinodes")
+	require.True(t, ok)
+	newMirror(c).take(res, &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": "node-b"},
+		"spec":     map[string]any{"drivers": []any{map[string]any{"name": "disk.example.com", "nodeID": "b", "topologyKeys": []any{"disk.example.com/rack"}}}},
+	}}, false)
+	require.NoError(t, c.removeLabels(t.Context(), c.topology))
+	node, err := c.clients.CoreV1().Nodes().Get(t.Context(), "node-b", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, node.Labels)
 }
 
 // clean knows from the CSIDriver object which labels were there before the driver.
