@@ -98,10 +98,14 @@ const messagePrefix = 5
 
 // decode reads the message of a stream into m.
 func decode(content []byte, m proto.Message) error {
+	return decodeAs(proto.UnmarshalOptions{}, content, m)
+}
+
+func decodeAs(as proto.UnmarshalOptions, content []byte, m proto.Message) error {
 	if len(content) < messagePrefix || content[0] != 0 || int(binary.BigEndian.Uint32(content[1:])) != len(content)-messagePrefix {
 		return status.Error(codes.Internal, "the proxy cannot read a message that is compressed or cut off")
 	}
-	return proto.Unmarshal(content[messagePrefix:], m)
+	return as.Unmarshal(content[messagePrefix:], m)
 }
 
 // headers are those of gRPC that a relay looks at.

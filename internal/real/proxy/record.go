@@ -116,10 +116,20 @@ func lineOf(e *trace.Event) []byte {
 	return text
 }
 
-// wireOf is a message as gRPC has it, with secrets redacted; nil if there is none.
+// known leaves out what a message's type does not know: nobody can say whether it is a secret.
+var known = proto.UnmarshalOptions{DiscardUnknown: true}
+
+// wireOf is what is known of a message as gRPC has it, with secrets redacted; nil if there is none.
 func wireOf(m proto.Message) []byte {
 	content, err := proto.Marshal(trace.WithoutSecrets(m))
-	if err != nil {
+	if err != nil || content == nil {
+		return nil
+	}
+	shown := m.ProtoReflect().New().Interface()
+	if known.Unmarshal(content, shown) != nil {
+		return nil
+	}
+	if content, err = proto.Marshal(shown); err != nil {
 		return nil
 	}
 	return content

@@ -42,10 +42,11 @@ func (r *relay) witness(method string, content []byte) *witnessed {
 	return w
 }
 
-// read reads a message, as far as it can be, and returns what is recorded of it: what has come, unless that has secrets or cannot be read.
+// read reads a message, as far as it can be, and returns what is recorded of it: what has come, unless that has secrets, or what its type
+// does not know, or cannot be read.
 func read(content []byte, m proto.Message) []byte {
-	err := decode(content, m)
-	if shown := trace.WithoutSecrets(m); shown != m || err != nil {
+	err := decodeAs(known, content, m)
+	if shown := trace.WithoutSecrets(m); shown != m || err != nil || proto.Size(m) != len(content)-messagePrefix {
 		return wireOf(shown)
 	}
 	return content[messagePrefix:]
