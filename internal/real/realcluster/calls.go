@@ -237,6 +237,9 @@ func (l *callLog) message(method string, content []byte, answer bool) proto.Mess
 
 // plain takes the scope out of all texts of a message.
 func (l *callLog) plain(m proto.Message) proto.Message {
+	if l.options.Deploy.Scope == "" {
+		return m
+	}
 	text, err := protojson.Marshal(m)
 	if err != nil {
 		return m

@@ -173,6 +173,9 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 
 // takeElsewhere notes what a driver does to a node that the scenario does not have: its own manifests may have it there.
 func (m *mirror) takeElsewhere(res *store.Resource, u *unstructured.Unstructured) {
+	if res.GVR.Resource != "csinodes" {
+		return
+	}
 	object, err := m.decoded(res, u)
 	if info, ok := object.(*storagev1.CSINode); ok && err == nil {
 		m.noteTopology(info)
