@@ -30,7 +30,10 @@ func (c *Simulation) unpackImages() error {
 	}
 	unpacked := maps.Clone(c.options.RootFS)
 	for _, image := range slices.Sorted(maps.Keys(unpacked)) {
-		root, err := c.images.unpack(unpacked[image])
+		root, err := c.images.unpack(c.options.Context, unpacked[image])
+		if ended := context.Cause(c.options.Context); ended != nil {
+			return ended
+		}
 		if err != nil {
 			return unpackError(image, err)
 		}
@@ -50,7 +53,7 @@ type images struct {
 }
 
 // unpack unpacks a root file system unless it is a directory, or there already.
-func (i *images) unpack(root RootFS) (RootFS, error) {
+func (i *images) unpack(ctx context.Context, root RootFS) (RootFS, error) {
 	if root.Unpack == nil {
 		return root, nil
 	}
@@ -64,7 +67,7 @@ func (i *images) unpack(root RootFS) (RootFS, error) {
 	if err := os.MkdirAll(root.Dir, 0o755); err != nil {
 		return root, err
 	}
-	if err := unpack(root.Dir); err != nil {
+	if err := unpack(ctx, root.Dir); err != nil {
 		return root, errors.Join(err, os.RemoveAll(root.Dir))
 	}
 	if i.byID == nil {
@@ -88,7 +91,7 @@ func (c *Simulation) pull(ctx context.Context, image string) (RootFS, error) {
 	if err != nil {
 		return root, err
 	}
-	return c.images.unpack(root)
+	return c.images.unpack(ctx, root)
 }
 
 // end waits for what is being unpacked; nothing is any more.

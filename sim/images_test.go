@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"syscall"
@@ -15,7 +16,7 @@ import (
 // An image that cannot be unpacked is named once; a disk that is full or broken is not the image's fault.
 func TestAnImageThatCannotBeUnpackedIsAnError(t *testing.T) {
 	start := func(err error) error {
-		c, failed := sim.Start(sim.Options{WorkDir: t.TempDir(), RootFS: map[string]sim.RootFS{"app": {Unpack: func(string) error { return err }}}})
+		c, failed := sim.Start(sim.Options{WorkDir: t.TempDir(), RootFS: map[string]sim.RootFS{"app": {Unpack: func(context.Context, string) error { return err }}}})
 		require.Error(t, failed)
 		if c != nil {
 			require.NoError(t, c.Close())

@@ -31,7 +31,7 @@ func (f upFlags) sayUnmapped(env environment, s *scenario.Scenario) {
 }
 
 // rootFileSystems are those that entries of a scenario's images stand for: directories, archives and OCI layouts.
-func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {
+func rootFileSystems(ctx context.Context, s *scenario.Scenario) (map[string]sim.RootFS, error) {
 	roots := map[string]sim.RootFS{}
 	for _, m := range s.MappedImages() {
 		if !image.Is(m.File) {
@@ -41,14 +41,14 @@ func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {
 			roots[m.Image] = sim.RootFS{Dir: m.File}
 			continue
 		}
-		read, err := image.ReadFrom(m.File, m.Image)
+		read, err := image.ReadFrom(ctx, m.File, m.Image)
 		if err != nil {
 			return nil, mappedError(s, m, err)
 		}
 		root := rootOf(read)
 		unpack := root.Unpack
-		root.Unpack = func(dir string) error {
-			if err := unpack(dir); err != nil {
+		root.Unpack = func(ctx context.Context, dir string) error {
+			if err := unpack(ctx, dir); err != nil {
 				return fmt.Errorf("%s:%d: %s: %w", s.File, m.Line, m.File, err) // sim names the image
 			}
 			return nil
@@ -62,7 +62,7 @@ func rootFileSystems(s *scenario.Scenario) (map[string]sim.RootFS, error) {
 func rootOf(read *image.Read) sim.RootFS {
 	return sim.RootFS{
 		ID: read.ID, Entrypoint: read.Config.Entrypoint, Command: read.Config.Cmd, Env: read.Config.Env, User: read.Config.User, WorkingDir: read.Config.WorkingDir,
-		Unpack: func(dir string) error { return read.Unpack(dir, !namespaces.Rootless()) },
+		Unpack: func(ctx context.Context, dir string) error { return read.Unpack(ctx, dir, !namespaces.Rootless()) },
 	}
 }
 

@@ -146,7 +146,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		return err
 	}
 	access := &access{name: f.name, page: shown.address(), address: "https://" + shown.host, token: token, authority: authority, file: f.kubeconfig, claim: claimed}
-	roots, err := rootFileSystems(s)
+	roots, err := rootFileSystems(ctx, s)
 	if err != nil {
 		return err
 	}

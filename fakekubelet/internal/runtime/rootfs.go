@@ -1,6 +1,9 @@
 package runtime
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // RootFS is the root file system of the containers of an image, and what the image says of them.
 type RootFS struct {
@@ -8,8 +11,8 @@ type RootFS struct {
 	Dir string
 	// ID is what distinguishes the image from all others. Default: it is unpacked for itself.
 	ID string
-	// Unpack fills a directory that takes the place of Dir. Default: Dir is there.
-	Unpack func(dir string) error
+	// Unpack fills a directory that takes the place of Dir, and gives up when the context is done. Default: Dir is there.
+	Unpack func(ctx context.Context, dir string) error
 	// Entrypoint and Command are what runs in a container that names no command, and no arguments.
 	Entrypoint, Command []string
 	// Env is the container's environment, "NAME=value", unless its pod sets the same names.

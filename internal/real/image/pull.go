@@ -45,7 +45,7 @@ func (p Puller) Pull(ctx context.Context, reference string) (*Read, error) {
 			return nil, fmt.Errorf("fetch its layers: %w", err)
 		}
 	}
-	return ReadFrom(dir, reference)
+	return ReadFrom(ctx, dir, reference)
 }
 
 // keep fetches an image into a directory that is there as a whole, or not at all.

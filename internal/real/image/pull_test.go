@@ -116,7 +116,7 @@ func TestAnImageIsFetchedOnceByItsDigest(t *testing.T) {
 		require.NoError(t, err, reference)
 		assert.Equal(t, []string{"/bin/app"}, read.Config.Cmd)
 		dir := t.TempDir()
-		require.NoError(t, read.Unpack(dir, false))
+		require.NoError(t, read.Unpack(t.Context(), dir, false))
 		assert.FileExists(t, filepath.Join(dir, "bin/app"))
 		if fetched == 0 {
 			fetched = s.blobs.Load()
@@ -129,7 +129,7 @@ func TestAnImageIsFetchedOnceByItsDigest(t *testing.T) {
 	read, err := puller.Pull(t.Context(), tag)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	require.NoError(t, read.Unpack(dir, false))
+	require.NoError(t, read.Unpack(t.Context(), dir, false))
 	assert.FileExists(t, filepath.Join(dir, "bin/newer"), "a tag is looked up each time")
 }
 
@@ -176,12 +176,12 @@ func TestALayoutHasSeveralImagesByTheirNames(t *testing.T) {
 		named("bin/three", "io.containerd.image.name", "docker.io/library/tools:latest")))
 	require.NoError(t, err)
 	for asked, file := range map[string]string{"registry.local/app:1": "bin/one", "registry.local/app:v2": "bin/two", "tools": "bin/three"} {
-		read, err := image.ReadFrom(dir, asked)
+		read, err := image.ReadFrom(t.Context(), dir, asked)
 		require.NoError(t, err, asked)
 		into := t.TempDir()
-		require.NoError(t, read.Unpack(into, false))
+		require.NoError(t, read.Unpack(t.Context(), into, false))
 		assert.FileExists(t, filepath.Join(into, file))
 	}
-	_, err = image.ReadFrom(dir, "registry.local/app:3")
+	_, err = image.ReadFrom(t.Context(), dir, "registry.local/app:3")
 	require.EqualError(t, err, "the OCI layout has 3 images for linux/"+runtime.GOARCH+": want one, or one that its annotation org.opencontainers.image.ref.name calls registry.local/app:3")
 }

@@ -3,6 +3,7 @@ package image
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ func Is(file string) bool {
 	case info.IsDir():
 		return true
 	}
-	archive, err := opened(file)
+	archive, err := opened(context.Background(), file)
 	if err != nil {
 		return false
 	}
@@ -61,17 +62,18 @@ func IsRootFS(dir string) bool {
 }
 
 // ReadFrom reads an image from an archive, as docker save writes it, or from an OCI layout. Of several images in it it takes
-// that with the name.
-func ReadFrom(file, named string) (*Read, error) {
+// that with the name. An archive is read until ctx is done, also when it is unpacked.
+func ReadFrom(ctx context.Context, file, named string) (*Read, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, err
 	}
-	read := readArchive
+	var found v1.Image
 	if info.IsDir() {
-		read = readLayout
+		found, err = readLayout(file, named)
+	} else {
+		found, err = readArchive(ctx, file, named)
 	}
-	found, err := read(file, named)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +91,8 @@ func ReadFrom(file, named string) (*Read, error) {
 	return &Read{Config: config.Config, ID: id.String(), image: found}, nil
 }
 
-func readArchive(file, named string) (v1.Image, error) {
-	open := func() (io.ReadCloser, error) { return opened(file) }
+func readArchive(ctx context.Context, file, named string) (v1.Image, error) {
+	open := func() (io.ReadCloser, error) { return opened(ctx, file) }
 	manifest, err := tarball.LoadManifest(open)
 	if err != nil {
 		return nil, fmt.Errorf("it is neither a program, nor a directory, nor an archive as docker save writes it: %w", err)
@@ -114,12 +116,34 @@ func readArchive(file, named string) (v1.Image, error) {
 	return nil, fmt.Errorf("it has %d images, none of which is %s: %s", len(manifest), tag.Name(), strings.Join(has, ", "))
 }
 
+// archive is a file that is read until its context is done. Who does not want all of it seeks.
+type archive struct {
+	*os.File
+	ctx context.Context
+}
+
+func (a archive) Read(text []byte) (int, error) { return readUntil{a.ctx, a.File}.Read(text) }
+
+// readUntil reads until its context is done.
+type readUntil struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r readUntil) Read(text []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(text)
+}
+
 // opened opens a file, which may be compressed.
-func opened(file string) (io.ReadCloser, error) {
-	f, err := os.Open(file)
+func opened(ctx context.Context, file string) (io.ReadCloser, error) {
+	from, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
+	f := archive{from, ctx}
 	text, err := gzip.NewReader(f)
 	if err == nil {
 		return struct {

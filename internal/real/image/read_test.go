@@ -69,11 +69,11 @@ func save(t *testing.T, images map[string]v1.Image) string {
 }
 
 func unpacked(t *testing.T, file string) string {
-	read, err := image.ReadFrom(file, "x/y:1")
+	read, err := image.ReadFrom(t.Context(), file, "x/y:1")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"/bin/app"}, read.Config.Cmd)
 	dir := t.TempDir()
-	require.NoError(t, read.Unpack(dir, false))
+	require.NoError(t, read.Unpack(t.Context(), dir, false))
 	return dir
 }
 
@@ -144,7 +144,7 @@ func TestWhiteoutsHideLayersBelow(t *testing.T) {
 func TestAnArchiveOfSeveralImagesIsAskedForItsName(t *testing.T) {
 	one, other := made(t, runtime.GOARCH, []tar.Header{{Name: "one"}}), made(t, runtime.GOARCH, []tar.Header{{Name: "other"}})
 	assert.FileExists(t, unpacked(t, save(t, map[string]v1.Image{"x/y:1": one, "x/z:1": other}))+"/one")
-	_, err := image.ReadFrom(save(t, map[string]v1.Image{"x/w:1": one, "x/z:1": other}), "x/y:1")
+	_, err := image.ReadFrom(t.Context(), save(t, map[string]v1.Image{"x/w:1": one, "x/z:1": other}), "x/y:1")
 	require.ErrorContains(t, err, "it has 2 images, none of which is index.docker.io/x/y:1: ")
 }
 
@@ -163,9 +163,9 @@ func TestWhatIsNoImageIsAnError(t *testing.T) {
 		"unpack layer 1 of 1: a/.wh...: it is a whiteout of nothing":                                            {{Name: "a/.wh..."}},
 		"unpack layer 1 of 1: a/x: too many symlinks":                                                           {{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "a"}, {Name: "a/x"}},
 	} {
-		read, err := image.ReadFrom(save(t, map[string]v1.Image{"x/y:1": made(t, runtime.GOARCH, entries)}), "x/y:1")
+		read, err := image.ReadFrom(t.Context(), save(t, map[string]v1.Image{"x/y:1": made(t, runtime.GOARCH, entries)}), "x/y:1")
 		require.NoError(t, err)
-		assert.EqualError(t, read.Unpack(t.TempDir(), false), want)
+		assert.EqualError(t, read.Unpack(t.Context(), t.TempDir(), false), want)
 	}
 	link := made(t, runtime.GOARCH, []tar.Header{{Name: "out", Typeflag: tar.TypeSymlink, Linkname: filepath.Dir(outside)}, {Name: "out/secret"}})
 	dir := unpacked(t, save(t, map[string]v1.Image{"x/y:1": link}))
@@ -174,9 +174,9 @@ func TestWhatIsNoImageIsAnError(t *testing.T) {
 	assert.Equal(t, "of the host", string(content), "a symlink of the image stays in it")
 	assert.FileExists(t, filepath.Join(dir, outside))
 
-	_, err = image.ReadFrom(save(t, map[string]v1.Image{"x/y:1": made(t, "s390x")}), "x/y:1")
+	_, err = image.ReadFrom(t.Context(), save(t, map[string]v1.Image{"x/y:1": made(t, "s390x")}), "x/y:1")
 	require.EqualError(t, err, "it is for linux/s390x, and this machine runs linux/"+runtime.GOARCH)
 	require.True(t, image.Is(outside))
-	_, err = image.ReadFrom(outside, "x/y:1")
+	_, err = image.ReadFrom(t.Context(), outside, "x/y:1")
 	require.ErrorContains(t, err, "it is neither a program, nor a directory, nor an archive as docker save writes it: ")
 }

@@ -2,6 +2,7 @@ package image
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,8 @@ import (
 )
 
 // Unpack writes the image's root file system into a directory, each layer over those below it. Owners are kept if
-// this process may give files away.
-func (r *Read) Unpack(dir string, owners bool) error {
+// this process may give files away. It ends when ctx is done.
+func (r *Read) Unpack(ctx context.Context, dir string, owners bool) error {
 	layers, err := r.image.Layers()
 	if err != nil {
 		return fmt.Errorf("read its layers: %w", err)
@@ -29,7 +30,7 @@ func (r *Read) Unpack(dir string, owners bool) error {
 		if err != nil {
 			return fmt.Errorf("read layer %d: %w", i+1, err)
 		}
-		err = (&unpacking{root: root, owners: owners, made: map[string]bool{}}).all(tar.NewReader(content))
+		err = (&unpacking{root: root, owners: owners, made: map[string]bool{}}).all(tar.NewReader(readUntil{ctx, content}))
 		if err := errors.Join(err, content.Close()); err != nil {
 			return fmt.Errorf("unpack layer %d of %d: %w", i+1, len(layers), err)
 		}
