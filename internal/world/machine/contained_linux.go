@@ -74,13 +74,23 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 			cmd.Process, _ = os.FindProcess(pid) // never fails
 		}
 	}
-	switch {
-	case err != nil && cmd.Process != nil:
-		_, _ = cmd.Process.Wait() // it ends by itself
-	case err == nil && cmd.Process == nil:
+	if err == nil && cmd.Process == nil {
 		err = errors.New("csisim's own program ended before it was the container's")
 	}
+	if err != nil {
+		awaitChildren() // they end by themselves
+	}
 	return err
+}
+
+// awaitChildren waits for the end of all that the calling thread has started, also what was killed before it was known: the kernel
+// ends no process namespace while somebody may still ask how one of its processes ended.
+func awaitChildren() {
+	for {
+		if _, err := unix.Wait4(-1, nil, unix.WALL|unix.WNOTHREAD, nil); err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
 }
 
 // forkOn starts a program of this machine where the calling thread, which is in a root of its own, has the machine's: its libraries are

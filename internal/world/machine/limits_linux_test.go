@@ -98,3 +98,21 @@ func TestALimitChangesWhileAProgramRuns(t *testing.T) {
 	assert.NoError(t, p.Limit(machine.Limits{Memory: 1 << 20}), "there is nothing to limit any more")
 	assert.Empty(t, groupsLeft(t))
 }
+
+// Given limits of memory that csisim's own program meets on its way to become the container's. When programs are started with them, then
+// each starts or its error says why it does not, and the machine can be closed.
+func TestALimitThatIsMetBeforeTheProgramBegins(t *testing.T) {
+	m, dir := limited(t), image(t)
+	for memory := int64(1 << 20); memory < 7<<18; memory += 16 << 10 {
+		c := inRoot(machine.Root{Dir: dir}, "exit 3")
+		c.Limits.Memory = memory
+		p, err := m.Start(c)
+		if err != nil {
+			assert.ErrorContains(t, err, "container init was OOM-killed (memory limit too low?)")
+			continue
+		}
+		<-p.Done()
+		assert.True(t, p.OutOfMemory() || p.ExitCode() == 3, "%d", p.ExitCode())
+	}
+	assert.Empty(t, groupsLeft(t))
+}

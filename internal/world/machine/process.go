@@ -119,13 +119,18 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	}
 	if err != nil {
 		_ = p.mounts.close()
-		p.group.leave(parent)
+		if p.group.leave(parent) {
+			err = fmt.Errorf("%w: %w", errLowLimit, err)
+		}
 		parent.stop()
 		return err
 	}
 	p.pid = cmd.Process.Pid
 	return nil
 }
+
+// errLowLimit is returned for a program whose limit is met before it begins.
+var errLowLimit = errors.New("container init was OOM-killed (memory limit too low?)")
 
 // addDirs remembers directories that are on the machine's own disk.
 func (d *Disk) addDirs(dirs []string) {
