@@ -11,11 +11,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // hugeArchive is an image with a file of so many zeros, for which the archive takes no room on the disk.
@@ -67,4 +71,49 @@ func TestAnInterruptEndsTheUnpackingOfAnImage(t *testing.T) {
 		r.awaitEnd(t, interrupted)
 		assert.Empty(t, r.leftovers())
 	}
+}
+
+// Given a disk on which there is room for two images and a little more. When a pod fills it, then others run on, the real reason keeps new ones from
+// starting, and they start when there is room again.
+func TestAVolumeThatFillsTheDiskDisturbsNobody(t *testing.T) {
+	needsRoot(t)
+	t.Parallel() // most of its time it waits
+	p := newPlace(t, "")
+	require.NoError(t, unix.Mount("small", p.work, "tmpfs", 0, "size=48m"))
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(p.work, unix.MNT_DETACH)) })
+	c := startImagesIn(t, p)
+	c.make(`
+metadata: {name: neighbour}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: "registry.local/tools:1", args: ["sleep 1000"]}]
+`, inPhase(corev1.PodRunning))
+	c.make(`
+metadata: {name: full}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: data, emptyDir: {}}]
+  containers:
+  - name: c
+    image: registry.local/tools:1
+    args: ["cat /dev/zero >/data/file; exit 3"]
+    volumeMounts: [{name: data, mountPath: /data}]
+`, inPhase(corev1.PodFailed))
+	_, err := c.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "late"},
+		Spec: corev1.PodSpec{
+			TerminationGracePeriodSeconds: new(int64(0)),
+			Containers:                    []corev1.Container{{Name: "c", Image: "registry.local/tools:1", Args: []string{"sleep 1000"}}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return strings.Contains(c.eventsAbout("late"), "no space left on device") }, 30*time.Second, 50*time.Millisecond)
+	assert.Equal(t, "here\n", c.exec("neighbour", "sh", "-c", "echo here"))
+	require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), "full", metav1.DeleteOptions{}))
+	require.Eventually(t, func() bool {
+		late, err := c.CoreV1().Pods("default").Get(t.Context(), "late", metav1.GetOptions{})
+		return err == nil && late.Status.Phase == corev1.PodRunning
+	}, time.Minute, 50*time.Millisecond)
+	c.down()
 }

@@ -66,11 +66,15 @@ func alone(t *testing.T, at string) {
 // startImages is a live cluster in which images are archives.
 func startImages(t *testing.T, flags ...string) *programCluster {
 	t.Helper()
+	t.Parallel() // most of its time it waits
+	return startImagesIn(t, newPlace(t, ""), flags...)
+}
+
+func startImagesIn(t *testing.T, p *place, flags ...string) *programCluster {
+	t.Helper()
 	if !namespaces.Entered() {
 		t.Skip("containers take a mount namespace")
 	}
-	t.Parallel() // most of its time it waits
-	p := newPlace(t, "")
 	archive(t, filepath.Join(p.dir, "tools.tar"))
 	alone(t, filepath.Join(p.dir, "alone.tar"))
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -42,8 +41,10 @@ spec:
 		return s.Resources.Limits.Memory().String() == "256Mi" && s.RestartCount == 1 && s.State.Running != nil
 	})
 	assert.Contains(t, c.eventsAbout("web"), "Container main resize requires restart")
-	if kubectl := c.kubectl("get", "pod", "web", "-o", "jsonpath={.status.conditions[*].type}"); kubectl != "" {
-		assert.NotContains(t, strings.Fields(kubectl), "PodResizeInProgress")
+	pod, err := c.CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
+	require.NoError(t, err)
+	for _, condition := range pod.Status.Conditions {
+		assert.NotEqual(t, corev1.PodResizeInProgress, condition.Type)
 	}
 	c.down()
 }
