@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	corev1 "k8s.io/api/core/v1"
@@ -61,6 +62,11 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	return c.removeObject(p, pv)
 }
 
+// patchTime is how long the provisioner takes to see that a new volume is to be retained and to make the patch, and the API
+// server to merge it. The volume controller, which starts at the same change and writes a status that it has at hand, was
+// first in every run on a real cluster: the volume is Bound, then loses the finalizer.
+const patchTime = time.Millisecond
+
 // keepFinalizer: C-PROV-71
 func (c *Provisioner) keepFinalizer(p *kernel.Process, pv persistentVolume) (persistentVolume, error) {
 	has := hasFinalizer(pv)
@@ -69,6 +75,7 @@ func (c *Provisioner) keepFinalizer(p *kernel.Process, pv persistentVolume) (per
 	case deletable && !has && pv.DeletionTimestamp == nil && pv.Status.Phase == corev1.VolumeBound:
 		return c.patchFinalizer(p, pv, true)
 	case !deletable && has:
+		p.Sleep(patchTime)
 		return c.patchFinalizer(p, pv, false)
 	}
 	return pv, nil

@@ -1,6 +1,7 @@
 package provisioner_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/provisioner"
@@ -221,6 +223,26 @@ func TestRetainedVolumeIsReleasedAndCanBeUsedAgain(t *testing.T) {
 	require.NoError(t, err)
 	w.Run(time.Second)
 	assert.Equal(t, corev1.VolumeAvailable, w.volumes()[0].Status.Phase) // C-PV-53
+}
+
+// Both start when the volume is there, and the volume controller was first in every run
+// on a real cluster. C-PROV-71
+func TestRetainedVolumeIsBoundBeforeItLosesTheFinalizer(t *testing.T) {
+	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
+	w.class("kept", func(c *storagev1.StorageClass) { c.ReclaimPolicy = new(corev1.PersistentVolumeReclaimRetain) })
+	w.claim("r", "kept")
+	w.Run(time.Second)
+	var seen []string
+	for _, e := range w.Trace.Events() {
+		if pv, ok := e.New.(*corev1.PersistentVolume); ok && e.Kind == trace.API {
+			seen = append(seen, fmt.Sprint(pv.Status.Phase, " ", pv.Finalizers))
+		}
+	}
+	assert.Equal(t, []string{
+		"Pending [external-provisioner.volume.kubernetes.io/finalizer kubernetes.io/pv-protection]",
+		"Bound [external-provisioner.volume.kubernetes.io/finalizer kubernetes.io/pv-protection]",
+		"Bound [kubernetes.io/pv-protection]",
+	}, seen)
 }
 
 func TestSameRunTwiceGivesTheSameTrace(t *testing.T) {
