@@ -105,6 +105,8 @@ func promoted(a action) Promotion {
 		return controllerPromoted(string(s), "the kubelet of its node is started, and it starts %s")
 	case *recordFilesStep:
 		return becomes("a listing on the node")
+	case *readFileStep, *writeFileStep:
+		return becomes("done on the pod's node, where the volume is published")
 	}
 	return unpromoted(a)
 }
@@ -174,8 +176,6 @@ func unpromoted(a action) Promotion {
 		return never("drivers are deployed before the first step")
 	case *shutDownStep:
 		return never("the kubelets of kind's nodes have no grace for a shutdown")
-	case *readFileStep, *writeFileStep:
-		return never("files of volumes are not reached yet")
 	}
 	return never("only a simulated cluster can do this")
 }

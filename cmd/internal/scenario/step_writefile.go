@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -35,6 +36,9 @@ func (s *writeFileStep) do(r *runner) error {
 		file.Mode = fs.FileMode(*s.Mode)
 	}
 	err := r.cluster.WriteVolumeFile(s.pod(), s.Volume, s.File, file)
+	if e := (*sim.EnvironmentError)(nil); errors.As(err, &e) {
+		return err // whether the volume can be written is not known
+	}
 	switch {
 	case s.Refused && err == nil:
 		return &Failure{

@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -140,11 +141,16 @@ func noneRuns(p sim.Plugin) error {
 }
 
 func (c *Cluster) run(node string, command ...string) (string, error) {
+	return c.runTo(fmt.Sprintf("run %q", strings.Join(command, " ")), node, command...)
+}
+
+// runTo runs a command on a node for something of which the error says that it was being done.
+func (c *Cluster) runTo(doing, node string, command ...string) (string, error) {
 	if c.options.Machines == nil {
 		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("the cluster is not kind's, and no image that csisim made for a driver could run there")}
 	}
 	out, err := c.options.Machines.Run(c.ctx, node, command...)
-	return out, environment(err, "run %q on %s", strings.Join(command, " "), node)
+	return out, environment(err, "%s on %s", doing, node)
 }
 
 func (c *Cluster) stopKubelet(node string) error {
@@ -247,17 +253,8 @@ func (c *Cluster) eachProxy(ctx context.Context, driver, node string, do func(pl
 
 // RunsAs is the user and the group of a pod's containers.
 func (c *Cluster) RunsAs(key store.Key) (uid, gid int) {
-	pod, ok := store.Get[*corev1.Pod](c.world.Store, key)
-	if !ok || pod.Spec.SecurityContext == nil {
-		return 0, 0
-	}
-	if id := pod.Spec.SecurityContext.RunAsUser; id != nil {
-		uid = int(*id)
-	}
-	if id := pod.Spec.SecurityContext.RunAsGroup; id != nil {
-		gid = int(*id)
-	}
-	return uid, gid
+	pod, _ := store.Get[*corev1.Pod](c.world.Store, key)
+	return workload.RunsAs(pod)
 }
 
 // stopTime bounds what takes away what a run has made.

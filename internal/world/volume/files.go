@@ -1,0 +1,53 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// WithFiles finds a pod's volume, given by its name there, that holds files which somebody reaches on the pod's node, and the
+// name under which the kubelet knows it. The error says why there is none, or why file is no name of one in its root.
+func WithFiles(s *store.Store, key store.Key, volumeName, file string) (pod *corev1.Pod, specName string, err error) {
+	if strings.Contains(file, "/") || file == "" || file == "." || file == ".." {
+		return nil, "", fmt.Errorf("%q is no name of a file in its root", file)
+	}
+	pod, ok := store.Get[*corev1.Pod](s, key)
+	if !ok {
+		return nil, "", errors.New("there is no such pod")
+	}
+	specName, block := specNameOf(s, pod, volumeName)
+	switch {
+	case specName == "":
+		return nil, "", errors.New("the pod has no such volume of a driver, or its claim has no volume yet")
+	case block:
+		return nil, "", errors.New("a block device has no files")
+	case pod.Spec.NodeName == "":
+		return nil, "", errors.New("the pod is on no node yet")
+	}
+	return pod, specName, nil
+}
+
+// specNameOf is the name under which the kubelet knows a pod's volume: that of its PersistentVolume, of an inline
+// volume its own; empty for other volumes.
+func specNameOf(s *store.Store, pod *corev1.Pod, volumeName string) (name string, block bool) {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.Name != volumeName {
+			continue
+		}
+		if v.CSI != nil {
+			return v.Name, false
+		}
+		key, _, ok := ClaimOf(pod, v)
+		claim, found := store.Get[*corev1.PersistentVolumeClaim](s, key)
+		if ok && found {
+			return claim.Spec.VolumeName, IsBlock(claim.Spec.VolumeMode)
+		}
+	}
+	return "", false
+}
