@@ -252,5 +252,26 @@ func (c *Cluster) troubles() (lines []string) {
 			}
 		}
 	}
+	return append(lines, c.elsewhere()...)
+}
+
+// elsewhere are the drivers that are registered, but on no node that the scenario has, one a line.
+func (c *Cluster) elsewhere() (lines []string) {
+	infos, err := c.clients.StorageV1().CSINodes().List(c.ctx, metav1.ListOptions{})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, d := range c.options.Drivers {
+		var on []string
+		for _, info := range infos.Items {
+			if slices.ContainsFunc(info.Spec.Drivers, func(there storagev1.CSINodeDriver) bool { return there.Name == d.Name }) {
+				on = append(on, info.Name)
+			}
+		}
+		if len(on) > 0 && !slices.ContainsFunc(on, func(node string) bool { return slices.Contains(c.options.Nodes, node) }) {
+			lines = append(lines, fmt.Sprintf("driver %s is registered on %s, which the scenario does not have: its nodes are %s",
+				d.Name, strings.Join(on, ", "), strings.Join(c.options.Nodes, ", ")))
+		}
+	}
 	return lines
 }

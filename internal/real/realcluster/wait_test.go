@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -32,6 +34,17 @@ func TestWhatThePodsOfARunWaitFor(t *testing.T) {
 	c, _ = withPods(t, other, this)
 	assert.ErrorContains(t, c.cannotPull(), "does not get image format: ImagePullBackOff")
 	assert.Equal(t, []string{"pod b, container format: ImagePullBackOff "}, c.troubles())
+}
+
+// A driver whose manifests put it on other nodes than the scenario has is registered, and waited for in vain.
+func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
+	on := func(node, driver string) *storagev1.CSINode {
+		return &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver}}}}
+	}
+	c, _ := withPods(t, on("gpu-1", "disk.example.com"), on("gpu-2", "disk.example.com"), on("gpu-3", "file.example.com"), on("node-a", "file.example.com"))
+	c.options.Nodes = []string{"node-a", "node-b"}
+	c.options.Drivers = []deploy.Driver{{Name: "disk.example.com"}, {Name: "file.example.com"}, {Name: "nowhere.example.com"}}
+	assert.Equal(t, []string{"driver disk.example.com is registered on gpu-1, gpu-2, which the scenario does not have: its nodes are node-a, node-b"}, c.troubles())
 }
 
 // A livenessProbe has the driver probed every few seconds for ever: a cluster comes to rest all the same.
