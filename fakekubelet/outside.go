@@ -18,6 +18,9 @@ type Program = runtime.Program
 // RuntimeOptions say which containers are programs.
 type RuntimeOptions = runtime.Options
 
+// ContainerMount is what a container sees of a volume.
+type ContainerMount = runtime.Mount
+
 // RootFS is the root file system of an image.
 type RootFS = runtime.RootFS
 

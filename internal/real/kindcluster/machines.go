@@ -1,9 +1,11 @@
 package kindcluster
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -53,6 +55,57 @@ func (c *Cluster) Run(ctx context.Context, name string, command ...string) (stri
 		return "", err
 	}
 	return output(n.CommandContext(ctx, command[0], command[1:]...))
+}
+
+// untilInputEnds runs a command until it ends, or the input does: nothing else ends on a node with whoever has started it.
+const untilInputEnds = `exec 3<&0
+"$@" </dev/null 3<&- &
+program=$!
+{ cat <&3 >/dev/null; kill $program; } >/dev/null 2>&1 &
+exec 3<&-
+wait $program`
+
+// endTime is how long a command may take to end with its input.
+const endTime = 5 * time.Second
+
+// Follow runs a command on a node until ctx ends, and calls line with each line that it prints. The command ends with this
+// process at the latest.
+func (c *Cluster) Follow(ctx context.Context, name string, line func(string), command ...string) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	input, hold, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	output, printed, err := os.Pipe()
+	if err != nil {
+		hold.Close()
+		return err
+	}
+	defer output.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for lines := bufio.NewScanner(output); lines.Scan(); {
+			line(lines.Text())
+		}
+	}()
+	running, end := context.WithCancel(context.Background())
+	defer end()
+	stop := context.AfterFunc(ctx, func() {
+		hold.Close()
+		time.AfterFunc(endTime, end)
+	})
+	err = n.CommandContext(running, "sh", append([]string{"-c", untilInputEnds, "sh"}, command...)...).SetStdin(input).SetStdout(printed).Run()
+	printed.Close()
+	<-done
+	if stop() {
+		hold.Close()
+	}
+	return err
 }
 
 // RunOnOne runs a command on the first node on which it succeeds; the error is that of the last.

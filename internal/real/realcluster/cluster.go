@@ -85,6 +85,7 @@ type Cluster struct {
 	topology map[string][]string          // labels that nodes have got for the drivers, by node
 	toDo     []func()                     // of pump
 	allNodes int                          // of the cluster, with those that the scenario does not know
+	pods     map[string]bool              // NAMESPACE/NAME of those that kubelets have begun to run
 	violate  []contract.Violation
 	forced   []string // volumes that their drivers did not delete at the end
 }
@@ -100,7 +101,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[string]bool{}}
 	if o.Machines == nil && o.NodeImage != "" {
 		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
 	}

@@ -1,0 +1,185 @@
+package realcluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Follower is a computer whose commands are read while they run.
+type Follower interface {
+	// Follow runs a command on a node until ctx ends, and calls line with each line that it prints.
+	Follow(ctx context.Context, node string, line func(string), command ...string) error
+}
+
+// runtimeLog brings what a node's kubelet asks of the container runtime into the trace, as containerd logs it.
+type runtimeLog struct {
+	*Cluster
+	node       string
+	last       time.Time           // of the log that was read
+	sandboxes  map[string]string   // pods, by the ids of their sandboxes
+	containers map[string]string   // pods, by the ids of their containers
+	creating   map[string]asked    // containers that are being made, by sandbox and name
+	stopped    map[string]struct{} // ids: a kubelet asks again until the runtime has nothing left
+}
+
+// followRuntimes begins to read the logs of the scenario's nodes, if whoever reaches them can.
+func (c *Cluster) followRuntimes() {
+	nodes, can := c.options.Machines.(Follower)
+	if !can {
+		return
+	}
+	for _, node := range c.options.Nodes {
+		l := &runtimeLog{Cluster: c, node: node, last: time.Now(), sandboxes: map[string]string{}, containers: map[string]string{}, creating: map[string]asked{}, stopped: map[string]struct{}{}}
+		go l.follow(nodes)
+	}
+}
+
+// follow reads the log, and begins anew when a node without power takes its journal away.
+func (l *runtimeLog) follow(nodes Follower) {
+	const pause = time.Second
+	for l.ctx.Err() == nil {
+		since := fmt.Sprintf("@%d", l.last.Unix())
+		_ = nodes.Follow(l.ctx, l.node, l.read, "journalctl", "--unit", "containerd", "--output", "cat", "--follow", "--lines", "all", "--since", since)
+		select {
+		case <-l.ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// read takes a line of the log. Lines of one node come in their order, so that what is asked about a container follows its making.
+func (l *runtimeLog) read(line string) {
+	a, ok := parseAsked(line)
+	if !ok || !a.at.After(l.last) {
+		return
+	}
+	l.last = a.at
+	switch a.method {
+	case "RunPodSandbox":
+		if a.returned == "" {
+			l.record(a.at, a.method, a.pod, nil)
+			return
+		}
+		l.sandboxes[a.returned] = a.pod
+	case "CreateContainer":
+		pod := l.sandboxes[a.id]
+		if pod == "" || slices.Contains(systemNamespaces, namespaceOf(pod)) || namespaceOf(pod) == l.namespace() {
+			return
+		}
+		if a.returned == "" {
+			l.creating[a.id+" "+a.container] = a
+			return
+		}
+		began := l.creating[a.id+" "+a.container]
+		l.containers[a.returned] = pod
+		l.record(began.at, a.method, pod, l.inspect(a.returned))
+	case "StartContainer":
+		l.record(a.at, a.method, l.containers[a.id], nil)
+	case "StopContainer":
+		l.recordOnce(a, l.containers[a.id])
+	case "StopPodSandbox":
+		l.recordOnce(a, l.sandboxes[a.id])
+	}
+}
+
+func namespaceOf(pod string) string {
+	namespace, _, _ := strings.Cut(pod, "/")
+	return namespace
+}
+
+func (l *runtimeLog) recordOnce(a asked, pod string) {
+	if _, again := l.stopped[a.id]; !again {
+		l.stopped[a.id] = struct{}{}
+		l.record(a.at, a.method, pod, nil)
+	}
+}
+
+// record brings a request about a pod of the scenario into the trace; pods of drivers and of the cluster itself are not mirrored.
+func (l *runtimeLog) record(at time.Time, method, pod string, detail any) {
+	if pod == "" {
+		return
+	}
+	l.queue.put(at, func() {
+		namespace, name, _ := strings.Cut(l.options.Deploy.Scope.Plain(pod), "/")
+		key := store.Key{Namespace: namespace, Name: name}
+		if _, there := store.Get[*corev1.Pod](l.world.Store, key); there && method == "RunPodSandbox" {
+			l.pods[pod] = true
+		}
+		if l.pods[pod] {
+			l.world.Trace.Add(trace.Entry{Kind: trace.Runtime, Actor: "kubelet", Node: l.node, Method: method, Name: namespace + "/" + name, Detail: detail})
+		}
+	})
+}
+
+// inspect is what a container was asked to be; only its name is missing if it is gone already.
+func (l *runtimeLog) inspect(id string) any {
+	out, err := l.options.Machines.Run(l.ctx, l.node, "crictl", "inspect", id)
+	if err != nil {
+		return nil
+	}
+	detail, err := containerAsked(l.options.Deploy.Scope.Plain(out))
+	if err != nil {
+		return nil
+	}
+	return detail
+}
+
+// containerAsked is what crictl shows of a container, as simulated kubelets record it: what every container of a real cluster has
+// besides is left out.
+func containerAsked(inspected string) (map[string]any, error) {
+	type path struct {
+		Container   string `json:"container_path"`
+		Host        string `json:"host_path"`
+		ReadOnly    bool   `json:"readonly"`
+		Permissions string `json:"permissions"`
+	}
+	var shown struct {
+		Info struct {
+			Config struct {
+				Metadata struct {
+					Name string `json:"name"`
+				} `json:"metadata"`
+				Mounts  []path `json:"mounts"`
+				Devices []path `json:"devices"`
+				Linux   struct {
+					Security struct {
+						Groups []int64 `json:"supplemental_groups"`
+					} `json:"security_context"`
+				} `json:"linux"`
+			} `json:"config"`
+		} `json:"info"`
+	}
+	if err := json.Unmarshal([]byte(inspected), &shown); err != nil {
+		return nil, fmt.Errorf("read what crictl shows of a container: %w", err)
+	}
+	config := shown.Info.Config
+	var mounts []fakekubelet.ContainerMount
+	for _, m := range config.Mounts {
+		if !ofEveryContainer(m.Container) {
+			mounts = append(mounts, fakekubelet.ContainerMount{Container: m.Container, Host: m.Host, ReadOnly: m.ReadOnly})
+		}
+	}
+	for _, d := range config.Devices {
+		mounts = append(mounts, fakekubelet.ContainerMount{Device: d.Container, Host: d.Host, Permissions: d.Permissions})
+	}
+	detail := map[string]any{"container": config.Metadata.Name, "mounts": mounts}
+	if groups := config.Linux.Security.Groups; len(groups) > 0 {
+		detail["supplementalGroups"] = groups
+	}
+	return detail, nil
+}
+
+// ofEveryContainer reports whether every container of a real cluster has something at a path, whatever its pod says.
+func ofEveryContainer(path string) bool {
+	return path == "/etc/hosts" || path == corev1.TerminationMessagePathDefault || path == "/var/run/secrets/kubernetes.io/serviceaccount"
+}
