@@ -15,7 +15,7 @@ func (s *Scenario) reachesNodes() bool {
 // isOnNode reports whether a step takes a command on a node.
 func isOnNode(a action) bool {
 	switch s := a.(type) {
-	case killKubeletStep, restartKubeletStep, startKubeletStep, restartControllerStep, killControllerStep, startControllerStep, *recordFilesStep:
+	case killKubeletStep, restartKubeletStep, startKubeletStep, restartControllerStep, killControllerStep, startControllerStep, *recordFilesStep, *readFileStep, *writeFileStep:
 		return true
 	case *faultStep:
 		return s.Kill != "" && s.Kill != string(fault.Driver)
