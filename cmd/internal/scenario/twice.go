@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,43 +15,72 @@ import (
 
 // runTwice runs a scenario twice; the result is that of the first run, failed if the second one was not like it.
 func runTwice(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
-	first, firstTrace := &kernel.Recorder{}, &bytes.Buffer{}
-	result, err := runTraced(ctx, s, o, first, firstTrace)
+	recorder, traces := &kernel.Recorder{}, traces{}
+	again := o
+	o.Sinks = append(slices.Clone(o.Sinks), traces.keep)
+	result, err := runOnce(ctx, s, o, recorder)
 	if err != nil {
 		return result, err
 	}
-	second, secondTrace := first.Against(), &bytes.Buffer{}
-	o.Sinks, o.Progress, o.Inspect = nil, nil, nil
-	repeated, err := runTraced(ctx, s, o, second, secondTrace)
+	recorder = recorder.Against()
+	again.Sinks, again.Progress, again.Inspect = []trace.Sink{traces.compare}, nil, nil
+	second, err := runOnce(ctx, s, again, recorder)
 	if err != nil {
 		return result, err
 	}
-	parted := second.Err()
-	if parted == nil {
-		parted = compareTraces(firstTrace.Bytes(), secondTrace.Bytes())
-	}
-	result.compare(repeated, parted)
+	result.compare(second, cmp.Or(recorder.Err(), traces.end()))
 	return result, nil
 }
 
-func runTraced(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Recorder, to *bytes.Buffer) (*Result, error) {
-	sink, flush := trace.Writer(to)
-	o.Sinks = append(slices.Clone(o.Sinks), sink)
-	result, err := runOnce(ctx, s, o, recorder)
-	return result, errors.Join(err, flush())
+// traces are those of two runs that should be alike. What is equal is not rendered: that takes longer than a run.
+type traces struct {
+	first  []*trace.Event // what the second run has not come to yet
+	line   int
+	parted error // in the first line that differs
 }
 
-// compareTraces finds the first line in which traces differ.
-func compareTraces(first, second []byte) error {
-	if bytes.Equal(first, second) {
-		return nil
+// keep takes an event of the first run.
+func (t *traces) keep(e *trace.Event) { t.first = append(t.first, e) }
+
+// compare takes the next event of the second run; nil is its end.
+func (t *traces) compare(e *trace.Event) {
+	var first *trace.Event
+	if len(t.first) > 0 {
+		first, t.first[0] = t.first[0], nil
+		t.first = t.first[1:]
 	}
-	a, b := bytes.Split(first, []byte("\n")), bytes.Split(second, []byte("\n"))
-	i := 0
-	for i < len(a)-1 && i < len(b)-1 && bytes.Equal(a[i], b[i]) {
-		i++
+	t.line++
+	if t.parted != nil || first != nil && e != nil && first.Same(e) {
+		return
 	}
-	return fmt.Errorf("csisim is not deterministic: the traces differ in line %d\n  first run:  %s\n  second run: %s", i+1, a[i], b[i])
+	a, problem := textOf(first)
+	b, err := textOf(e)
+	switch {
+	case problem != nil || err != nil:
+		t.parted = errors.Join(problem, err)
+	case !bytes.Equal(a, b):
+		t.parted = fmt.Errorf("csisim is not deterministic: the traces differ in line %d\n  first run:  %s\n  second run: %s", t.line, a, b)
+	}
+}
+
+// end is where the traces differ, be it that the second one is shorter.
+func (t *traces) end() error {
+	if len(t.first) > 0 {
+		t.compare(nil)
+	}
+	return t.parted
+}
+
+// textOf is the line of an event; nothing if there is none.
+func textOf(e *trace.Event) ([]byte, error) {
+	if e == nil {
+		return nil, nil
+	}
+	line, err := e.Line()
+	if err != nil {
+		return nil, err
+	}
+	return line.Text()
 }
 
 // compare adds a failure if the second run was not like this one: parted says where, and whether the driver or
