@@ -5,11 +5,11 @@ import "github.com/csisim/csisim/internal/world/kernel"
 // faultWatch notes which faults happen in a run, by their loose names.
 type faultWatch struct {
 	kernel.Strategy
-	names    *named
+	passed   []decision // about faults, by their labels as they are: few happen, and only these need names
 	happened []Choice
 }
 
-func newFaultWatch(s kernel.Strategy) *faultWatch { return &faultWatch{Strategy: s, names: newNamed()} }
+func newFaultWatch(s kernel.Strategy) *faultWatch { return &faultWatch{Strategy: s} }
 
 // strategy is the one of the run: one that follows what steps touch still does.
 func (w *faultWatch) strategy() kernel.Strategy {
@@ -23,12 +23,23 @@ func (w *faultWatch) strategy() kernel.Strategy {
 func (w *faultWatch) Choose(c kernel.Choice) int {
 	i := w.Strategy.Choose(c)
 	if isFault(c) {
-		d, nth := w.names.next(c)
+		w.passed = append(w.passed, decision{kind: c.Kind, label: c.Label})
 		if i > 0 && i < c.N {
-			w.happened = append(w.happened, Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth, Takes: c.Alternatives[i]}.loose())
+			w.happened = append(w.happened, w.named(c, i))
 		}
 	}
 	return i
+}
+
+// named is the fault that happens at the latest decision.
+func (w *faultWatch) named(c kernel.Choice, takes int) Choice {
+	name, nth := steady(c.Label), 0
+	for _, d := range w.passed {
+		if d.kind == c.Kind && steady(d.label) == name {
+			nth++
+		}
+	}
+	return Choice{Kind: c.Kind.String(), Of: name, Nth: nth, Takes: c.Alternatives[takes]}.loose()
 }
 
 // followingWatch is that of a strategy that follows what steps touch.

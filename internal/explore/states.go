@@ -1,10 +1,10 @@
 package explore
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -36,6 +36,7 @@ type stateReader struct {
 	volumes map[string]volumeState
 	calls   map[string]int
 	killed  []string // who has been, in alphabetical order
+	who     string   // the same in one word
 	seen    map[string]bool
 	states  []string
 }
@@ -60,6 +61,11 @@ func (s *stateReader) call(e *trace.Event) {
 	s.reach(e, state)
 }
 
+// String is a digit for each.
+func (v volumeState) String() string {
+	return string([]byte{'0' + byte(v.attached), '0' + byte(v.staged), '0' + byte(v.published)})
+}
+
 func (v volumeState) after(method string) volumeState {
 	switch method {
 	case "ControllerPublishVolume":
@@ -79,8 +85,9 @@ func (v volumeState) after(method string) volumeState {
 }
 
 func (s *stateReader) reach(e *trace.Event, v volumeState) {
-	s.calls[e.Method+e.Code]++
-	state := fmt.Sprint(e.Method, e.Code, v, min(s.calls[e.Method+e.Code], mostCounted), s.killed)
+	outcome := e.Method + e.Code
+	s.calls[outcome]++
+	state := outcome + v.String() + strconv.Itoa(min(s.calls[outcome], mostCounted)) + s.who
 	if !s.seen[state] {
 		s.seen[state] = true
 		s.states = append(s.states, state)
@@ -95,6 +102,7 @@ func (s *stateReader) fault(e *trace.Event) {
 	}
 	if at, before := slices.BinarySearch(s.killed, who); killed && !before {
 		s.killed = slices.Insert(s.killed, at, who)
+		s.who = strings.Join(s.killed, ",")
 	}
 }
 

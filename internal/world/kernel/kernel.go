@@ -41,7 +41,8 @@ type Kernel struct {
 	timers   timerHeap
 	busy     int // pending timers that are work, not housekeeping
 	flights  flights
-	procs    map[int]*Process
+	procs    []*Process // in the order of their start; some have ended
+	over     int        // how many of procs have
 	nextID   int
 	seq      uint64
 	choices  uint64
@@ -83,7 +84,7 @@ func New(opts Options) *Kernel {
 	}
 	_, calm := opts.Strategy.(Calm)
 	follower, _ := opts.Strategy.(Follower)
-	return &Kernel{opts: opts, own: own, calm: calm, follower: follower, procs: map[int]*Process{}, hash: newHash(), flights: newFlights()}
+	return &Kernel{opts: opts, own: own, calm: calm, follower: follower, hash: newHash(), flights: newFlights()}
 }
 
 // Now is the current virtual time.
@@ -292,7 +293,7 @@ func (k *Kernel) fail(err error) {
 // be very many, of which very many are ready.
 func (k *Kernel) Close() {
 	k.closing, k.next, k.ready = true, nil, queue{}
-	for _, p := range k.sorted() {
+	for _, p := range k.alive() {
 		p.kill()
 	}
 	if k.own != nil {

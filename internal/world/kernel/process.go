@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,7 +32,8 @@ type Process struct {
 	why           string
 	known         string // what it waited for when that was last reported
 	stirred       bool   // it is to be looked at before the clock moves
-	timer         *timer
+	timer         *timer // nil if none is set
+	own           timer  // what timer points to
 	body          func(*Process)
 	co            *coroutine // nil before the first step and at rest
 	onEnd         []func()
@@ -43,7 +44,7 @@ type Process struct {
 func (k *Kernel) Spawn(group *Group, name string, body func(*Process)) *Process {
 	k.nextID++
 	p := &Process{k: k, id: k.nextID, name: name, group: group, body: body}
-	k.procs[p.id] = p
+	k.procs = append(k.procs, p)
 	k.because(p)
 	group.add(p)
 	k.makeReady(p)
@@ -59,7 +60,7 @@ func (p *Process) end() {
 	if p.timer != nil {
 		p.k.cancel(p)
 	}
-	delete(p.k.procs, p.id)
+	p.k.forget()
 	p.group.remove(p)
 	for _, f := range p.calls {
 		f.abandon()
@@ -174,11 +175,14 @@ func (p *Process) Yield(words ...string) {
 	p.deaf = false
 }
 
-func (k *Kernel) sorted() []*Process {
-	all := make([]*Process, 0, len(k.procs))
-	for _, p := range k.procs {
-		all = append(all, p)
+// forget is for a process that has ended. Room is made when most have.
+func (k *Kernel) forget() {
+	if k.over++; k.over > len(k.procs)/2 {
+		k.procs, k.over = slices.DeleteFunc(k.procs, (*Process).Ended), 0
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].id < all[j].id })
-	return all
+}
+
+// alive are the processes that have not ended, in the order of their start.
+func (k *Kernel) alive() []*Process {
+	return slices.DeleteFunc(slices.Clone(k.procs), (*Process).Ended)
 }

@@ -12,7 +12,7 @@ import (
 func (k *Kernel) Waiting() []string {
 	var order []string
 	byReason := map[string][]string{}
-	for _, p := range k.sorted() {
+	for _, p := range k.alive() {
 		reason := p.waitsFor()
 		if reason == "" {
 			continue

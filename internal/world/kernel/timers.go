@@ -61,7 +61,8 @@ func (k *Kernel) schedule(p *Process, at time.Duration, idle bool) *timer {
 	if k.follower != nil {
 		k.Changes("timers of " + at.String()) // those of one time end in the order in which they were set
 	}
-	t := &timer{at: at, seq: k.seq, proc: p, idle: idle}
+	p.own = timer{at: at, seq: k.seq, proc: p, idle: idle}
+	t := &p.own
 	p.timer = t
 	k.timers.push(t)
 	if !idle {

@@ -19,7 +19,7 @@ type waits struct {
 // it last moved; the first time with all there is. It must change nothing.
 func (k *Kernel) OnWaits(changed func([]Wait)) {
 	k.waits = &waits{changed: changed}
-	for _, p := range k.sorted() {
+	for _, p := range k.alive() {
 		p.known, p.stirred = "", false
 		k.waits.note(p)
 	}

@@ -65,7 +65,8 @@ type sites map[Site]*Site
 func (s sites) shared(site Site) *Site {
 	known := s[site]
 	if known == nil {
-		known = &site
+		fresh := site // so that only what is kept is allocated
+		known = &fresh
 		s[site] = known
 	}
 	return known

@@ -110,7 +110,9 @@ func (r *Recorder) AddChange(e Entry) {
 func (r *Recorder) Begin(e Entry) *Event {
 	event, exchange := e.event(), e.exchange()
 	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), &exchange, noDiff
-	r.open[&event] = true
+	if len(r.sinks) > 0 {
+		r.open[&event] = true
+	}
 	return r.add(&event)
 }
 
