@@ -223,6 +223,7 @@ func (f *exploreFlags) space() fault.Space {
 
 // exploreAll searches scenarios one after the other.
 func exploreAll(ctx context.Context, env environment, f exploreFlags, args []string) error {
+	defer env.tuneSearch()()
 	files, err := scenarioFiles(args)
 	if err != nil {
 		return err

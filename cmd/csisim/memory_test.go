@@ -50,6 +50,18 @@ func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
 	}, time.Minute, time.Millisecond, "what is gone needs no room")
 }
 
+func TestASearchCollectsGarbageLessOften(t *testing.T) {
+	before := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	for gogc, want := range map[string]int{"": searchPercent, "400": 400} {
+		restore := environment{getenv: func(string) string { return gogc }}.tuneSearch()
+		now := debug.SetGCPercent(400)
+		assert.Equal(t, want, now, "GOGC=%s", gogc)
+		restore()
+		assert.Equal(t, 400, debug.SetGCPercent(400))
+	}
+}
+
 func TestTheUsersMemoryLimitHolds(t *testing.T) {
 	before := debug.SetMemoryLimit(math.MaxInt64)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
