@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/internal/real/promotion"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/workdir"
 )
@@ -20,7 +22,7 @@ func newClean(env environment) *cobra.Command {
 		Use:   "clean",
 		Short: "Remove what runs that were killed left behind",
 		Long: `Remove what runs that were killed (with SIGKILL, or with the machine) left behind:
-programs, mounts, loop devices and files, and live clusters in the kubeconfig. Live
+programs, mounts, loop devices, control groups and files, and live clusters in the kubeconfig. Live
 runs are left alone. The next 'csisim run' does the same, but for the kubeconfig.
 
 With --on, delete what csisim has made on a real cluster instead: all that bears the
@@ -36,6 +38,7 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 			}
 			removed, err := workdir.Clean(dir)
 			fmt.Fprint(env.stdout, removed)
+			groups := removeGroups(env.stdout)
 			buried, failed := buryAll()
 			for _, name := range buried {
 				fmt.Fprintf(env.stdout, "took cluster %q, which had been killed, out of the kubeconfig\n", name)
@@ -47,7 +50,7 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 			if err := errors.Join(err, failed, unshared); err != nil {
 				return &failure{code: exitEnvironment, err: err}
 			}
-			if len(removed.Runs)+len(buried)+len(shared) == 0 {
+			if len(removed.Runs)+groups+len(buried)+len(shared) == 0 {
 				fmt.Fprintln(env.stdout, "nothing is left behind")
 			}
 			return nil
@@ -57,6 +60,15 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 	command.Flags().StringVar(&dir, "work-dir", "", "`DIR` that was given to the runs (default the system's temporary directory)")
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	return command
+}
+
+// removeGroups removes the control groups of containers of killed runs, and returns how many there were.
+func removeGroups(out io.Writer) int {
+	groups := machine.RemoveDeadGroups()
+	for _, dir := range groups {
+		fmt.Fprintf(out, "removed control group %s\n", dir)
+	}
+	return len(groups)
 }
 
 // cleanOn deletes what csisim has made on a real cluster.
@@ -77,6 +89,7 @@ func cleanBefore(env environment, dir string) {
 	removed, err := workdir.Clean(dir)
 	if len(removed.Runs) > 0 {
 		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural.Of(len(removed.Runs), "run"), removed)
+		removeGroups(env.stderr)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // whoever makes a directory there gets the error
 		fmt.Fprintf(env.stderr, "csisim: %v\n", err)

@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -301,6 +303,43 @@ spec:
 	require.NoError(t, err)
 	assert.Zero(t, neighbour.Status.ContainerStatuses[0].RestartCount)
 	c.down()
+}
+
+// Given containers with limits. When their cluster is killed, then nothing runs on, and csisim clean removes the rest.
+func TestContainersOfAKilledClusterLeaveNothing(t *testing.T) {
+	c := startImages(t)
+	group := ""
+	for name, processes := range map[string]string{"own": "hostPID: false", "node": "hostPID: true", "shared": "shareProcessNamespace: true"} {
+		c.make(`
+metadata: {name: `+name+`}
+spec:
+  `+processes+`
+  volumes: [{name: data, emptyDir: {}}]
+  containers:
+  - name: c
+    image: registry.local/tools:1
+    args: ["cat /proc/self/cgroup; (while sleep 1; do :; done) & sleep 1000"]
+    resources: {limits: {memory: 64Mi}}
+    volumeMounts: [{name: data, mountPath: /data}]
+`, inPhase(corev1.PodRunning))
+		require.Eventually(t, func() bool { return c.log(name, corev1.PodLogOptions{}) != "" }, 10*time.Second, 20*time.Millisecond)
+		group = regexp.MustCompile("csisim-[0-9A-Z]{8}-").FindString(c.log(name, corev1.PodLogOptions{}))
+	}
+	of := &place{t: t, dir: filepath.Dir(c.work), work: c.work}
+	require.NotEmpty(t, of.programs("sleep"))
+	require.NoError(t, c.command.Process.Signal(syscall.SIGKILL))
+	c.awaitEnd()
+	require.Eventually(t, func() bool { return len(of.programs("")) == 0 }, 10*time.Second, 10*time.Millisecond)
+	out := csisimIn(t, c.environment(), "clean", "--work-dir", c.work)
+	require.Zero(t, out.code, out.stderr)
+	assert.Empty(t, of.leftovers())
+	if group == "" {
+		t.Skip("there are no control groups")
+	}
+	assert.Contains(t, out.stdout, "removed control group ")
+	left, err := exec.Command("find", "/sys/fs/cgroup", "-name", group+"*").Output()
+	require.NoError(t, err)
+	assert.Empty(t, string(left))
 }
 
 // What images names and cannot be used is said at the start, with its line.

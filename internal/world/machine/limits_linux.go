@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -188,19 +189,29 @@ func (g *controlGroup) remove() {
 	}
 }
 
+// RemoveDeadGroups removes the control groups that csisims that were killed have left, and returns their directories.
+func RemoveDeadGroups() (removed []string) {
+	homes, _ := groupHomes()
+	for _, home := range slices.Compact(slices.Sorted(maps.Values(homes))) {
+		removed = append(removed, removeDeadGroups(home)...)
+	}
+	return removed
+}
+
 // removeDeadGroups removes the groups of csisims that were killed: nobody holds them. One that has processes stays.
-func removeDeadGroups(home string) {
+func removeDeadGroups(home string) (removed []string) {
 	left, _ := filepath.Glob(filepath.Join(home, groupPrefix+"*"))
 	for _, name := range left {
 		dir, err := os.Open(name)
 		if err != nil {
 			continue
 		}
-		if unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.Remove(name)
+		if unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && os.Remove(name) == nil {
+			removed = append(removed, name)
 		}
 		_ = dir.Close()
 	}
+	return removed
 }
 
 // groupHomes are the directories in which groups can be made, by controller, and whether that is the newer form.

@@ -32,6 +32,9 @@ func NewNamespace(name, _ string, _ bool, _ ...string) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 
+// RemoveDeadGroups finds no control groups.
+func RemoveDeadGroups() []string { return nil }
+
 // Memory is that of a machine in a namespace: there is none.
 func (*Disk) Memory() []uint64 { return nil }
 
