@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/legacy"
@@ -31,6 +32,8 @@ func NeverDriver(d sim.Driver) string {
 		return "drivers are there from the start, with one plugin on a node"
 	case d.Replicas > 1 || len(d.External) > 0 || len(d.Addons) > 0 || d.Sidecars.Provisioner.NodeDeployment:
 		return "one controller plugin with the usual sidecars is deployed"
+	case d.Sidecars.Registrar.Refused == registrar.RefusedStays:
+		return "node-driver-registrar exits when the kubelet refuses the driver"
 	case d.Mock != nil && d.Mock.CSIAddons != nil:
 		return "the reference driver does not serve CSI-Addons in its pod"
 	}

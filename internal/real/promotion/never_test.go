@@ -6,7 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/real/kindcluster/enginetest"
+	"github.com/csisim/csisim/sim"
 )
 
 // An image of nodes is needed for a cluster that is made, and only if nothing else names one.
@@ -27,4 +30,12 @@ func TestAVersionWithoutAnImageOfNodes(t *testing.T) {
 	old.Options = plainSubject.Options
 	_, err := Open(t.Context(), []Subject{old}, TargetOptions{On: "kind:new", WorkDir: t.TempDir()})
 	assert.EqualError(t, err, "old.yaml: kubernetes 1.23: "+why, "a cluster of that name is not there")
+}
+
+// The registrar of a real cluster is node-driver-registrar.
+func TestADriverWithARegistrarOfAnotherMake(t *testing.T) {
+	d := sim.Driver{Mock: &mock.Options{}}
+	assert.Empty(t, NeverDriver(d))
+	d.Sidecars.Registrar.Refused = registrar.RefusedStays
+	assert.Equal(t, "node-driver-registrar exits when the kubelet refuses the driver", NeverDriver(d))
 }

@@ -143,6 +143,9 @@ func (c *Cluster) start() error {
 	if err := c.reachNodes(); err != nil {
 		return err
 	}
+	if err := c.awaitUnregistered(unregisterTime); err != nil {
+		return err
+	}
 	for _, d := range c.options.Drivers {
 		if err := c.Install(d.Name); err != nil {
 			return err

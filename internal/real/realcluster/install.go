@@ -71,6 +71,23 @@ func (c *Cluster) awaitEarlier() error {
 	return environment(err, "wait for the end of an earlier run")
 }
 
+// unregisterTime is how long kubelets may take to see that the registrars of an earlier run are gone.
+const unregisterTime = 15 * time.Second
+
+// awaitUnregistered waits until no node has a driver of an earlier run any more, which would pass for this run's. A registration
+// whose socket was left behind stays, and is this run's when its registrar takes the socket.
+func (c *Cluster) awaitUnregistered(limit time.Duration) error {
+	err := c.WaitFor("kubelets to let go of the drivers of an earlier run", limit, func() bool {
+		return !slices.ContainsFunc(c.options.Drivers, func(d deploy.Driver) bool {
+			return slices.ContainsFunc(c.options.Nodes, func(node string) bool { return c.IsInstalled(d.Name, node) })
+		})
+	})
+	if stuck := (*sim.StuckError)(nil); errors.As(err, &stuck) {
+		return nil
+	}
+	return err
+}
+
 // awaitBackend waits for the backend that node plugins need: a registrar that gets no answer within a second exits, and its
 // next start waits 10 s, then longer.
 func (c *Cluster) awaitBackend(driver string) error {

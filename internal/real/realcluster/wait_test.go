@@ -2,6 +2,7 @@ package realcluster
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,34 @@ func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 	c.options.Nodes = []string{"node-a", "node-b"}
 	c.options.Drivers = []deploy.Driver{{Name: "disk.example.com"}, {Name: "file.example.com"}, {Name: "nowhere.example.com"}}
 	assert.Equal(t, []string{"driver disk.example.com is registered on gpu-1, gpu-2, which the scenario does not have: its nodes are node-a, node-b"}, c.troubles())
+}
+
+// A driver of an earlier run that a kubelet still has is waited for, but not for ever: its socket may have been left behind.
+func TestADriverOfAnEarlierRunIsLetGoFirst(t *testing.T) {
+	c, _ := withPods(t)
+	c.queue, c.clock = newQueue(), newClock()
+	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
+	c.options.Nodes = []string{"node-a"}
+	infos, _ := store.ResourceNamed("csinodes")
+	has := func(old *storagev1.CSINode, names ...string) *storagev1.CSINode {
+		info := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
+		for _, name := range names {
+			info.Spec.Drivers = append(info.Spec.Drivers, storagev1.CSINodeDriver{Name: name})
+		}
+		if old == nil {
+			c.world.Store.Commit(infos, store.KeyOf(info), nil, info)
+		} else {
+			c.world.Store.Commit(infos, store.KeyOf(info), old, info)
+		}
+		return info
+	}
+	before := has(nil, "disk", "other.example.com")
+	waited := time.Now()
+	require.NoError(t, c.awaitUnregistered(50*time.Millisecond))
+	assert.GreaterOrEqual(t, time.Since(waited), 50*time.Millisecond)
+
+	c.queue.put(time.Now(), func() { has(before, "other.example.com") })
+	require.NoError(t, c.awaitUnregistered(time.Hour))
 }
 
 // A livenessProbe has the driver probed every few seconds for ever: a cluster comes to rest all the same.
