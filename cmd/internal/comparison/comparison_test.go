@@ -192,6 +192,12 @@ func TestAContainerThatEndsSlowlyIsNoise(t *testing.T) {
 	assert.NotZero(t, c.Races())
 	assert.NotEmpty(t, of(comparison.Of(run, later(9_000), later(9_000)), diff.Gaps).Wrong, "that is no container's end")
 	assert.NotEmpty(t, of(comparison.Of(later(3_000), run, run), diff.Gaps).Wrong, "a simulation that is slow is wrong")
+
+	isPod := func(l trace.Line) bool { return l.K == trace.API && l.R == "pods" && l.Ev == "MODIFIED" }
+	alone := func(lines []trace.Line) []trace.Line { return slices.DeleteFunc(slices.Clone(lines), isPod) }
+	c = comparison.Of(alone(run), alone(later(3_000)), alone(later(3_000)))
+	assert.Empty(t, of(c, diff.Gaps).Wrong, "the call before is that which published the volume")
+	assert.NotZero(t, c.Races())
 }
 
 // A sidecar that was killed in a call makes it again when its container has started, up to a bound.

@@ -66,8 +66,9 @@ func isDeletedAgain(d Difference) bool {
 // slowestEnd is how much longer a container may take to end, and all of its pod that the kubelet ends before it unmounts.
 const slowestEnd = 5 * time.Second
 
-// afterPod is the gap between a pod, whose name is in lower case, and its volume's unmounting.
-var afterPod = lazyregexp.New(`^from [a-z0-9.-]+ to NodeUn(publish|stage)Volume$`)
+// afterPod is the gap between a pod, whose name is in lower case, and its volume's unmounting. One that is deleted as soon as it runs
+// has its volume unmounted after the call that published it.
+var afterPod = lazyregexp.New(`^from ([a-z0-9.-]+|NodePublishVolume) to NodeUn(publish|stage)Volume$`)
 
 // isSlowEnd reports whether the kubelet of a real run unmounts a deleted pod's volume later.
 func isSlowEnd(d Difference) bool {
