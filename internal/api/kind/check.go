@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/objectname"
@@ -55,11 +54,11 @@ func driverName(path *field.Path, name string) field.ErrorList {
 	if len(name) > maxDriverName {
 		errs = append(errs, field.TooLong(path, "", maxDriverName))
 	}
-	return append(errs, invalid(path, name, utilvalidation.IsDNS1123Subdomain(strings.ToLower(name)))...)
+	return append(errs, invalid(path, name, objectname.Subdomain(strings.ToLower(name), false))...)
 }
 
 func qualifiedName(path *field.Path, name string) field.ErrorList {
-	return invalid(path, name, utilvalidation.IsQualifiedName(name))
+	return invalid(path, name, objectname.Qualified(name))
 }
 
 // The limits of the parameters of a class.

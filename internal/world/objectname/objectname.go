@@ -3,6 +3,8 @@
 package objectname
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -22,6 +24,38 @@ func Label(name string) []string {
 		return nil
 	}
 	return utilvalidation.IsDNS1123Label(name)
+}
+
+// Qualified is validation.IsQualifiedName: the name of a finalizer, the key of a label or the type of a condition.
+func Qualified(name string) []string {
+	prefix, last, prefixed := strings.Cut(name, "/")
+	if !prefixed {
+		last = prefix
+	}
+	if (!prefixed || plain(prefix, utilvalidation.DNS1123SubdomainMaxLength, '.')) && plainKey(last) {
+		return nil
+	}
+	return utilvalidation.IsQualifiedName(name)
+}
+
+// maxKey is the longest name of a key, without its prefix.
+const maxKey = 63
+
+// plainKey reports whether a name consists of letters and digits, with single dots, dashes or underscores between them.
+func plainKey(name string) bool {
+	if name == "" || len(name) > maxKey {
+		return false
+	}
+	between := false
+	for i := range len(name) {
+		c := name[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (!between || c != '-' && c != '.' && c != '_') {
+			return false
+		}
+		between = letter
+	}
+	return between
 }
 
 // plain reports whether a name consists of lower case letters and digits with

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
 func TestPlainNamesNeedNoRegularExpression(t *testing.T) {
@@ -13,6 +14,14 @@ func TestPlainNamesNeedNoRegularExpression(t *testing.T) {
 	} {
 		require.Equal(t, want, plain(name, 63, '.'), name)
 	}
+	for name, want := range map[string]bool{
+		"Ready": true, "example.com/a": true, "a_b.c": true, "foregroundDeletion": true,
+		"": false, "a/": false, "/a": false, "-a": false, "a-": false, "A/b/c": false, "a b": false, "Example.com/a": false,
+	} {
+		require.Equal(t, want, len(Qualified(name)) == 0, name)
+		require.Equal(t, want, len(utilvalidation.IsQualifiedName(name)) == 0, name)
+	}
+	require.Empty(t, Qualified("a--b"), "what is not plain may be right")
 	require.False(t, plain("a.b", 63, '-'), "a label has no dots")
 	require.Nil(t, Subdomain("a--b", false), "what is not plain may be right")
 	require.NotNil(t, Label("a.b"))

@@ -307,7 +307,7 @@ func (r *Resource) validateUpdate(obj, old Object, m metadata, checked bool) (er
 // look. Those that were there before have had it.
 func haveDomains(finalizers, before []string) bool {
 	return !slices.ContainsFunc(finalizers, func(name string) bool {
-		return !slices.Contains(before, name) && len(utilvalidation.IsQualifiedName(name)) > 0
+		return !slices.Contains(before, name) && len(objectname.Qualified(name)) > 0
 	})
 }
 
@@ -323,7 +323,7 @@ func mayHaveLabels(labels, before map[string]string) bool {
 	// In any order: all are to be valid.
 	for key, value := range labels {
 		was, known := before[key]
-		if !known && len(utilvalidation.IsQualifiedName(key)) > 0 || (!known || value != was) && len(utilvalidation.IsValidLabelValue(value)) > 0 {
+		if !known && len(objectname.Qualified(key)) > 0 || (!known || value != was) && len(utilvalidation.IsValidLabelValue(value)) > 0 {
 			return false
 		}
 	}
@@ -334,7 +334,7 @@ func mayHaveLabels(labels, before map[string]string) bool {
 func mayHaveAnnotations(annotations, before map[string]string) bool {
 	// In any order, too.
 	for key := range annotations {
-		if _, known := before[key]; !known && len(utilvalidation.IsQualifiedName(strings.ToLower(key))) > 0 {
+		if _, known := before[key]; !known && len(objectname.Qualified(strings.ToLower(key))) > 0 {
 			return false
 		}
 	}
