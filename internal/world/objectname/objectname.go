@@ -38,7 +38,15 @@ func Qualified(name string) []string {
 	return utilvalidation.IsQualifiedName(name)
 }
 
-// maxKey is the longest name of a key, without its prefix.
+// LabelValue is validation.IsValidLabelValue.
+func LabelValue(value string) []string {
+	if value == "" || plainKey(value) {
+		return nil
+	}
+	return utilvalidation.IsValidLabelValue(value)
+}
+
+// maxKey is the longest name of a key, without its prefix, and the longest value of a label.
 const maxKey = 63
 
 // plainKey reports whether a name consists of letters and digits, with single dots, dashes or underscores between them.

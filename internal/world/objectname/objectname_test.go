@@ -21,6 +21,10 @@ func TestPlainNamesNeedNoRegularExpression(t *testing.T) {
 		require.Equal(t, want, len(Qualified(name)) == 0, name)
 		require.Equal(t, want, len(utilvalidation.IsQualifiedName(name)) == 0, name)
 	}
+	for value, want := range map[string]bool{"": true, "node-a": true, "v1.2_3": true, "a--b": true, "-a": false, "a/b": false, "a b": false} {
+		require.Equal(t, want, len(LabelValue(value)) == 0, value)
+		require.Equal(t, want, len(utilvalidation.IsValidLabelValue(value)) == 0, value)
+	}
 	require.Empty(t, Qualified("a--b"), "what is not plain may be right")
 	require.False(t, plain("a.b", 63, '-'), "a label has no dots")
 	require.Nil(t, Subdomain("a--b", false), "what is not plain may be right")

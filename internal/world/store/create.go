@@ -139,8 +139,8 @@ func (r *Resource) validateMetadata(obj Object) (errs field.ErrorList) {
 }
 
 // hasLittleMetadata reports whether nothing but the name of a new object needs a
-// check; its namespace exists.
+// closer look; its namespace exists.
 func hasLittleMetadata(obj Object) bool {
-	return !slices.ContainsFunc(obj.GetFinalizers(), isOdd) && obj.GetGenerateName() == "" && len(obj.GetLabels()) == 0 && len(obj.GetAnnotations()) == 0 &&
+	return !slices.ContainsFunc(obj.GetFinalizers(), isOdd) && obj.GetGenerateName() == "" && mayHaveLabels(obj.GetLabels(), nil) && mayHaveAnnotations(obj.GetAnnotations(), nil) &&
 		len(obj.GetOwnerReferences()) == 0 && len(obj.GetManagedFields()) == 0
 }

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/objectname"
@@ -323,7 +322,7 @@ func mayHaveLabels(labels, before map[string]string) bool {
 	// In any order: all are to be valid.
 	for key, value := range labels {
 		was, known := before[key]
-		if !known && len(objectname.Qualified(key)) > 0 || (!known || value != was) && len(utilvalidation.IsValidLabelValue(value)) > 0 {
+		if !known && len(objectname.Qualified(key)) > 0 || (!known || value != was) && len(objectname.LabelValue(value)) > 0 {
 			return false
 		}
 	}
