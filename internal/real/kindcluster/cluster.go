@@ -181,6 +181,13 @@ func (c *Cluster) create() (err error) {
 	return c.provider.Create(c.name, options...)
 }
 
+// noElection has the programs of the one control plane elect no leader: what starts again is at work at once, and not when the
+// lease of its predecessor has run out. Patches of the user's come later, and so win.
+const noElection = `kind: ClusterConfiguration
+controllerManager: {extraArgs: {leader-elect: "false"}}
+scheduler: {extraArgs: {leader-elect: "false"}}
+`
+
 // config has a control plane and a worker for each node, under the node's own name.
 func (o Options) config() *v1alpha4.Cluster {
 	config := &v1alpha4.Cluster{}
@@ -193,6 +200,9 @@ func (o Options) config() *v1alpha4.Cluster {
 	config.Nodes = slices.DeleteFunc(config.Nodes, isWorker)
 	if len(config.Nodes) == 0 {
 		config.Nodes = []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole}}
+	}
+	if len(config.Nodes) == 1 {
+		config.KubeadmConfigPatches = append([]string{noElection}, config.KubeadmConfigPatches...)
 	}
 	for i, name := range o.Nodes {
 		worker := v1alpha4.Node{Role: v1alpha4.WorkerRole}

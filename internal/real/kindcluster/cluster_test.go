@@ -118,6 +118,7 @@ func TestAClusterIsMadeAsItsConfigurationSays(t *testing.T) {
 	assert.Equal(t, map[string]string{"disk": "ssd"}, made.Nodes[1].Labels)
 	assert.Contains(t, made.Nodes[2].KubeadmConfigPatches[0], "name: node-b")
 	assert.Equal(t, "127.0.0.2", made.Networking.APIServerAddress)
+	assert.Equal(t, []string{noElection}, made.KubeadmConfigPatches)
 	assert.Len(t, config.Nodes, 2, "the scenario's own stays as it is")
 
 	for image, want := range map[string][]string{"": {"kindest/node:usual", "kindest/node:old"}, "kindest/node:flag": {"kindest/node:flag"}} {
@@ -135,6 +136,16 @@ func TestAClusterIsMadeAsItsConfigurationSays(t *testing.T) {
 		}
 		assert.NotEmpty(t, found)
 	}
+}
+
+// The control plane elects no leader while it is alone, unless the user's own patches have it do so.
+func TestOneControlPlaneElectsNoLeader(t *testing.T) {
+	const own = "kind: ClusterConfiguration\ncontrollerManager: {extraArgs: {leader-elect: \"true\"}}\n"
+	alone := Options{Nodes: []string{"node-a"}, Config: &v1alpha4.Cluster{KubeadmConfigPatches: []string{own}}}
+	assert.Equal(t, []string{noElection, own}, alone.config().KubeadmConfigPatches)
+	one := v1alpha4.Node{Role: v1alpha4.ControlPlaneRole}
+	several := Options{Nodes: []string{"node-a"}, Config: &v1alpha4.Cluster{Nodes: []v1alpha4.Node{one, one, one}}}
+	assert.Empty(t, several.config().KubeadmConfigPatches)
 }
 
 // What the engine cannot do is said with the engine's own words, and nothing is left.
