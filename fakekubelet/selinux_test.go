@@ -37,7 +37,7 @@ func options(level string) *corev1.SELinuxOptions {
 	case strings.HasPrefix(level, "only "):
 		return &corev1.SELinuxOptions{Level: strings.TrimPrefix(level, "only ")}
 	}
-	return &corev1.SELinuxOptions{User: "system_u", Role: "object_r", Type: "container_t", Level: level}
+	return &corev1.SELinuxOptions{User: "system_u", Role: "system_r", Type: "svirt_lxc_net_t", Level: level}
 }
 
 // labelled gives the pod SELinux options and a change policy.

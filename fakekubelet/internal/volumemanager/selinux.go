@@ -51,19 +51,14 @@ func (m *Manager) mayMountWithLabel(spec *csi.Spec) bool {
 	return spec.PV != nil && (m.kubelet.Features.Enabled(feature.SELinuxMount) || exclusive(spec))
 }
 
-// fileLabel is the label of the files of a process with these options; what they
-// leave out is as in Fedora, where the level of a container is picked by chance.
+// fileLabel is the label of the files of a process with these options, which has their user and level; role and type are those of all
+// containers' files. What they leave out is as in Fedora, where the level of a container is picked by chance.
+// [opencontainers/selinux go-selinux/label InitLabels]
 func fileLabel(o *corev1.SELinuxOptions) string {
 	if *o == (corev1.SELinuxOptions{}) {
 		return ""
 	}
-	fileType := cmp.Or(o.Type, "container_t")
-	if fileType == "container_t" {
-		fileType = "container_file_t"
-	}
-	return strings.Join([]string{
-		cmp.Or(o.User, "system_u"), cmp.Or(o.Role, "object_r"), fileType, cmp.Or(o.Level, "s0:c998,c999"),
-	}, ":")
+	return cmp.Or(o.User, "system_u") + ":object_r:container_file_t:" + cmp.Or(o.Level, "s0:c998,c999")
 }
 
 // conflict is what keeps a further pod from a volume whose pods have another
