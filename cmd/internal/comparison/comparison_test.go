@@ -175,6 +175,25 @@ func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(run, never, never), diff.Objects).Wrong)
 }
 
+// A kubelet looks every minute which volumes have statistics, counted from its own start: once more while a pod runs is noise.
+func TestALookForVolumesWithStatisticsIsNoise(t *testing.T) {
+	run := recording(t, name)
+	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })
+	asked := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeGetCapabilities" })
+	require.Positive(t, unpublished)
+	require.Positive(t, asked)
+	look := run[asked]
+	look.T = run[unpublished].T - 300
+	more := func(times int) []trace.Line {
+		return slices.Insert(slices.Clone(run), unpublished, slices.Repeat([]trace.Line{look}, times)...)
+	}
+	c := comparison.Of(run, more(1))
+	assert.Empty(t, of(c, diff.Calls).Wrong)
+	assert.NotZero(t, c.Races())
+	assert.NotEmpty(t, of(comparison.Of(run, more(2)), diff.Calls).Wrong, "a pod does not run for two minutes in an instant")
+	assert.NotEmpty(t, of(comparison.Of(more(1), run), diff.Calls).Wrong, "a simulation that asks more is wrong")
+}
+
 // How long containers take to end is the node's affair, up to a bound: the kubelet unmounts their volumes later on a busy one.
 func TestAContainerThatEndsSlowlyIsNoise(t *testing.T) {
 	run := recording(t, name)

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ var races = []race{
 	{diff.Objects, isUnscheduled, scheduling},
 	{diff.Events, isUnscheduled, scheduling},
 	{diff.Objects, isSeenLate, "what changes is seen when its watch delivers it, which can be after the call that follows from it"},
+	{diff.Calls, isStatsLook, "a kubelet looks for volumes with statistics every minute since its own start, which a pod may run through or not"},
 	{diff.Calls, isDeletedAgain, "csi-provisioner deletes each of up to three versions of a released volume that it sees"},
 	{diff.Gaps, isSlowEnd, "how long the runtime takes to end a container hangs on how busy the node is"},
 	{diff.Gaps, isSlowStart, "a sidecar that was killed is back when its container has started, before which the kubelet of its node starts"},
@@ -39,6 +41,15 @@ func isUnscheduled(d Difference) bool {
 func isSeenLate(d Difference) bool {
 	row := d.Rows[d.Index]
 	return d.What == "order of cause and effect" && d.A == simulation && !strings.Contains(row.A.Text, " without: ") && strings.Contains(row.B.Text, " without: ")
+}
+
+// isStatsLook reports whether the kubelet of a real run asks once more for capabilities while a pod runs. K-STAT-1
+func isStatsLook(d Difference) bool {
+	row := d.Rows[d.Index]
+	var simulated, real int
+	_, badly := fmt.Sscanf(row.A.Text, "%d×", &simulated)
+	_, worse := fmt.Sscanf(row.B.Text, "%d×", &real)
+	return d.A == simulation && d.What == "NodeGetCapabilities before NodeUnpublishVolume" && badly == nil && worse == nil && real == simulated+1
 }
 
 // mostDeletes is how many versions of a released volume csi-provisioner may see: when it was released, when its deletion began, and
