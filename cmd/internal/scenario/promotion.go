@@ -282,8 +282,5 @@ func (d Driver) neverThere() string {
 	if d.own != nil {
 		return d.neverByOwn()
 	}
-	if d.profile != nil {
-		return "drivers of profiles are not put into pods yet: give the program"
-	}
 	return promotion.NeverDriver(d.options(""))
 }
