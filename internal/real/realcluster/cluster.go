@@ -86,6 +86,8 @@ type Cluster struct {
 	toDo     []func()                     // of pump
 	allNodes int                          // of the cluster, with those that the scenario does not know
 	pods     map[string]bool              // NAMESPACE/NAME of those that kubelets have begun to run
+	known    map[string]bool              // pods by UID and volumes by name that the run has seen
+	atFirst  map[string]map[string]bool   // what was on the nodes before the first step, by node
 	violate  []contract.Violation
 	forced   []string // volumes that their drivers did not delete at the end
 }
@@ -101,7 +103,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[string]bool{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[string]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
 	if o.Machines == nil && o.NodeImage != "" {
 		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
 	}
@@ -219,17 +221,6 @@ func (c *Cluster) ReadData() {}
 
 // Interrupt ends what the cluster is doing.
 func (c *Cluster) Interrupt(err error) { c.end(err) }
-
-// Ledger is what the API shows although nothing accounts for it.
-func (c *Cluster) Ledger() sim.Ledger {
-	c.pump()
-	found := ledger.Look(ledger.Cluster{
-		Store: c.world.Store, Trace: c.world.Trace, Watch: c.watch,
-		Renamed: func(text string) string { return text }, StagesNot: func(string) bool { return false },
-	})
-	found.Unseen = append(found.Unseen, "mounts and directories of real nodes, and what drivers keep in their backends")
-	return found
-}
 
 // environment is an error of the cluster and what it was asked for.
 func environment(err error, format string, args ...any) error {

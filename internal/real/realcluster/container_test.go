@@ -13,6 +13,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -40,6 +44,8 @@ func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	t.Helper()
 	machines := &shells{}
 	c := &Cluster{silent: map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
+	c.clock, c.queue = newClock(), newQueue()
+	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
 	c.ctx, c.end = context.WithCancelCause(t.Context())
 	return c, machines
 }

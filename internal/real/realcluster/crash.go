@@ -1,8 +1,11 @@
 package realcluster
 
 import (
+	"fmt"
+
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/real/proxy"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -37,4 +40,9 @@ func (l *callLog) obey(r proxy.Record) error {
 		return l.Kill(component)
 	}
 	return l.Start(component)
+}
+
+// note says in the trace what was done to the cluster, as a simulation does: who looks for leftovers forgives what a crash has left.
+func (c *Cluster) note(node, format string, args ...any) {
+	c.world.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }

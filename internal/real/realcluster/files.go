@@ -41,17 +41,26 @@ printf '\0'
 find plugins pods -name vol_data.json -printf '%p\t' -exec cat {} \; -printf '\0' 2>/dev/null
 true`
 
-func (c *Cluster) files(node string) ([]string, error) {
-	out, err := c.run(node, "sh", "-c", listingCommand)
+func (c *Cluster) files(node string) (lines []string, err error) {
+	entries, err := c.entries(node)
+	for _, e := range entries {
+		lines = append(lines, e.String())
+	}
+	return lines, err
+}
+
+// entries are what a node's kubelet directory holds, in alphabetical order.
+func (c *Cluster) entries(node string) ([]listing.Entry, error) {
+	out, err := c.runTo("list the files", node, "sh", "-c", listingCommand)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := readListing(c.options.Deploy.Scope.Plain(out))
-	return lines, environment(err, "read the listing of the files of %s", node)
+	entries, err := readListing(c.options.Deploy.Scope.Plain(out))
+	return entries, environment(err, "read the listing of the files of %s", node)
 }
 
 // readListing reads what listingCommand has printed.
-func readListing(text string) (lines []string, err error) {
+func readListing(text string) (entries []listing.Entry, err error) {
 	table, rest, _ := strings.Cut(text, "\x00")
 	mounts, err := mountsOf(table)
 	if err != nil {
@@ -63,7 +72,6 @@ func readListing(text string) (lines []string, err error) {
 		name, text, _ := strings.Cut(file, "\t")
 		content[name] = text
 	}
-	var entries []listing.Entry
 	for _, line := range strings.Split(found, "\x00") {
 		fields := strings.SplitN(line, "\t", 4)
 		if len(fields) < 4 || isBelow(fields[2], mounts) || ofCluster.MatchString(fields[2]) || isOnly(fields[2], found) {
@@ -78,10 +86,7 @@ func readListing(text string) (lines []string, err error) {
 	slices.SortFunc(entries, func(a, b listing.Entry) int {
 		return slices.CompareFunc(strings.Split(a.Name, "/"), strings.Split(b.Name, "/"), cmp.Compare[string])
 	})
-	for _, e := range entries {
-		lines = append(lines, e.String())
-	}
-	return lines, nil
+	return entries, nil
 }
 
 // mountsOf are the mounts of a table by their places below the kubelet's directory, the topmost of each.

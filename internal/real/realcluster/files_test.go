@@ -30,8 +30,12 @@ func TestAListingOfARealNode(t *testing.T) {
 		"plugins/kubernetes.io/csi/disk.example.com/8a1f/vol_data.json\t{\"specVolID\":\"pv\"}\n",
 		"",
 	}, "\x00")
-	lines, err := readListing(printed)
+	entries, err := readListing(printed)
 	require.NoError(t, err)
+	var lines []string
+	for _, e := range entries {
+		lines = append(lines, e.String())
+	}
 	assert.Equal(t, []string{
 		"plugins/ 755",
 		"plugins/disk.example.com/csi.sock (socket)",

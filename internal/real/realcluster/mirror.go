@@ -162,6 +162,10 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	}
 	m.world.Store.Commit(res, key, old, object)
 	switch o := object.(type) {
+	case *corev1.Pod:
+		m.known["pod "+string(o.UID)] = true
+	case *corev1.PersistentVolume:
+		m.known["volume "+o.Name] = true
 	case *corev1.Node:
 		if m.lacksLabels(o) {
 			m.after(func() { _ = m.furnishNode(o.Name) }) // a node that is gone has none

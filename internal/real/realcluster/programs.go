@@ -30,13 +30,18 @@ func (c *Cluster) Kill(component sim.Component) error {
 		if _, err := c.run(string(p), "systemctl", "kill", "--signal=SIGKILL", "kubelet"); err != nil {
 			return err
 		}
+		c.note(string(p), "kubelet killed")
 		return c.stopKubelet(string(p)) // systemd would start it again
 	case sim.Plugin:
 		return c.order(p, "/driver/kill")
 	case sim.PluginRegistrar:
 		return c.orderRegistrar(p, "/driver/kill")
 	case sim.Controller:
-		return c.killController(string(p))
+		err := c.killController(string(p))
+		if err == nil {
+			c.note("", "%s killed", p)
+		}
+		return err
 	}
 	return fmt.Errorf("kill %s: %w", component, ErrNotReal)
 }
@@ -183,6 +188,7 @@ func (c *Cluster) PowerOff(node string) error {
 		return &sim.EnvironmentError{Doing: "power off " + node, Err: ErrNotReal}
 	}
 	c.dark[node] = true
+	c.note(node, "power lost")
 	return environment(c.options.Machines.PowerOff(c.ctx, node), "power off %s", node)
 }
 

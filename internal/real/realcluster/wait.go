@@ -151,6 +151,9 @@ func (c *Cluster) Boot() error {
 	if err != nil {
 		return err
 	}
+	if err := c.lookAtFirst(); err != nil {
+		return err
+	}
 	c.followRuntimes()
 	return c.calls.catchUp() // what came before the first step is no part of it
 }

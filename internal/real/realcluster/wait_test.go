@@ -51,8 +51,6 @@ func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 // A driver of an earlier run that a kubelet still has is waited for, but not for ever: its socket may have been left behind.
 func TestADriverOfAnEarlierRunIsLetGoFirst(t *testing.T) {
 	c, _ := withPods(t)
-	c.queue, c.clock = newQueue(), newClock()
-	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
 	c.options.Nodes = []string{"node-a"}
 	infos, _ := store.ResourceNamed("csinodes")
 	has := func(old *storagev1.CSINode, names ...string) *storagev1.CSINode {

@@ -1,0 +1,162 @@
+package realcluster
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/world/listing"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
+)
+
+const (
+	// looks is how often nodes are looked at for what is left over, lookAgain the pause between: a kubelet takes the directory of a
+	// pod away at its next round.
+	looks     = 5
+	lookAgain = 2 * time.Second
+)
+
+// Ledger is what exists on the nodes and in the API although nothing accounts for it, and goes on to.
+func (c *Cluster) Ledger() (found sim.Ledger) {
+	for n := range looks {
+		if n > 0 && c.Advance(lookAgain) != nil {
+			return found
+		}
+		if found = c.look(); len(found.Leaks)+len(found.Litter) == 0 {
+			return found
+		}
+	}
+	return found
+}
+
+func (c *Cluster) look() sim.Ledger {
+	c.pump()
+	seen := ledger.Cluster{
+		Store: c.world.Store, Trace: c.world.Trace, Watch: c.watch, StagesNot: c.stagesNot,
+		Renamed: func(text string) string { return text },
+	}
+	var unseen []string
+	for _, node := range c.options.Nodes {
+		disk, err := c.disk(node)
+		if err != nil {
+			unseen = append(unseen, fmt.Sprintf("mounts and directories of %s: %v", node, err))
+			continue
+		}
+		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: node, Machine: disk, Kubelet: !c.silent[node]})
+	}
+	found := ledger.Look(seen)
+	found.Unseen = append(append(found.Unseen, unseen...), "what drivers keep in their backends")
+	return found
+}
+
+// stagesNot reports whether a driver's plugins have said that they do not stage.
+func (c *Cluster) stagesNot(driver string) bool {
+	for _, e := range slices.Backward(c.world.Trace.Events()) {
+		answer, ok := e.Response.(*csi.NodeGetCapabilitiesResponse)
+		if !ok || e.Kind != trace.Call || e.Driver != driver || e.Code != "" && e.Code != "OK" {
+			continue
+		}
+		return !slices.ContainsFunc(answer.GetCapabilities(), func(can *csi.NodeServiceCapability) bool {
+			return can.GetRpc().GetType() == csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME
+		})
+	}
+	return false
+}
+
+// canLook reports whether commands are run on a node anyway: no pod is made there only to look for leftovers.
+func (c *Cluster) canLook(node string) error {
+	_, throughPods := c.options.Machines.(*NodePods)
+	switch {
+	case c.options.Machines == nil || throughPods && !c.options.Reach:
+		return errors.New("no step reaches the node")
+	case c.dark[node]:
+		return errors.New("the node has no power")
+	}
+	return nil
+}
+
+// lookAtFirst notes what is on the nodes before the first step: it is nobody's leftover.
+func (c *Cluster) lookAtFirst() error {
+	for _, node := range c.options.Nodes {
+		if c.canLook(node) != nil {
+			continue
+		}
+		entries, err := c.entries(node)
+		if err != nil {
+			return err
+		}
+		c.atFirst[node] = map[string]bool{}
+		for _, e := range entries {
+			c.atFirst[node][e.Name] = true
+		}
+	}
+	return nil
+}
+
+// disk is the kubelet's directory of a node as it is now, as far as it is the run's.
+func (c *Cluster) disk(node string) (machine.Machine, error) {
+	if err := c.canLook(node); err != nil {
+		return nil, err
+	}
+	entries, err := c.entries(node)
+	if err != nil {
+		return nil, err
+	}
+	disk := machine.NewMemory(node)
+	for _, e := range entries {
+		if !c.isOwn(node, e) {
+			continue
+		}
+		if err := put(disk, e); err != nil {
+			return nil, fmt.Errorf("read the listing: %w", err)
+		}
+	}
+	return disk, nil
+}
+
+// isOwn reports whether what is on a node is of the run's pods, volumes and drivers, and has come since it began.
+func (c *Cluster) isOwn(node string, e listing.Entry) bool {
+	switch place := ledger.Locate(path.Join(machine.KubeletDir, e.Name)); {
+	case !place.Owned():
+		return e.Mode.IsDir()
+	case c.atFirst[node][e.Name]:
+		return false
+	case place.Pod != "":
+		return c.known["pod "+place.Pod]
+	case place.Handle != "":
+		return slices.Contains(c.Drivers(), place.Driver)
+	default:
+		return c.known["volume "+place.Volume]
+	}
+}
+
+// put makes what a listing shows on an empty disk.
+func put(disk *machine.Memory, e listing.Entry) error {
+	const sources = "/mounted"
+	at := path.Join(machine.KubeletDir, e.Name)
+	lay := func(at string) error {
+		if e.Mode.IsDir() {
+			return disk.MkdirAll(at, e.Mode.Perm())
+		}
+		if err := disk.MkdirAll(path.Dir(at), 0o755); err != nil {
+			return err
+		}
+		return disk.WriteFile(at, []byte(e.Content), 0o644)
+	}
+	if err := lay(at); err != nil || e.Mount == nil {
+		return err
+	}
+	source := path.Join(sources, strings.ReplaceAll(e.Name, "/", "-"))
+	if err := lay(source); err != nil {
+		return err
+	}
+	return disk.BindMount(source, at, false)
+}

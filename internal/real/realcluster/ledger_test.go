@@ -1,0 +1,116 @@
+package realcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// kubeletDir is what a node holds: directories, and those of them that are mounts.
+type kubeletDir struct {
+	Machines
+	dirs, mounts []string
+}
+
+func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
+	if k == nil {
+		return "", errors.New("it is gone")
+	}
+	table := ""
+	for i, name := range k.mounts {
+		table += fmt.Sprintf("%d 50 254:0 /v%d /var/lib/kubelet/%s rw - ext4 /dev/vda rw\n", 60+i, i, name)
+	}
+	printed := []string{table}
+	for _, name := range append(k.dirs, k.mounts...) {
+		for at := range strings.Count(name, "/") + 1 {
+			printed = append(printed, "d\t755\t"+strings.Join(strings.Split(name, "/")[:at+1], "/")+"\t")
+		}
+	}
+	return strings.Join(append(printed, "", ""), "\x00"), nil
+}
+
+// Mounts and directories of a real node are accounted for as those of a simulated one, as far as they are of the run's own pods,
+// volumes and drivers: the cluster has others, and what was there before the first step is nobody's leftover.
+func TestLeftoversOnARealNode(t *testing.T) {
+	const (
+		staged  = "plugins/kubernetes.io/csi/disk.example.com/8a1f/globalmount"
+		target  = "pods/u-1/volumes/kubernetes.io~csi/pv-1/mount"
+		running = "pods/u-2/volumes/kubernetes.io~csi/pv-2/mount"
+		device  = "plugins/kubernetes.io/csi/volumeDevices/staging/pv-1"
+	)
+	foreign := []string{
+		"pods/of-the-system/volumes/kubernetes.io~projected", "pods/of-the-system/volumes/kubernetes.io~csi/pv-9/mount",
+		"plugins/kubernetes.io/csi/other.example.com/77/globalmount", "plugins/kubernetes.io/csi/volumeDevices/staging/pv-9",
+	}
+	const earlier = "plugins/kubernetes.io/csi/disk.example.com/dead/globalmount"
+	node := &kubeletDir{dirs: append(foreign, earlier)}
+	clock := newClock()
+	c := &Cluster{
+		clock: clock, queue: newQueue(), known: map[string]bool{}, silent: map[string]bool{}, dark: map[string]bool{}, atFirst: map[string]map[string]bool{},
+		options: Options{Nodes: []string{"node-a"}, Machines: node, Drivers: []deploy.Driver{{Name: "disk.example.com"}}},
+	}
+	c.ctx, c.end = context.WithCancelCause(t.Context())
+	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(clock))
+	c.watch = ledger.NewWatch(c.world.Trace)
+	pods, _ := store.ResourceNamed("pods")
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "u-2"}, Spec: corev1.PodSpec{NodeName: "node-a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	c.world.Store.Commit(pods, store.KeyOf(pod), nil, pod)
+	for _, known := range []string{"pod u-1", "pod u-2", "volume pv-1", "volume pv-2"} {
+		c.known[known] = true
+	}
+	require.NoError(t, c.lookAtFirst())
+	names := func(entries []ledger.Entry) (all []string) {
+		for _, e := range entries {
+			all = append(all, fmt.Sprintf("%s %s on %s", e.Kind, strings.TrimPrefix(e.Name, "/var/lib/kubelet/"), e.Node))
+		}
+		return all
+	}
+	node.mounts = append(node.mounts, running)
+	found := c.look()
+	assert.Empty(t, names(found.Leaks))
+	assert.Equal(t, []string{"what drivers keep in their backends"}, found.Unseen)
+
+	node.mounts = append(node.mounts, target, staged)
+	node.dirs = append(node.dirs, device)
+	assert.ElementsMatch(t, []string{"mount " + target + " on node-a", "mount " + staged + " on node-a", "directory " + device + " on node-a"}, names(c.look().Leaks))
+
+	c.note("node-a", "kubelet killed")
+	assert.Empty(t, c.look().Leaks, "a kubelet that starts does not find all again")
+
+	c.dark["node-a"] = true
+	assert.Equal(t, []string{"mounts and directories of node-a: the node has no power", "what drivers keep in their backends"}, c.look().Unseen)
+}
+
+// A kubelet makes a staging directory for a driver that does not stage, and leaves it: what the driver can do it has been asked.
+func TestADriverSaysWhetherItStages(t *testing.T) {
+	clock := newClock()
+	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(clock))}
+	assert.False(t, c.stagesNot("disk.example.com"), "it was not asked")
+	answered := func(types ...csi.NodeServiceCapability_RPC_Type) {
+		answer := &csi.NodeGetCapabilitiesResponse{}
+		for _, kind := range types {
+			answer.Capabilities = append(answer.Capabilities, &csi.NodeServiceCapability{Type: &csi.NodeServiceCapability_Rpc{Rpc: &csi.NodeServiceCapability_RPC{Type: kind}}})
+		}
+		c.world.Trace.Add(trace.Entry{Kind: trace.Call, Driver: "disk.example.com", Method: "Node/NodeGetCapabilities", Response: answer})
+	}
+	answered(csi.NodeServiceCapability_RPC_GET_VOLUME_STATS)
+	assert.True(t, c.stagesNot("disk.example.com"))
+	assert.False(t, c.stagesNot("other.example.com"))
+	answered(csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME)
+	assert.False(t, c.stagesNot("disk.example.com"))
+}
