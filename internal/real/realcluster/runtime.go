@@ -121,9 +121,12 @@ func (l *runtimeLog) record(at time.Time, method, pod string, detail any) {
 	})
 }
 
+// inspectTime is how long a busy runtime may take to show a container; crictl itself waits for 2 s.
+const inspectTime = "30s"
+
 // inspect is what a container was asked to be; only its name is missing if it is gone already.
 func (l *runtimeLog) inspect(id string) any {
-	out, err := l.options.Machines.Run(l.ctx, l.node, "crictl", "inspect", id)
+	out, err := l.options.Machines.Run(l.ctx, l.node, "crictl", "--timeout", inspectTime, "inspect", id)
 	if err != nil {
 		return nil
 	}
