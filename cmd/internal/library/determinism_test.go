@@ -24,7 +24,7 @@ var (
 	pairs     = flag.Int("pairs", 16, "how many runs of scenarios with programs are made twice and compared")
 	loaded    = flag.Bool("loaded", false, "keep all processors busy meanwhile")
 	fitting   = flag.Duration("for", 0, "make as many of the pairs as fit in so much wall time; those that are left are no failure then")
-	scenarios = flag.String("scenarios", "programs/*.yaml", "the scenarios that are run, below the library or by their whole path")
+	scenarios = flag.String("scenarios", "programs/hostdir-*.yaml", "the scenarios that are run, below the library or by their whole path")
 )
 
 // A pair of runs takes some seconds on a busy machine. One that takes longer than endOfPair hangs.

@@ -3,6 +3,7 @@ package library_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -97,7 +98,8 @@ func runAll(t *testing.T, pattern string) {
 	}
 }
 
-// TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts, as a program of its own.
+// TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts, as a program of its own, and public drivers that are in
+// PATH.
 func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 	withHostdir(t)
 	mounts := mountTable(t)
@@ -108,6 +110,7 @@ func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			s, err := scenario.Load(file)
 			require.NoError(t, err)
+			needPrograms(t, s)
 			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
 			require.NoError(t, err)
 			for _, f := range result.Failures {
@@ -116,6 +119,19 @@ func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 		})
 	}
 	require.Equal(t, mounts, mountTable(t), "the host's mount table is as before")
+}
+
+// needPrograms skips the test of a scenario whose driver is a program that is not in PATH.
+func needPrograms(t *testing.T, s *scenario.Scenario) {
+	t.Helper()
+	for _, d := range s.Drivers {
+		if d.Program == nil {
+			continue
+		}
+		if _, err := exec.LookPath(d.Program.Command[0]); errors.Is(err, exec.ErrNotFound) {
+			t.Skipf("%s is not in PATH: %s says where it comes from", d.Program.Command[0], s.File)
+		}
+	}
 }
 
 // withHostdir puts the reference driver that mounts into PATH.
