@@ -259,6 +259,8 @@ type Program struct {
 	AddonsSocket string
 	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.
 	StartTimeout time.Duration
+	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one that has more is killed. Default: 2 GiB.
+	Memory int64
 }
 
 // Socket names the unix sockets of a driver that runs already.

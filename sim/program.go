@@ -13,6 +13,7 @@ type programBackend struct {
 	*plugin
 	spec    program.Spec
 	program *program.Program
+	ran     []*machine.Process // all instances, the latest one included
 }
 
 func (c *Simulation) newProgram(p *plugin) (backend, error) {
@@ -21,7 +22,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	spec := program.Spec{
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket, AddonsSocket: p.addons,
 		StateDir: filepath.Join(c.run.work.Path(), "state", d.directory),
-		LogDir:   c.logDir(), StartTimeout: o.StartTimeout,
+		LogDir:   c.logDir(), StartTimeout: o.StartTimeout, Memory: o.Memory,
 		ServesAt: o.PluginSocket, Cluster: c.cluster,
 	}
 	if o.Single {
@@ -66,6 +67,7 @@ func (b *programBackend) start() error {
 	if err != nil {
 		return &EnvironmentError{"start " + b.String(), err}
 	}
+	b.ran = append(b.ran, b.program.Process())
 	return nil
 }
 

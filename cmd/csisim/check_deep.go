@@ -109,7 +109,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 		}
 		return o, nil // life/filesystem and its like show the same
 	}
-	o.Search = &check.Searched{Runs: found.Runs}
+	o.Search = &check.Searched{Runs: found.Runs, Usage: found.Usage()}
 	for _, f := range found.Findings {
 		replay, err := c.keepFinding(found, t, f)
 		if err != nil {

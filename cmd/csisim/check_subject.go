@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -26,6 +27,7 @@ type subjectFlags struct {
 	pluginSocket                 string
 	addonsEndpoint               string
 	startTimeout                 time.Duration
+	memory                       string
 	volumes                      volumeFlags
 }
 
@@ -42,6 +44,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
 	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves, whatever its flags say; a driver that serves at /csi/csi.sock needs none")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
+	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory that a process of the driver may have: one that has more is killed (default 2Gi)")
 	f.volumes.addTo(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "no-controller" {
@@ -101,7 +104,7 @@ func (f *subjectFlags) checkWays(args []string, dash int) error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--start-timeout", f.startTimeout != 0}} {
+	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--start-timeout", f.startTimeout != 0}, {"--memory", f.memory != ""}} {
 		if flag.given && len(args) == 0 {
 			return usage("%s and %s: it goes with the command that starts a driver", flag.name, ways[0])
 		}
@@ -181,6 +184,12 @@ func socketPath(flag, address string) (string, error) {
 // controller plugin.
 func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Profile, error) {
 	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, StartTimeout: strict.Duration{Duration: f.startTimeout}}
+	if f.memory != "" {
+		var err error
+		if p.Memory, err = resource.ParseQuantity(f.memory); err != nil || p.Memory.Sign() <= 0 {
+			return nil, usage("--memory %s: it must be a size such as 4Gi", f.memory)
+		}
+	}
 	p.Command = slices.Clone(args)
 	if at := slices.Index(args, "--"); at >= 0 {
 		p.Command, p.ControllerCommand = slices.Clone(args[:at]), slices.Clone(args[at+1:])
@@ -217,7 +226,7 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 func profileOf(program *scenario.Program, nodeOnly bool) *profile.Profile {
 	p := &profile.Profile{
 		Arguments: program.Command[1:], Env: program.Env, Single: program.Single, NoController: nodeOnly,
-		PluginSocket: program.PluginSocket, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout,
+		PluginSocket: program.PluginSocket, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout, Memory: program.Memory,
 		VolumeModes: slices.Clone(volumeModes), AccessModes: slices.Clone(accessModes),
 	}
 	p.Binary.Name = program.Command[0]

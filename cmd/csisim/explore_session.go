@@ -115,6 +115,9 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), reachedBy(found), foundBy(found))
 	x.writeCompleteness(out, found)
 	writeSample(out, found.Sample)
+	for _, line := range found.Usage() {
+		fmt.Fprintf(out, "  %s\n", trace.Escaped(line))
+	}
 	for i, f := range found.Findings {
 		if f.Fails() {
 			x.code = exitFailed

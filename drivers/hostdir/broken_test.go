@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -227,12 +228,36 @@ func TestBrokenBehaviours(t *testing.T) {
 		"publish-exits": func(t *testing.T, d *driver) bool {
 			return ended(d.create("vol", capability(false, singleNode)).ready().publish(d.w.target("pod")))
 		},
+		"stage-hoards-memory": func(t *testing.T, d *driver) bool {
+			before := d.memory()
+			d.create("vol", capability(false, singleNode)).ready()
+			return d.memory() > before+60<<10
+		},
+		"start-leaves-process": func(t *testing.T, d *driver) bool {
+			d.kill()
+			found := watchersOf(t, "node-a")
+			for _, pid := range found {
+				assert.NoError(t, unix.Kill(pid, unix.SIGKILL))
+			}
+			return len(found) > 0
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.False(t, shows(t, newWorld(t).startAddons()), "a correct driver shows it as well")
 			assert.True(t, shows(t, newWorld(t).startAddons("--broken", name)))
 		})
 	}
+}
+
+// memory is what the driver's program has, in KiB.
+func (d *driver) memory() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	require.NoError(d.w.t, err)
+	_, rest, found := strings.Cut(string(status), "VmRSS:")
+	require.True(d.w.t, found)
+	amount, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(d.w.t, err)
+	return amount
 }
 
 func (d *driver) volumes() []*csi.ListVolumesResponse_Entry {

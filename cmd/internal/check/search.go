@@ -16,6 +16,8 @@ type Searched struct {
 	Runs int
 	// Found is what they show, and who is to blame for it.
 	Found []Found
+	// Usage says what its programs took and left, a line each.
+	Usage []string
 }
 
 // Found is one finding of a search.

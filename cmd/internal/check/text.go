@@ -38,6 +38,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.shared(c)
 	p.reasons("Not offered", c.NotOffered())
 	p.reasons("Not tried", c.NotTried())
+	p.usage(c)
 	p.written(c)
 	p.total(c)
 	_, err := io.WriteString(w, trace.Escaped(excerpt.Words(p.String())))

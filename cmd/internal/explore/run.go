@@ -14,7 +14,8 @@ import (
 type subject struct {
 	scenario *scenario.Scenario
 	options  scenario.RunOptions
-	met      *met // nil if nobody asks
+	met      *met   // nil if nobody asks
+	usage    *usage // nil if nobody asks
 }
 
 func newSubject(file string, text []byte, o Options) (*subject, error) {
@@ -35,6 +36,9 @@ func (s *subject) make(ctx context.Context, strategy func() kernel.Strategy, sta
 	result, err := scenario.Run(ctx, s.scenario, o)
 	if result != nil && s.met != nil {
 		s.met.add(result.Sometimes)
+	}
+	if result != nil && s.usage != nil {
+		s.usage.add(result)
 	}
 	if err != nil && context.Cause(ctx) == nil {
 		return nil, fmt.Errorf("run with strategy %v: %w", strategy(), err)

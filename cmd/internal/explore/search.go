@@ -59,6 +59,7 @@ type Search struct {
 	corpus  *Corpus
 	before  int // runs of the corpus
 	met     met
+	usage   usage
 }
 
 // Of searches the scenario of a file with this text. When ctx ends it returns what was found;
@@ -72,7 +73,7 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	}
 	s := &Search{options: o, file: file, text: text, subject: subject, corpus: corpusOf(file, text, o)}
 	s.met.statements = subject.scenario.Sometimes
-	subject.met = &s.met
+	subject.met, subject.usage = &s.met, &s.usage
 	if o.Corpus != "" {
 		if err := s.corpus.read(o.Corpus); err != nil {
 			return nil, err
@@ -122,7 +123,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 // fresh is the scenario for one more worker.
 func (s *Search) fresh() (explore.Subject, error) {
 	subject, err := newSubject(s.file, s.text, s.options)
-	subject.met = &s.met
+	subject.met, subject.usage = &s.met, &s.usage
 	return subject, err
 }
 

@@ -11,9 +11,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
 )
 
 // brokenDrivers are faulty drivers, the scenario in which each is caught, and what
@@ -119,6 +121,31 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	program := s.Drivers[0].Program
 	program.Command = append(program.Command, "--broken="+broken)
 	return s
+}
+
+// A search makes thousands of runs: what a program takes in one of them is bounded, and what it leaves is named.
+func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {
+	withHostdir(t)
+	s := withBroken(t, "programs/hostdir-move.yaml", "stage-hoards-memory")
+	s.Drivers[0].Program.Memory = resource.MustParse("64Mi")
+	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
+	require.NoError(t, err)
+	require.NotEmpty(t, result.Failures)
+	assert.Contains(t, result.Failures[0].Verdict+result.Failures[0].Got,
+		"driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: killed by csisim: it had more memory than the 64 MiB that it may have")
+	took := func(u sim.Usage) bool {
+		return u.Plugin == "driver hostdir.csi.csisim.dev on node-a" && u.Memory > 64<<20
+	}
+	assert.True(t, slices.ContainsFunc(result.Usage, took), "%v", result.Usage)
+}
+
+func TestProcessesThatADriverLeavesAreNamed(t *testing.T) {
+	withHostdir(t)
+	sound := runBroken(t, "programs/hostdir-move.yaml", "publish-not-idempotent") // not called twice here
+	assert.Empty(t, slices.DeleteFunc(sound.Notes, func(note string) bool { return !strings.HasPrefix(note, "left running") }))
+	result := runBroken(t, "programs/hostdir-move.yaml", "start-leaves-process")
+	assert.Equal(t, scenario.Passed, result.Exit, "its container ends with it")
+	assert.Contains(t, result.Notes, "left running by the program of driver hostdir.csi.csisim.dev on node-a when it ended: 1 of its processes, such as watch:node-a infinity; csisim ended what was left")
 }
 
 // named replaces what differs between runs.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/input/strict"
@@ -51,6 +53,7 @@ type Program struct {
 	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
 	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
+	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes that csisim starts may have: one that has more is killed."`
 }
 
 // Socket names the unix sockets of a driver that runs already.
@@ -115,7 +118,7 @@ func (d Driver) options(dir string) sim.Driver {
 	case d.Program != nil:
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
-			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration,
+			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(),
 		}
 	case d.Socket != nil:
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}

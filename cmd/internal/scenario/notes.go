@@ -38,6 +38,16 @@ func thrownAway(written []string) string {
 	return text
 }
 
+// leftRunning are the notes about processes that programs of drivers left behind.
+func leftRunning(usage []sim.Usage) (found []string) {
+	for _, u := range usage {
+		if len(u.Left) > 0 {
+			found = append(found, fmt.Sprintf("left running by the program of %s when it ended: %d of its processes, such as %s; csisim ended what was left", u.Plugin, len(u.Left), u.Left[0]))
+		}
+	}
+	return found
+}
+
 func unseen(l sim.Ledger) []string {
 	var all []string
 	for _, what := range l.Unseen {

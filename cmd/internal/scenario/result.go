@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -42,6 +43,8 @@ type Result struct {
 	Notes []string
 	// Written is what programs have written outside the run, or would have: it was thrown away.
 	Written []string
+	// Usage is what the programs of drivers took and left.
+	Usage []sim.Usage
 	// Listed are the volumes and snapshots that drivers had at the beginning and at the end,
 	// by their ids, whoever made them.
 	Listed []string

@@ -345,10 +345,12 @@ func (r *runner) finish() {
 	for _, p := range r.sites {
 		r.result.Listed = append(r.result.Listed, p.cluster.Listed()...)
 		r.result.Written = append(r.result.Written, p.cluster.Written()...)
+		r.result.Usage = append(r.result.Usage, p.cluster.Usage()...)
 	}
 	if len(r.result.Written) > 0 {
 		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
 	}
+	r.result.Notes = append(r.result.Notes, leftRunning(r.result.Usage)...)
 	r.result.Calls = len(whole.Calls)
 	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
 		r.result.expectFailure(pattern, r.scenario)

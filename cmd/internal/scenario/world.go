@@ -36,6 +36,8 @@ type World interface {
 	Listed() []string
 	// Written is what programs wrote outside the run; it was thrown away.
 	Written() []string
+	// Usage is what the programs of drivers took and left.
+	Usage() []sim.Usage
 	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.
 	Apart() string
 	// EachInstant calls look at the end of each instant of virtual time; on a real cluster never.

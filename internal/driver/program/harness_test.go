@@ -70,7 +70,22 @@ func beDriver(mode, socket string) {
 	if mode != "not csi" {
 		csi.RegisterIdentityServer(server, tiny{mode: mode})
 	}
+	if mode == "greedy" {
+		go hoard()
+	}
 	_ = server.Serve(listener)
+}
+
+// hoard takes ever more memory.
+func hoard() {
+	var all [][]byte
+	for ; ; time.Sleep(time.Millisecond) {
+		more := make([]byte, 1<<20)
+		for i := 0; i < len(more); i += 1 << 10 {
+			more[i] = 1
+		}
+		all = append(all, more)
+	}
 }
 
 type tiny struct {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -36,6 +37,7 @@ func Start(ctx context.Context, m machine.Machine, s Spec) (*Program, error) {
 	if s.StartTimeout == 0 {
 		s.StartTimeout = defaultStartTimeout
 	}
+	s.Memory = cmp.Or(s.Memory, defaultMemory)
 	p := &Program{machine: m, spec: s}
 	if err := p.spec.makeDirs(); err != nil {
 		return nil, p.failed(machine.Command{}, nil, err)
@@ -141,7 +143,7 @@ func (p *Program) prepare() (machine.Command, error) {
 		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: own})
 	}
 	p.instance++
-	c.Ended, c.Followed = p.spec.Ended, true
+	c.Ended, c.Followed, c.Memory = p.spec.Ended, true, p.spec.Memory
 	if p.spec.NodeStateDir != "" {
 		c.OwnDirs = []string{p.spec.NodeStateDir}
 	}

@@ -62,6 +62,18 @@ func TestStopIsTerminationAndThenKill(t *testing.T) {
 	}
 }
 
+func TestAProgramThatTakesTooMuchMemoryIsKilled(t *testing.T) {
+	s := spec(t, "greedy")
+	s.Memory = 128 << 20
+	p, err := program.Start(t.Context(), newDisk(t), s)
+	require.NoError(t, err)
+	<-p.Done()
+	assert.Equal(t, "killed by csisim: it had more memory than the 128 MiB that it may have", p.Exit())
+	assert.Greater(t, p.Process().PeakMemory(), int64(128<<20))
+	require.NoError(t, p.Restart(t.Context()), "it is as good as one that died")
+	require.NoError(t, p.Kill())
+}
+
 func TestSeveralProgramsAreGivenTheirGraceAtOnce(t *testing.T) {
 	var all []*program.Program
 	for range 3 {

@@ -57,9 +57,14 @@ type Spec struct {
 	// StartTimeout is how long, in wall time, the program may take until it answers.
 	// Default: 10 s.
 	StartTimeout time.Duration
+	// Memory is how much memory the program may have, in bytes: it is killed when it has more. Default: 2 GiB.
+	Memory int64
 }
 
-const defaultStartTimeout = 10 * time.Second
+const (
+	defaultStartTimeout = 10 * time.Second
+	defaultMemory       = 2 << 30
+)
 
 // Fields are what templates can ask for. All paths are as the program finds them.
 type Fields struct {

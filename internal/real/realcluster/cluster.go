@@ -210,6 +210,9 @@ func (c *Cluster) Listed() []string { return nil }
 // Written is nothing: a real cluster throws nothing away.
 func (c *Cluster) Written() []string { return nil }
 
+// Usage is not known.
+func (c *Cluster) Usage() []sim.Usage { return nil }
+
 // Apart is nothing: nodes are what they are.
 func (c *Cluster) Apart() string { return "" }
 

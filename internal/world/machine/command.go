@@ -39,6 +39,9 @@ type Command struct {
 	Root *Root
 	// Limits are those of the program and all that it starts. Beside a program they are that program's.
 	Limits Limits
+	// Memory is how much memory the program itself may have, in bytes: it is killed when it is seen to have more. Unlike Limits it does not
+	// count what the program starts, and takes no control group. Default: no bound.
+	Memory int64
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
 	// Followed says that its changes of files are seen, where the system permits it: see

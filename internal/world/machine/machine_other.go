@@ -79,7 +79,9 @@ func (*Disk) ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpg
 // awaitEnd leaves the waiting to whoever reaps.
 func awaitEnd(int) {}
 
-func killNeighbours(*thread) error { return nil }
+func killNeighbours(*thread) ([]string, error) { return nil, nil }
+
+func peakMemory(int) int64 { return 0 }
 
 func threadID() int { return 0 }
 

@@ -271,6 +271,7 @@ func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
 	pid := awaitProcess(t, "sleep 1000.75")
 	require.NoError(t, m.WriteFile(begun, []byte("\n"), 0o600))
 	<-p.Done()
+	assert.Subset(t, p.Left(), []string{"sleep 1000", "sleep 1000.75"})
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	assert.True(t, err != nil || strings.Contains(string(stat), ") Z "), "process %d is alive", pid)
 }

@@ -43,12 +43,15 @@ type Process struct {
 	exit        string
 	code        int
 	outOfMemory bool
-	strays      error // why the rest of its namespace could not be killed; known when it is done
+	most, peak  int64    // how much memory it may have, 0 for no bound, and the most that it was seen to have
+	greedy      bool     // it was killed for want of less
+	left        []string // the commands of those that it left; known when it is done
+	strays      error    // why the rest of its namespace could not be killed; known when it is done
 }
 
 // Start runs a program where it sees the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
-	p := &Process{done: make(chan struct{}), onEnd: c.Ended}
+	p := &Process{done: make(chan struct{}), onEnd: c.Ended, most: c.Memory}
 	if c.Root != nil && d.own == nil {
 		return nil, fmt.Errorf("start %s in a root of its own on node %s: %w", c.Path, d.name, ErrNotIsolated)
 	}
@@ -63,6 +66,9 @@ func (d *Disk) Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
 	go p.await(cmd, d.own != nil)
+	if p.most > 0 {
+		go p.boundMemory()
+	}
 	if !p.guest { // else it ends with its host
 		d.adopt(p)
 	}
@@ -251,6 +257,7 @@ func (p *Process) Signal(signal syscall.Signal) error {
 	if p.ended {
 		return os.ErrProcessDone
 	}
+	p.lookAtMemory()
 	return syscall.Kill(p.pid, signal)
 }
 
@@ -258,6 +265,7 @@ func (p *Process) Signal(signal syscall.Signal) error {
 func (p *Process) Kill() error {
 	p.mu.Lock()
 	if !p.ended {
+		p.lookAtMemory()
 		p.killGroup()
 	}
 	p.mu.Unlock()
@@ -293,10 +301,13 @@ func (p *Process) hasEnded() bool {
 // nothing else until then.
 func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
-// await waits for the end, kills what is left of the group and, if the program has
-// a namespace of its own, whoever is in that, and reaps.
+// await waits for the end, kills whoever is in the program's namespace, if it has one of its own, and what is
+// left of the group, and reaps.
 func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	awaitEnd(p.pid)
+	if contained && !p.guest {
+		p.left, p.strays = killNeighbours(p.parent)
+	}
 	p.mu.Lock()
 	if !p.guest {
 		p.killGroup()
@@ -304,9 +315,12 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	_ = cmd.Wait() // the state says more than the error
 	p.ended = true
 	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)
+	if p.greedy {
+		p.exit = p.greed()
+	}
 	p.mu.Unlock()
 	if !p.guest {
-		p.leave(contained)
+		p.leave()
 	}
 	if p.console != nil {
 		p.console.expire()
@@ -317,11 +331,8 @@ func (p *Process) await(cmd *exec.Cmd, contained bool) {
 	close(p.done)
 }
 
-// leave ends all that the program has started, and its thread.
-func (p *Process) leave(contained bool) {
-	if contained {
-		p.strays = killNeighbours(p.parent)
-	}
+// leave ends the program's thread, and what bounded it.
+func (p *Process) leave() {
 	_ = p.mounts.close() // it was only read
 	if p.group.leave(p.parent) {
 		p.mu.Lock()

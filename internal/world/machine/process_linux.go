@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"os"
 	"syscall"
 
@@ -27,15 +26,23 @@ func awaitEnd(pid int) {
 }
 
 // killNeighbours kills all other processes in the mount namespace of a thread, which keeps its number from
-// being given to another namespace.
-func killNeighbours(t *thread) error {
+// being given to another namespace, and returns their commands.
+func killNeighbours(t *thread) (commands []string, err error) {
 	own, err := os.Readlink(t.file("ns/mnt"))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	found := map[int]bool{} // a killed one may be there for another look
 	_, err = workdir.KillAll(func(pid int) bool {
-		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
-		return err == nil && its == own
+		its, err := namespaceOf(pid)
+		if err != nil || its != own {
+			return false
+		}
+		if !found[pid] {
+			found[pid] = true
+			commands = append(commands, commandOf(pid))
+		}
+		return true
 	})
-	return err
+	return commands, err
 }

@@ -29,6 +29,7 @@ type Profile struct {
 	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
 	AddonsSocket        string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the arguments have that."`
 	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
+	Memory              resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes may have: one that has more is killed."`
 
 	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`
 	StorageClass  Class                    `json:"storageClass,omitzero" doc:"What a StorageClass of the driver needs."`
@@ -74,7 +75,7 @@ func (p *Profile) Install(name, binary string) sim.Driver {
 		binary = p.program(p.Binary.Name)
 	}
 	program := &sim.Program{
-		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, AddonsSocket: p.AddonsSocket, StartTimeout: p.StartTimeout.Duration,
+		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, AddonsSocket: p.AddonsSocket, StartTimeout: p.StartTimeout.Duration, Memory: p.Memory.Value(),
 	}
 	if p.ControllerArguments != nil || p.ControllerBinary.Name != "" {
 		arguments := p.ControllerArguments

@@ -51,6 +51,8 @@ const (
 	InlineForgottenOnRestart Behaviour = "inline-forgotten-on-restart"
 	StagePanics              Behaviour = "stage-panics"
 	PublishExits             Behaviour = "publish-exits"
+	StageHoardsMemory        Behaviour = "stage-hoards-memory"
+	StartLeavesProcess       Behaviour = "start-leaves-process"
 	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
 
@@ -104,6 +106,8 @@ var catalogue = []struct {
 	{InlineForgottenOnRestart, "after a restart NodeUnpublishVolume does not know inline volumes any more"},
 	{StagePanics, "NodeStageVolume panics"},
 	{PublishExits, "NodePublishVolume ends the program with exit status 3 when it has mounted"},
+	{StageHoardsMemory, "NodeStageVolume takes 64 MiB of memory each time, and keeps them"},
+	{StartLeavesProcess, "the program starts a process when it starts, and leaves it running when it ends"},
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
 	{ReclaimLosesData, "reclaiming space takes the volume's content away"},

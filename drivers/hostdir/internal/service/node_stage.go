@@ -79,6 +79,9 @@ func (n *node) stageDirectory(v backend.Volume, p placement.Placement) error {
 			return err
 		}
 	}
+	if n.cfg.Broken.Has(broken.StageHoardsMemory) {
+		broken.HoardMemory()
+	}
 	if n.cfg.Broken.Has(broken.StagePanics) {
 		panic("no backend for volume " + v.ID)
 	}

@@ -59,6 +59,11 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 			return err
 		}
 	}
+	if cfg.Broken.Has(broken.StartLeavesProcess) {
+		if err := broken.StartProcess(cfg.NodeID); err != nil {
+			return err
+		}
+	}
 	csi.RegisterIdentityServer(server, identity{cfg: cfg})
 	if cfg.Addons {
 		registerAddons(addonsServer, cfg, store)

@@ -1,0 +1,27 @@
+package explore
+
+import (
+	"sync"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+)
+
+// usage is what driver programs took and left, in all runs of a search: several go on at once.
+type usage struct {
+	mu sync.Mutex
+	check.Usage
+}
+
+func (u *usage) add(r *scenario.Result) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.Add(r.Usage)
+}
+
+// Usage says what driver programs took and left, a line each.
+func (s *Search) Usage() []string {
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	return s.usage.Lines()
+}

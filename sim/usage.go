@@ -1,0 +1,36 @@
+package sim
+
+import "slices"
+
+// Usage is what the program of a plugin took and left in a run, over all its instances.
+type Usage struct {
+	// Plugin is such as "node plugin of d.example.com on node-a".
+	Plugin string
+	// Memory is the most that an instance had at once, in bytes.
+	Memory int64
+	// Left are the commands of the processes that ran when an instance ended that had started them. They were ended then.
+	Left []string
+}
+
+// Usage is that of the programs of drivers. It is known when the simulation is closed.
+func (c *Simulation) Usage() (all []Usage) {
+	for _, d := range c.drivers {
+		for _, p := range c.plugins(d) {
+			if b, ok := p.backend.(*programBackend); ok && !slices.Contains(b.ran, nil) {
+				all = append(all, b.usage(c))
+			}
+		}
+	}
+	return all
+}
+
+func (b *programBackend) usage(c *Simulation) Usage {
+	u := Usage{Plugin: b.String()}
+	for _, instance := range b.ran {
+		u.Memory = max(u.Memory, instance.PeakMemory())
+		for _, command := range instance.Left() {
+			u.Left = append(u.Left, c.Wire.Renamed(command))
+		}
+	}
+	return u
+}
