@@ -39,8 +39,8 @@ type Driver struct {
 	Down []string
 	// Keeper has csisim run the registrar as its child, so that it can be ended and started alone; nil if nobody ends it.
 	Keeper *Keeper
-	// Shared is a directory that all nodes share and the plugins have; empty for none.
-	Shared string
+	// Shared is a directory that all nodes share and the plugins have at SharedAt; empty for none.
+	Shared, SharedAt string
 	// Port is where nodes reach the backend; 0 for nowhere.
 	Port int32
 	// Own are the driver's own manifests; nil for those that are made here, of the fields above.
@@ -343,7 +343,7 @@ func (m maker) plugin(p *Program, sockets map[string]string, part, direct string
 		c.Env = append(c.Env, corev1.EnvVar{Name: TokenVariable, Value: m.Proxy})
 	}
 	if m.Shared != "" {
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "shared", MountPath: m.Shared})
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "shared", MountPath: m.SharedAt})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: p.Env[name]})

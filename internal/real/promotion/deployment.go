@@ -12,6 +12,7 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
 	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/real/image"
 	"github.com/csisim/csisim/sim"
@@ -29,6 +30,9 @@ type Deployment struct {
 
 // SharedState is the directory of nodes that all of them share, for what drivers keep in their backends.
 const SharedState = "/var/lib/csisim-shared"
+
+// stateDir is where the programs of drivers have it: the path that a simulation shows, so that what they say of it is the same.
+const stateDir = wire.RunDir + "/state"
 
 // builtTag is the tag of images that are made here.
 const builtTag = ":csisim"

@@ -67,7 +67,7 @@ func addProgram(d *deploy.Driver, i installed, slug string, o deploy.Options, fi
 	if len(controller) == 0 {
 		controller = p.Command
 	}
-	d.Shared = SharedState
+	d.Shared, d.SharedAt = SharedState, stateDir
 	var err error
 	if d.Node, err = container(i, p.Command, "node", slug, o, files); err != nil {
 		return err
@@ -86,7 +86,7 @@ func container(i installed, command []string, mode, slug string, o deploy.Option
 	files[at] = binary
 	socket := o.Endpoint(mode)
 	fields := program.Fields{
-		Endpoint: "unix://" + socket, Socket: socket, NodeName: nodeName, StateDir: SharedState + "/" + slug,
+		Endpoint: "unix://" + socket, Socket: socket, NodeName: nodeName, StateDir: stateDir + "/" + i.Name,
 		NodeStateDir: deploy.State + "/node/" + slug + "-" + mode, KubeletDir: machine.KubeletDir, Driver: i.Name, Mode: mode,
 	}
 	if mode == "node" {
