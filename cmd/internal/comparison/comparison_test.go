@@ -240,24 +240,27 @@ func TestASidecarThatStartsSlowlyIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(killed(attach, 6_800), killed(attach, 3_000), killed(attach, 3_000)), diff.Gaps).Wrong, "a simulation that is slow is wrong")
 }
 
-// csi-provisioner may delete a volume up to three times; a simulation that deletes none while real clusters do is wrong.
-func TestAVolumeThatIsDeletedAgainIsNoise(t *testing.T) {
+// csi-provisioner may delete a volume up to three times, and csi-attacher attach it twice; a simulation that never does while real
+// clusters do is wrong.
+func TestACallThatASidecarRepeatsIsNoise(t *testing.T) {
 	run := recording(t, name)
-	deleted := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Controller/DeleteVolume" })
-	require.Positive(t, deleted)
-	again := func(times int) []trace.Line {
-		more := slices.Clone(run)
-		for n := range times {
-			line := run[deleted]
-			line.T += int64(n+1) * 400
-			more = append(more, line)
+	for method, most := range map[string]int{"Controller/DeleteVolume": 3, "Controller/ControllerPublishVolume": 2} {
+		made := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == method })
+		require.Positive(t, made)
+		times := func(n int) []trace.Line {
+			more := slices.Clone(run)
+			for i := range n - 1 {
+				line := run[made]
+				line.T += int64(i+1) * 400
+				more = append(more, line)
+			}
+			slices.SortStableFunc(more, func(a, b trace.Line) int { return cmp.Compare(a.T, b.T) })
+			return more
 		}
-		slices.SortStableFunc(more, func(a, b trace.Line) int { return cmp.Compare(a.T, b.T) })
-		return more
+		c := comparison.Of(run, times(most), times(most))
+		assert.Empty(t, of(c, diff.Calls).Wrong, method)
+		assert.NotZero(t, c.Races(), method)
+		assert.NotEmpty(t, of(comparison.Of(run, times(most+1), times(most+1)), diff.Calls).Wrong, method)
+		assert.NotEmpty(t, of(comparison.Of(without(run, method), run, run), diff.Calls).Wrong, method)
 	}
-	c := comparison.Of(run, again(2), again(2))
-	assert.Empty(t, of(c, diff.Calls).Wrong)
-	assert.NotZero(t, c.Races())
-	assert.NotEmpty(t, of(comparison.Of(run, again(3), again(3)), diff.Calls).Wrong)
-	assert.NotEmpty(t, of(comparison.Of(without(run, "Controller/DeleteVolume"), run, run), diff.Calls).Wrong)
 }

@@ -23,7 +23,8 @@ var races = []race{
 	{diff.Events, isUnscheduled, scheduling},
 	{diff.Objects, isSeenLate, "what changes is seen when its watch delivers it, which can be after the call that follows from it"},
 	{diff.Calls, isStatsLook, "a kubelet looks for volumes with statistics every minute since its own start, which a pod may run through or not"},
-	{diff.Calls, isDeletedAgain, "csi-provisioner deletes each of up to three versions of a released volume that it sees"},
+	{diff.Calls, repeated("DeleteVolume", 3), "csi-provisioner deletes each of up to three versions of a released volume that it sees"},
+	{diff.Calls, repeated("ControllerPublishVolume", 2), "csi-attacher attaches again if its cache does not show yet what it has written"},
 	{diff.Gaps, isSlowEnd, "how long the runtime takes to end a container hangs on how busy the node is"},
 	{diff.Gaps, isSlowStart, "a sidecar that was killed is back when its container has started, before which the kubelet of its node starts"},
 }
@@ -52,26 +53,24 @@ func isStatsLook(d Difference) bool {
 	return d.A == simulation && d.What == "NodeGetCapabilities before NodeUnpublishVolume" && badly == nil && worse == nil && real == simulated+1
 }
 
-// mostDeletes is how many versions of a released volume csi-provisioner may see: when it was released, when its deletion began, and
-// without the finalizer of the volume's protection.
-const mostDeletes = 3
-
-// isDeletedAgain reports whether a real run has one more of several successful calls of DeleteVolume.
-func isDeletedAgain(d Difference) bool {
-	const deleted = "DeleteVolume OK"
-	if d.A != simulation || d.Rows[d.Index].A.Text != "" || d.Rows[d.Index].B.Text != deleted {
-		return false
-	}
-	before, all := 0, 0
-	for i, row := range d.Rows {
-		if row.B.Text == deleted {
-			all++
-			if i < d.Index {
-				before++
-			}
+// repeated is for a successful call that a sidecar makes so often at most, one after the other, as its cache is behind what it has
+// done: a real run has it once more than the simulation.
+func repeated(method string, most int) func(Difference) bool {
+	return func(d Difference) bool {
+		call := d.Rows[d.Index].B.Text
+		if d.A != simulation || d.Rows[d.Index].A.Text != "" || !strings.HasPrefix(call, method+" ") || !strings.HasSuffix(call, " OK") {
+			return false
 		}
+		first, last := d.Index, d.Index
+		for first > 0 && d.Rows[first-1].B.Text == call {
+			first--
+		}
+		for last+1 < len(d.Rows) && d.Rows[last+1].B.Text == call {
+			last++
+		}
+		times := last - first + 1
+		return times > 1 && times <= most
 	}
-	return before > 0 && all <= mostDeletes
 }
 
 // slowestEnd is how much longer a container may take to end, and all of its pod that the kubelet ends before it unmounts.
