@@ -278,6 +278,51 @@ func TestPortsAreForwarded(t *testing.T) {
 	c.down()
 }
 
+// A request that a client sends to a port of a pod is answered by what listens there, which does not learn the client's token.
+func TestRequestsArePassedOnToPods(t *testing.T) {
+	c := startStreams(t)
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		body, _ := io.ReadAll(r.Body) // it is empty or short
+		fmt.Fprint(w, r.Method, " ", r.URL, " ", string(body), r.Header.Get("Authorization"))
+	}))
+	at, err := url.Parse(served.URL)
+	require.NoError(t, err)
+	client, err := rest.HTTPClientFor(c.config)
+	require.NoError(t, err)
+	ask := func(method, pod, path, body string) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), method, c.config.Host+"/api/v1/namespaces/default/pods/"+pod+"/proxy"+path, strings.NewReader(body))
+		require.NoError(t, err)
+		answer, err := client.Do(request)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer.StatusCode, string(text)
+	}
+	for _, name := range []string{"web:" + at.Port(), "http:web:" + at.Port()} {
+		code, text := ask(http.MethodGet, name, "/some/path?a=b", "")
+		assert.Equal(t, http.StatusTeapot, code)
+		assert.Equal(t, "GET /some/path?a=b ", text)
+	}
+	_, text := ask(http.MethodPost, "web:"+at.Port(), "/", "sent")
+	assert.Equal(t, "POST / sent", text)
+	served.Close()
+	for _, try := range []struct {
+		name, says string
+		code       int
+	}{
+		{"web:" + at.Port(), "error trying to reach service: failed to connect to localhost:" + at.Port(), http.StatusServiceUnavailable},
+		{"nobody:80", `pods \"nobody\" not found`, http.StatusNotFound},
+		{"a:web:80:90", `invalid pod request \"a:web:80:90\"`, http.StatusBadRequest},
+	} {
+		code, text := ask(http.MethodGet, try.name, "/", "")
+		assert.Equal(t, try.code, code, try.name)
+		assert.Contains(t, text, try.says)
+	}
+	c.down()
+}
+
 // Logs are read in part, and what is asked wrongly is refused as by the real server.
 func TestLogsAreReadInPart(t *testing.T) {
 	c := startPrograms(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // errNoStreams answers who wants to talk to a container where no socket is in between.
-var errNoStreams = plainError(http.StatusNotImplemented, "", "exec, attach and port-forward are served by csisim up only")
+var errNoStreams = plainError(http.StatusNotImplemented, "", "exec, attach, port-forward and the proxy of pods are served by csisim up only")
 
 // exec runs a command in a container.
 func (q *request) exec() error {

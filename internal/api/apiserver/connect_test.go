@@ -36,6 +36,8 @@ func TestConnectionsIntoPodsAreRefusedInOrder(t *testing.T) {
 			}
 		}
 	}
+	passedOn := c.say("GET", pods+"/web:80/proxy/", "", "")
+	assert.Equal(t, http.StatusNotImplemented, passedOn.code, "nor for those that are passed on")
 	upgraded := c.say("POST", pods+"/web/exec?container=a&command=ls", "", "", "Connection", "Upgrade", "Upgrade", "SPDY/3.1")
 	assert.Equal(t, http.StatusNotImplemented, upgraded.code, "there is no socket")
 }

@@ -7,6 +7,14 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
+// proxy passes a request on to a node or a pod.
+func (q *request) proxy() error {
+	if q.info.resource == "nodes" {
+		return q.proxyNode()
+	}
+	return q.proxyPod()
+}
+
 // proxyNode answers what the kubelet of a node shows. The name may have a scheme and a port, as in
 // "https:node-a:10250". [pkg/registry/core/node/strategy.go ResourceLocation]
 func (q *request) proxyNode() error {
@@ -23,9 +31,9 @@ func (q *request) proxyNode() error {
 		if q.server.options.Nodes == nil {
 			return apierrors.NewServiceUnavailable("error trying to reach service: there are no nodes")
 		}
-		var unreachable error
-		if page, unreachable = q.server.options.Nodes.Page(name, port, q.info.proxied); unreachable != nil {
-			return apierrors.NewServiceUnavailable("error trying to reach service: " + unreachable.Error())
+		var err error
+		if page, err = q.server.options.Nodes.Page(name, port, q.info.proxied); err != nil {
+			return unreachable(err)
 		}
 		return nil
 	})

@@ -44,7 +44,7 @@ func (q *request) serveSubresource() error {
 	case "finalize":
 		return q.finalize()
 	case proxySubresource:
-		return q.proxyNode()
+		return q.proxy()
 	case "scale":
 		return q.serveScale()
 	}

@@ -48,6 +48,7 @@ func init() {
 			{Name: "exec", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodExecOptions"}},
 			{Name: "log", Verbs: []string{"get"}},
 			{Name: "portforward", Verbs: ConnectVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodPortForwardOptions"}},
+			{Name: "proxy", Verbs: proxyVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "PodProxyOptions"}},
 			{Name: "resize", Verbs: PartVerbs},
 		},
 	})
