@@ -27,8 +27,16 @@ func (s *shells) Run(_ context.Context, node string, command ...string) (string,
 	s.ran = append(s.ran, node+": "+strings.Join(command, " "))
 	return "", nil
 }
-func (*shells) PowerOff(context.Context, string) error { return nil }
-func (*shells) PowerOn(context.Context, string) error  { return nil }
+
+func (s *shells) PowerOff(_ context.Context, node string) error {
+	s.ran = append(s.ran, node+": power off")
+	return nil
+}
+
+func (s *shells) PowerOn(_ context.Context, node string) error {
+	s.ran = append(s.ran, node+": power on")
+	return nil
+}
 
 // podOf is a pod of a driver that a run has deployed, in which containers run.
 func podOf(run, name string, containers ...string) *corev1.Pod {
@@ -43,7 +51,7 @@ func podOf(run, name string, containers ...string) *corev1.Pod {
 func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	t.Helper()
 	machines := &shells{}
-	c := &Cluster{silent: map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
+	c := &Cluster{silent: map[string]bool{}, dark: map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
 	c.clock, c.queue = newClock(), newQueue()
 	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
 	c.ctx, c.end = context.WithCancelCause(t.Context())

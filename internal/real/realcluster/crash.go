@@ -2,6 +2,7 @@ package realcluster
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/real/proxy"
@@ -24,10 +25,11 @@ func (l *callLog) carryOut(r proxy.Record, at place) {
 func (l *callLog) obey(r proxy.Record) error {
 	victim := fault.Victim(r.Msg)
 	if victim == fault.Node {
-		if r.M == proxy.Kill {
-			return l.PowerOff(r.Node)
+		if r.M == proxy.Start { // of a proxy that is not on the node
+			return l.PowerOn(r.Node)
 		}
-		return l.PowerOn(r.Node)
+		l.powerOnAfter(r.Node, l.outage(r.Node))
+		return l.PowerOff(r.Node)
 	}
 	component := sim.Component(sim.Controller(r.Msg))
 	switch {
@@ -40,6 +42,32 @@ func (l *callLog) obey(r proxy.Record) error {
 		return l.Kill(component)
 	}
 	return l.Start(component)
+}
+
+// outage is for how long a fault takes the power of a node; 0 if it does not come back. The proxy that has met the fault is on the
+// node as a rule, and cannot order the end of it.
+func (c *Cluster) outage(node string) time.Duration {
+	for _, f := range c.faults {
+		if f.Effect == fault.Kill && f.Victim == fault.Node && (f.Node == "" || f.Node == node) {
+			return f.RestartAfter
+		}
+	}
+	return 0
+}
+
+// powerOnAfter boots a node after some time, unless that has happened.
+func (c *Cluster) powerOnAfter(node string, d time.Duration) {
+	if d == 0 {
+		return
+	}
+	boot := func() {
+		if c.dark[node] {
+			if err := c.PowerOn(node); err != nil {
+				c.end(err)
+			}
+		}
+	}
+	time.AfterFunc(d, func() { c.queue.put(time.Now(), func() { c.after(boot) }) })
 }
 
 // note says in the trace what was done to the cluster, as a simulation does: who looks for leftovers forgives what a crash has left.

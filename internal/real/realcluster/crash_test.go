@@ -1,0 +1,40 @@
+package realcluster
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/real/proxy"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// The proxy that has a fault take the power of its node dies with it: the power comes back all the same, when the fault says so.
+func TestTheOutageOfANodeEnds(t *testing.T) {
+	const off, on = "node-a: power off", "node-a: power on"
+	c, machines := withPods(t)
+	c.calls = newCallLog(c)
+	c.faults = []*fault.Fault{
+		{Call: "NodeStageVolume", Effect: fault.Kill, Victim: fault.Driver, RestartAfter: time.Hour},
+		{Call: "NodePublishVolume", Effect: fault.Kill, Victim: fault.Node, RestartAfter: 50 * time.Millisecond},
+	}
+	died := proxy.Record{Line: trace.Line{K: proxy.Order, M: proxy.Kill, Msg: string(fault.Node), Node: "node-a"}}
+	require.NoError(t, c.calls.obey(died))
+	assert.True(t, c.dark["node-a"])
+	require.NoError(t, c.WaitFor("the power", 10*time.Second, func() bool { return len(machines.ran) == 2 }))
+	assert.Equal(t, []string{off, on}, machines.ran)
+	assert.False(t, c.dark["node-a"])
+
+	require.NoError(t, c.calls.obey(died))
+	require.NoError(t, c.PowerOn("node-a"))
+	require.NoError(t, c.Advance(200*time.Millisecond))
+	assert.Equal(t, []string{off, on, off, on}, machines.ran, "a step was faster")
+
+	c.faults = nil
+	require.NoError(t, c.calls.obey(died))
+	require.NoError(t, c.Advance(200*time.Millisecond))
+	assert.True(t, c.dark["node-a"], "no fault says when it comes back")
+}
