@@ -30,7 +30,7 @@ func (c *Cluster) Ledger() (found sim.Ledger) {
 		if n > 0 && c.Advance(lookAgain) != nil {
 			return found
 		}
-		if found = c.look(); len(found.Leaks)+len(found.Litter) == 0 {
+		if found = c.look(); len(found.Leaks) == 0 {
 			return found
 		}
 	}
