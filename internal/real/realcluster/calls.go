@@ -3,6 +3,7 @@ package realcluster
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"k8s.io/client-go/rest"
@@ -204,6 +206,21 @@ func (l *callLog) take(r proxy.Record, from place) {
 		event.Response = l.message(r.M, r.Response, true)
 	}
 	l.clock.at(time.Unix(0, r.At+r.Took), func() { l.world.Trace.End(event) })
+}
+
+// cutOff ends the calls that were under way on a node that has lost its power: their proxy cannot say any more what became of them.
+func (l *callLog) cutOff(node string) {
+	under := slices.SortedFunc(maps.Keys(l.open), func(a, b recordKey) int { return cmp.Compare(l.open[a].Seq, l.open[b].Seq) })
+	for _, key := range under {
+		if key.node != node {
+			continue
+		}
+		event := l.open[key]
+		delete(l.open, key)
+		l.seen[key] = true
+		event.Code, event.Message = codes.Canceled.String(), "the caller is gone"
+		l.world.Trace.End(event)
+	}
 }
 
 // found records what is no call.

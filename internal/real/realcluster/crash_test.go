@@ -38,3 +38,26 @@ func TestTheOutageOfANodeEnds(t *testing.T) {
 	require.NoError(t, c.Advance(200*time.Millisecond))
 	assert.True(t, c.dark["node-a"], "no fault says when it comes back")
 }
+
+// A call that was under way on a node that loses its power has ended: the cluster comes to rest without its answer, which may be
+// recorded and read when the node is back.
+func TestACallOfANodeWithoutPowerIsCutOff(t *testing.T) {
+	c, _ := withPods(t)
+	c.calls = newCallLog(c)
+	call := func(node string, seq uint64, open bool) proxy.Record {
+		return proxy.Record{Line: trace.Line{K: trace.Call, M: "Node/NodePublishVolume", Node: node, Seq: seq}, At: time.Now().UnixNano(), Open: open}
+	}
+	for _, under := range []proxy.Record{call("node-a", 1, true), call("node-a", 2, true), call("node-b", 3, true)} {
+		c.calls.take(under, place{})
+	}
+	require.NoError(t, c.PowerOff("node-a"))
+	c.calls.take(call("node-a", 1, false), place{})
+	var seen []string
+	for _, e := range c.world.Trace.Events() {
+		if e.Kind == trace.Call {
+			seen = append(seen, e.Node+" "+e.Code+" "+e.Message)
+		}
+	}
+	assert.Equal(t, []string{"node-a Canceled the caller is gone", "node-a Canceled the caller is gone", "node-b  "}, seen)
+	assert.Len(t, c.calls.open, 1)
+}

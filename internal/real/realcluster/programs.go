@@ -189,7 +189,9 @@ func (c *Cluster) PowerOff(node string) error {
 	}
 	c.dark[node] = true
 	c.note(node, "power lost")
-	return environment(c.options.Machines.PowerOff(c.ctx, node), "power off %s", node)
+	err := c.options.Machines.PowerOff(c.ctx, node)
+	c.calls.cutOff(node)
+	return environment(err, "power off %s", node)
 }
 
 // PowerOn boots a node again.
