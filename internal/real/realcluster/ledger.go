@@ -129,8 +129,8 @@ func (c *Cluster) isOwn(node string, e listing.Entry) bool {
 		return e.Mode.IsDir()
 	case c.atFirst[node][e.Name]:
 		return false
-	case place.Pod != "":
-		return c.known["pod "+place.Pod]
+	case place.Pod != "": // the rest of its directory is the kubelet's and the runtime's
+		return place.Volume != "" && c.known["pod "+place.Pod]
 	case place.Handle != "":
 		return slices.Contains(c.Drivers(), place.Driver)
 	default:

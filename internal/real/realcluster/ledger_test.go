@@ -21,10 +21,10 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// kubeletDir is what a node holds: directories, and those of them that are mounts.
+// kubeletDir is what a node holds: directories, those of them that are mounts, and files.
 type kubeletDir struct {
 	Machines
-	dirs, mounts []string
+	dirs, mounts, files []string
 }
 
 func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
@@ -40,6 +40,9 @@ func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
 		for at := range strings.Count(name, "/") + 1 {
 			printed = append(printed, "d\t755\t"+strings.Join(strings.Split(name, "/")[:at+1], "/")+"\t")
 		}
+	}
+	for _, name := range k.files {
+		printed = append(printed, "f\t644\t"+name+"\t")
 	}
 	return strings.Join(append(printed, "", ""), "\x00"), nil
 }
@@ -58,6 +61,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 		"plugins/kubernetes.io/csi/other.example.com/77/globalmount", "plugins/kubernetes.io/csi/volumeDevices/staging/pv-9",
 	}
 	const earlier = "plugins/kubernetes.io/csi/disk.example.com/dead/globalmount"
+	const ofKubelet = "pods/u-1/containers/main/f5ef4053"
 	node := &kubeletDir{dirs: append(foreign, earlier)}
 	clock := newClock()
 	c := &Cluster{
@@ -87,6 +91,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 
 	node.mounts = append(node.mounts, target, staged)
 	node.dirs = append(node.dirs, device)
+	node.files = append(node.files, ofKubelet)
 	assert.ElementsMatch(t, []string{"mount " + target + " on node-a", "mount " + staged + " on node-a", "directory " + device + " on node-a"}, names(c.look().Leaks))
 
 	c.note("node-a", "kubelet killed")

@@ -82,7 +82,7 @@ func (l *runtimeLog) read(line string) {
 		}
 		began := l.creating[a.id+" "+a.container]
 		l.containers[a.returned] = pod
-		l.record(began.at, a.method, pod, l.inspect(a.returned))
+		l.record(began.at, a.method, pod, l.inspect(a))
 	case "StartContainer":
 		l.record(a.at, a.method, l.containers[a.id], nil)
 	case "StopContainer":
@@ -124,15 +124,20 @@ func (l *runtimeLog) record(at time.Time, method, pod string, detail any) {
 // inspectTime is how long a busy runtime may take to show a container; crictl itself waits for 2 s.
 const inspectTime = "30s"
 
-// inspect is what a container was asked to be; only its name is missing if it is gone already.
-func (l *runtimeLog) inspect(id string) any {
-	out, err := l.options.Machines.Run(l.ctx, l.node, "crictl", "--timeout", inspectTime, "inspect", id)
-	if err != nil {
-		return nil
-	}
-	detail, err := containerAsked(l.options.Deploy.Scope.Plain(out))
-	if err != nil {
-		return nil
+// inspections is how often a container is looked at that cannot be shown at first.
+const inspections = 3
+
+// inspect is what a container was asked to be; of one that cannot be shown, why.
+func (l *runtimeLog) inspect(a asked) (detail map[string]any) {
+	for range inspections {
+		out, err := l.options.Machines.Run(l.ctx, l.node, "crictl", "--timeout", inspectTime, "inspect", a.returned)
+		if err == nil {
+			detail, err = containerAsked(l.options.Deploy.Scope.Plain(out))
+		}
+		if err == nil {
+			return detail
+		}
+		detail = map[string]any{"container": a.container, "unseen": err.Error()}
 	}
 	return detail
 }
