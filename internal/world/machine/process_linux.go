@@ -38,9 +38,9 @@ func killNeighbours(t *thread) (commands []string, err error) {
 		if err != nil || its != own {
 			return false
 		}
-		if !found[pid] {
+		if command := commandOf(pid); command != "" && !found[pid] { // it is not about to end by itself
 			found[pid] = true
-			commands = append(commands, commandOf(pid))
+			commands = append(commands, command)
 		}
 		return true
 	})
