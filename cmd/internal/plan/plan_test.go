@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // A plan names every step with its place, and why one has none on a real cluster.
 func TestPlans(t *testing.T) {
-	for _, name := range []string{"rwo-filesystem", "driver-gone", "stage-errors", "upgrade-drained", "force-detach"} {
+	for _, name := range []string{"rwo-filesystem", "driver-gone", "stage-errors", "upgrade-drained", "force-detach", "crash-node-in-publish"} {
 		t.Run(name, func(t *testing.T) {
 			s, err := scenario.Load("../../../scenarios/" + name + ".yaml")
 			require.NoError(t, err)

@@ -36,6 +36,21 @@ func isPower(a action) bool {
 	return false
 }
 
+// Boots is how often a node gets its power back.
+func (s *Scenario) Boots() (n int) {
+	for _, step := range s.Steps {
+		switch a := step.action.(type) {
+		case powerOnStep:
+			n++
+		case *faultStep:
+			if isPower(a) && a.RestartAfter.Duration > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // at is what a step becomes on one cluster or another: those that are not kind's are reached through their API alone.
 func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
 	if _, isKind := o.IsKind(); isKind || p.Never != "" {
