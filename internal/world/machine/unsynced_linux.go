@@ -73,6 +73,8 @@ func (u *unsynced) note(n *notification) {
 		}
 	case unix.SYS_PWRITE64, unix.SYS_FALLOCATE, unix.SYS_COPY_FILE_RANGE:
 		u.write(n)
+	case unix.SYS_UMOUNT2:
+		u.leave(n)
 	case unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE:
 		if f := u.write(n); f != nil {
 			f.synced = min(f.synced, int64(n.args[1]))
@@ -182,6 +184,28 @@ func (u *unsynced) sync(n *notification) {
 	if i := u.find(&stat); i >= 0 {
 		u.reachDisk(&u.files[i])
 	}
+}
+
+// leave lets go of the files on a mount that is about to go, which would be busy with them. They count as written to the disk.
+func (u *unsynced) leave(n *notification) {
+	root, err := n.holdSpot(n.change().of)
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(root) }()
+	if mount, known := mountOf(root); known {
+		u.drop(func(f heldFile) bool {
+			its, known := mountOf(f.fd)
+			return known && its == mount
+		})
+	}
+}
+
+// mountOf is the number of the mount by which a file was opened.
+func mountOf(fd int) (number uint64, known bool) {
+	var there unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &there)
+	return there.Mnt_id, err == nil && there.Mask&unix.STATX_MNT_ID != 0
 }
 
 func (u *unsynced) reachDisk(f *heldFile) {
