@@ -9,11 +9,13 @@ import (
 
 // WithBytes lets bytes take the decisions of the run, as go test -fuzz makes them: each four are one decision that is not the calm one,
 // and no bytes are the calm run. Faults of the kinds may happen, by default all, as many as the bytes say. The fuzzer finds more if it
-// starts from single faults: 0, a number, 0, 0 is one at the point of that number. A plain go test makes these runs, too.
+// starts from single faults: 0, a number, 0, another number is one of the faults at the point of that number. A plain go test makes these runs, too.
 //
 //	func FuzzLifecycle(f *testing.F) {
-//		for point := range 100 {
-//			f.Add([]byte{0, byte(point), 0, 0})
+//		for point := range byte(50) {
+//			for which := range byte(8) {
+//				f.Add([]byte{0, point, 0, which})
+//			}
 //		}
 //		f.Fuzz(func(t *testing.T, data []byte) {
 //			c := sim.New(t, sim.WithBytes(data), sim.WithMock(mock.Options{}))
