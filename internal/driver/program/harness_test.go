@@ -78,13 +78,11 @@ func beDriver(mode, socket string) {
 
 // hoard takes ever more memory.
 func hoard() {
-	var all [][]byte
-	for ; ; time.Sleep(time.Millisecond) {
-		more := make([]byte, 1<<20)
-		for i := 0; i < len(more); i += 1 << 10 {
-			more[i] = 1
+	for all := []byte{}; ; time.Sleep(time.Millisecond) {
+		all = append(all, make([]byte, 1<<20)...)
+		for i := 0; i < len(all); i += 1 << 10 {
+			all[i]++
 		}
-		all = append(all, more)
 	}
 }
 
