@@ -45,7 +45,7 @@ func (j journal) Run(_ context.Context, _ string, command ...string) (string, er
 // What a kubelet asks of containerd about the scenario's pods is in the trace as a simulated kubelet writes it, with the time of
 // the request, and once. Log messages have both spellings of metadata, those of before and since Kubernetes v1.35.
 func TestWhatAKubeletAsksOfContainerd(t *testing.T) {
-	began := time.Now()
+	began := time.Now().Add(time.Second) // what was logged before the log is read is an earlier run's
 	logged := func(after int, message string) string {
 		at := began.Add(time.Duration(after) * time.Millisecond).UTC().Format(time.RFC3339Nano)
 		return fmt.Sprintf(`time="%s" level=info msg=%q`, at, message)
