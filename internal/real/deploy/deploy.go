@@ -148,6 +148,9 @@ func Manifests(d Driver, o Options) []runtime.Object {
 	return all
 }
 
+// Records is the directory of a node with the records of a driver's proxy; part is node or controller.
+func Records(driver, part string) string { return State + "/records/" + Slug(driver) + "-" + part }
+
 type maker struct {
 	Driver
 	Options
@@ -332,7 +335,7 @@ func (m maker) plugin(p *Program, sockets map[string]string, part, direct string
 	}
 	if m.Proxy != "" {
 		c.Env[2].Value = "unix://" + upstream
-		command := []string{"/csisim", "proxy", "--driver", m.Name, "--upstream", upstream, "--records", State + "/records/" + m.slug + "-" + part, "--address", fmt.Sprintf(":%d", ProxyPort)}
+		command := []string{"/csisim", "proxy", "--driver", m.Name, "--upstream", upstream, "--records", Records(m.Name, part), "--address", fmt.Sprintf(":%d", ProxyPort)}
 		if part == "node" {
 			command = append(command, "--node", "$(NODE_NAME)")
 		}

@@ -103,7 +103,7 @@ func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.
 // ownRecords is the directory of a proxy's records. A node has one pod of a node plugin at a time, and the next goes on
 // where it ends; of a controller it may have several.
 func (m maker) ownRecords(part string) string {
-	dir := State + "/records/" + m.slug + "-" + part
+	dir := Records(m.Name, part)
 	if part == "controller" {
 		dir += "-$(POD_NAME)"
 	}

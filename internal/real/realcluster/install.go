@@ -128,6 +128,7 @@ func (c *Cluster) Close() error {
 	}
 	c.discardRecords(ctx)
 	err = c.remove(ctx, c.own)
+	c.discardLateRecords(ctx)
 	return environment(errors.Join(err, c.removeLabels(ctx, c.topology)), "take away the drivers")
 }
 

@@ -18,6 +18,27 @@ func (c *Cluster) discardRecords(ctx context.Context) {
 	})
 }
 
+// discardLateRecords takes off kind's nodes what proxies have written since, or of those that had not begun to answer: a run can
+// end while they start. Their pods are gone by now.
+func (c *Cluster) discardLateRecords(ctx context.Context) {
+	if _, throughPods := c.options.Machines.(*NodePods); c.options.Machines == nil || throughPods {
+		return
+	}
+	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return // of a cluster that has gone away
+	}
+	remove := []string{"rm", "-rf", "--"}
+	for _, d := range c.options.Drivers {
+		for _, part := range []string{"node", "controller"} {
+			remove = append(remove, deploy.Records(d.Name, part))
+		}
+	}
+	for _, n := range nodes.Items {
+		_, _ = c.options.Machines.Run(ctx, n.Name, remove...) // 'clean' takes what stays
+	}
+}
+
 // discardAllRecords takes the records of all proxies, of whatever run, off their nodes. It returns the nodes on which it did so,
 // and those on which it could not.
 func (c *Cluster) discardAllRecords(ctx context.Context) (gone, stay []string, err error) {

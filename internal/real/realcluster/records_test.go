@@ -1,0 +1,23 @@
+package realcluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A run can end while its proxies start, which answer to nobody and write all the same: on kind's nodes their records go with the run.
+// On other clusters no pod is made for that.
+func TestRecordsOfProxiesThatHadNotBegunGo(t *testing.T) {
+	node := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+	c, machines := withPods(t, node("control-plane"), node("node-a"))
+	c.discardLateRecords(t.Context())
+	const removed = ": rm -rf -- /var/lib/csisim/records/disk-node /var/lib/csisim/records/disk-controller"
+	assert.Equal(t, []string{"control-plane" + removed, "node-a" + removed}, machines.ran)
+
+	c.options.Machines = &NodePods{cluster: c}
+	c.discardLateRecords(t.Context())
+	assert.Len(t, machines.ran, 2)
+}
