@@ -85,7 +85,7 @@ type Cluster struct {
 	topology map[string][]string          // labels that nodes have got for the drivers, by node
 	toDo     []func()                     // of pump
 	allNodes int                          // of the cluster, with those that the scenario does not know
-	pods     map[string]bool              // NAMESPACE/NAME of those that kubelets have begun to run
+	pods     map[store.Key]bool           // that kubelets have begun to run
 	known    map[string]bool              // pods by UID and volumes by name that the run has seen
 	atFirst  map[string]map[string]bool   // what was on the nodes before the first step, by node
 	violate  []contract.Violation
@@ -103,7 +103,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[string]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
 	if o.Machines == nil && o.NodeImage != "" {
 		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -51,9 +52,10 @@ func podOf(run, name string, containers ...string) *corev1.Pod {
 func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	t.Helper()
 	machines := &shells{}
-	c := &Cluster{silent: map[string]bool{}, dark: map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
+	c := &Cluster{silent: map[string]bool{}, dark: map[string]bool{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
 	c.clock, c.queue = newClock(), newQueue()
 	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
+	c.watch = ledger.NewWatch(c.world.Trace)
 	c.ctx, c.end = context.WithCancelCause(t.Context())
 	return c, machines
 }
@@ -79,4 +81,17 @@ func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
 	assert.Contains(t, machines.ran[0], "kill -9")
 	require.NoError(t, c.revive(t.Context()))
 	assert.Len(t, machines.ran, 1)
+}
+
+// seen puts an object into the mirror, in the place of what it had of that name.
+func seen(t *testing.T, c *Cluster, resource string, object store.Object) {
+	t.Helper()
+	res, ok := store.ResourceNamed(resource)
+	require.True(t, ok)
+	key := store.KeyOf(object)
+	old, there := c.world.Store.GetObject(res, key)
+	if !there {
+		old = nil
+	}
+	c.world.Store.Commit(res, key, old, object)
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/moby/sys/mountinfo"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/listing"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -74,7 +74,7 @@ func readListing(text string) (entries []listing.Entry, err error) {
 	}
 	for _, line := range strings.Split(found, "\x00") {
 		fields := strings.SplitN(line, "\t", 4)
-		if len(fields) < 4 || isBelow(fields[2], mounts) || ofCluster.MatchString(fields[2]) || isOnly(fields[2], found) {
+		if len(fields) < 4 || isBelow(fields[2], mounts) || ofCluster().MatchString(fields[2]) || isOnly(fields[2], found) {
 			continue
 		}
 		e := listing.Entry{Name: fields[2], Mode: modeOf(fields[0], fields[1]), Link: fields[3], Content: content[fields[2]]}
@@ -120,19 +120,19 @@ func rootOf(m *mountinfo.Info, table []*mountinfo.Info) string {
 
 // ofCluster is what every pod of a real cluster has besides its volumes: the file with its address, and the token of its service
 // account. Recorded traces have neither.
-var ofCluster = regexp.MustCompile(`^pods/[^/]+/(etc-hosts$|volumes/kubernetes\.io~projected/kube-api-access-|plugins/kubernetes\.io~empty-dir/wrapped_kube-api-access-)`)
+var ofCluster = lazyregexp.New(`^pods/[^/]+/(etc-hosts$|volumes/kubernetes\.io~projected/kube-api-access-|plugins/kubernetes\.io~empty-dir/wrapped_kube-api-access-)`)
 
 // parents are the directories that are made for what is ofCluster.
-var parents = regexp.MustCompile(`^pods/[^/]+/(volumes/kubernetes\.io~projected|plugins/kubernetes\.io~empty-dir)$`)
+var parents = lazyregexp.New(`^pods/[^/]+/(volumes/kubernetes\.io~projected|plugins/kubernetes\.io~empty-dir)$`)
 
 // isOnly reports whether a directory holds only what is ofCluster.
 func isOnly(name, found string) bool {
-	if !parents.MatchString(name) {
+	if !parents().MatchString(name) {
 		return false
 	}
 	for _, line := range strings.Split(found, "\x00") {
 		fields := strings.SplitN(line, "\t", 4)
-		if len(fields) == 4 && strings.HasPrefix(fields[2], name+"/") && !ofCluster.MatchString(fields[2]) {
+		if len(fields) == 4 && strings.HasPrefix(fields[2], name+"/") && !ofCluster().MatchString(fields[2]) {
 			return false
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/listing"
 	"github.com/csisim/csisim/internal/world/machine"
-	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -61,7 +60,7 @@ func (c *Cluster) look() sim.Ledger {
 func (c *Cluster) stagesNot(driver string) bool {
 	for _, e := range slices.Backward(c.world.Trace.Events()) {
 		answer, ok := e.Response.(*csi.NodeGetCapabilitiesResponse)
-		if !ok || e.Kind != trace.Call || e.Driver != driver || e.Code != "" && e.Code != "OK" {
+		if !ok || e.Driver != driver {
 			continue
 		}
 		return !slices.ContainsFunc(answer.GetCapabilities(), func(can *csi.NodeServiceCapability) bool {
@@ -71,11 +70,10 @@ func (c *Cluster) stagesNot(driver string) bool {
 	return false
 }
 
-// canLook reports whether commands are run on a node anyway: no pod is made there only to look for leftovers.
+// canLook returns why commands are not run on a node anyway: no pod is made there only to look for leftovers.
 func (c *Cluster) canLook(node string) error {
-	_, throughPods := c.options.Machines.(*NodePods)
 	switch {
-	case c.options.Machines == nil || throughPods && !c.options.Reach:
+	case !c.reachesDirectly() && !c.options.Reach:
 		return errors.New("no step reaches the node")
 	case c.dark[node]:
 		return errors.New("the node has no power")

@@ -2,7 +2,6 @@ package realcluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,9 +14,6 @@ import (
 
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/real/deploy"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -28,9 +24,6 @@ type kubeletDir struct {
 }
 
 func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
-	if k == nil {
-		return "", errors.New("it is gone")
-	}
 	table := ""
 	for i, name := range k.mounts {
 		table += fmt.Sprintf("%d 50 254:0 /v%d /var/lib/kubelet/%s rw - ext4 /dev/vda rw\n", 60+i, i, name)
@@ -63,17 +56,9 @@ func TestLeftoversOnARealNode(t *testing.T) {
 	const earlier = "plugins/kubernetes.io/csi/disk.example.com/dead/globalmount"
 	const ofKubelet = "pods/u-1/containers/main/f5ef4053"
 	node := &kubeletDir{dirs: append(foreign, earlier)}
-	clock := newClock()
-	c := &Cluster{
-		clock: clock, queue: newQueue(), known: map[string]bool{}, silent: map[string]bool{}, dark: map[string]bool{}, atFirst: map[string]map[string]bool{},
-		options: Options{Nodes: []string{"node-a"}, Machines: node, Drivers: []deploy.Driver{{Name: "disk.example.com"}}},
-	}
-	c.ctx, c.end = context.WithCancelCause(t.Context())
-	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(clock))
-	c.watch = ledger.NewWatch(c.world.Trace)
-	pods, _ := store.ResourceNamed("pods")
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "u-2"}, Spec: corev1.PodSpec{NodeName: "node-a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
-	c.world.Store.Commit(pods, store.KeyOf(pod), nil, pod)
+	c, _ := withPods(t)
+	c.options.Nodes, c.options.Machines, c.options.Drivers = []string{"node-a"}, node, []deploy.Driver{{Name: "disk.example.com"}}
+	seen(t, c, "pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "u-2"}, Spec: corev1.PodSpec{NodeName: "node-a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
 	for _, known := range []string{"pod u-1", "pod u-2", "volume pv-1", "volume pv-2"} {
 		c.known[known] = true
 	}
@@ -103,8 +88,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 
 // A kubelet makes a staging directory for a driver that does not stage, and leaves it: what the driver can do it has been asked.
 func TestADriverSaysWhetherItStages(t *testing.T) {
-	clock := newClock()
-	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(clock))}
+	c, _ := withPods(t)
 	assert.False(t, c.stagesNot("disk.example.com"), "it was not asked")
 	answered := func(types ...csi.NodeServiceCapability_RPC_Type) {
 		answer := &csi.NodeGetCapabilitiesResponse{}

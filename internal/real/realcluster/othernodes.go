@@ -4,26 +4,28 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // What kube-scheduler counts in the message of a pod that fits nowhere: all nodes, those with a taint, those that preemption does not help.
 var (
-	nodesInAll   = regexp.MustCompile(`0/(\d+) nodes are available`)
-	nodesTainted = regexp.MustCompile(`(, |: )(\d+)( node\(s\) had untolerated taint\(s\))(, )?`)
-	notHelped    = regexp.MustCompile(`(, |: )(\d+)( Preemption is not helpful for scheduling)(, )?`)
+	nodesInAll   = lazyregexp.New(`0/(\d+) nodes are available`)
+	nodesTainted = lazyregexp.New(`(, |: )(\d+)( node\(s\) had untolerated taint\(s\))(, )?`)
+	notHelped    = lazyregexp.New(`(, |: )(\d+)( Preemption is not helpful for scheduling)(, )?`)
 )
 
 // ofNodes is what the scheduler says without the nodes that the cluster has and the scenario has not, such as the one of
 // the control plane, which has a taint: their number is taken off where it is counted among others.
 func ofNodes(message string, all, own int) string {
 	others := all - own
-	message = nodesInAll.ReplaceAllStringFunc(message, func(found string) string {
+	message = nodesInAll().ReplaceAllStringFunc(message, func(found string) string {
 		if found != fmt.Sprintf("0/%d nodes are available", all) {
 			return found
 		}
 		return fmt.Sprintf("0/%d nodes are available", own)
 	})
-	for _, reason := range []*regexp.Regexp{nodesTainted, notHelped} {
+	for _, reason := range []*regexp.Regexp{nodesTainted(), notHelped()} {
 		message = reason.ReplaceAllStringFunc(message, func(found string) string { return lessOf(reason.FindStringSubmatch(found), others) })
 	}
 	return message

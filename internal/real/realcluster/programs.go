@@ -158,6 +158,12 @@ func (c *Cluster) runTo(doing, node string, command ...string) (string, error) {
 	return out, environment(err, "%s on %s", doing, node)
 }
 
+// reachesDirectly reports whether commands run on nodes without a pod there.
+func (c *Cluster) reachesDirectly() bool {
+	_, throughPods := c.options.Machines.(*NodePods)
+	return c.options.Machines != nil && !throughPods
+}
+
 func (c *Cluster) stopKubelet(node string) error {
 	c.silent[node] = true
 	_, err := c.run(node, "systemctl", "stop", "kubelet")

@@ -21,7 +21,7 @@ func (c *Cluster) discardRecords(ctx context.Context) {
 // discardLateRecords takes off kind's nodes what proxies have written since, or of those that had not begun to answer: a run can
 // end while they start. Their pods are gone by now.
 func (c *Cluster) discardLateRecords(ctx context.Context) {
-	if _, throughPods := c.options.Machines.(*NodePods); c.options.Machines == nil || throughPods {
+	if !c.reachesDirectly() {
 		return
 	}
 	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})

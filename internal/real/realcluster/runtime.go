@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,11 +24,11 @@ type Follower interface {
 type runtimeLog struct {
 	*Cluster
 	node       string
-	last       time.Time           // of the log that was read
-	sandboxes  map[string]string   // pods, by the ids of their sandboxes
-	containers map[string]string   // pods, by the ids of their containers
-	creating   map[string]asked    // containers that are being made, by sandbox and name
-	stopped    map[string]struct{} // ids: a kubelet asks again until the runtime has nothing left
+	last       time.Time            // of the log that was read
+	sandboxes  map[string]store.Key // pods, by the ids of their sandboxes
+	containers map[string]store.Key // pods, by the ids of their containers
+	creating   map[string]asked     // containers that are being made, by sandbox and name
+	stopped    map[string]bool      // ids: a kubelet asks again until the runtime has nothing left
 }
 
 // followRuntimes begins to read the logs of the scenario's nodes, if whoever reaches them can.
@@ -39,7 +38,7 @@ func (c *Cluster) followRuntimes() {
 		return
 	}
 	for _, node := range c.options.Nodes {
-		l := &runtimeLog{Cluster: c, node: node, last: time.Now(), sandboxes: map[string]string{}, containers: map[string]string{}, creating: map[string]asked{}, stopped: map[string]struct{}{}}
+		l := &runtimeLog{Cluster: c, node: node, last: time.Now(), sandboxes: map[string]store.Key{}, containers: map[string]store.Key{}, creating: map[string]asked{}, stopped: map[string]bool{}}
 		go l.follow(nodes)
 	}
 }
@@ -72,8 +71,8 @@ func (l *runtimeLog) read(line string) {
 		}
 		l.sandboxes[a.returned] = a.pod
 	case "CreateContainer":
-		pod := l.sandboxes[a.id]
-		if pod == "" || slices.Contains(systemNamespaces, namespaceOf(pod)) || namespaceOf(pod) == l.namespace() {
+		pod, known := l.sandboxes[a.id]
+		if !known || slices.Contains(systemNamespaces, pod.Namespace) || pod.Namespace == l.namespace() {
 			return
 		}
 		if a.returned == "" {
@@ -92,31 +91,22 @@ func (l *runtimeLog) read(line string) {
 	}
 }
 
-func namespaceOf(pod string) string {
-	namespace, _, _ := strings.Cut(pod, "/")
-	return namespace
-}
-
-func (l *runtimeLog) recordOnce(a asked, pod string) {
-	if _, again := l.stopped[a.id]; !again {
-		l.stopped[a.id] = struct{}{}
+func (l *runtimeLog) recordOnce(a asked, pod store.Key) {
+	if !l.stopped[a.id] {
+		l.stopped[a.id] = true
 		l.record(a.at, a.method, pod, nil)
 	}
 }
 
 // record brings a request about a pod of the scenario into the trace; pods of drivers and of the cluster itself are not mirrored.
-func (l *runtimeLog) record(at time.Time, method, pod string, detail any) {
-	if pod == "" {
-		return
-	}
+func (l *runtimeLog) record(at time.Time, method string, pod store.Key, detail any) {
 	l.queue.put(at, func() {
-		namespace, name, _ := strings.Cut(l.options.Deploy.Scope.Plain(pod), "/")
-		key := store.Key{Namespace: namespace, Name: name}
-		if _, there := store.Get[*corev1.Pod](l.world.Store, key); there && method == "RunPodSandbox" {
+		pod := l.plainKey(pod)
+		if _, there := store.Get[*corev1.Pod](l.world.Store, pod); there && method == "RunPodSandbox" {
 			l.pods[pod] = true
 		}
 		if l.pods[pod] {
-			l.world.Trace.Add(trace.Entry{Kind: trace.Runtime, Actor: "kubelet", Node: l.node, Method: method, Name: namespace + "/" + name, Detail: detail})
+			l.world.Trace.Add(trace.Entry{Kind: trace.Runtime, Actor: "kubelet", Node: l.node, Method: method, Name: pod.Namespace + "/" + pod.Name, Detail: detail})
 		}
 	})
 }

@@ -13,9 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -75,31 +72,27 @@ func TestWhatAKubeletAsksOfContainerd(t *testing.T) {
 		logged(18, `StopPodSandbox for "s-1"`), logged(19, `StopPodSandbox for "s-1"`), logged(20, `RemoveContainer for "c-1"`),
 		"no line of a log",
 	}
-	clock := newClock()
-	c := &Cluster{clock: clock, queue: newQueue(), pods: map[string]bool{}, options: Options{Nodes: []string{"node-a"}, Machines: j}}
-	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(clock))
-	c.ctx, c.end = context.WithCancelCause(t.Context())
-	pods, _ := store.ResourceNamed("pods")
+	c, _ := withPods(t)
+	c.options.Nodes, c.options.Machines = []string{"node-a"}, j
 	for _, name := range []string{"web", "probe"} {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-		c.world.Store.Commit(pods, store.KeyOf(pod), nil, pod)
+		seen(t, c, "pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 	}
 	c.followRuntimes()
-	var seen []string
+	var asked []string
 	require.NoError(t, c.WaitFor("all of it", 10*time.Second, func() bool {
-		seen = nil
+		asked = nil
 		for _, e := range c.world.Trace.Events() {
 			if e.Kind == trace.Runtime {
-				seen = append(seen, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Node, e.Method, e.Name)))
+				asked = append(asked, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Node, e.Method, e.Name)))
 			}
 		}
-		return len(seen) >= 7
+		return len(asked) >= 7
 	}))
 	assert.Equal(t, []string{
 		"node-a RunPodSandbox default/web", "node-a CreateContainer default/web", "node-a StartContainer default/web",
 		"node-a RunPodSandbox default/probe", "node-a CreateContainer default/probe",
 		"node-a StopContainer default/web", "node-a StopPodSandbox default/web",
-	}, seen)
+	}, asked)
 
 	detail, err := containerAsked(j.inspect["c-1"])
 	require.NoError(t, err)

@@ -52,25 +52,19 @@ func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 func TestADriverOfAnEarlierRunIsLetGoFirst(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Nodes = []string{"node-a"}
-	infos, _ := store.ResourceNamed("csinodes")
-	has := func(old *storagev1.CSINode, names ...string) *storagev1.CSINode {
+	has := func(names ...string) {
 		info := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
 		for _, name := range names {
 			info.Spec.Drivers = append(info.Spec.Drivers, storagev1.CSINodeDriver{Name: name})
 		}
-		if old == nil {
-			c.world.Store.Commit(infos, store.KeyOf(info), nil, info)
-		} else {
-			c.world.Store.Commit(infos, store.KeyOf(info), old, info)
-		}
-		return info
+		seen(t, c, "csinodes", info)
 	}
-	before := has(nil, "disk", "other.example.com")
+	has("disk", "other.example.com")
 	waited := time.Now()
 	require.NoError(t, c.awaitUnregistered(50*time.Millisecond))
 	assert.GreaterOrEqual(t, time.Since(waited), 50*time.Millisecond)
 
-	c.queue.put(time.Now(), func() { has(before, "other.example.com") })
+	c.queue.put(time.Now(), func() { has("other.example.com") })
 	require.NoError(t, c.awaitUnregistered(time.Hour))
 }
 
@@ -89,21 +83,15 @@ func TestProbesOfADriverAreNoNews(t *testing.T) {
 // A volume that is still attached to a node without pods that have claims is about to be detached: the pods of a driver that the node
 // runs change nothing.
 func TestAClusterIsBusyUntilAttachmentsHaveGone(t *testing.T) {
-	c := &Cluster{calls: &callLog{}, world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
-	seen := func(resource, name string, object store.Object) {
-		t.Helper()
-		res, ok := store.ResourceNamed(resource)
-		require.True(t, ok)
-		object.SetName(name)
-		c.world.Store.Commit(res, store.Key{Name: name}, nil, object)
+	c, _ := withPods(t)
+	c.calls = &callLog{}
+	pod := func(name string, volume corev1.VolumeSource) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{NodeName: "node-a", Volumes: []corev1.Volume{{Name: "v", VolumeSource: volume}}}}
 	}
-	pod := func(volume corev1.VolumeSource) *corev1.Pod {
-		return &corev1.Pod{Spec: corev1.PodSpec{NodeName: "node-a", Volumes: []corev1.Volume{{Name: "v", VolumeSource: volume}}}}
-	}
-	seen("pods", "plugin", pod(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/dev"}}))
+	seen(t, c, "pods", pod("plugin", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/dev"}}))
 	assert.False(t, c.busy())
-	seen("volumeattachments", "csi-1", &storagev1.VolumeAttachment{Spec: storagev1.VolumeAttachmentSpec{NodeName: "node-a"}})
+	seen(t, c, "volumeattachments", &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "csi-1"}, Spec: storagev1.VolumeAttachmentSpec{NodeName: "node-a"}})
 	assert.True(t, c.busy())
-	seen("pods", "web", pod(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}))
+	seen(t, c, "pods", pod("web", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}))
 	assert.False(t, c.busy())
 }
