@@ -82,8 +82,12 @@ func (c *Cluster) doInVolume(script string, key store.Key, volumeName, name stri
 	return out, err
 }
 
-// volumeInCluster is the name that a PersistentVolume has in the cluster.
+// volumeInCluster is the name that a volume of a pod has in the cluster. That of an inline volume is the pod's own.
 func (c *Cluster) volumeInCluster(name string) string {
+	key := store.Key{Name: name}
 	res, _ := store.ResourceFor(corev1.SchemeGroupVersion.WithKind("PersistentVolume"))
-	return c.keyOf(res, store.Key{Name: name}).Name
+	if _, is := c.world.Store.GetObject(res, key); !is {
+		return name
+	}
+	return c.keyOf(res, key).Name
 }

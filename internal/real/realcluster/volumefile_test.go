@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/sim"
@@ -96,4 +98,17 @@ func TestAVolumeOfARealNodeRefuses(t *testing.T) {
 	_, refusal = onVolume(t, writeCommand, dir, "report", write...)
 	assert.Contains(t, refusal, "Read-only file system")
 	assert.NoFileExists(t, filepath.Join(elsewhere, "report"))
+}
+
+// Where several runs share a cluster, a PersistentVolume of the scenario has another name there, and thereby another directory; an
+// inline volume has that of its pod, and a volume that the cluster has made its own.
+func TestWhichDirectoryAVolumeHasInACluster(t *testing.T) {
+	c, _ := withPods(t)
+	c.options.Deploy.Scope = "-z0a1bgg"
+	for _, name := range []string{"disk", "pvc-8a78"} {
+		seen(t, c, "persistentvolumes", &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	assert.Equal(t, "disk-z0a1bgg", c.volumeInCluster("disk"))
+	assert.Equal(t, "pvc-8a78", c.volumeInCluster("pvc-8a78"))
+	assert.Equal(t, "scratch", c.volumeInCluster("scratch"))
 }
