@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -80,17 +81,18 @@ func (c *Cluster) Follow(ctx context.Context, name string, line func(string), co
 		return err
 	}
 	defer input.Close()
-	output, printed, err := os.Pipe()
-	if err != nil {
-		hold.Close()
-		return err
-	}
-	defer output.Close()
+	output, printed := io.Pipe()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for lines := bufio.NewScanner(output); lines.Scan(); {
-			line(lines.Text())
+		for lines := bufio.NewReader(output); ; {
+			text, err := lines.ReadString('\n') // of any length
+			if text != "" {
+				line(strings.TrimSuffix(text, "\n"))
+			}
+			if err != nil {
+				return
+			}
 		}
 	}()
 	running, end := context.WithCancel(context.Background())
