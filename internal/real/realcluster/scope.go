@@ -56,12 +56,18 @@ func (c *Cluster) rename(res *store.Resource, u *unstructured.Unstructured) {
 	if c.options.Deploy.Scope == "" {
 		return
 	}
-	c.options.Deploy.Scope.Fields(u.Object, c.Drivers())
+	c.options.Deploy.Scope.Fields(u.Object, c.renamed())
 	key := c.keyOf(res, store.Key{Name: u.GetName(), Namespace: u.GetNamespace()})
 	u.SetName(key.Name)
 	if key.Namespace != "" {
 		u.SetNamespace(key.Namespace)
 	}
+}
+
+// renamed are the drivers that have another name in the cluster than in the scenario: programs, and drivers with manifests of
+// their own, keep theirs.
+func (c *Cluster) renamed() []string {
+	return slices.DeleteFunc(c.Drivers(), func(name string) bool { return c.inCluster(name) == name })
 }
 
 // keyOf is the name of an object in the cluster.
@@ -96,7 +102,7 @@ func (c *Cluster) scoped(patch []byte) ([]byte, error) {
 	if err := json.Unmarshal(patch, &fields); err != nil {
 		return nil, err
 	}
-	c.options.Deploy.Scope.Fields(fields, c.Drivers())
+	c.options.Deploy.Scope.Fields(fields, c.renamed())
 	return json.Marshal(fields)
 }
 

@@ -33,6 +33,24 @@ func TestWhoseAVolumeIsWhereSeveralRunsShareACluster(t *testing.T) {
 	assert.True(t, c.isForeign(res, volume(other, "")))
 }
 
+// A driver that is there once in a cluster keeps its name, also where objects of the scenario name it.
+func TestObjectsNameADriverAsTheClusterKnowsIt(t *testing.T) {
+	scope := deploy.NewScope("0a1b", 0)
+	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}, Drivers: []deploy.Driver{{Name: scope.Name("mock.csi.csisim.dev")}, {Name: "disk.example.com"}}}}
+	res, ok := store.ResourceNamed("storageclasses")
+	require.True(t, ok)
+	for driver, want := range map[string]string{"mock.csi.csisim.dev": scope.Name("mock.csi.csisim.dev"), "disk.example.com": "disk.example.com"} {
+		class := &unstructured.Unstructured{Object: map[string]any{"provisioner": driver}}
+		class.SetName("fast")
+		c.rename(res, class)
+		assert.Equal(t, want, class.Object["provisioner"])
+		assert.Equal(t, scope.Name("fast"), class.GetName())
+		patch, err := c.scoped([]byte(`{"spec":{"driver":"` + driver + `"}}`))
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"spec":{"driver":"`+want+`"}}`, string(patch))
+	}
+}
+
 // What csisim does to the control plane's node is no part of a scenario that does not have the node, and kube-proxy of none.
 func TestEventsOfOtherNodesAreForeign(t *testing.T) {
 	c := &Cluster{options: Options{Nodes: []string{"node-a"}}}
