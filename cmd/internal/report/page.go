@@ -63,7 +63,7 @@ func findingOf(run Run, f scenario.Failure) view.Finding {
 func facts(run Run) [][2]string {
 	result := run.Result
 	rows := rowsOf([2]string{"Scenario", run.File}, [2]string{"Calls", plural.Of(result.Calls, "driver call")},
-		[2]string{"Time", trace.Span(result.VirtualTime) + " of cluster time, simulated in " + trace.Span(result.WallTime)})
+		[2]string{"Time", trace.Span(result.VirtualTime) + " of cluster time in " + trace.Span(result.WallTime)})
 	if run.Strategy != "" && run.Strategy != "calm" {
 		rows = append(rows, [2]string{"Strategy", run.Strategy + ", seed " + strconv.FormatUint(run.Seed, 10)})
 	}
