@@ -4,11 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
-	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // readData lets the containers of the pod read their volumes.
@@ -27,7 +25,8 @@ func (w *podWorker) startData() {
 
 // dataUses are the volumes that the pod's containers have.
 func (w *podWorker) dataUses() []datacheck.Use {
-	if w.options.Data == nil || w.hasPrograms() { // programs do with their volumes what they want
+	node, showsVolumes := w.options.Machine.(datacheck.Machine)
+	if w.options.Data == nil || w.hasPrograms() || !showsVolumes { // programs do with their volumes what they want
 		return nil
 	}
 	var uses []datacheck.Use
@@ -38,9 +37,9 @@ func (w *podWorker) dataUses() []datacheck.Use {
 			continue
 		}
 		use := datacheck.Use{
-			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: w.options.Machine,
+			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: node,
 			Volume: datacheck.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
-			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && writes(w.pod, name),
+			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name),
 		}
 		if use.Block {
 			use.Path = csi.BlockPublishPath(w.pod.UID, spec.Name)
@@ -48,14 +47,6 @@ func (w *podWorker) dataUses() []datacheck.Use {
 		uses = append(uses, use)
 	}
 	return uses
-}
-
-// writes reports whether some container may write to a pod volume.
-func writes(pod *corev1.Pod, volumeName string) bool {
-	return slices.ContainsFunc(runtime.Containers(pod), func(c *corev1.Container) bool {
-		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volumeName && !m.ReadOnly }) ||
-			slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == volumeName })
-	})
 }
 
 // ReadData lets all pods that run read their volumes.

@@ -40,3 +40,8 @@ const RegistryDir = pluginmanager.RegistryDir
 
 // TargetPath is where a volume is published for a pod. K-PATH-4
 func TargetPath(pod types.UID, specName string) string { return csi.TargetPath(pod, specName) }
+
+// BlockPublishPath is the device that a driver publishes for a pod. K-PATH-5
+func BlockPublishPath(pod types.UID, specName string) string {
+	return csi.BlockPublishPath(pod, specName)
+}

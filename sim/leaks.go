@@ -51,8 +51,8 @@ func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	l.promises.Ended(call)
 	l.invariants.Ended(call)
 	l.followReplication(call)
-	if ledger.Changes(call) {
-		l.followData(call)
+	if l.data != nil && ledger.Changes(call) {
+		l.data.Ended(call)
 	}
 }
 

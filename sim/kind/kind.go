@@ -111,7 +111,7 @@ func openFor(on, test string, o sim.Options) (*world, error) {
 
 // subject is a test as it runs on a real cluster.
 func subject(test string, o sim.Options) promotion.Subject {
-	s := promotion.Subject{Name: test, Kubernetes: o.Kubernetes, NodeLabels: promotion.NodeLabels(o.Nodes), NodeTaints: promotion.NodeTaints(o.Nodes)}
+	s := promotion.Subject{Name: test, Kubernetes: o.Kubernetes, NodeLabels: promotion.NodeLabels(o.Nodes), NodeTaints: promotion.NodeTaints(o.Nodes), NoDataCheck: o.NoDataCheck}
 	for _, n := range o.Nodes {
 		s.Nodes = append(s.Nodes, n.Name)
 	}

@@ -62,7 +62,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Address: o.Address, Authority: o.Authority,
 		Controllers:        s.Cluster.Controllers.names(),
 		SnapshotController: s.Cluster.SnapshotController, AddonsManager: s.Cluster.AddonsManager,
-		NoDataCheck: s.DataCheck != nil && !*s.DataCheck,
+		NoDataCheck: s.noDataCheck(),
 	}
 	if o.Names != "" {
 		options.Names = o.Names + " " + s.Name

@@ -57,3 +57,6 @@ func (s *Scenario) line(field string) int {
 	}
 	return s.positions.At(field).Line
 }
+
+// noDataCheck reports whether containers are not to write to their volumes.
+func (s *Scenario) noDataCheck() bool { return s.DataCheck != nil && !*s.DataCheck }

@@ -12,7 +12,7 @@ import (
 // Subject is the scenario as it runs on a real cluster.
 func (s *Scenario) Subject() promotion.Subject {
 	subject := promotion.Subject{
-		Name: s.File, Kubernetes: version.Version(s.Kubernetes), Nodes: s.NodeNames(), NodeLabels: promotion.NodeLabels(s.Cluster.Nodes.options()), NodeTaints: promotion.NodeTaints(s.Cluster.Nodes.options()), Images: s.containerImages(),
+		Name: s.File, Kubernetes: version.Version(s.Kubernetes), Nodes: s.NodeNames(), NodeLabels: promotion.NodeLabels(s.Cluster.Nodes.options()), NodeTaints: promotion.NodeTaints(s.Cluster.Nodes.options()), Images: s.containerImages(), NoDataCheck: s.noDataCheck(),
 		Options:        func(ctx context.Context) sim.Options { return s.options(ctx, RunOptions{}, nil) },
 		EndsRegistrars: s.endsRegistrars(), ReachesNodes: s.reachesNodes(), Snapshots: s.needsSnapshots(), OfCluster: s.isOfCluster(), Alone: s.alone() != "", Owned: s.owned(),
 	}

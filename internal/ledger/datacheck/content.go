@@ -14,11 +14,11 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// fileName is the file in the root of a volume that holds what is written.
-const fileName = ".csisim-data"
+// FileName is the file in the root of a volume that holds what is written.
+const FileName = ".csisim-data"
 
-// blockBytes is what is written to the start of a device.
-const blockBytes = 4096
+// BlockBytes is what is written to the start of a device.
+const BlockBytes = 4096
 
 // content is what is found where a volume is published.
 type content struct {
@@ -77,13 +77,13 @@ func look(u Use) content {
 	case !mounted:
 		return content{problem: "a directory on which nothing is mounted"}
 	}
-	data, err := u.Machine.(machine.VolumeFiles).ReadVolumeFile(u.Path, fileName)
+	data, err := u.Machine.ReadVolumeFile(u.Path, FileName)
 	var other *machine.NotRegularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{there: true, empty: true, problem: missing(u)}
 	case errors.As(err, &other):
-		return content{there: true, problem: filetype.Of(other.Mode) + " in the place of " + fileName}
+		return content{there: true, problem: filetype.Of(other.Mode) + " in the place of " + FileName}
 	case err != nil:
 		return content{there: true, problem: err.Error()}
 	}
@@ -93,17 +93,13 @@ func look(u Use) content {
 // missing says what is there instead of the file.
 func missing(u Use) string {
 	if entries, err := u.Machine.ReadDir(u.Path); err == nil && len(entries) > 0 {
-		return "a directory without " + fileName
+		return "a directory without " + FileName
 	}
 	return "an empty directory"
 }
 
 func lookAtDevice(u Use) content {
-	devices, ok := u.Machine.(machine.Devices)
-	if !ok {
-		return content{problem: "a machine without devices"}
-	}
-	data, err := devices.ReadStart(u.Path, blockBytes)
+	data, err := u.Machine.ReadStart(u.Path, BlockBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{problem: "no such device"}
@@ -121,12 +117,12 @@ func put(u Use, generation int) error {
 	if !u.Block {
 		return putFile(u, data)
 	}
-	sector := make([]byte, max(blockBytes, len(data)))
+	sector := make([]byte, max(BlockBytes, len(data)))
 	copy(sector, data)
-	return u.Machine.(machine.Devices).WriteStart(u.Path, sector)
+	return u.Machine.WriteStart(u.Path, sector)
 }
 
 // putFile writes the file durably: a snapshot that is taken now has it.
 func putFile(u Use, data []byte) error {
-	return u.Machine.(machine.VolumeFiles).WriteVolumeFile(u.Path, fileName, data, 0o644)
+	return u.Machine.WriteVolumeFile(u.Path, FileName, data, 0o644)
 }

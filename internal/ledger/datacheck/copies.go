@@ -1,5 +1,7 @@
 package datacheck
 
+import "time"
+
 // Copy is an attempt to make a volume out of another, or a snapshot of one. A driver
 // may have done it although the attempt failed, and answer the next one with that.
 type Copy struct {
@@ -17,10 +19,13 @@ type origin struct {
 
 func (o origin) isKnown() bool { return o.oldest > 0 }
 
-// Attempted takes notice of an attempt, whatever became of it. What the source has in
-// it at that time may be what the copy has.
-func (c *Check) Attempted(copied Copy) {
+// attempted takes notice of an attempt that began at a time and has ended, whatever became of it. What the source has in
+// it may be what the copy has; of a source that was written to meanwhile it is not known which content.
+func (c *Check) attempted(copied Copy, began time.Duration) {
 	now := c.contentOf(copied.From)
+	if r, _ := c.written[copied.From].Find(""); r.since > began {
+		now = origin{}
+	}
 	before, again := c.attempts[copied]
 	if again && (!before.isKnown() || before.volume != now.volume) {
 		now = origin{}
@@ -42,15 +47,6 @@ func (c *Check) contentOf(v Volume) origin {
 	}
 	return origin{volume: r.owner(v), oldest: r.generation, newest: r.generation}
 }
-
-// Cloned takes notice of a volume that was made out of another.
-func (c *Check) Cloned(v Volume, copied Copy) { c.copies[v] = c.attempts[copied] }
-
-// Snapped takes notice of a snapshot.
-func (c *Check) Snapped(snapshot Volume, copied Copy) { c.snapshots[snapshot] = c.attempts[copied] }
-
-// Restored takes notice of a volume that was made out of a snapshot.
-func (c *Check) Restored(v, snapshot Volume) { c.copies[v] = c.snapshots[snapshot] }
 
 // has reports whether content is what a copy may have.
 func (o origin) has(found content) bool {

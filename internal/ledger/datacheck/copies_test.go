@@ -18,21 +18,21 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 		read content
 		want bool
 	}{
-		{"of what was there", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^v", 3)), true},
-		{"empty", func(c *Check) { c.Attempted(snapshot) }, content{there: true, empty: true, problem: "an empty directory"}, false},
-		{"of another volume", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^other", 3)), false},
-		{"of what was there before", func(c *Check) { c.Attempted(snapshot) }, parse(text("d^v", 2)), false},
+		{"of what was there", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^v", 3)), true},
+		{"empty", func(c *Check) { c.attempted(snapshot, 0) }, content{there: true, empty: true, problem: "an empty directory"}, false},
+		{"of another volume", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^other", 3)), false},
+		{"of what was there before", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^v", 2)), false},
 		{"of what was there at an attempt whose answer was lost", func(c *Check) {
 			c.written[source] = known{{Value: record{generation: 2}}}
-			c.Attempted(snapshot)
+			c.attempted(snapshot, 0)
 			c.written[source] = known{{Value: record{generation: 3}}}
-			c.Attempted(snapshot)
+			c.attempted(snapshot, 0)
 		}, parse(text("d^v", 2)), true},
 		{"of a volume that had nothing at the first attempt", func(c *Check) {
 			delete(c.written, source)
-			c.Attempted(snapshot)
+			c.attempted(snapshot, 0)
 			c.written[source] = known{{Value: record{generation: 3}}}
-			c.Attempted(snapshot)
+			c.attempted(snapshot, 0)
 		}, content{there: true, empty: true}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,9 +44,9 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 			check.OnViolation = func(_ Use, text string) { got = append(got, text) }
 			check.written[source] = known{{Value: record{generation: 3}}}
 			c.do(check)
-			check.Snapped(Volume{"d", "s"}, snapshot)
-			check.Made(copied, false)
-			check.Restored(copied, Volume{"d", "s"})
+			check.snapshots[Volume{"d", "s"}] = check.attempts[snapshot]
+			check.created(copied, false)
+			check.copies[copied] = check.snapshots[Volume{"d", "s"}]
 			check.fresh(Use{Pod: "default/p", Volume: copied, Name: "pv", Node: "node-a", Machine: d, Path: "/p"}, c.read)
 			if c.want {
 				assert.Empty(t, got)

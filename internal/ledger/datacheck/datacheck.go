@@ -6,7 +6,9 @@ package datacheck
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
+	"time"
 
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/ordered"
@@ -24,12 +26,22 @@ type Use struct {
 	Volume  Volume
 	Name    string // of the PersistentVolume, or of the volume in the pod
 	Node    string
-	Machine machine.Machine
+	Machine Machine
 	// Path is the published directory or device, a node path.
 	Path  string
 	Block bool
 	// Writable says that a container may write.
 	Writable bool
+}
+
+// Machine is a node, as far as the volumes are concerned that are published there.
+type Machine interface {
+	IsMountPoint(path string) (bool, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+	machine.VolumeFiles
+	// ReadStart and WriteStart are machine.Devices'.
+	ReadStart(path string, n int) ([]byte, error)
+	WriteStart(path string, data []byte) error
 }
 
 // Check remembers what was written and holds what is read against it.
@@ -41,6 +53,8 @@ type Check struct {
 	// Serves says whether the driver runs on the node: without it, what is mounted
 	// need not be readable.
 	Serves func(driver, node string) bool
+	// Now is the time since the run began, as in its trace.
+	Now func() time.Duration
 
 	made     map[Volume]bool  // empty volumes of this run
 	written  map[Volume]known // what is known of their content
@@ -61,7 +75,8 @@ type record struct {
 	generation int
 	volume     string // of which volume, if this one is a copy that nobody wrote to
 	pod, node  string
-	foreign    bool // somebody else's content is there: it is left alone
+	since      time.Duration // when it had been written
+	foreign    bool          // somebody else's content is there: it is left alone
 }
 
 // owner is the volume that the content names.
@@ -85,17 +100,18 @@ func (r record) String() string {
 // New returns a check that has seen nothing yet.
 func New() *Check {
 	return &Check{
+		Now:  func() time.Duration { return 0 },
 		made: map[Volume]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
 		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{},
 	}
 }
 
-// Made takes notice of a new volume. One that is made from another, or from a
+// created takes notice of a new volume. One that is made from another, or from a
 // snapshot, has content from the start.
-func (c *Check) Made(v Volume, empty bool) { c.made[v] = empty }
+func (c *Check) created(v Volume, empty bool) { c.made[v] = empty }
 
-// Gone takes notice of the end of a volume: its id may be used anew.
-func (c *Check) Gone(v Volume) {
+// deleted takes notice of the end of a volume: its id may be used anew.
+func (c *Check) deleted(v Volume) {
 	delete(c.made, v)
 	delete(c.written, v)
 	delete(c.copies, v)
@@ -178,7 +194,7 @@ func (c *Check) copied(u Use, of origin, found content) bool {
 func (c *Check) write(u Use) {
 	next := c.written[u.Volume].Get(place(u)).generation + 1
 	if put(u, next) == nil { // a volume may be full, or read-only for the pod's node
-		c.remember(u, record{generation: next, pod: u.Pod, node: u.Node})
+		c.remember(u, record{generation: next, pod: u.Pod, node: u.Node, since: c.Now()})
 		if c.OnWrite != nil {
 			c.OnWrite(u)
 		}
@@ -200,9 +216,13 @@ func (c *Check) violation(u Use, expected string, found content) {
 	}
 }
 
-// place is where the volume's content lives: machines in memory share none, but for storages.
+// ownContent is a machine of which some volumes have content of their own, that no other machine shows: one in memory but for
+// its storages.
+type ownContent interface{ IsShared(path string) bool }
+
+// place is where the volume's content lives: the node where it has its own, else empty.
 func place(u Use) string {
-	if m, ok := u.Machine.(*machine.Memory); ok && !m.IsShared(u.Path) {
+	if m, is := u.Machine.(ownContent); is && !m.IsShared(u.Path) {
 		return u.Node
 	}
 	return ""

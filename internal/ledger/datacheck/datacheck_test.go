@@ -74,29 +74,29 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 			n.Check.Start(n.use("b", "v"))
 		}, "pod default/b does not find its data: volume pv-v at /pods/b on node-a: expected generation 1, which pod default/a wrote on node-a, found generation 1 of volume d^other"},
 		{"a new volume shows the content of another", func(n *node) {
-			n.Made(Volume{"d", "new"}, true)
+			n.created(Volume{"d", "new"}, true)
 			n.publish("b", "v", false)
 			n.Check.Start(n.use("b", "new"))
 		}, "pod default/b does not find its data: volume pv-new at /pods/b on node-a: expected a new volume without content, found generation 1 of volume d^v"},
 		{"a copy shows the content of its source", func(n *node) {
-			n.Made(Volume{"d", "new"}, false)
+			n.created(Volume{"d", "new"}, false)
 			n.publish("b", "v", false)
 			n.Check.Start(n.use("b", "new"))
 			n.Read(n.use("a", "v"))
 		}, ""},
 		{"an older generation", func(n *node) {
-			old, err := n.ReadFile("/content/v/" + fileName)
+			old, err := n.ReadFile("/content/v/" + FileName)
 			require.NoError(n.t, err)
 			n.Check.Start(n.use("a", "v"))
-			require.NoError(n.t, n.WriteFile("/content/v/"+fileName, old, 0o644))
+			require.NoError(n.t, n.WriteFile("/content/v/"+FileName, old, 0o644))
 			n.Read(n.use("a", "v"))
 		}, "pod default/a does not find its data: volume pv-v at /pods/a on node-a: expected generation 2, which pod default/a wrote on node-a, found generation 1 of volume d^v"},
 		{"damaged bytes", func(n *node) {
-			require.NoError(n.t, n.WriteFile("/content/v/"+fileName, []byte("csisim 1 d^v\n0000"), 0o644))
+			require.NoError(n.t, n.WriteFile("/content/v/"+FileName, []byte("csisim 1 d^v\n0000"), 0o644))
 			n.Read(n.use("a", "v"))
 		}, "pod default/a does not find its data: volume pv-v at /pods/a on node-a: expected generation 1, which pod default/a wrote on node-a, found bytes that are not its own or are damaged"},
 		{"the volume was deleted and its id is used anew", func(n *node) {
-			n.Gone(Volume{"d", "v"})
+			n.deleted(Volume{"d", "v"})
 			n.publish("b", "empty", false)
 			n.Check.Start(n.use("b", "v"))
 		}, ""},
@@ -135,13 +135,13 @@ func TestADriverThatMountsNothingIsNotWrittenTo(t *testing.T) {
 func TestAVolumeWithContentOfItsOwnIsLeftAlone(t *testing.T) {
 	n := newNode(t)
 	n.publish("a", "v", false)
-	require.NoError(t, n.WriteFile("/content/v/"+fileName, []byte("somebody else's"), 0o644))
+	require.NoError(t, n.WriteFile("/content/v/"+FileName, []byte("somebody else's"), 0o644))
 	require.NoError(t, n.WriteFile("/dev-v", []byte("a database"), 0o644))
 	device := n.use("b", "raw")
 	device.Block, device.Path = true, "/dev-v"
 	n.Check.Start(n.use("a", "v"))
 	n.Check.Start(device)
-	for file, want := range map[string]string{"/content/v/" + fileName: "somebody else's", "/dev-v": "a database"} {
+	for file, want := range map[string]string{"/content/v/" + FileName: "somebody else's", "/dev-v": "a database"} {
 		data, err := n.ReadFile(file)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(data))
@@ -154,17 +154,17 @@ func TestALinkInTheVolumeIsNotFollowed(t *testing.T) {
 	n := newNode(t)
 	n.publish("a", "v", false)
 	require.NoError(t, n.WriteFile("/secret", []byte("of the node"), 0o644))
-	require.NoError(t, n.Symlink("/secret", "/content/v/"+fileName))
+	require.NoError(t, n.Symlink("/secret", "/content/v/"+FileName))
 	n.Check.Start(n.use("a", "v"))
 	data, err := n.ReadFile("/secret")
 	require.NoError(t, err)
 	assert.Equal(t, "of the node", string(data))
-	assert.Equal(t, "a symbolic link in the place of "+fileName, look(n.use("a", "v")).problem)
+	assert.Equal(t, "a symbolic link in the place of "+FileName, look(n.use("a", "v")).problem)
 }
 
 func TestADeviceIsWrittenAtItsStart(t *testing.T) {
 	n := newNode(t)
-	require.NoError(t, n.WriteFile("/dev-v", make([]byte, 3*blockBytes), 0o644))
+	require.NoError(t, n.WriteFile("/dev-v", make([]byte, 3*BlockBytes), 0o644))
 	device := n.use("a", "raw")
 	device.Block, device.Path = true, "/dev-v"
 	n.Check.Start(device)
@@ -172,9 +172,9 @@ func TestADeviceIsWrittenAtItsStart(t *testing.T) {
 	assert.Empty(t, n.got)
 	data, err := n.ReadFile("/dev-v")
 	require.NoError(t, err)
-	assert.Len(t, data, 3*blockBytes)
+	assert.Len(t, data, 3*BlockBytes)
 	assert.Equal(t, 2, parse(data).generation)
-	require.NoError(t, n.WriteFile("/dev-v", make([]byte, 3*blockBytes), 0o644))
+	require.NoError(t, n.WriteFile("/dev-v", make([]byte, 3*BlockBytes), 0o644))
 	n.Read(device)
 	require.Len(t, n.got, 1)
 	assert.Contains(t, n.got[0], "expected generation 2, which pod default/a wrote on node-a, found an empty device")

@@ -41,6 +41,8 @@ type Driver struct {
 	Keeper *Keeper
 	// Shared is a directory that all nodes share and the plugins have at SharedAt; empty for none.
 	Shared, SharedAt string
+	// Apart says that a volume has content of its own on each node.
+	Apart bool
 	// Port is where nodes reach the backend; 0 for nowhere.
 	Port int32
 	// Own are the driver's own manifests; nil for those that are made here, of the fields above.

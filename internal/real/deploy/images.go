@@ -35,3 +35,6 @@ func (o Options) SidecarImages(d Driver) (all []string) {
 func (o Options) SnapshotImages() []string { return []string{o.image(SnapshotController)} }
 
 func fields(words string) []string { return strings.Fields(words) }
+
+// Sleeps reports whether an image stands for any container: it is made, and does nothing.
+func Sleeps(image string) bool { return strings.HasPrefix(image, "registry.local/") }

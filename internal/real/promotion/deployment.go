@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
@@ -81,14 +80,11 @@ func needsSnapshots(d deploy.Driver) bool {
 	return slices.Contains(sidecars, string(sim.Snapshotter))
 }
 
-// standInPrefix begins the names of images that stand for any container.
-const standInPrefix = "registry.local/"
-
 // addContainers adds the images of the subject's own containers: those of registry.local are made, and only sleep.
 func (d *Deployment) addContainers(images []string) {
 	var stood []string
 	for _, name := range images {
-		if strings.HasPrefix(name, standInPrefix) {
+		if deploy.Sleeps(name) {
 			stood = append(stood, name)
 		} else if name != "" {
 			d.Pulled = append(d.Pulled, name)

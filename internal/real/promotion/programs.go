@@ -32,7 +32,7 @@ func addMock(d *deploy.Driver, i installed, slug string, o deploy.Options) error
 	if err != nil {
 		return fmt.Errorf("options of driver %s: %w", d.Name, err)
 	}
-	d.Port = mockPort
+	d.Port, d.Apart = mockPort, true
 	d.Backend = &deploy.Program{Command: []string{Self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
 	d.Controller = &deploy.Program{Command: []string{Self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf("127.0.0.1:%d", mockPort)}}
 	d.Node = &deploy.Program{Command: []string{

@@ -31,6 +31,8 @@ type Subject struct {
 	Nodes      []string
 	NodeLabels map[string]map[string]string
 	NodeTaints map[string][]corev1.Taint
+	// NoDataCheck says that its containers do not write to their volumes.
+	NoDataCheck bool
 	// Own are the manifests of its drivers' own, one for each driver; nil for a driver without.
 	Own []*deploy.Own
 	// Images are those of its containers.

@@ -340,7 +340,7 @@ func (t *Target) Kind() (name string, made bool) {
 
 // World is the cluster for one subject.
 func (t *Target) World(ctx context.Context, s Subject, sinks []trace.Sink) (*realcluster.Cluster, error) {
-	real := realcluster.Options{Config: t.config, Nodes: s.Nodes, NodeLabels: s.NodeLabels, NodeTaints: s.NodeTaints, Drivers: t.deployments[s.Name].Drivers, Deploy: t.deploy(s.Name), Sinks: sinks}
+	real := realcluster.Options{Config: t.config, Nodes: s.Nodes, NodeLabels: s.NodeLabels, NodeTaints: s.NodeTaints, Drivers: t.deployments[s.Name].Drivers, Deploy: t.deploy(s.Name), NoDataCheck: s.NoDataCheck, Sinks: sinks}
 	if t.kind != nil {
 		real.Machines = t.kind
 	} else if built := t.deployments[s.Name].Built; len(built) > 0 {

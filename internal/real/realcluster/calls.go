@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -206,6 +207,9 @@ func (l *callLog) take(r proxy.Record, from place) {
 		event.Response = l.message(r.M, r.Response, true)
 	}
 	l.clock.at(time.Unix(0, r.At+r.Took), func() { l.world.Trace.End(event) })
+	if ledger.Changes(event) {
+		l.data.check.Ended(event)
+	}
 }
 
 // cutOff ends the calls that were under way on a node that has lost its power: their proxy cannot say any more what became of them.

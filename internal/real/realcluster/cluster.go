@@ -55,8 +55,10 @@ type Options struct {
 	// NodeTaints are the taints that they have besides.
 	NodeTaints map[string][]corev1.Taint
 	Drivers    []deploy.Driver
-	Deploy     deploy.Options
-	Sinks      []trace.Sink
+	// NoDataCheck keeps the containers of pods from writing to their volumes and from reading them.
+	NoDataCheck bool
+	Deploy      deploy.Options
+	Sinks       []trace.Sink
 }
 
 // Cluster is a real cluster while a scenario runs on it.
@@ -89,6 +91,7 @@ type Cluster struct {
 	known    map[string]bool              // pods by UID and volumes by name that the run has seen
 	atFirst  map[string]map[string]bool   // what was on the nodes before the first step, by node
 	violate  []contract.Violation
+	data     *dataCheck
 	forced   []string // volumes that their drivers did not delete at the end
 }
 
@@ -116,6 +119,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 	c.watch = ledger.NewWatch(c.world.Trace)
 	c.calls = newCallLog(c)
 	c.mirror = newMirror(c)
+	c.data = newDataCheck(c)
 	if err := c.start(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -175,7 +179,7 @@ func (c *Cluster) Evidence() *expect.Evidence {
 		Journal: expect.NewJournal(c.world.Trace), Store: c.world.Store, Faults: &fault.Set{},
 		Leftovers:  func() []ledger.Entry { return c.Ledger().Leaks },
 		Violations: func() []contract.Violation { return c.violate },
-		LostData:   func() []string { return nil }, Unmounted: func() []string { return nil }, Died: func() []expect.Death { return nil },
+		LostData:   func() []string { return c.data.lost }, Unmounted: func() []string { return nil }, Died: func() []expect.Death { return nil },
 	}
 }
 
@@ -219,8 +223,8 @@ func (c *Cluster) Apart() string { return "" }
 // Metrics are not looked at.
 func (c *Cluster) Metrics(string) []string { return nil }
 
-// ReadData does nothing: containers are the user's own.
-func (c *Cluster) ReadData() {}
+// ReadData lets all pods that run read once more what was written to their volumes.
+func (c *Cluster) ReadData() { c.data.readAll() }
 
 // Interrupt ends what the cluster is doing.
 func (c *Cluster) Interrupt(err error) { c.end(err) }

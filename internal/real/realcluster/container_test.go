@@ -56,6 +56,7 @@ func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	c.clock, c.queue = newClock(), newQueue()
 	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
 	c.watch = ledger.NewWatch(c.world.Trace)
+	c.data = newDataCheck(c)
 	c.ctx, c.end = context.WithCancelCause(t.Context())
 	return c, machines
 }

@@ -52,7 +52,7 @@ func (c *Cluster) look() sim.Ledger {
 		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: node, Machine: disk, Kubelet: !c.silent[node]})
 	}
 	found := ledger.Look(seen)
-	found.Unseen = append(append(found.Unseen, unseen...), "what drivers keep in their backends")
+	found.Unseen = append(append(append(found.Unseen, unseen...), c.data.unseenVolumes()...), "what drivers keep in their backends")
 	return found
 }
 

@@ -164,6 +164,7 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	switch o := object.(type) {
 	case *corev1.Pod:
 		m.known["pod "+string(o.UID)] = true
+		m.data.follow(o)
 	case *corev1.PersistentVolume:
 		m.known["volume "+o.Name] = true
 	case *corev1.Node:

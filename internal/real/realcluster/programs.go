@@ -195,6 +195,7 @@ func (c *Cluster) PowerOff(node string) error {
 	}
 	c.dark[node] = true
 	c.note(node, "power lost")
+	c.data.check.PowerLost(node)
 	err := c.options.Machines.PowerOff(c.ctx, node)
 	c.calls.cutOff(node)
 	return environment(err, "power off %s", node)

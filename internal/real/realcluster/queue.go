@@ -50,18 +50,21 @@ func (q *queue) due(before time.Time) []arrival {
 	return all
 }
 
-// pump takes in what has happened, and then does what follows from it; it reports whether anything had happened.
-func (c *Cluster) pump() bool {
-	all := c.queue.due(time.Now().Add(-late))
-	for _, a := range all {
-		c.clock.at(a.at, a.take)
-	}
+// pump takes in what has happened, and then does what follows from it.
+func (c *Cluster) pump() {
+	c.takeIn()
 	for len(c.toDo) > 0 {
 		next := c.toDo[0]
 		c.toDo = c.toDo[1:]
 		next()
 	}
-	return len(all) > 0
+}
+
+// takeIn takes in what has happened.
+func (c *Cluster) takeIn() {
+	for _, a := range c.queue.due(time.Now().Add(-late)) {
+		c.clock.at(a.at, a.take)
+	}
 }
 
 // after has pump do something when it has taken in what there is.

@@ -20,34 +20,14 @@ func WithFiles(s *store.Store, key store.Key, volumeName, file string) (pod *cor
 	if !ok {
 		return nil, "", errors.New("there is no such pod")
 	}
-	specName, block := specNameOf(s, pod, volumeName)
+	v, ok := namedOf(s, pod, volumeName)
 	switch {
-	case specName == "":
+	case !ok:
 		return nil, "", errors.New("the pod has no such volume of a driver, or its claim has no volume yet")
-	case block:
+	case v.Block:
 		return nil, "", errors.New("a block device has no files")
 	case pod.Spec.NodeName == "":
 		return nil, "", errors.New("the pod is on no node yet")
 	}
-	return pod, specName, nil
-}
-
-// specNameOf is the name under which the kubelet knows a pod's volume: that of its PersistentVolume, of an inline
-// volume its own; empty for other volumes.
-func specNameOf(s *store.Store, pod *corev1.Pod, volumeName string) (name string, block bool) {
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		if v.Name != volumeName {
-			continue
-		}
-		if v.CSI != nil {
-			return v.Name, false
-		}
-		key, _, ok := ClaimOf(pod, v)
-		claim, found := store.Get[*corev1.PersistentVolumeClaim](s, key)
-		if ok && found {
-			return claim.Spec.VolumeName, IsBlock(claim.Spec.VolumeMode)
-		}
-	}
-	return "", false
+	return pod, v.Name, nil
 }

@@ -1,0 +1,77 @@
+package datacheck
+
+import (
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
+)
+
+// Ended takes notice of a call to a driver that has ended: volumes and snapshots come and go.
+func (c *Check) Ended(call *trace.Event) {
+	id := func(name string) Volume { return Volume{Driver: call.Driver, Handle: name} }
+	copied := copyOf(call)
+	if copied.From.Handle != "" {
+		c.attempted(copied, call.At)
+	}
+	if request, ok := call.Request.(*csi.CreateVolumeGroupSnapshotRequest); ok {
+		for _, source := range request.GetSourceVolumeIds() {
+			c.attempted(copyInGroup(call, source), call.At)
+		}
+	}
+	if call.Code != "" {
+		return
+	}
+	switch answer := call.Response.(type) {
+	case *csi.CreateVolumeResponse:
+		request, _ := call.Request.(*csi.CreateVolumeRequest)
+		made, source := id(answer.GetVolume().GetVolumeId()), request.GetVolumeContentSource()
+		c.created(made, source == nil)
+		if snapshot := source.GetSnapshot().GetSnapshotId(); snapshot != "" {
+			c.copies[made] = c.snapshots[id(snapshot)]
+		}
+		if source.GetVolume() != nil {
+			c.copies[made] = c.attempts[copied]
+		}
+	case *csi.CreateSnapshotResponse:
+		c.snapshots[id(answer.GetSnapshot().GetSnapshotId())] = c.attempts[copied]
+	case *csi.CreateVolumeGroupSnapshotResponse:
+		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
+			c.snapshots[id(member.GetSnapshotId())] = c.attempts[copyInGroup(call, member.GetSourceVolumeId())]
+		}
+	case *csi.NodePublishVolumeResponse:
+		request, _ := call.Request.(*csi.NodePublishVolumeRequest)
+		if v := request.GetVolumeId(); volume.IsInlineHandle(v) {
+			c.created(id(v), true)
+		}
+	case *csi.NodeUnpublishVolumeResponse:
+		request, _ := call.Request.(*csi.NodeUnpublishVolumeRequest)
+		if v := request.GetVolumeId(); volume.IsInlineHandle(v) {
+			c.deleted(id(v))
+		}
+	case *csi.DeleteVolumeResponse:
+		request, _ := call.Request.(*csi.DeleteVolumeRequest)
+		c.deleted(id(request.GetVolumeId()))
+	}
+}
+
+// copyOf is the copy of a volume that a call asks for, if any.
+func copyOf(call *trace.Event) Copy {
+	switch request := call.Request.(type) {
+	case *csi.CreateSnapshotRequest:
+		return copyAs(call, request.GetName(), request.GetSourceVolumeId())
+	case *csi.CreateVolumeRequest:
+		return copyAs(call, request.GetName(), request.GetVolumeContentSource().GetVolume().GetVolumeId())
+	}
+	return Copy{}
+}
+
+// copyInGroup is the copy of one volume of a group of snapshots.
+func copyInGroup(call *trace.Event, source string) Copy {
+	request, _ := call.Request.(*csi.CreateVolumeGroupSnapshotRequest)
+	return copyAs(call, request.GetName()+" "+source, source)
+}
+
+func copyAs(call *trace.Event, name, volume string) Copy {
+	return Copy{Name: call.Method + " " + name, From: Volume{Driver: call.Driver, Handle: volume}}
+}

@@ -1,0 +1,132 @@
+package realcluster
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/volume"
+)
+
+// dataCheck does for the containers of the scenario's pods what those of the simulation do, as they only sleep: it writes to
+// their volumes and reads them, on their nodes. Containers of other images do what they want.
+type dataCheck struct {
+	*Cluster
+	check  *datacheck.Check
+	begun  map[types.UID]string // the containers that have begun, by pod
+	lost   []string
+	unseen map[string]bool // why some volumes were not looked at
+}
+
+func newDataCheck(c *Cluster) *dataCheck {
+	d := &dataCheck{Cluster: c, check: datacheck.New(), begun: map[types.UID]string{}, unseen: map[string]bool{}}
+	d.check.Now = func() time.Duration { return time.Since(c.clock.began) }
+	d.check.Serves = c.IsInstalled
+	d.check.OnViolation = func(u datacheck.Use, text string) {
+		d.lost = append(d.lost, text)
+		c.world.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
+	}
+	return d
+}
+
+// follow lets the containers of a pod begin that has come to run, or runs others than before.
+func (d *dataCheck) follow(pod *corev1.Pod) {
+	if d.options.NoDataCheck || !runs(pod) || !allSleep(pod) {
+		return
+	}
+	ids := ""
+	for _, s := range pod.Status.ContainerStatuses {
+		ids += s.ContainerID + " "
+	}
+	if d.begun[pod.UID] == ids {
+		return
+	}
+	d.begun[pod.UID] = ids
+	d.after(func() { d.each(pod, d.check.Start) })
+}
+
+// readAll lets all pods that run read their volumes.
+func (d *dataCheck) readAll() {
+	d.pump()
+	for _, pod := range slices.SortedFunc(store.List[*corev1.Pod](d.world.Store, ""), inOrder) {
+		if runs(pod) && d.begun[pod.UID] != "" {
+			d.each(pod, func(u datacheck.Use) { d.check.Read(u) })
+		}
+	}
+}
+
+func inOrder(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// each looks at the volumes of a pod, one after the other, as long as it has them.
+func (d *dataCheck) each(pod *corev1.Pod, do func(datacheck.Use)) {
+	if err := d.canLook(pod.Spec.NodeName); err != nil {
+		d.unseen[fmt.Sprintf("what pods have written on %s: %v", pod.Spec.NodeName, err)] = true
+		return
+	}
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		of, ok := volume.OfPod(d.world.Store, pod, v)
+		if !ok || of.Driver == "" {
+			continue
+		}
+		use, place := d.use(pod, v, of)
+		found, err := d.lookAt(place)
+		if err != nil {
+			d.unseen[err.Error()] = true
+			continue
+		}
+		if d.stillHas(pod, found) {
+			use.Machine = found
+			do(use)
+		}
+	}
+}
+
+// use is a pod's volume, and where it is published.
+func (d *dataCheck) use(pod *corev1.Pod, v *corev1.Volume, of volume.OfDriver) (datacheck.Use, publishedAt) {
+	path := fakekubelet.TargetPath
+	if of.Block {
+		path = fakekubelet.BlockPublishPath
+	}
+	use := datacheck.Use{
+		Pod: pod.Namespace + "/" + pod.Name, Name: of.Name, Node: pod.Spec.NodeName, Volume: datacheck.Volume{Driver: of.Driver, Handle: of.Handle},
+		Path: path(pod.UID, of.Name), Block: of.Block, Writable: !of.ReadOnly && volume.IsWritten(pod, v.Name),
+	}
+	return use, publishedAt{node: pod.Spec.NodeName, path: path(pod.UID, d.volumeInCluster(of.Name)), block: of.Block, apart: d.driver(of.Driver).Apart}
+}
+
+// stillHas reports whether a pod has its volumes still, after what was found there: else it says nothing about the driver.
+func (d *dataCheck) stillHas(pod *corev1.Pod, found *published) bool {
+	if found.isAmiss() {
+		time.Sleep(2 * late) // that the pod has ended meanwhile may be on its way
+	}
+	d.takeIn()
+	now, there := store.Get[*corev1.Pod](d.world.Store, store.KeyOf(pod))
+	return there && now.UID == pod.UID && runs(now)
+}
+
+// unseenVolumes say which volumes were not looked at.
+func (d *dataCheck) unseenVolumes() []string { return slices.Sorted(maps.Keys(d.unseen)) }
+
+// runs reports whether all containers of a pod run, and are to go on.
+func runs(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && len(pod.Status.ContainerStatuses) == len(pod.Spec.Containers) &&
+		!slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running == nil })
+}
+
+// allSleep reports whether all containers of a pod are stand-ins.
+func allSleep(pod *corev1.Pod) bool {
+	return !slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool { return !deploy.Sleeps(c.Image) })
+}
