@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/csisim/csisim/internal/world/address"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -22,8 +23,6 @@ import (
 const (
 	name   = "kubernetes"
 	period = 10 * time.Second
-	// clusterIP is the first address of the service subnet.
-	clusterIP = "10.96.0.1"
 )
 
 // Controller keeps the objects there.
@@ -70,7 +69,7 @@ func (c *Controller) meta() metav1.ObjectMeta {
 
 func (c *Controller) service() *corev1.Service {
 	s := &corev1.Service{ObjectMeta: c.meta(), Spec: corev1.ServiceSpec{
-		ClusterIP: clusterIP, ClusterIPs: []string{clusterIP},
+		ClusterIP: address.API.String(), ClusterIPs: []string{address.API.String()},
 		Ports: []corev1.ServicePort{{Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, TargetPort: intstr.FromInt32(c.port())}},
 	}}
 	s.Labels = map[string]string{"component": "apiserver", "provider": "kubernetes"}

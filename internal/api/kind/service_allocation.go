@@ -10,14 +10,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/world/address"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
 // The addresses and ports that services get, in order: kind's service subnet, without the
 // addresses that it gives to the API server and to DNS.
 var (
-	firstServiceIP = netip.MustParseAddr("10.96.0.11")
-	serviceSubnet  = netip.MustParsePrefix("10.96.0.0/16")
+	firstServiceIP = address.FirstService
+	serviceSubnet  = address.Services
 )
 
 const firstNodePort, lastNodePort = 30000, 32767

@@ -26,6 +26,7 @@ type Disk struct {
 	dir  string   // on the host, absolute and without symlinks
 	host bool     // its tree is that of the host itself
 	own  *ownRoot // the root in a mount namespace of its own, nil without
+	net  *Network // in which its process 1 is; nil for csisim's own
 	// thread is in the namespace; nil without.
 	thread *thread
 	table  mountTable

@@ -29,6 +29,11 @@ func (*Disk) Written() ([]string, error) { return nil, nil }
 
 // NewNamespace fails with ErrNoPermission.
 func NewNamespace(name, _ string, _ bool, _ ...string) (*Disk, error) {
+	return NewNetworked(name, "", false, nil)
+}
+
+// NewNetworked fails with ErrNoPermission.
+func NewNetworked(name, _ string, _ bool, _ *Network, _ ...string) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 
@@ -37,6 +42,13 @@ func RemoveDeadGroups() []string { return nil }
 
 // Memory is that of a machine in a namespace: there is none.
 func (*Disk) Memory() []uint64 { return nil }
+
+// unshareNetwork fails: there are no network namespaces.
+func unshareNetwork() (*os.File, error) {
+	return nil, fmt.Errorf("%w: %w", ErrNoPermission, errNotLinux)
+}
+
+func (*Network) enter() error { return errNotLinux }
 
 func (d *Disk) keepBase() error { return nil }
 

@@ -26,7 +26,12 @@ import (
 // /var/lib/kubelet the kubelet and the others see too (Bidirectional propagation, in
 // Kubernetes' words), and what it mounts or unmounts elsewhere nobody else.
 func NewNamespace(name, dir string, shared bool, through ...string) (*Disk, error) {
-	d := &Disk{name: name}
+	return NewNetworked(name, dir, shared, nil, through...)
+}
+
+// NewNetworked is NewNamespace for a machine with a network of its own: its process 1 is in that, and whatever else a Command says.
+func NewNetworked(name, dir string, shared bool, network *Network, through ...string) (*Disk, error) {
+	d := &Disk{name: name, net: network}
 	within := []string{"fs"}
 	if shared {
 		within = append(within, "kubelet")
@@ -55,6 +60,11 @@ func (d *Disk) enter() error {
 	}
 	if err := takeHostname(d.name); err != nil {
 		return err
+	}
+	if d.net != nil {
+		if err := d.net.enter(); err != nil {
+			return err
+		}
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return needsRoot("make all mounts private", err)

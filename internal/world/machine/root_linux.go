@@ -177,6 +177,11 @@ func (r *ownRoot) join(c Command) (err error) {
 	if err := r.nameHost(c.Hostname); err != nil {
 		return err
 	}
+	if c.Network != nil {
+		if err := c.Network.enter(); err != nil {
+			return err
+		}
+	}
 	namespace, err := r.namespace("mnt")
 	if err != nil {
 		return err

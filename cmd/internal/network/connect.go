@@ -1,0 +1,133 @@
+package network
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"gvisor.dev/gvisor/pkg/tcpip/adapters/gonet"
+	"gvisor.dev/gvisor/pkg/tcpip/network/ipv4"
+	"gvisor.dev/gvisor/pkg/tcpip/stack"
+	"gvisor.dev/gvisor/pkg/tcpip/transport/tcp"
+	"gvisor.dev/gvisor/pkg/waiter"
+
+	"github.com/csisim/csisim/internal/world/address"
+)
+
+// patience is how long a connection may take to come about.
+const patience = 30 * time.Second
+
+// connect connects a client in the cluster with where it wants to. It is refused if that cannot be reached.
+func (n *Network) connect(r *tcp.ForwarderRequest) {
+	to := wanted(r.ID())
+	n.forward(func() {
+		if to == resolver {
+			if client := accept(r); client != nil {
+				n.answerStream(client)
+			}
+			return
+		}
+		ctx, cancel := context.WithTimeout(n.ctx, patience)
+		server, err := n.dial(ctx, "tcp", to)
+		cancel()
+		if err != nil {
+			r.Complete(true)
+			return
+		}
+		if client := accept(r); client != nil {
+			n.splice(client, server)
+		} else {
+			_ = server.Close()
+		}
+	})
+}
+
+// forward runs what Close waits for.
+func (n *Network) forward(f func()) {
+	n.forwards.Go(f)
+}
+
+// wanted is where a client wants to.
+func wanted(id stack.TransportEndpointID) netip.AddrPort {
+	return netip.AddrPortFrom(addressOf(id.LocalAddress), id.LocalPort)
+}
+
+// accept completes the client's connection, nil if it is gone.
+func accept(r *tcp.ForwarderRequest) *gonet.TCPConn {
+	var queue waiter.Queue
+	endpoint, err := r.CreateEndpoint(&queue)
+	r.Complete(err != nil)
+	if err != nil {
+		return nil
+	}
+	endpoint.SocketOptions().SetKeepAlive(true)
+	return gonet.NewTCPConn(&queue, endpoint)
+}
+
+// dial connects with where an address of the cluster leads: a service to one of its pods, the host's to loopback of the machine that csisim
+// runs on, and others, which are outside, to themselves.
+func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) (net.Conn, error) {
+	if c := n.cluster.Load(); c != nil && address.Services.Contains(to.Addr()) {
+		backends, _ := (*c).Backends(to, protocol)
+		if len(backends) == 0 {
+			return nil, errRefused
+		}
+		to = backends[rand.IntN(len(backends))]
+	}
+	if to.Addr() == address.Host {
+		to = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.Port())
+	}
+	if !inCluster(to.Addr()) {
+		var d net.Dialer
+		return d.DialContext(ctx, protocol, to.String())
+	}
+	if n.device(to.Addr()) == nil {
+		return nil, errRefused
+	}
+	at := stackAddress(to)
+	if protocol == "udp" {
+		return gonet.DialUDP(n.stack, nil, &at, ipv4.ProtocolNumber)
+	}
+	return gonet.DialContextTCP(ctx, n.stack, at, ipv4.ProtocolNumber)
+}
+
+// errRefused is returned for an address that nobody has.
+var errRefused = os.NewSyscallError("connect", syscall.ECONNREFUSED)
+
+// stream is a connection of which each side can end what it sends.
+type stream interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// splice passes on what each side sends until both have ended.
+func (n *Network) splice(client stream, server net.Conn) {
+	both := func() {
+		_ = client.Close()
+		_ = server.Close()
+	}
+	defer both()
+	defer context.AfterFunc(n.ctx, both)()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		pour(server.(stream), client)
+	}()
+	pour(client, server)
+	<-sent
+}
+
+// pour copies until the end of one stream, which becomes that of the other. One that breaks ends both directions.
+func pour(to stream, from net.Conn) {
+	if _, err := io.Copy(to, from); err != nil {
+		_ = to.Close()
+		_ = from.Close()
+		return
+	}
+	_ = to.CloseWrite() // it may be closed
+}

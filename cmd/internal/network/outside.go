@@ -1,0 +1,90 @@
+package network
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// codeOf is what an error of the machine's own resolver means to others.
+func codeOf(err error) dnsmessage.RCode {
+	var failed *net.DNSError
+	if errors.As(err, &failed) && failed.IsNotFound {
+		return dnsmessage.RCodeNameError
+	}
+	return dnsmessage.RCodeServerFailure
+}
+
+// askOutside asks the name servers of the machine that csisim runs on, one after the other.
+func askOutside(ctx context.Context, protocol string, message []byte) (answer []byte, err error) {
+	servers, err := nameservers("/etc/resolv.conf")
+	if err != nil {
+		return nil, err
+	}
+	err = errors.New("the machine has no name server")
+	for _, server := range servers {
+		if answer, err = ask(ctx, protocol, server, message); err == nil {
+			return answer, nil
+		}
+	}
+	return nil, err
+}
+
+// nameservers are those of a resolv.conf, which may change as the machine goes from one network to another.
+func nameservers(file string) (servers []string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(strings.NewReader(string(text)))
+	for lines.Scan() {
+		if words := strings.Fields(lines.Text()); len(words) > 1 && words[0] == "nameserver" {
+			servers = append(servers, net.JoinHostPort(words[1], "53"))
+		}
+	}
+	return servers, nil
+}
+
+// ask asks one name server.
+func ask(ctx context.Context, protocol, server string, message []byte) ([]byte, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, protocol, server)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(answerPatience / 2)); err != nil {
+		return nil, err
+	}
+	if protocol == "tcp" {
+		return askStream(conn, message)
+	}
+	if _, err := conn.Write(message); err != nil {
+		return nil, err
+	}
+	answer := make([]byte, mtu)
+	size, err := conn.Read(answer)
+	return answer[:size], err
+}
+
+// askStream asks over a connection.
+func askStream(conn net.Conn, message []byte) ([]byte, error) {
+	if _, err := conn.Write(withLength(message)); err != nil {
+		return nil, err
+	}
+	var size [2]byte
+	if _, err := io.ReadFull(conn, size[:]); err != nil {
+		return nil, err
+	}
+	answer := make([]byte, binary.BigEndian.Uint16(size[:]))
+	_, err := io.ReadFull(conn, answer)
+	return answer, err
+}

@@ -1,0 +1,83 @@
+package network
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"gvisor.dev/gvisor/pkg/tcpip/adapters/gonet"
+	"gvisor.dev/gvisor/pkg/tcpip/transport/udp"
+	"gvisor.dev/gvisor/pkg/waiter"
+)
+
+// idle is how long datagrams of one client may pause before others from its port are new, as with the NAT of a router.
+const idle = 2 * time.Minute
+
+// relay passes on the datagrams of a client and what is answered.
+func (n *Network) relay(r *udp.ForwarderRequest) bool {
+	to := wanted(r.ID())
+	var queue waiter.Queue
+	endpoint, err := r.CreateEndpoint(&queue)
+	if err != nil {
+		return false
+	}
+	client := gonet.NewUDPConn(&queue, endpoint)
+	n.forward(func() {
+		if to == resolver {
+			n.answerDatagrams(client)
+			return
+		}
+		ctx, cancel := context.WithTimeout(n.ctx, patience)
+		server, err := n.dial(ctx, "udp", to)
+		cancel()
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		n.exchange(client, server)
+	})
+	return true
+}
+
+// exchange passes on datagrams in both directions until neither side has sent any for a while.
+func (n *Network) exchange(a, b net.Conn) {
+	var last atomic.Int64
+	touch := func() { last.Store(time.Now().UnixNano()) }
+	touch()
+	done := make(chan struct{})
+	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			datagram := make([]byte, mtu)
+			for {
+				size, err := way[0].Read(datagram)
+				if err != nil {
+					return
+				}
+				touch()
+				if _, err := way[1].Write(datagram[:size]); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	look := time.NewTicker(idle / 8)
+	defer look.Stop()
+	left := 2
+	for quiet := false; !quiet && left == 2; {
+		select {
+		case <-look.C:
+			quiet = time.Now().UnixNano()-last.Load() > int64(idle)
+		case <-n.ctx.Done():
+			quiet = true
+		case <-done:
+			left--
+		}
+	}
+	_ = a.Close()
+	_ = b.Close()
+	for ; left > 0; left-- {
+		<-done
+	}
+}

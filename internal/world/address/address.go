@@ -1,0 +1,36 @@
+// Package address is the plan of a cluster's addresses, that of kind: services and pods have its subnets. Nodes, which have docker's there, and the
+// machine that csisim runs on have one beside them.
+package address
+
+import "net/netip"
+
+// The subnets.
+var (
+	Services = netip.MustParsePrefix("10.96.0.0/16")
+	Pods     = netip.MustParsePrefix("10.244.0.0/16")
+	Nodes    = netip.MustParsePrefix("10.245.0.0/16")
+)
+
+// The addresses that are the same in every cluster.
+var (
+	// API is the cluster address of the API server.
+	API = netip.MustParseAddr("10.96.0.1")
+	// DNS is the cluster address of the name server.
+	DNS = netip.MustParseAddr("10.96.0.10")
+	// FirstService is the first that a service gets.
+	FirstService = netip.MustParseAddr("10.96.0.11")
+	// Host is the machine that csisim runs on: whoever connects with it gets to that machine's loopback.
+	Host = netip.MustParseAddr("10.245.0.1")
+	// FirstNode is that of the first node; the others follow it.
+	FirstNode = netip.MustParseAddr("10.245.0.2")
+)
+
+// Domain is what the names of services and pods end with.
+const Domain = "cluster.local"
+
+// PodsOf are the addresses of the pods of a node, by its number from 0.
+func PodsOf(node int) netip.Prefix {
+	of := Pods.Addr().As4()
+	of[2] = byte(node)
+	return netip.PrefixFrom(netip.AddrFrom4(of), 24)
+}
