@@ -46,7 +46,7 @@ func newBed(t *testing.T) *bed {
 	t.Parallel() // most of its time it waits
 	p := newPlace(t, "")
 	b := &bed{t: t, kubeconfig: filepath.Join(p.dir, "kubeconfig"), ports: map[string]int{}}
-	for _, part := range []string{"controller", "node-a", "node-b", "backend"} {
+	for _, part := range []string{"controller", "node-a", "node-b", "backend", "orders"} {
 		b.ports[part] = freePort(t)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -97,12 +97,13 @@ for a; do
   case "$a" in
   :%d | :%d | :%d) a=127.0.0.1:$port ;;
   :9809 | *:9809) a=127.0.0.1:%d ;;
+  :9810) a=127.0.0.1:%d ;;
   /csisim) a=%s ;;
   esac
   set -- "$@" "$a"
 done
 exec %s "$@"
-`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.Driver{}.OwnPort("node"), deploy.Driver{}.OwnPort("controller"), b.ports["backend"], file, os.Args[0])
+`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.Driver{}.OwnPort("node"), deploy.Driver{}.OwnPort("controller"), b.ports["backend"], b.ports["orders"], file, os.Args[0])
 	require.NoError(b.t, os.WriteFile(file, []byte(script), 0o755))
 	registrar := filepath.Join(dir, "registrar")
 	require.NoError(b.t, os.WriteFile(registrar, fmt.Appendf(nil, "#!/bin/sh\nexport %s=1\nexec %s \"$@\"\n", asRegistrar, os.Args[0]), 0o755))
@@ -138,6 +139,9 @@ func (b *bed) withPodProxy(api http.Handler) http.Handler {
 		part := "controller"
 		if pod.Labels[deploy.PartLabel] == "node" || to[3] == fmt.Sprint(deploy.Driver{}.OwnPort("node")) {
 			part = pod.Spec.NodeName
+		}
+		if to[3] == "9810" {
+			part = "orders"
 		}
 		quiet := log.New(io.Discard, "", 0) // pods end while their records are read
 		passed := httputil.ReverseProxy{FlushInterval: -1, ErrorLog: quiet, Rewrite: func(out *httputil.ProxyRequest) {

@@ -30,6 +30,7 @@ func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
 	})
 	t.Run("it passes there, and the simulation is equal to it", b.compares)
 	t.Run("a driver is deployed by its own manifests, with proxies in its pods", b.deploysOwn)
+	t.Run("a driver comes later, and its storage system is reached behind Kubernetes' back", b.installsLater)
 	t.Run("what a killed run leaves is cleaned away, and nothing else", b.isCleaned)
 }
 
@@ -68,6 +69,13 @@ func (b *bed) deploysOwn(t *testing.T) {
 	assert.Empty(t, b.managed())
 	_, err = b.Client().CoreV1().ServiceAccounts("disk-system").Get(t.Context(), "disk", metav1.GetOptions{})
 	assert.True(t, apierrors.IsNotFound(err), "nothing was applied: %v", err)
+}
+
+func (b *bed) installsLater(t *testing.T) {
+	got := csisim(t, b.args("run", "testdata/later/scenario.yaml")...)
+	assert.Zero(t, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "PASS scenario")
+	assert.Empty(t, b.managed())
 }
 
 func (b *bed) isCleaned(t *testing.T) {

@@ -36,11 +36,6 @@ func (s *Scenario) Promote(o promotion.TargetOptions) (all []Promotion) {
 		p.What, p.Line = step.title, step.Line
 		all = append(all, p)
 	}
-	for i, statement := range s.Expect.That {
-		if why := statement.unseen(); why != "" {
-			all = append(all, Promotion{What: "expect that " + statement.text, Line: s.lineOf("expect", "that", i), Never: why})
-		}
-	}
 	return all
 }
 
@@ -74,11 +69,6 @@ func promoted(a action) Promotion {
 	case noteStep, *ledgerStep:
 		return becomes("the same")
 	case *expectStep:
-		for _, statement := range s.That {
-			if why := statement.unseen(); why != "" {
-				return never("%s", why)
-			}
-		}
 		return becomes("the same, held against the real run")
 	case *faultStep:
 		return s.promoted()
@@ -103,8 +93,12 @@ func promoted(a action) Promotion {
 		return controllerPromoted(string(s), "SIGKILL for %s, after the kubelet of its node, which would start it again, was stopped")
 	case startControllerStep:
 		return controllerPromoted(string(s), "the kubelet of its node is started, and it starts %s")
+	case *installDriverStep:
+		return becomes("the driver's manifests are applied, and its plugins awaited")
 	case *recordFilesStep:
 		return becomes("a listing on the node")
+	case *nodeInfoStep, *volumeConditionStep, *detachStep:
+		return becomes("an order to the storage system of the reference driver, in its pod")
 	case *readFileStep, *writeFileStep:
 		return becomes("done on the pod's node, where the volume is published")
 	}
@@ -118,6 +112,11 @@ func (s *Scenario) promoted(a action) Promotion {
 	case killControllerStep:
 		if _, driver, _ := strings.Cut(string(step), "/"); driver != "" && s.isOwn(driver) {
 			return never("the kubelet starts a sidecar of a driver with manifests of its own again at once; restart-controller can be done")
+		}
+		return promoted(a)
+	case *detachStep:
+		if slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock == nil }) {
+			return never("only the storage system of the reference driver can be reached behind Kubernetes' back")
 		}
 		return promoted(a)
 	case *restartDriverStep:
@@ -170,10 +169,8 @@ func unpromoted(a action) Promotion {
 		return never("a real cluster is not upgraded in mid-run")
 	case *failServiceStep, *recoverServicesStep:
 		return never("stand-ins for services run in the simulation only")
-	case *nodeInfoStep, *volumeConditionStep, *detachStep:
-		return never("the reference driver cannot be reached behind Kubernetes' back in its pod")
-	case *installDriverStep, *uninstallDriverStep:
-		return never("drivers are deployed before the first step")
+	case *uninstallDriverStep:
+		return never("a driver is not uninstalled there yet: the storage system of the reference driver would go with its pod")
 	case *shutDownStep:
 		return never("the kubelets of kind's nodes have no grace for a shutdown")
 	}
@@ -204,14 +201,6 @@ func (s *faultStep) promoted() Promotion {
 		return controllerPromoted(s.Kill, "the proxy holds the call until %s was killed")
 	}
 	return becomes("a fault in the proxies of the drivers' pods, each of which counts for itself")
-}
-
-// unseen is why an expression cannot be evaluated there; empty if it can.
-func (s Statement) unseen() string {
-	if strings.Contains(s.text, "metrics(") {
-		return "metrics of real nodes are not read yet"
-	}
-	return ""
 }
 
 // neverThere is what cannot be on a real cluster of the scenario's cluster and its drivers.

@@ -35,9 +35,5 @@ func (s *volumeConditionStep) do(r *runner) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := r.simulation()
-	if err != nil {
-		return err
-	}
-	return cluster.SetVolumeCondition(pv, s.Abnormal)
+	return r.cluster.SetVolumeCondition(pv, s.Abnormal)
 }

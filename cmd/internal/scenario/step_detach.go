@@ -39,11 +39,7 @@ func (s *detachStep) do(r *runner) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := r.simulation()
-	if err != nil {
-		return err
-	}
-	return cluster.Detach(pv, s.Node)
+	return r.cluster.Detach(pv, s.Node)
 }
 
 // volumeOf is the volume that a claim is bound to.

@@ -47,10 +47,6 @@ func (s *nodeInfoStep) check(c *checker) {
 }
 
 func (s *nodeInfoStep) do(r *runner) error {
-	cluster, err := r.simulation()
-	if err != nil {
-		return err
-	}
 	name := pluginName(r.driver(s.Driver), s.Plugin)
-	return cluster.ChangeNode(name, s.Node, mock.NodeInfo{NodeID: s.NodeID, Topology: s.Topology, MaxVolumes: s.MaxVolumes})
+	return r.cluster.ChangeNode(name, s.Node, mock.NodeInfo{NodeID: s.NodeID, Topology: s.Topology, MaxVolumes: s.MaxVolumes})
 }

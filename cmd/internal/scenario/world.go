@@ -3,7 +3,10 @@ package scenario
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -18,6 +21,7 @@ type World interface {
 	programs
 	passing
 	volumes
+	storage
 	// Evidence is what expectations are held against. Its Store holds what the API shows now, its Trace
 	// whatever happened.
 	Evidence() *expect.Evidence
@@ -90,6 +94,16 @@ type passing interface {
 	Settle(limit time.Duration) error
 	// Advance lets d pass.
 	Advance(d time.Duration) error
+}
+
+// storage is what storage systems do behind the back of Kubernetes.
+type storage interface {
+	// ChangeNode changes what a plugin of the reference driver says of a node.
+	ChangeNode(plugin, node string, info mock.NodeInfo) error
+	// SetVolumeCondition makes a volume abnormal, or well again if message is empty.
+	SetVolumeCondition(pv *corev1.PersistentVolume, message string) error
+	// Detach detaches a volume from a node.
+	Detach(pv *corev1.PersistentVolume, node string) error
 }
 
 // volumes are the disks of nodes and what pods keep in their volumes.

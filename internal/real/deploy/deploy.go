@@ -37,6 +37,8 @@ type Driver struct {
 	Flags map[string][]string
 	// Down are the nodes that its plugin is kept off until it is started there.
 	Down []string
+	// Later leaves it out until it is installed.
+	Later bool
 	// Keeper has csisim run the registrar as its child, so that it can be ended and started alone; nil if nobody ends it.
 	Keeper *Keeper
 	// Shared is a directory that all nodes share and the plugins have at SharedAt; empty for none.
@@ -45,6 +47,8 @@ type Driver struct {
 	Apart bool
 	// Port is where nodes reach the backend; 0 for nowhere.
 	Port int32
+	// Orders is where the backend of the reference driver takes orders; 0 for nowhere.
+	Orders int
 	// Own are the driver's own manifests; nil for those that are made here, of the fields above.
 	Own *Own
 }

@@ -37,15 +37,18 @@ type Backend struct {
 	Options mock.Options
 	// Address is where plugins reach the backend.
 	Address string
+	// Orders is where orders are taken. Default: nowhere.
+	Orders string
 	// Socket is that of a controller plugin in the same process. Default: it is a process of its own.
 	Socket string
 	// Token is what plugins have to bear, and the backend bears to them.
 	Token string
 
-	driver *mock.Driver
-	mu     sync.Mutex
-	nodes  map[string]*mock.Node // by node id and address of the node
-	start  string                // of the controller plugin; empty before the first
+	driver  *mock.Driver
+	mu      sync.Mutex
+	nodes   map[string]*mock.Node  // by node id and address of the node
+	changed map[string]changedNode // by the node id of the start
+	start   string                 // of the controller plugin; empty before the first
 }
 
 // Serve serves until ctx ends.
@@ -53,13 +56,16 @@ func (b *Backend) Serve(ctx context.Context) error {
 	if err := b.Options.Validate(); err != nil {
 		return err
 	}
-	b.driver, b.nodes = mock.New(b.Options), map[string]*mock.Node{}
+	b.driver, b.nodes, b.changed = mock.New(b.Options), map[string]*mock.Node{}, map[string]changedNode{}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	ended := make(chan error, 2)
+	ended := make(chan error, 3)
 	go func() {
 		ended <- serve(ctx, listening{grpc.NewServer(grpc.UnknownServiceHandler(b.answer)), "tcp", b.Address})
 	}()
+	if b.Orders != "" {
+		go func() { ended <- b.serveOrders(ctx) }()
+	}
 	if b.Socket != "" {
 		go func() { ended <- Controller{Socket: b.Socket, Backend: b.Address, Token: b.Token}.Serve(ctx) }()
 	}
@@ -150,9 +156,13 @@ func (b *Backend) node(id, mountsAt, zone string) *mock.Node {
 	defer b.mu.Unlock()
 	key := id + " " + mountsAt
 	if b.nodes[key] == nil {
-		o := mock.NodeOptions{NodeID: id, Mounter: remoteMounter{mountsAt, b.Token}}
+		changed := b.changed[id]
+		o := mock.NodeOptions{NodeID: changed.idOf(id), Mounter: remoteMounter{mountsAt, b.Token}}
 		if zone != "" {
 			o.Topology = map[string]string{cmp.Or(b.Options.TopologyKey, b.driver.Name()+"/zone"): zone}
+		}
+		if changed.topology != nil {
+			o.Topology = changed.topology
 		}
 		b.nodes[key] = b.driver.Node(o)
 		b.nodes[key].Restart()

@@ -14,7 +14,7 @@ import (
 
 // Mock is what containers of the reference driver run.
 func Mock() *cobra.Command {
-	var options, socket, address, volumes string
+	var options, socket, address, orders, volumes string
 	node := mockprogram.Node{}
 	var zones map[string]string
 	command := &cobra.Command{
@@ -32,7 +32,7 @@ func Mock() *cobra.Command {
 			case !command.Flags().Changed("options"):
 				return mockprogram.Controller{Socket: socket, Backend: address, Token: token}.Serve(command.Context())
 			}
-			backend := mockprogram.Backend{Socket: socket, Address: address, Token: token}
+			backend := mockprogram.Backend{Socket: socket, Address: address, Orders: orders, Token: token}
 			if err := json.Unmarshal([]byte(options), &backend.Options); err != nil {
 				return &sim.ConfigError{Subject: "--options", Problem: err.Error()}
 			}
@@ -42,6 +42,7 @@ func Mock() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&socket, "socket", "", "the plugin's `SOCKET`")
 	flags.StringVar(&address, "backend", "", "`HOST:PORT` of the backend")
+	flags.StringVar(&orders, "orders", "", "`HOST:PORT` where the backend takes orders; default nowhere")
 	flags.StringVar(&options, "options", "{}", "options of the driver as `JSON`: this is the backend and, with --socket, the controller plugin")
 	flags.StringVar(&node.ID, "node-id", "", "`ID` of the node; without it this is the controller plugin")
 	flags.StringToStringVar(&zones, "zones", nil, "`ID=ZONE` of the nodes")

@@ -114,7 +114,7 @@ func describe(i installed, o deploy.Options) (deploy.Driver, image.Image, error)
 	}
 	slug := deploy.Slug(i.Name)
 	built := image.Image{Names: []string{"csisim.dev/" + slug + builtTag}, Files: files}
-	d := deploy.Driver{Name: i.Name, CSIDriver: i.csiDriver, Flags: flagsOf(i)}
+	d := deploy.Driver{Name: i.Name, CSIDriver: i.csiDriver, Flags: flagsOf(i), Later: i.Later}
 	for _, s := range i.sidecars {
 		if deploy.Pinned[s] != "" && s != registrar.Program {
 			d.Sidecars = append(d.Sidecars, s)

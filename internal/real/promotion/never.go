@@ -28,8 +28,8 @@ func NeverDriver(d sim.Driver) string {
 		return "a program that is single, or serves at a socket of its own, is not put into pods yet"
 	case len(d.NodeIDs) > 0:
 		return "all pods of a DaemonSet are alike: the node id is the node's name"
-	case len(d.Further) > 0 || d.Later:
-		return "drivers are there from the start, with one plugin on a node"
+	case len(d.Further) > 0:
+		return "a driver has one plugin on a node there"
 	case d.Replicas > 1 || len(d.External) > 0 || len(d.Addons) > 0 || d.Sidecars.Provisioner.NodeDeployment:
 		return "one controller plugin with the usual sidecars is deployed"
 	case d.Sidecars.Registrar.Refused == registrar.RefusedStays:

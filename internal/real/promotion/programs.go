@@ -21,6 +21,9 @@ import (
 // mockPort is where nodes reach the backend of the reference driver in memory.
 const mockPort = 9809
 
+// mockOrders is where it takes orders from a run.
+const mockOrders = 9810
+
 // nodeName is the name of a pod's node in a command.
 const nodeName = "$(NODE_NAME)"
 
@@ -34,6 +37,10 @@ func addMock(d *deploy.Driver, i installed, slug string, o deploy.Options) error
 	}
 	d.Port, d.Apart = mockPort, true
 	d.Backend = &deploy.Program{Command: []string{Self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
+	if o.Proxy != "" { // the token of who may give orders
+		d.Orders = mockOrders
+		d.Backend.Command = append(d.Backend.Command, "--orders", fmt.Sprintf(":%d", mockOrders))
+	}
 	d.Controller = &deploy.Program{Command: []string{Self, "mock", "--socket", o.Endpoint("controller"), "--backend", fmt.Sprintf("127.0.0.1:%d", mockPort)}}
 	d.Node = &deploy.Program{Command: []string{
 		Self, "mock", "--socket", o.Endpoint("node"), "--backend", fmt.Sprintf("%s.%s.svc:%d", slug, cmp.Or(o.Namespace, deploy.Namespace), mockPort),

@@ -71,7 +71,11 @@ func (s Subject) install(ctx context.Context) (all []installed, err error) {
 		o.Isolation = sim.None
 		return o
 	}
-	cluster, err := sim.Start(options())
+	asked := options()
+	for i := range asked.Drivers {
+		asked.Drivers[i].Later = false
+	}
+	cluster, err := sim.Start(asked)
 	if err != nil {
 		return nil, fmt.Errorf("start the drivers of %s: %w", s.Name, err)
 	}

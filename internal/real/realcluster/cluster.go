@@ -78,6 +78,7 @@ type Cluster struct {
 	made     []made                       // by the scenario, in order
 	unseen   []written                    // what was applied and may not be in the mirror yet
 	own      []made                       // the drivers' deployment
+	later    map[string]bool              // drivers that are to be installed yet
 	evicted  map[sim.Plugin]bool          // plugins that are kept off their nodes
 	faults   []*fault.Fault               // that are in force
 	dark     map[string]bool              // nodes without power
@@ -106,7 +107,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), later: map[string]bool{}, evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
 	if o.Machines == nil && o.NodeImage != "" {
 		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
 	}
@@ -153,7 +154,11 @@ func (c *Cluster) start() error {
 		return err
 	}
 	for _, d := range c.options.Drivers {
-		if err := c.Install(d.Name); err != nil {
+		if d.Later {
+			c.later[d.Name] = true
+			continue
+		}
+		if err := c.deploy(d); err != nil {
 			return err
 		}
 	}
@@ -200,7 +205,7 @@ func (c *Cluster) Drivers() (names []string) {
 // DriverNodes are the nodes with a driver's plugin.
 func (c *Cluster) DriverNodes(driver string) []string {
 	switch d := c.driver(driver); {
-	case !d.HasNode():
+	case !d.HasNode() || c.later[d.Name]:
 		return nil
 	case d.Own != nil && !d.Own.OnEveryNode():
 		return slices.DeleteFunc(c.Nodes(), func(node string) bool { return !c.IsInstalled(driver, node) })
@@ -219,9 +224,6 @@ func (c *Cluster) Usage() []sim.Usage { return nil }
 
 // Apart is nothing: nodes are what they are.
 func (c *Cluster) Apart() string { return "" }
-
-// Metrics are not looked at.
-func (c *Cluster) Metrics(string) []string { return nil }
 
 // ReadData lets all pods that run read once more what was written to their volumes.
 func (c *Cluster) ReadData() { c.data.readAll() }

@@ -25,18 +25,61 @@ var listManaged = labelled(deploy.ManagedBy + "=" + deploy.By)
 
 func labelled(selector string) metav1.ListOptions { return metav1.ListOptions{LabelSelector: selector} }
 
-// Install deploys a driver.
+// Install deploys a driver that comes later, and waits until its plugins run.
 func (c *Cluster) Install(name string) error {
 	d := c.driver(name)
-	if d.Name == "" {
+	switch {
+	case d.Name == "":
 		return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "there is no such driver"}
+	case !c.later[d.Name]:
+		return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "it is installed already"}
 	}
+	delete(c.later, d.Name)
+	if err := c.deploy(d); err != nil {
+		return err
+	}
+	lacks := ""
+	err := c.WaitFor("the plugins of "+name+" to run", podTime, func() bool {
+		lacks = c.lacksPlugin(d)
+		return lacks == ""
+	})
+	if lacks != "" && err != nil {
+		err = fmt.Errorf("%w: it lacks %s", err, lacks)
+	}
+	if err == nil {
+		err = c.injectInto(d)
+	}
+	if err != nil {
+		return environment(err, "install driver %s", name)
+	}
+	return environment(c.calls.readNew(), "read the records of driver %s", name)
+}
+
+// lacksPlugin is a plugin of a driver that does not run yet; empty for none.
+func (c *Cluster) lacksPlugin(d deploy.Driver) string {
+	runs := func(part, node string) bool {
+		there, err := c.proxies(c.ctx, d.Name, part, node)
+		return err == nil && len(there) > 0
+	}
+	if d.HasController() && !runs("controller", "") {
+		return "the controller plugin"
+	}
+	for _, node := range c.DriverNodes(d.Name) {
+		if p := (sim.Plugin{Driver: d.Name, Node: node}); !c.evicted[p] && !runs("node", node) {
+			return "the plugin on " + node
+		}
+	}
+	return ""
+}
+
+// deploy applies a driver's manifests.
+func (c *Cluster) deploy(d deploy.Driver) error {
 	if d.Own != nil {
 		return c.installOwn(d)
 	}
 	for _, object := range deploy.Manifests(d, c.options.Deploy) {
 		if _, isNode := object.(*appsv1.DaemonSet); isNode && d.Port > 0 {
-			if err := c.awaitBackend(name); err != nil {
+			if err := c.awaitBackend(d.Name); err != nil {
 				return err
 			}
 		}
@@ -50,7 +93,7 @@ func (c *Cluster) Install(name string) error {
 			_, _, err = c.applyAt(m.resource, u)
 		}
 		if err != nil {
-			return environment(err, "deploy driver %s: apply %s", name, m)
+			return environment(err, "deploy driver %s: apply %s", d.Name, m)
 		}
 		c.own = append(c.own, m)
 	}

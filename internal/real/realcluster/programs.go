@@ -232,6 +232,23 @@ func (c *Cluster) ClearFaults(name string) error {
 	})
 }
 
+// injectInto puts the faults that are in force to the proxies of a driver that is new.
+func (c *Cluster) injectInto(d deploy.Driver) error {
+	for _, f := range c.faults {
+		if f.Driver != "" && c.inCluster(f.Driver) != d.Name {
+			continue
+		}
+		err := c.eachProxy(c.ctx, d.Name, f.Node, func(at place) error {
+			_, err := c.ask(c.ctx, at, "POST", "/faults", nil, f)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // injectAgain puts the faults that are in force to the proxy of a plugin whose pod is new.
 func (c *Cluster) injectAgain(p sim.Plugin) error {
 	there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)

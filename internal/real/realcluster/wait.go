@@ -165,7 +165,7 @@ func (c *Cluster) missing() string {
 			return "node " + name + " to be Ready"
 		}
 		for _, d := range c.options.Drivers {
-			if c.evicted[c.evictable(sim.Plugin{Driver: d.Name, Node: name})] {
+			if c.later[d.Name] || c.evicted[c.evictable(sim.Plugin{Driver: d.Name, Node: name})] {
 				continue
 			}
 			if d.HasNode() && (d.Own == nil || d.Own.OnEveryNode()) && !c.IsInstalled(d.Name, name) {
@@ -174,6 +174,9 @@ func (c *Cluster) missing() string {
 		}
 	}
 	for _, d := range c.options.Drivers {
+		if c.later[d.Name] {
+			continue
+		}
 		if there, err := c.proxies(c.ctx, d.Name, "controller", ""); d.HasController() && (err != nil || len(there) == 0) {
 			return fmt.Sprintf("the controller plugin of %s to run", d.Name)
 		}

@@ -1,0 +1,22 @@
+package realcluster
+
+import (
+	"context"
+	"strings"
+)
+
+// Metrics are those of a node's kubelet, as its metrics endpoint shows them; none while it is down.
+func (c *Cluster) Metrics(node string) (lines []string) {
+	ctx, cancel := context.WithTimeout(c.ctx, askTime)
+	defer cancel()
+	text, err := c.clients.CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes/" + node + "/proxy/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(c.options.Deploy.Scope.Plain(string(text))) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

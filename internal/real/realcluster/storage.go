@@ -1,0 +1,87 @@
+package realcluster
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/mockprogram"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/sim"
+)
+
+// ChangeNode changes what the reference driver says of a node in NodeGetInfo, from the next call on.
+func (c *Cluster) ChangeNode(driver, node string, info mock.NodeInfo) error {
+	c.note(node, "%s says something else of its node", sim.Plugin{Driver: driver, Node: node})
+	return c.orderBackend(driver, mockprogram.ChangeNodePath, mockprogram.ChangeNode{Node: node, Info: info})
+}
+
+// SetVolumeCondition makes a volume of the reference driver abnormal, or well again without a message.
+func (c *Cluster) SetVolumeCondition(pv *corev1.PersistentVolume, message string) error {
+	driver, handle, err := c.handleOf(pv)
+	if err != nil {
+		return err
+	}
+	return c.orderBackend(driver, mockprogram.SetConditionPath, mockprogram.SetCondition{Volume: handle, Message: message})
+}
+
+// Detach detaches a volume of the reference driver from a node, so that Kubernetes does not notice.
+func (c *Cluster) Detach(pv *corev1.PersistentVolume, node string) error {
+	driver, handle, err := c.handleOf(pv)
+	if err != nil {
+		return err
+	}
+	id := c.nodeID(driver, node)
+	c.note(node, "volume %s detached from %s at the driver itself", handle, id)
+	return c.orderBackend(driver, mockprogram.DetachPath, mockprogram.Detach{Volume: handle, Node: id})
+}
+
+// handleOf is a PersistentVolume as its driver knows it, which is another name where several runs share a cluster.
+func (c *Cluster) handleOf(pv *corev1.PersistentVolume) (driver, handle string, err error) {
+	there, err := c.clients.CoreV1().PersistentVolumes().Get(c.ctx, c.volumeInCluster(pv.Name), metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return "", "", environment(err, "read volume %s", pv.Name)
+	case there.Spec.CSI == nil:
+		return "", "", &sim.ConfigError{Subject: fmt.Sprintf("volume %q", pv.Name), Problem: "it has no CSI source, so no driver knows it"}
+	}
+	return there.Spec.CSI.Driver, there.Spec.CSI.VolumeHandle, nil
+}
+
+// nodeID is the id under which a node is registered.
+func (c *Cluster) nodeID(driver, node string) string {
+	info, _ := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})
+	if info != nil {
+		for _, d := range info.Spec.Drivers {
+			if d.Name == c.options.Deploy.Scope.Plain(driver) {
+				return d.NodeID
+			}
+		}
+	}
+	return node
+}
+
+// orderBackend asks the backend of the reference driver for something behind the back of Kubernetes.
+func (c *Cluster) orderBackend(driver, path string, order any) error {
+	doing := "reach the backend of " + driver
+	port := c.driver(driver).Orders
+	if port == 0 {
+		return &sim.ConfigError{Subject: fmt.Sprintf("driver %q", driver), Problem: "only the storage system of the reference driver can be reached"}
+	}
+	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(driver))
+	if err != nil {
+		return environment(err, "%s", doing)
+	}
+	for _, pod := range pods.Items {
+		if isRunning(pod, deploy.BackendContainer) && pod.DeletionTimestamp == nil {
+			_, err := c.ask(c.ctx, place{namespace: pod.Namespace, pod: pod.Name, port: port}, "POST", path, nil, order)
+			return environment(err, "%s", doing)
+		}
+	}
+	return environment(errors.New("its pod does not run"), "%s", doing)
+}
