@@ -257,6 +257,11 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	}
 	volumes, err := c.mountsOfProgram(p, c.spec)
 	command.Volumes = append(command.Volumes, volumes...)
+	if err == nil && command.Root == nil && c.options.ClusterDNS != "" {
+		var resolv machine.Volume
+		resolv, err = c.showResolvConf()
+		command.Volumes = append(command.Volumes, resolv)
+	}
 	command.Hostname, command.Limits = c.hostname(), limitsOf(c.sizes[c.spec.Name])
 	command.Bare, command.Stdin, command.StdinOnce, command.Terminal = true, c.spec.Stdin, c.spec.StdinOnce, c.spec.TTY
 	return command, err

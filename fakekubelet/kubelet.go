@@ -48,6 +48,8 @@ type Options struct {
 	Wire      *wire.Wire
 	// Data is what containers do with their volumes. Default: nothing.
 	Data *datacheck.Check
+	// ClusterDNS is the name server of pods. It is set where pods have networks of their own. Default: pods have the node's.
+	ClusterDNS string
 	// API is how programs in containers reach the API server. Default: not at all.
 	API *API
 }

@@ -29,7 +29,7 @@ func (w *podWorker) hostname() string {
 func (w *podWorker) hosts() string {
 	text := "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n" +
 		"fe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n" +
-		loopback + "\t" + w.hostname() + "\n"
+		w.address() + "\t" + w.hostname() + "\n"
 	if w.pod.Spec.HostNetwork {
 		of, _ := w.options.Machine.ReadFile("/etc/hosts") // a machine may have none
 		text = "# Kubernetes-managed hosts file (host network).\n" + string(of)

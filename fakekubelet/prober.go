@@ -167,7 +167,7 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 		}
 		host := cmp.Or(h.TCPSocket.Host, b.address())
 		return b.call(p, b.name(), limit, fmt.Sprintf("dial tcp %s:%d: i/o timeout", host, port), func(ctx context.Context) probe.Answer {
-			return probe.TCP(ctx, host, port)
+			return probe.TCP(ctx, b.dialer(), host, port)
 		}), nil
 	}
 	service := ""
@@ -175,7 +175,7 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 		service = *b.spec.GRPC.Service
 	}
 	return b.call(p, b.name(), limit, fmt.Sprintf("timeout: health rpc did not complete within %v", limit), func(ctx context.Context) probe.Answer {
-		return probe.GRPC(ctx, b.address(), int(b.spec.GRPC.Port), service)
+		return probe.GRPC(ctx, b.dialer(), b.address(), int(b.spec.GRPC.Port), service)
 	}), nil
 }
 
@@ -188,9 +188,12 @@ func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAc
 	at := probe.URL(action, cmp.Or(action.Host, c.address()), port)
 	late := fmt.Sprintf("Get %q: context deadline exceeded (Client.Timeout exceeded while awaiting headers)", at)
 	return c.call(p, what, limit, late, func(ctx context.Context) probe.Answer {
-		return probe.HTTP(ctx, at, action.HTTPHeaders, c.Version.String())
+		return probe.HTTP(ctx, c.dialer(), at, action.HTTPHeaders, c.Version.String())
 	}), nil
 }
+
+// dialer is how the kubelet reaches containers.
+func (c *container) dialer() probe.Dial { return probe.Dial(c.options.Runtime.Dialer()) }
 
 // port finds a port by its number, or among the container's by its name.
 func (c *container) port(p intstr.IntOrString) (int, error) {

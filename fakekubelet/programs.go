@@ -26,6 +26,11 @@ func (w *podWorker) runPrograms(p *kernel.Process) bool {
 	if w.fresh {
 		w.options.Runtime.Run(w.pod, func(*corev1.Container) []runtime.Mount { return nil })
 	}
+	if err := w.options.Runtime.MakeNetwork(w.pod); err != nil {
+		w.options.Runtime.Stop(w.pod.UID)
+		w.Event(w.pod, corev1.EventTypeWarning, "FailedCreatePodSandBox", "Failed to create pod sandbox: %v", err)
+		return false
+	}
 	w.programs = nil
 	for i := range w.pod.Spec.InitContainers {
 		w.programs = append(w.programs, w.newContainer(&w.pod.Spec.InitContainers[i], true))

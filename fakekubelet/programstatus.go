@@ -40,8 +40,10 @@ func (w *podWorker) report(p *kernel.Process) {
 		if isFinal(s.Phase) && slices.ContainsFunc(w.programs, (*container).running) {
 			s.Phase = was // the end is shown when nothing runs any more [pkg/kubelet/status/status_manager.go: mergePodStatus]
 		}
-		s.HostIP, s.PodIP = w.options.Address, w.address()
-		s.HostIPs, s.PodIPs = []corev1.HostIP{{IP: s.HostIP}}, []corev1.PodIP{{IP: s.PodIP}}
+		s.HostIP, s.HostIPs = w.options.Address, []corev1.HostIP{{IP: w.options.Address}}
+		if at := w.address(); at != "" { // one that it had stays, when its network is gone
+			s.PodIP, s.PodIPs = at, []corev1.PodIP{{IP: at}}
+		}
 	})
 }
 
@@ -49,15 +51,21 @@ func isFinal(phase corev1.PodPhase) bool {
 	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 
-// loopback is the address of all pods: programs share the network of the machine.
+// loopback is the address of all pods where programs share the network of the machine.
 const loopback = "127.0.0.1"
 
-// address is the pod's own; in the host's network it is the node's.
+// address is the pod's own, empty if it has none yet; in the host's network it is the node's.
 func (w *podWorker) address() string {
-	if w.pod.Spec.HostNetwork {
+	switch own := w.options.Runtime.Address(w.pod.UID); {
+	case w.pod.Spec.HostNetwork:
 		return w.options.Address
+	case w.options.ClusterDNS == "":
+		return loopback
+	case own.IsValid():
+		return own.String()
+	default:
+		return ""
 	}
-	return loopback
 }
 
 func (w *podWorker) conditions(s *corev1.PodStatus) {

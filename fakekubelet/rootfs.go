@@ -61,8 +61,8 @@ func (c *container) rootOf(root *runtime.RootFS) *machine.Root {
 		Dir: root.Dir, User: root.User, Capabilities: capabilitiesOf(nil),
 		Files: map[string]string{"/etc/hosts": c.hosts(), "/etc/hostname": c.hostname() + "\n"},
 	}
-	if text, err := c.options.Machine.ReadFile("/etc/resolv.conf"); err == nil {
-		r.Files["/etc/resolv.conf"] = string(text)
+	if text := c.resolvConf(); text != "" {
+		r.Files["/etc/resolv.conf"] = text
 	}
 	for _, group := range runtime.SupplementalGroups(c.pod) {
 		r.Groups = append(r.Groups, uint32(group))

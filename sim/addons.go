@@ -141,7 +141,7 @@ func (c *Simulation) makeAddonsPod(s AddonsSidecar) {
 	c.addonsPods++
 	address := fmt.Sprintf("10.64.0.%d", c.addonsPods)
 	if c.runsOutside(AddonsManager) {
-		address = "127.0.0.1"
+		address = c.loopbackSeen()
 	}
 	deployment := c.World.Start("deployment of "+name, "")
 	deployment.Go("pod", func(p *kernel.Process) {

@@ -30,7 +30,7 @@ func (c *Simulation) reachAddons() {
 	}
 }
 
-// addonsOutside is the network between programs of CSI-Addons here and elsewhere: loopback.
+// addonsOutside is the network between programs of CSI-Addons here and elsewhere: those here are on loopback.
 type addonsOutside struct{ *Simulation }
 
 // Serve answers who comes with a token that the cluster knows.
@@ -63,7 +63,7 @@ func (a addonsOutside) Dial(address string, secured bool) (fakecontroller.Addons
 	if secured {
 		token = a.managerToken
 	}
-	return bearer.Dial(address, token)
+	return bearer.Dial(a.dial, address, token)
 }
 
 // managerToken is a token of the account that a controller manager without one of its own has.

@@ -73,23 +73,34 @@ func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
 	return &apiserver.Page{Type: contentType, Body: body}, nil
 }
 
-// Port reaches the ports of a pod with programs on loopback: these have the network of the machine.
+// Port reaches the ports of a pod with programs on its loopback.
 func (c insideNodes) Port(pod *corev1.Pod) (apiserver.Dial, error) {
 	for i := range pod.Spec.Containers {
-		if program, err := c.program(pod, pod.Spec.Containers[i].Name); err == nil && program != nil {
-			return dialLoopback, nil
+		program, err := c.program(pod, pod.Spec.Containers[i].Name)
+		if err != nil || program == nil {
+			continue
 		}
+		dial, err := program.Dialer()
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, port int32) (net.Conn, error) { return dialLoopback(ctx, dial, port) }, nil
 	}
 	return nil, fmt.Errorf("pod %s has no port: its containers are records, images: has no program for them", pod.Name)
 }
 
-func dialLoopback(ctx context.Context, port int32) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+// dialLoopback connects with a port of loopback.
+func dialLoopback(ctx context.Context, dial fakekubelet.Dial, port int32) (net.Conn, error) {
+	conn, err := dial(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, fmt.Errorf("failed to connect to localhost:%d inside namespace of the pod, IPv4: %w", port, err)
 	}
 	return conn, nil
+}
+
+// Dial connects with an address of the cluster.
+func (c insideNodes) Dial(ctx context.Context, to string) (net.Conn, error) {
+	return c.dial(ctx, "tcp", to)
 }
 
 // program is what runs as a container, nil if it is a record.

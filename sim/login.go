@@ -12,13 +12,14 @@ type Host struct {
 	Name, Address string
 	cluster       *Simulation
 	machine       machine.Machine
+	network       *machine.Network
 }
 
 // Hosts are all nodes.
 func (c *Simulation) Hosts() []Host {
 	var all []Host
 	for _, n := range c.nodes {
-		all = append(all, Host{Name: n.Name, Address: n.address, cluster: c, machine: n.machine})
+		all = append(all, Host{Name: n.Name, Address: n.address, cluster: c, machine: n.machine, network: n.network})
 	}
 	return all
 }
@@ -33,7 +34,7 @@ func (h Host) Run(ctx context.Context, args []string, s machine.Stdio, terminal 
 	if err := apart.Within(func() error { return nil }); err != nil {
 		return 0, err
 	}
-	command := machine.Command{Path: h.shell(), Args: args, Env: []string{"HOME=/root"}, Bare: true, Dir: "/", Attached: &s, Terminal: terminal}
+	command := machine.Command{Path: h.shell(), Args: args, Env: []string{"HOME=/root"}, Bare: true, Dir: "/", Attached: &s, Terminal: terminal, Network: h.network}
 	if terminal {
 		command.Env = append(command.Env, "TERM=xterm")
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -16,7 +17,7 @@ import (
 // controlPlaneName is the machine on which controller plugins run.
 const controlPlaneName = "control-plane"
 
-// firstAddress is that of the first node; the others follow it. All are loopback's: nodes share the network of the machine.
+// firstAddress is that of the first node; the others follow it. All are loopback's, where nodes share the network of the machine.
 var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // startMachines makes the computers of the nodes and that of the control plane:
@@ -36,19 +37,26 @@ func (c *Simulation) startMachines() error {
 		return err
 	}
 	var err error
-	if c.controlPlane, err = c.newMachine(controlPlaneName); err != nil {
+	if c.controlPlane, err = c.newMachine(controlPlaneName, nil); err != nil {
 		return err
 	}
 	if err := c.startReplicaMachines(); err != nil {
 		return err
 	}
 	address := firstAddress
-	for _, o := range c.options.Nodes {
-		m, err := c.newMachine(o.Name)
+	for i, o := range c.options.Nodes {
+		networks, err := c.networkOf(i)
 		if err != nil {
 			return err
 		}
-		c.nodes = append(c.nodes, newNode(c, o, address.String(), m))
+		if networks != nil {
+			address = networks.Node.Address
+		}
+		m, err := c.newMachine(o.Name, networks)
+		if err != nil {
+			return err
+		}
+		c.nodes = append(c.nodes, newNode(c, o, address.String(), m, networks))
 		address = address.Next()
 	}
 	return nil
@@ -67,7 +75,8 @@ func (r *run) makeDirectory(parent string) error {
 	return nil
 }
 
-func (c *Simulation) newMachine(name string) (machine.Machine, error) {
+// newMachine makes a computer, with networks if it is that of a node that has some.
+func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (machine.Machine, error) {
 	if c.run.work == nil {
 		return machine.NewMemory(name), nil
 	}
@@ -80,7 +89,7 @@ func (c *Simulation) newMachine(name string) (machine.Machine, error) {
 		wanted = Namespace
 	}
 	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
-		return c.newApart(name, dir)
+		return c.newApart(name, dir, networks)
 	}
 	if wanted == None {
 		c.apart = "by directories only, as asked for"
@@ -101,7 +110,7 @@ func (c *Simulation) keepTime(d *machine.Disk) {
 }
 
 // newApart makes a machine in a mount namespace of its own.
-func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
+func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) (machine.Machine, error) {
 	through := []string{c.run.work.Path()}
 	for _, given := range c.options.HostPaths {
 		real, err := machine.HostPath(given)
@@ -110,7 +119,11 @@ func (c *Simulation) newApart(name, dir string) (machine.Machine, error) {
 		}
 		through = append(through, real)
 	}
-	m, err := machine.NewNamespace(name, dir, c.options.onDisk(), through...)
+	var network *machine.Network
+	if networks != nil {
+		network = networks.Node
+	}
+	m, err := machine.NewNetworked(name, dir, c.options.onDisk(), network, through...)
 	var refusal *namespaces.Refusal
 	switch {
 	case errors.As(err, &refusal):

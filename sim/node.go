@@ -17,6 +17,7 @@ type node struct {
 	Node
 	address string // the node's own, on loopback
 	machine machine.Machine
+	network *machine.Network // its own; nil for that of csisim
 	runtime *fakekubelet.Runtime
 	kubelet *fakekubelet.Kubelet // nil while it is down
 	stopped time.Duration        // when the kubelet went down last
@@ -25,23 +26,27 @@ type node struct {
 	pace    component.Pace       // of the kubelet
 }
 
-func newNode(c *Simulation, o Node, address string, m machine.Machine) *node {
+func newNode(c *Simulation, o Node, address string, m machine.Machine, networks *fakekubelet.Networks) *node {
 	var programs fakekubelet.RuntimeOptions
 	if c.options.hasImages() {
-		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir()}
+		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir(), Networks: networks}
 		if c.options.Pull != nil {
 			programs.Pull = c.pull
 		}
 	}
 	programs.RefuseUnmapped = c.options.RefuseUnmapped
-	return &node{Node: o, address: address, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
+	n := &node{Node: o, address: address, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
+	if networks != nil {
+		n.network = networks.Node
+	}
+	return n
 }
 
 func (n *node) startKubelet(c *Simulation) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
 		Name: n.Name, Address: n.address, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
-		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(),
+		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(), ClusterDNS: c.nameServer(),
 	})
 	n.kubelet.SetPace(&n.pace)
 	c.invariants.KubeletStarted(n.Name)

@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/world/address"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/legacy"
@@ -129,6 +130,8 @@ type Options struct {
 	// in PEM that its clients trust, for the programs of Images. Default: it is not.
 	Address   string
 	Authority []byte
+	// Network gives the nodes and their pods networks of their own; nodes need mount namespaces then. Default: they have that of this machine.
+	Network Network
 	// NoDataCheck keeps the containers of pods from writing to their volumes and from
 	// reading what they wrote. Default: false.
 	NoDataCheck bool
@@ -319,6 +322,9 @@ func (o Options) reach() *fakekubelet.API {
 	host, port, err := net.SplitHostPort(o.Address)
 	if err != nil {
 		return nil
+	}
+	if o.Network != nil {
+		host, port = address.API.String(), "443"
 	}
 	return &fakekubelet.API{Host: host, Port: port, Authority: o.Authority}
 }

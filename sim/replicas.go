@@ -34,7 +34,7 @@ func (c *Simulation) startReplicaMachines() error {
 		most = max(most, d.Replicas)
 	}
 	for n := 2; n <= most; n++ {
-		m, err := c.newMachine(fmt.Sprintf("%s-%d", controlPlaneName, n))
+		m, err := c.newMachine(fmt.Sprintf("%s-%d", controlPlaneName, n), nil)
 		if err != nil {
 			return err
 		}

@@ -142,7 +142,9 @@ func (c *Simulation) Close() error {
 	}
 	errs = append(errs, c.keepWritten())
 	for _, n := range c.nodes {
+		n.runtime.PowerOff()
 		errs = append(errs, n.machine.Close())
+		n.leaveNetwork()
 	}
 	for _, m := range c.controlPlanes() {
 		errs = append(errs, m.Close())

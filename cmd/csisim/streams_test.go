@@ -312,7 +312,7 @@ func TestRequestsArePassedOnToPods(t *testing.T) {
 		name, says string
 		code       int
 	}{
-		{"web:" + at.Port(), "error trying to reach service: failed to connect to localhost:" + at.Port(), http.StatusServiceUnavailable},
+		{"web:" + at.Port(), "error trying to reach service: dial tcp 127.0.0.1:" + at.Port() + ": connect: connection refused", http.StatusServiceUnavailable},
 		{"nobody:80", `pods \"nobody\" not found`, http.StatusNotFound},
 		{"a:web:80:90", `invalid pod request \"a:web:80:90\"`, http.StatusBadRequest},
 	} {

@@ -37,6 +37,7 @@ type upFlags struct {
 	unmapped               string
 	pull                   bool
 	authorization          string
+	network                string
 }
 
 func newUp(env environment) *cobra.Command {
@@ -68,6 +69,9 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 			if !slices.Contains(authorizations, f.authorization) {
 				return usage("%w", unknown("mode of --authorization", f.authorization, authorizations))
 			}
+			if !slices.Contains(networkModes, f.network) {
+				return usage("%w", unknown("mode of --network", f.network, networkModes))
+			}
 			if err := checkName(f.name); err != nil {
 				return err
 			}
@@ -95,6 +99,8 @@ After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
 	complete(command, "unmapped", cobra.FixedCompletions(unmappedModes, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.authorization, "authorization", alwaysAllow, "who may do what with the API: `MODE` is none (everybody everything) or rbac (what roles and bindings allow)")
 	complete(command, "authorization", cobra.FixedCompletions(authorizations, cobra.ShellCompDirectiveNoFileComp))
+	networkFlag(flags, &f.network)
+	complete(command, "network", cobra.FixedCompletions(networkModes, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "file", completeScenarios)
 	for _, flag := range []string{"name", "port", "speed"} {
@@ -154,7 +160,11 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	result, err := scenario.Run(ctx, s, scenario.RunOptions{
+	joined, err := f.connect(env, s)
+	if err != nil {
+		return err
+	}
+	options := scenario.RunOptions{
 		RootFS: roots, RefuseUnmapped: f.unmapped == refuse, Pull: pull,
 		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Token: token, Start: time.Now(), OnDisk: true,
 		Address: shown.host, Authority: authority,
@@ -164,9 +174,17 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 			if err != nil {
 				return err
 			}
+			if joined != nil {
+				joined.Serve(c.Discovery())
+			}
 			return errors.Join(live(ctx, env, c, newPort(listener, serving), access, shown, f.speed), missing.print(env.stdout))
 		},
-	})
+	}
+	if joined != nil {
+		defer joined.Close()
+		options.Network = joined
+	}
+	result, err := scenario.Run(ctx, s, options)
 	if result != nil && len(result.Notes) > 0 {
 		fmt.Fprintln(env.stdout, strings.Join(result.Notes, "\n"))
 	}

@@ -2,14 +2,17 @@ package network
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
+	"gvisor.dev/gvisor/pkg/tcpip"
 	"gvisor.dev/gvisor/pkg/tcpip/adapters/gonet"
 	"gvisor.dev/gvisor/pkg/tcpip/network/ipv4"
 	"gvisor.dev/gvisor/pkg/tcpip/stack"
@@ -69,13 +72,22 @@ func accept(r *tcp.ForwarderRequest) *gonet.TCPConn {
 	return gonet.NewTCPConn(&queue, endpoint)
 }
 
+// Dial connects with an address of the cluster, IP and port, as one of the machine that csisim runs on.
+func (n *Network) Dial(ctx context.Context, protocol, to string) (net.Conn, error) {
+	at, err := netip.ParseAddrPort(to)
+	if err != nil {
+		return nil, err
+	}
+	return n.dial(ctx, strings.TrimSuffix(protocol, "4"), at)
+}
+
 // dial connects with where an address of the cluster leads: a service to one of its pods, the host's to loopback of the machine that csisim
 // runs on, and others, which are outside, to themselves.
 func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) (net.Conn, error) {
 	if c := n.cluster.Load(); c != nil && address.Services.Contains(to.Addr()) {
 		backends, _ := (*c).Backends(to, protocol)
 		if len(backends) == 0 {
-			return nil, errRefused
+			return nil, refused(protocol, to)
 		}
 		to = backends[rand.IntN(len(backends))]
 	}
@@ -87,17 +99,27 @@ func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) 
 		return d.DialContext(ctx, protocol, to.String())
 	}
 	if n.device(to.Addr()) == nil {
-		return nil, errRefused
+		return nil, refused(protocol, to)
 	}
 	at := stackAddress(to)
 	if protocol == "udp" {
 		return gonet.DialUDP(n.stack, nil, &at, ipv4.ProtocolNumber)
 	}
-	return gonet.DialContextTCP(ctx, n.stack, at, ipv4.ProtocolNumber)
+	conn, err := gonet.DialContextTCP(ctx, n.stack, at, ipv4.ProtocolNumber)
+	var failed *net.OpError
+	switch {
+	case errors.As(err, &failed) && failed.Err.Error() == new(tcpip.ErrConnectionRefused).String():
+		return nil, refused(protocol, to)
+	case err != nil: // nil of the stack's type is no nil here
+		return nil, err
+	}
+	return conn, nil
 }
 
-// errRefused is returned for an address that nobody has.
-var errRefused = os.NewSyscallError("connect", syscall.ECONNREFUSED)
+// refused is the system's error for an address at which nobody listens.
+func refused(protocol string, at netip.AddrPort) error {
+	return &net.OpError{Op: "dial", Net: protocol, Addr: net.TCPAddrFromAddrPort(at), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+}
 
 // stream is a connection of which each side can end what it sends.
 type stream interface {

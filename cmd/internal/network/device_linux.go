@@ -118,12 +118,3 @@ func addDefaultRoute(socket int) error {
 	}
 	return nil
 }
-
-// permitted tries.
-func permitted() error {
-	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: "/dev/net/tun", Err: err}
-	}
-	return unix.Close(fd)
-}

@@ -156,14 +156,14 @@ func (a *answer) record(name dnsmessage.Name, kind dnsmessage.Type, body dnsmess
 }
 
 // addPorts adds ports that have a name, if it was asked for such.
-func (a *answer) addPorts(ports []Port) {
+func (a *answer) addPorts(ports []net.SRV) {
 	if a.question.Type != dnsmessage.TypeSRV {
 		return
 	}
 	for _, p := range ports {
-		target, err := dnsmessage.NewName(p.Name + ".")
+		target, err := dnsmessage.NewName(p.Target + ".")
 		if err == nil {
-			a.record(a.question.Name, dnsmessage.TypeSRV, &dnsmessage.SRVResource{Weight: 1, Port: p.Number, Target: target})
+			a.record(a.question.Name, dnsmessage.TypeSRV, &dnsmessage.SRVResource{Weight: 1, Port: p.Port, Target: target})
 		}
 	}
 }

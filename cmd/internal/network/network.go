@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"gvisor.dev/gvisor/pkg/tcpip/stack"
 
 	"github.com/csisim/csisim/internal/world/address"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Cluster is what the network asks of the cluster. It is safe for concurrent use.
@@ -26,15 +28,9 @@ type Cluster interface {
 	// Addresses are those of a name of the cluster's domain; false if there is no such name.
 	Addresses(name string) ([]netip.Addr, bool)
 	// Ports are the ports that a name such as "_http._tcp.web.default.svc.cluster.local" leads to; false if there is no such name.
-	Ports(name string) ([]Port, bool)
+	Ports(name string) ([]net.SRV, bool)
 	// Alias is another name for one of the cluster's domain; empty if it has none.
 	Alias(name string) string
-}
-
-// Port is a port that has a name.
-type Port struct {
-	Name   string // of the host
-	Number uint16
 }
 
 // Network is the network of a cluster.
@@ -62,8 +58,21 @@ func New() (*Network, error) {
 	return n, nil
 }
 
-// Permitted reports why the machine that csisim runs on allows no networks to this user; nil if it does.
-func Permitted() error { return permitted() }
+// Permitted tries whether the machine that csisim runs on allows networks to this user, and returns why not.
+func Permitted() error {
+	tried, err := machine.NewNetwork(address.Host, func(at netip.Addr) (leave func(), err error) {
+		d, err := openDevice(at)
+		if err != nil {
+			return nil, err
+		}
+		return func() { _ = d.file.Close() }, nil
+	})
+	if err != nil {
+		return err
+	}
+	tried.Close()
+	return nil
+}
 
 // Serve makes the services and names of a cluster known.
 func (n *Network) Serve(c Cluster) { n.cluster.Store(&c) }

@@ -163,11 +163,11 @@ func (c *cluster) Alias(name string) string {
 	return map[string]string{"elsewhere.default.svc.cluster.local": "localhost"}[name]
 }
 
-func (c *cluster) Ports(name string) ([]network.Port, bool) {
+func (c *cluster) Ports(name string) ([]net.SRV, bool) {
 	if name != "_http._tcp.web.default.svc.cluster.local" {
 		return nil, false
 	}
-	return []network.Port{{Name: "web.default.svc.cluster.local", Number: 80}}, true
+	return []net.SRV{{Target: "web.default.svc.cluster.local", Port: 80}}, true
 }
 
 func TestPodsListenOnOnePortAndReachEachOther(t *testing.T) {

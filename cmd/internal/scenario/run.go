@@ -56,6 +56,8 @@ type RunOptions struct {
 	RootFS map[string]sim.RootFS
 	// RefuseUnmapped makes containers of images that images does not name fail. Default: they are records.
 	RefuseUnmapped bool
+	// Network is that of sim.Options.
+	Network sim.Network
 	// Pull is that of sim.Options.
 	Pull func(ctx context.Context, image string) (sim.RootFS, error)
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.

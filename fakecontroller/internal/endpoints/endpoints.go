@@ -89,6 +89,9 @@ func subsets(s *corev1.Service, port corev1.ServicePort, pods []*corev1.Pod) []c
 			all = append(all, corev1.EndpointSubset{Ports: []corev1.EndpointPort{{Name: port.Name, Port: number, Protocol: port.Protocol}}})
 		}
 		address := corev1.EndpointAddress{IP: pod.Status.PodIP, NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod)}
+		if name := workload.HostnameIn(s, pod); name != nil {
+			address.Hostname = *name
+		}
 		if workload.Serves(s, pod) {
 			all[i].Addresses = append(all[i].Addresses, address)
 		} else {

@@ -53,7 +53,7 @@ func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.
 	for _, pod := range pods {
 		ready, ends := workload.Serves(s, pod), pod.DeletionTimestamp != nil
 		wanted.Endpoints = append(wanted.Endpoints, discoveryv1.Endpoint{
-			Addresses: []string{pod.Status.PodIP}, NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod),
+			Addresses: []string{pod.Status.PodIP}, Hostname: workload.HostnameIn(s, pod), NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod),
 			Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: new(workload.Holds(pod, corev1.PodReady)), Terminating: &ends},
 		})
 	}

@@ -29,6 +29,9 @@ type Answer struct {
 	Output string
 }
 
+// Dial connects with an address of the network in which programs are asked.
+type Dial func(ctx context.Context, network, to string) (net.Conn, error)
+
 // most is how much of an answer's body is read, in bytes.
 const most = 10 * 1024
 
@@ -49,7 +52,7 @@ func address(host string, port int) string { return net.JoinHostPort(host, strco
 
 // HTTP asks with GET, in the name of a kubelet of a version such as "1.36". Anything
 // from 200 to 399 is well.
-func HTTP(ctx context.Context, at string, headers []corev1.HTTPHeader, version string) Answer {
+func HTTP(ctx context.Context, dial Dial, at string, headers []corev1.HTTPHeader, version string) Answer {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return Answer{Output: err.Error()}
@@ -66,6 +69,7 @@ func HTTP(ctx context.Context, at string, headers []corev1.HTTPHeader, version s
 	request.Host = given.Get("Host")
 	client := &http.Client{
 		Transport: &http.Transport{
+			DialContext:       dial,
 			DisableKeepAlives: true, DisableCompression: true,
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // as kubelets do: the certificate is the pod's own
 		},
@@ -95,8 +99,8 @@ func follow(to *http.Request, via []*http.Request) error {
 }
 
 // TCP asks whether somebody listens.
-func TCP(ctx context.Context, host string, port int) Answer {
-	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address(host, port))
+func TCP(ctx context.Context, dial Dial, host string, port int) Answer {
+	connection, err := dial(ctx, "tcp", address(host, port))
 	if err != nil {
 		return Answer{Output: err.Error()}
 	}
@@ -105,8 +109,9 @@ func TCP(ctx context.Context, host string, port int) Answer {
 }
 
 // GRPC asks the health service.
-func GRPC(ctx context.Context, host string, port int, service string) Answer {
-	connection, err := grpc.NewClient("passthrough:///"+address(host, port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+func GRPC(ctx context.Context, dial Dial, host string, port int, service string) Answer {
+	connection, err := grpc.NewClient("passthrough:///"+address(host, port), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return dial(ctx, "tcp", at) }))
 	if err != nil {
 		return Answer{Output: fmt.Sprintf("error: failed to connect service at %q: %v", address(host, port), err)}
 	}

@@ -37,7 +37,11 @@ func (r *Runtime) holderOf(c *Program) (*machine.Process, error) {
 		return s.holder, nil
 	}
 	root := machine.Root{Dir: c.Command.Root.Dir}
-	holder, err := r.options.Machine.Start(machine.Command{Root: &root, Dir: "/", Bare: true})
+	network, err := r.networkOf(c.pod)
+	if err != nil {
+		return nil, err
+	}
+	holder, err := r.options.Machine.Start(machine.Command{Root: &root, Dir: "/", Bare: true, Network: network})
 	if err != nil {
 		return nil, fmt.Errorf("start the sandbox of pod %s: %w", c.pod.Name, err)
 	}

@@ -93,6 +93,9 @@ func (c *Program) Start(command machine.Command) {
 	var process *machine.Process
 	err := c.settleProcesses(command.Root)
 	if err == nil {
+		command.Network, err = c.runtime.networkOf(c.pod)
+	}
+	if err == nil {
 		process, err = c.runtime.options.Machine.Start(command)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ package runtime
 import (
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"syscall"
 
@@ -27,6 +28,7 @@ type Runtime struct {
 	options   Options
 	programs  map[types.UID]map[string]*Program
 	pulled    map[string]RootFS // that were fetched, by image as containers name it
+	latest    netip.Addr        // that a pod was given
 }
 
 // Options say what containers are. The zero value makes all of them records.
@@ -40,6 +42,8 @@ type Options struct {
 	RefuseUnmapped bool
 	// Pull fetches further images. It is called on threads of its own. Default: they are not fetched.
 	Pull func(ctx context.Context, image string) (RootFS, error)
+	// Networks are those that programs are in. Default: csisim's own.
+	Networks *Networks
 	// Machine is the computer on which programs run.
 	Machine machine.Machine
 	// LogDir is the directory of the host for what programs write.
@@ -52,6 +56,7 @@ type sandbox struct {
 	namespace, name, version, uid string
 	running                       []string
 	holder                        *machine.Process // of the processes that the pod's containers share; nil if they do not
+	network                       *machine.Network // the pod's own, once a program was in it; nil without
 }
 
 // Mount is what a container sees of a volume.
@@ -65,10 +70,14 @@ type Mount struct {
 
 // New returns a node's runtime without containers.
 func New(w *component.World, node string, o Options) *Runtime {
-	return &Runtime{
+	r := &Runtime{
 		world: w, node: node, options: o,
 		sandboxes: map[types.UID]*sandbox{}, programs: map[types.UID]map[string]*Program{}, pulled: map[string]RootFS{},
 	}
+	if o.Networks != nil {
+		r.latest = o.Networks.Pods.Masked().Addr()
+	}
+	return r
 }
 
 // Running reports whether the pod has a sandbox.
@@ -146,6 +155,7 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	if s.holder != nil {
 		_ = s.holder.Signal(syscall.SIGKILL) // it may have ended with the node
 	}
+	s.leaveNetwork()
 	name := s.namespace + "/" + s.name
 	for range s.running {
 		r.record("StopContainer", name, nil)
@@ -156,7 +166,12 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 }
 
 // PowerOff ends all containers without a trace of an orderly stop.
-func (r *Runtime) PowerOff() { clear(r.sandboxes) }
+func (r *Runtime) PowerOff() {
+	for _, uid := range r.Pods() {
+		r.sandboxes[uid].leaveNetwork()
+	}
+	clear(r.sandboxes)
+}
 
 func (r *Runtime) record(method, pod string, detail any) {
 	r.world.Trace.AddChange(trace.Entry{Kind: trace.Runtime, Actor: "kubelet", Node: r.node, Method: method, Name: pod, Detail: detail})

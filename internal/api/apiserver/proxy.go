@@ -7,10 +7,13 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// proxy passes a request on to a node or a pod.
+// proxy passes a request on to a node, a service or a pod.
 func (q *request) proxy() error {
-	if q.info.resource == "nodes" {
+	switch q.info.resource {
+	case "nodes":
 		return q.proxyNode()
+	case "services":
+		return q.proxyService()
 	}
 	return q.proxyPod()
 }

@@ -24,7 +24,7 @@ func (q *request) proxyPod() error {
 	}
 	q.info.name = name
 	var number uint64
-	var dial Dial
+	address := ""
 	err := q.exclusively(func() error {
 		object, err := q.object()
 		if err != nil {
@@ -40,8 +40,11 @@ func (q *request) proxyPod() error {
 		if q.server.streams == nil || q.server.options.Nodes == nil {
 			return errNoStreams
 		}
-		if dial, err = q.server.options.Nodes.Port(pod); err != nil {
+		if _, err = q.server.options.Nodes.Port(pod); err != nil {
 			return unreachable(err)
+		}
+		if address = pod.Status.PodIP; address == "" {
+			return badRequest("address not allowed")
 		}
 		return nil
 	})
@@ -52,7 +55,7 @@ func (q *request) proxyPod() error {
 	if scheme == "https" {
 		to.Scheme = scheme
 	}
-	q.passOn(to, func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, int32(number)) })
+	q.passOn(to, net.JoinHostPort(address, strconv.FormatUint(number, 10)))
 	return nil
 }
 
@@ -66,8 +69,11 @@ func firstPort(pod *corev1.Pod) string {
 	return "80"
 }
 
-// passOn has another server answer the request. It does not learn who asks.
-func (q *request) passOn(to *url.URL, dial func(ctx context.Context, network, address string) (net.Conn, error)) {
+// passOn has another server answer the request, at an address of the cluster. It does not learn who asks.
+func (q *request) passOn(to *url.URL, address string) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return q.server.options.Nodes.Dial(ctx, address)
+	}
 	transport := &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,

@@ -28,8 +28,10 @@ type Nodes interface {
 	// Page is what the kubelet of a node answers to a request of its own server, nil if it has no such
 	// page. The error says that it cannot be reached at that port; an empty one is its own.
 	Page(node, port, path string) (*Page, error)
-	// Port finds how a port of a pod is reached.
+	// Port finds how a port of a pod's loopback is reached.
 	Port(pod *corev1.Pod) (Dial, error)
+	// Dial connects with an address of the cluster, IP and port, as the server does.
+	Dial(ctx context.Context, to string) (net.Conn, error)
 }
 
 // Page is what a server answers.

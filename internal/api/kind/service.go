@@ -3,6 +3,7 @@ package kind
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -19,6 +20,7 @@ func init() {
 		}),
 		Warnings:       fromBoth(func(s, _ *corev1.Service) []string { return serviceWarnings(s) }),
 		AnswersDeleted: true,
+		Subresources:   []Subresource{{Name: "proxy", Verbs: proxyVerbs, GVK: schema.GroupVersionKind{Version: "v1", Kind: "ServiceProxyOptions"}}},
 	})
 }
 

@@ -3,6 +3,7 @@ package bearer_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestWhoIsServed(t *testing.T) {
 			at, stop, err := bearer.Serve(0, test.isGood, func(r grpc.ServiceRegistrar) { identity.RegisterIdentityServer(r, server{}) })
 			require.NoError(t, err)
 			defer stop()
-			conn, err := bearer.Dial(at.String(), test.token)
+			conn, err := bearer.Dial(new(net.Dialer).DialContext, at.String(), test.token)
 			require.NoError(t, err)
 			defer conn.Close()
 			_, err = identity.NewIdentityClient(conn).GetIdentity(t.Context(), &identity.GetIdentityRequest{})
@@ -66,7 +67,7 @@ func TestNobodyListensAfterTheEnd(t *testing.T) {
 	at, stop, err := bearer.Serve(0, nil, func(grpc.ServiceRegistrar) {})
 	require.NoError(t, err)
 	stop()
-	conn, err := bearer.Dial(at.String(), nil)
+	conn, err := bearer.Dial(new(net.Dialer).DialContext, at.String(), nil)
 	require.NoError(t, err)
 	defer conn.Close()
 	_, err = identity.NewIdentityClient(conn).GetIdentity(t.Context(), &identity.GetIdentityRequest{})

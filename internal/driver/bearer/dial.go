@@ -3,6 +3,7 @@ package bearer
 import (
 	"context"
 	"crypto/tls"
+	"net"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -10,13 +11,17 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
+// Network connects with an address.
+type Network func(ctx context.Context, network, to string) (net.Conn, error)
+
 // Dial is a client of a server, which is reached at the first call. The token is asked for before each call;
 // without one there is neither TLS nor a token. A-POOL-2
-func Dial(address string, token func() (string, error)) (*grpc.ClientConn, error) {
+func Dial(network Network, address string, token func() (string, error)) (*grpc.ClientConn, error) {
+	in := grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return network(ctx, "tcp", at) })
 	if token == nil {
-		return grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		return grpc.NewClient("passthrough:///"+address, in, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}
-	return grpc.NewClient("passthrough:///"+address,
+	return grpc.NewClient("passthrough:///"+address, in,
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})), // #nosec G402 -- the sidecar's certificate is of its own making
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			text, err := token()

@@ -13,6 +13,8 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"github.com/csisim/csisim/internal/world/address"
 )
 
 // life is longer than any live cluster's.
@@ -30,7 +32,8 @@ func New() (tls.Certificate, []byte, error) {
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(life),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, IsCA: true,
-		DNSNames: []string{"localhost", "kubernetes.default.svc"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames:    []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc." + address.Domain},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), address.API.AsSlice()},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

@@ -37,6 +37,15 @@ func Serves(s *corev1.Service, pod *corev1.Pod) bool {
 	return s.Spec.PublishNotReadyAddresses || Ready(pod) && pod.DeletionTimestamp == nil
 }
 
+// HostnameIn is what a pod is called within a service, nil if it has no name there.
+// [k8s.io/endpointslice/util/controller_utils.go: ShouldSetHostname]
+func HostnameIn(s *corev1.Service, pod *corev1.Pod) *string {
+	if pod.Spec.Hostname == "" || pod.Spec.Subdomain != s.Name {
+		return nil
+	}
+	return &pod.Spec.Hostname
+}
+
 // TargetPort is the number of the port of a pod that a service port leads to; false if the pod has no port of that name.
 func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	if port.TargetPort.StrVal == "" {

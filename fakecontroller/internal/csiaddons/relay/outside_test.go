@@ -3,6 +3,7 @@ package relay_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ func (l *loopback) Dial(address string, secured bool) (relay.Connection, error) 
 	if secured {
 		token = func() (string, error) { return l.token, nil }
 	}
-	return bearer.Dial(l.at[int(netip.MustParseAddrPort(address).Port())], token)
+	return bearer.Dial(new(net.Dialer).DialContext, l.at[int(netip.MustParseAddrPort(address).Port())], token)
 }
 
 func (*loopback) Left(context.Context) time.Duration { return time.Hour }

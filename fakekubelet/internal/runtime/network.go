@@ -1,0 +1,113 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Networks are the networks of a node: its own, which pods with hostNetwork have, and one for each other pod.
+type Networks struct {
+	Node *machine.Network
+	// Pods are the addresses of pods. The first one is nobody's.
+	Pods netip.Prefix
+	// Join makes the network of a pod a part of the cluster's.
+	Join machine.Join
+}
+
+// Address is a pod's own address; it is not valid before its sandbox has a network, nor where programs have that of csisim.
+func (r *Runtime) Address(uid types.UID) (at netip.Addr) {
+	if s := r.sandboxes[uid]; s != nil && s.network != nil {
+		return s.network.Address
+	}
+	return at
+}
+
+// MakeNetwork makes the network of a pod that has a sandbox.
+func (r *Runtime) MakeNetwork(pod *corev1.Pod) error {
+	_, err := r.networkOf(pod)
+	return err
+}
+
+// networkOf is the network that a pod's programs are in, nil for csisim's. The first of them makes it.
+func (r *Runtime) networkOf(pod *corev1.Pod) (*machine.Network, error) {
+	networks := r.options.Networks
+	switch s := r.sandboxes[pod.UID]; {
+	case networks == nil:
+		return nil, nil
+	case pod.Spec.HostNetwork:
+		return networks.Node, nil
+	case s == nil:
+		return nil, fmt.Errorf("pod %s has no sandbox", pod.Name)
+	case s.network == nil:
+		at, err := r.freeAddress()
+		if err != nil {
+			return nil, err
+		}
+		if s.network, err = machine.NewNetwork(at, networks.Join); err != nil {
+			return nil, err
+		}
+		r.latest = at
+		return s.network, nil
+	default:
+		return s.network, nil
+	}
+}
+
+// freeAddress is the next one after the latest that no pod has.
+func (r *Runtime) freeAddress() (netip.Addr, error) {
+	taken := map[netip.Addr]bool{r.options.Networks.Pods.Masked().Addr(): true, r.options.Networks.Pods.Masked().Addr().Next(): true}
+	for _, uid := range r.Pods() {
+		taken[r.Address(uid)] = true
+	}
+	at := r.latest
+	for range 1 << (32 - r.options.Networks.Pods.Bits()) {
+		at = at.Next()
+		if !r.options.Networks.Pods.Contains(at.Next()) { // the last one is the subnet's
+			at = r.options.Networks.Pods.Masked().Addr()
+		}
+		if !taken[at] {
+			return at, nil
+		}
+	}
+	return at, errors.New("failed to allocate for range 0: no IP addresses available in range set: " + r.options.Networks.Pods.String())
+}
+
+// Dial connects with an address, IP and port.
+type Dial func(ctx context.Context, network, to string) (net.Conn, error)
+
+// Dialer is how the programs of the container's pod connect.
+func (c *Program) Dialer() (Dial, error) {
+	own, err := c.runtime.networkOf(c.pod)
+	return dialer(own), err
+}
+
+// Dialer is how the node connects.
+func (r *Runtime) Dialer() Dial {
+	if r.options.Networks == nil {
+		return dialer(nil)
+	}
+	return dialer(r.options.Networks.Node)
+}
+
+// dialer is how programs in a network connect, nil being csisim's.
+func dialer(from *machine.Network) Dial {
+	if from == nil {
+		return new(net.Dialer).DialContext
+	}
+	return from.Dial
+}
+
+// leaveNetwork ends the network of a sandbox.
+func (s *sandbox) leaveNetwork() {
+	if s.network != nil {
+		s.network.Close()
+	}
+}

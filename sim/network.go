@@ -1,0 +1,98 @@
+package sim
+
+import (
+	"context"
+	"net"
+	"net/netip"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/world/address"
+	"github.com/csisim/csisim/internal/world/discovery"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Network connects the networks of nodes and pods with each other and with what is outside. The cluster's services and names are for it to
+// serve: see Discovery.
+type Network interface {
+	// Join makes the network namespace that the calling OS thread is in a part of it, with an address, until leave is called.
+	Join(at netip.Addr) (leave func(), err error)
+	// Dial connects with an address of the cluster, IP and port, as the API server does.
+	Dial(ctx context.Context, network, to string) (net.Conn, error)
+}
+
+// Discovery is how the services of a cluster are found. It is safe for concurrent use.
+type Discovery struct{ cluster *Simulation }
+
+// Discovery is that of the cluster.
+func (c *Simulation) Discovery() Discovery { return Discovery{c} }
+
+// Backends are where a port of a service's address leads; false if no service has it.
+func (d Discovery) Backends(at netip.AddrPort, protocol string) (found []netip.AddrPort, ok bool) {
+	d.cluster.Exclusively(func() { found, ok = discovery.Backends(d.cluster.World.Store, at, protocol) })
+	return found, ok
+}
+
+// Addresses are those of a name of the cluster's domain; false if there is no such name.
+func (d Discovery) Addresses(name string) (found []netip.Addr, ok bool) {
+	d.cluster.Exclusively(func() { found, ok = discovery.Addresses(d.cluster.World.Store, name) })
+	return found, ok
+}
+
+// Alias is the name that a service of type ExternalName stands for, empty if the name is of no such service.
+func (d Discovery) Alias(name string) (other string) {
+	d.cluster.Exclusively(func() { other = discovery.Alias(d.cluster.World.Store, name) })
+	return other
+}
+
+// Ports are the targets of the name of a service's port; false if there is no such name.
+func (d Discovery) Ports(name string) (found []net.SRV, ok bool) {
+	d.cluster.Exclusively(func() { found, ok = discovery.Ports(d.cluster.World.Store, name) })
+	return found, ok
+}
+
+// networkOf makes the network of a node, by its number from 0; nil if nodes have that of csisim.
+func (c *Simulation) networkOf(number int) (*fakekubelet.Networks, error) {
+	if c.options.Network == nil {
+		return nil, nil
+	}
+	at := address.FirstNode
+	for range number {
+		at = at.Next()
+	}
+	own, err := machine.NewNetwork(at, c.options.Network.Join)
+	if err != nil {
+		return nil, &EnvironmentError{"give nodes networks of their own", err}
+	}
+	return &fakekubelet.Networks{Node: own, Pods: address.PodsOf(number), Join: c.options.Network.Join}, nil
+}
+
+// nameServer is that of pods, empty if they have the node's.
+func (c *Simulation) nameServer() string {
+	if c.options.Network == nil {
+		return ""
+	}
+	return address.DNS.String()
+}
+
+// loopbackSeen is the address by which pods reach loopback of the machine that csisim runs on.
+func (c *Simulation) loopbackSeen() string {
+	if c.options.Network == nil {
+		return "127.0.0.1"
+	}
+	return address.Host.String()
+}
+
+// dial connects with an address as the API server does.
+func (c *Simulation) dial(ctx context.Context, network, to string) (net.Conn, error) {
+	if c.options.Network == nil {
+		return new(net.Dialer).DialContext(ctx, network, to)
+	}
+	return c.options.Network.Dial(ctx, network, to)
+}
+
+// leaveNetwork ends the network of the node.
+func (n *node) leaveNetwork() {
+	if n.network != nil {
+		n.network.Close()
+	}
+}
