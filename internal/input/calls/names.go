@@ -146,7 +146,7 @@ func (n *Names) About(e *trace.Event) string {
 		return n.Volume(e)
 	case trace.API:
 		return n.aboutObject(e)
-	case trace.KubeEvent:
+	case trace.KubeEvent, trace.DataLost: // they name it in their message
 		return n.aboutEvent(e)
 	}
 	return ""
@@ -177,7 +177,7 @@ func (n *Names) aboutObject(e *trace.Event) string {
 	return ""
 }
 
-// aboutEvent finds the volume of a Kubernetes event, which names it in its message or is about its claim.
+// aboutEvent finds the volume of an event that names it in its message or is about its claim.
 func (n *Names) aboutEvent(e *trace.Event) string {
 	var found volume
 	for _, known := range n.byPV {
