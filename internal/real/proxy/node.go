@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -42,19 +43,18 @@ func Node(ctx context.Context, o NodeOptions) error {
 		return fmt.Errorf("listen for commands: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /run", func(w http.ResponseWriter, r *http.Request) {
-		var asked NodeCommand
-		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Command) == 0 {
-			http.Error(w, "read the command: there is none", http.StatusBadRequest)
-			return
-		}
+	mux.HandleFunc("POST /run", commanded(func(w http.ResponseWriter, r *http.Request, command []string) {
+		var out strings.Builder
 		var done NodeOutput
-		var err error
-		if done.Output, err = onNode(r.Context(), asked.Command); err != nil {
+		if err := onNode(r.Context(), command, &out); err != nil {
 			done.Error = err.Error()
 		}
+		done.Output = out.String()
 		_ = json.NewEncoder(w).Encode(done) // the reader is gone
-	})
+	}))
+	mux.HandleFunc("POST /follow", commanded(func(w http.ResponseWriter, r *http.Request, command []string) {
+		_ = onNode(r.Context(), command, atOnce{w}) // the reader has what it has printed
+	}))
 	server := &http.Server{Handler: bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -64,4 +64,24 @@ func Node(ctx context.Context, o NodeOptions) error {
 	case err := <-failed:
 		return errors.Join(err, server.Close())
 	}
+}
+
+// commanded reads the command that a request has.
+func commanded(do func(http.ResponseWriter, *http.Request, []string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var asked NodeCommand
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Command) == 0 {
+			http.Error(w, "read the command: there is none", http.StatusBadRequest)
+			return
+		}
+		do(w, r, asked.Command)
+	}
+}
+
+// atOnce sends what is written as soon as it is.
+type atOnce struct{ http.ResponseWriter }
+
+func (w atOnce) Write(text []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(text)
+	return n, errors.Join(err, http.NewResponseController(w.ResponseWriter).Flush())
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -11,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onNode runs a command among the files and mounts of the node's process 1, and returns what it printed.
-func onNode(ctx context.Context, command []string) (output string, err error) {
+// onNode runs a command among the files and mounts of the node's process 1.
+func onNode(ctx context.Context, command []string, out io.Writer) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -21,16 +22,15 @@ func onNode(ctx context.Context, command []string) (output string, err error) {
 			err = fmt.Errorf("enter the mount namespace of the node: %w", err)
 			return
 		}
-		var out, complaints strings.Builder
+		var complaints strings.Builder
 		child := exec.CommandContext(ctx, command[0], command[1:]...)
-		child.Stdout, child.Stderr, child.Dir = &out, &complaints, "/"
+		child.Stdout, child.Stderr, child.Dir = out, &complaints, "/"
 		if err = child.Run(); err != nil && complaints.Len() > 0 {
 			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(complaints.String()))
 		}
-		output = out.String()
 	}()
 	<-done
-	return output, err
+	return err
 }
 
 // enterNode gives this thread the mounts of process 1.

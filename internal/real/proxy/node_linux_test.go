@@ -1,12 +1,17 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,7 +21,7 @@ import (
 
 // Commands for a node run among the mounts of its process 1, for clients with the token, and say why they fail.
 func TestANodeRunsCommandsAmongItsOwnMounts(t *testing.T) {
-	if _, err := onNode(t.Context(), []string{"/bin/true"}); err != nil {
+	if err := onNode(t.Context(), []string{"/bin/true"}, io.Discard); err != nil {
 		t.Skipf("this user cannot enter the mount namespace of process 1: %v", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,6 +58,21 @@ func TestANodeRunsCommandsAmongItsOwnMounts(t *testing.T) {
 	assert.Equal(t, NodeOutput{Output: namespace + "\n"}, done)
 	_, done = run("secret", "sh", "-c", "echo part; echo lost >&2; exit 3")
 	assert.Equal(t, NodeOutput{Output: "part\n", Error: "exit status 3: lost"}, done)
+
+	text, err := json.Marshal(NodeCommand{Command: []string{"sh", "-c", "echo $$; exec sleep 1000"}})
+	require.NoError(t, err)
+	request, err := http.NewRequest(http.MethodPost, "http://"+address+"/follow", bytes.NewReader(text))
+	require.NoError(t, err)
+	request.Header.Set(TokenHeader, "secret")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	line, err := bufio.NewReader(response.Body).ReadString('\n')
+	require.NoError(t, err, "it is sent while the command runs")
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	require.NoError(t, err)
+	assert.NoError(t, syscall.Kill(pid, 0), "it runs")
+	require.NoError(t, response.Body.Close())
+	assert.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, time.Minute, 5*time.Millisecond, "it ends with whoever reads it")
 
 	cancel()
 	require.NoError(t, <-over)

@@ -5,8 +5,9 @@ package proxy
 import (
 	"context"
 	"errors"
+	"io"
 )
 
-func onNode(context.Context, []string) (string, error) {
-	return "", errors.New("nodes run Linux")
+func onNode(context.Context, []string, io.Writer) error {
+	return errors.New("nodes run Linux")
 }

@@ -1,10 +1,12 @@
 package realcluster
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +35,28 @@ func (n *NodePods) Run(ctx context.Context, node string, command ...string) (str
 		return "", err
 	}
 	return n.cluster.runThrough(ctx, nodePodAt(node), command)
+}
+
+// Follow runs a command on a node until ctx ends, and calls line with each line that it prints.
+func (n *NodePods) Follow(ctx context.Context, node string, line func(string), command ...string) error {
+	text, err := json.Marshal(proxy.NodeCommand{Command: command})
+	if err != nil {
+		return err
+	}
+	stream, err := n.cluster.request(nodePodAt(node), "POST", "/follow", nil).Body(text).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for lines := bufio.NewReader(stream); ; {
+		text, err := lines.ReadString('\n')
+		if text != "" {
+			line(strings.TrimSuffix(text, "\n"))
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // PowerOff is not possible: nothing that runs on a node could give it its power back.

@@ -1,7 +1,11 @@
 package realcluster
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,10 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -42,4 +49,46 @@ func TestANodeThatMayNotBeReachedEndsTheRun(t *testing.T) {
 func TestNodesThatAreNotNeededAreNotReached(t *testing.T) {
 	c := &Cluster{ctx: t.Context(), options: Options{Nodes: []string{"node-a"}}}
 	assert.NoError(t, c.reachNodes())
+}
+
+// What a command on a node prints is read as it comes, through the API and the pod on the node.
+func TestACommandOfANodeIsFollowedThroughItsPod(t *testing.T) {
+	var asked proxy.NodeCommand
+	gone := make(chan struct{})
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, fmt.Sprintf("/api/v1/namespaces/kube-system/pods/csisim-on-node-a:%d/proxy/follow", deploy.NodePort), r.URL.Path)
+		assert.Equal(t, "secret", r.Header.Get(proxy.TokenHeader))
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&asked))
+		fmt.Fprint(w, "first\nsecond\n")
+		assert.NoError(t, http.NewResponseController(w).Flush())
+		<-r.Context().Done()
+		close(gone)
+	}))
+	defer api.Close()
+	clients, err := kubernetes.NewForConfig(&rest.Config{Host: api.URL})
+	require.NoError(t, err)
+	c := &Cluster{ctx: t.Context(), clients: clients, options: Options{Deploy: deploy.Options{Proxy: "secret"}}}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	lines, ended := make(chan string, 10), make(chan error, 1)
+	go func() {
+		ended <- (&NodePods{cluster: c}).Follow(ctx, "node-a", func(line string) { lines <- line }, "journalctl", "--follow")
+	}()
+	assert.Equal(t, "first", <-lines)
+	assert.Equal(t, "second", <-lines)
+	assert.Equal(t, []string{"journalctl", "--follow"}, asked.Command)
+	end()
+	assert.Error(t, <-ended)
+	<-gone
+}
+
+// No pod is made on a node only to read the log of its runtime.
+func TestTheRuntimeOfANodeIsReadWhereStepsReachIt(t *testing.T) {
+	c, _ := withPods(t)
+	c.options.Nodes = []string{"node-a"}
+	c.options.Machines = &NodePods{cluster: c}
+	assert.Error(t, c.canLook("node-a"))
+	c.followRuntimes() // nobody is asked
+	c.options.Reach = true
+	assert.NoError(t, c.canLook("node-a"))
 }

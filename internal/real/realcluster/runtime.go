@@ -31,13 +31,16 @@ type runtimeLog struct {
 	stopped    map[string]bool      // ids: a kubelet asks again until the runtime has nothing left
 }
 
-// followRuntimes begins to read the logs of the scenario's nodes, if whoever reaches them can.
+// followRuntimes begins to read the logs of the scenario's nodes, as far as commands are run there anyway.
 func (c *Cluster) followRuntimes() {
 	nodes, can := c.options.Machines.(Follower)
 	if !can {
 		return
 	}
 	for _, node := range c.options.Nodes {
+		if c.canLook(node) != nil {
+			continue
+		}
 		l := &runtimeLog{Cluster: c, node: node, last: time.Now(), sandboxes: map[string]store.Key{}, containers: map[string]store.Key{}, creating: map[string]asked{}, stopped: map[string]bool{}}
 		go l.follow(nodes)
 	}
