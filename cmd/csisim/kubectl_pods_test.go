@@ -82,7 +82,7 @@ func TestKubectlForwardsPorts(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
 	}
-	c := startStreams(t)
+	c := startStreams(t, "--network", "host")
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served ", r.URL.Path) }))
 	defer served.Close()
 	at, err := url.Parse(served.URL)

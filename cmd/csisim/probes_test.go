@@ -67,9 +67,9 @@ func (c *programCluster) eventsAbout(pod string) string {
 	return strings.Join(all, "\n")
 }
 
-// Who answers HTTP is the test itself: programs share the network of the machine.
+// Who answers HTTP is the test itself, whose network the pods share.
 func TestReadinessFollowsItsProbe(t *testing.T) {
-	c := startPrograms(t)
+	c := startPrograms(t, "--network", "host")
 	var code atomic.Int32
 	code.Store(http.StatusServiceUnavailable)
 	agents := make(chan string, 100)
@@ -101,7 +101,7 @@ func TestReadinessFollowsItsProbe(t *testing.T) {
 }
 
 func TestAContainerThatFailsItsLivenessProbeIsRestarted(t *testing.T) {
-	c := startPrograms(t)
+	c := startPrograms(t, "--network", "host")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port

@@ -118,7 +118,7 @@ spec:
       echo; cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; ls /var/run/secrets/kubernetes.io/serviceaccount
       readlink /etc/settings/motd; cat /one/motd; echo
       touch /etc/settings/x 2>/dev/null || echo read-only
-      test "$KUBERNETES_SERVICE_HOST" = 127.0.0.1 && test -n "$KUBERNETES_SERVICE_PORT" && test -z "$XDG_CACHE_HOME" && echo in-cluster
+      test -n "$KUBERNETES_SERVICE_HOST" && test -n "$KUBERNETES_SERVICE_PORT" && test -z "$XDG_CACHE_HOME" && echo in-cluster
       exit 0
     env:
     - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}

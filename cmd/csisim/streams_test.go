@@ -65,8 +65,8 @@ type streamsCluster struct {
 	config *rest.Config
 }
 
-func startStreams(t *testing.T) *streamsCluster {
-	c := startPrograms(t)
+func startStreams(t *testing.T, flags ...string) *streamsCluster {
+	c := startPrograms(t, flags...)
 	for _, pod := range streamsPods {
 		c.make(pod, inPhase(corev1.PodRunning))
 	}
@@ -239,7 +239,7 @@ func TestEphemeralContainersAreAddedToPods(t *testing.T) {
 
 // A port of a pod is reached through the API.
 func TestPortsAreForwarded(t *testing.T) {
-	c := startStreams(t)
+	c := startStreams(t, "--network", "host")
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "served ", r.URL.Path) }))
 	defer served.Close()
 	at, err := url.Parse(served.URL)
@@ -280,7 +280,7 @@ func TestPortsAreForwarded(t *testing.T) {
 
 // A request that a client sends to a port of a pod is answered by what listens there, which does not learn the client's token.
 func TestRequestsArePassedOnToPods(t *testing.T) {
-	c := startStreams(t)
+	c := startStreams(t, "--network", "host")
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 		body, _ := io.ReadAll(r.Body) // it is empty or short

@@ -19,7 +19,7 @@ const (
 var networkModes = []string{autoNetwork, clusterNetwork, hostNetwork}
 
 func networkFlag(flags *pflag.FlagSet, mode *string) {
-	flags.StringVar(mode, "network", hostNetwork,
+	flags.StringVar(mode, "network", autoNetwork,
 		"network of containers that are programs: `MODE` is cluster (each node and each pod has one of its own), host (all share that of this machine) or auto (cluster, where this machine permits it)")
 }
 

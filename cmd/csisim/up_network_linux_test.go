@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,11 +15,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/portforward"
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/cmd/internal/network"
@@ -81,6 +84,35 @@ spec:
 	return strings.Split(strings.TrimSpace(c.log(name, corev1.PodLogOptions{})), "\n")
 }
 
+// forwarded is what is answered at a port of a pod that is forwarded.
+func (c *programCluster) forwarded(pod, port string) string {
+	c.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
+	require.NoError(c.t, err)
+	target := c.CoreV1().RESTClient().Post().Resource("pods").Namespace("default").Name(pod).SubResource("portforward").URL()
+	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(target, config)
+	require.NoError(c.t, err)
+	stop, ready, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	forwarder, err := portforward.NewForStreaming(dialer, []string{"0:" + port}, stop, ready, io.Discard, io.Discard)
+	require.NoError(c.t, err)
+	go func() { ended <- forwarder.ForwardPorts() }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		c.t.Fatal(err)
+	}
+	ports, err := forwarder.GetPorts()
+	require.NoError(c.t, err)
+	answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d", ports[0].Local))
+	require.NoError(c.t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(c.t, err)
+	close(stop)
+	require.NoError(c.t, <-ended)
+	return string(text)
+}
+
 const (
 	aloneImage   = "registry.local/alone:1"
 	programImage = "registry.local/program:1"
@@ -111,7 +143,7 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}
 	for i, image := range []string{aloneImage, programImage} {
 		answers := c.answers(fmt.Sprintf("client-%d", i), image, "http://"+one+":8080", "http://"+two+":8080", "http://"+far+":8080",
 			"http://web", "http://web.default.svc.cluster.local", "http://"+network.HostName+":"+port,
-			"https://kubernetes.default/version", "http://"+one+":8081", "http://nobody.default.svc.cluster.local", "http://127.0.0.1:"+port)
+			"https://kubernetes.default/version", "https://10.96.0.1/version", "http://"+one+":8081", "http://nobody.default.svc.cluster.local", "http://127.0.0.1:"+port)
 		pod, err := c.CoreV1().Pods("default").Get(t.Context(), fmt.Sprintf("client-%d", i), metav1.GetOptions{})
 		require.NoError(t, err)
 		own := pod.Status.PodIP
@@ -121,7 +153,7 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}
 			assert.Regexp(t, "^(one|two|far) to 10.245.0.1$", by, "a service's pods see the proxy")
 		}
 		assert.Equal(t, "laptop", answers[5])
-		assert.Contains(t, text, `"gitVersion"`, "the API's certificate is good for its name")
+		assert.Equal(t, 2, strings.Count(text, `"gitVersion"`), "the API's certificate is good for its name and its address")
 		assert.Contains(t, text, "dial tcp "+one+":8081: connect: connection refused")
 		assert.Contains(t, text, "lookup nobody.default.svc.cluster.local on 10.96.0.10:53: no such host")
 		assert.Contains(t, text, "dial tcp 127.0.0.1:"+port+": connect: connection refused", "loopback is the pod's own")
@@ -129,6 +161,7 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}
 	answer, err := c.CoreV1().Pods("default").ProxyGet("", "far", "8080", "/", nil).DoRaw(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "far to 10.245.0.1", string(answer))
+	assert.Equal(t, "two to 127.0.0.1", c.forwarded("two", "8080"), "port-forward leads to loopback of the pod")
 	c.down()
 }
 
@@ -214,4 +247,29 @@ func TestANetworkIsOneOfThree(t *testing.T) {
 	r := csisim(t, "up", "--network", "bridge")
 	assert.Equal(t, exitInput, r.code)
 	assert.Contains(t, r.stderr, `unknown mode of --network "bridge"`)
+}
+
+// Where the machine permits no networks csisim up says so and why, unless it was asked for them.
+func TestWithoutPermissionProgramsShareTheNetworkOfTheMachine(t *testing.T) {
+	needsMounts(t)
+	needsNetworks(t)
+	require.NoError(t, unix.Mount("none", "/dev/net", "tmpfs", 0, ""))
+	defer func() { require.NoError(t, unix.Unmount("/dev/net", 0)) }()
+	p := newPlace(t, "")
+	alone(t, filepath.Join(p.dir, "alone.tar"))
+	p.write("cluster.yaml", fmt.Sprintf(networked, filepath.Join(binaries, "alone")))
+	file := filepath.Join(p.dir, "cluster.yaml")
+	const why = "make the network of 10.245.0.1: open /dev/net/tun: no such file or directory"
+
+	refused := csisim(t, "up", "--network", "cluster", "-f", file, "--work-dir", p.work, "--kubeconfig", filepath.Join(p.dir, "config"), "--name", "none")
+	assert.Equal(t, exitEnvironment, refused.code)
+	assert.Contains(t, refused.stderr, "networks of pods and nodes: "+why+"; --network host has all share that of this machine")
+
+	l := startUp(t, "-f", file, "--work-dir", p.work)
+	assert.Contains(t, l.output.String(), "Pods and nodes share the network of this machine, so that of two that listen on one port one fails: "+why+"\n")
+	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	require.NoError(t, err)
+	c := &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
+	assert.Equal(t, "127.0.0.1", c.server("one", aloneImage, "node-a"))
+	c.down()
 }
