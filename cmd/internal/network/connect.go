@@ -28,14 +28,19 @@ const patience = 30 * time.Second
 // connect connects a client in the cluster with where it wants to. It is refused if that cannot be reached.
 func (n *Network) connect(r *tcp.ForwarderRequest) {
 	to := wanted(r.ID())
-	n.forward(func() {
+	n.forwards.Go(func() {
+		from := n.device(addressOf(r.ID().RemoteAddress))
+		if from == nil { // it has left
+			r.Complete(true)
+			return
+		}
 		if to == resolver {
 			if client := accept(r); client != nil {
-				n.answerStream(client)
+				n.answerStream(from.ctx, client)
 			}
 			return
 		}
-		ctx, cancel := context.WithTimeout(n.ctx, patience)
+		ctx, cancel := context.WithTimeout(from.ctx, patience)
 		server, err := n.dial(ctx, "tcp", to)
 		cancel()
 		if err != nil {
@@ -43,16 +48,25 @@ func (n *Network) connect(r *tcp.ForwarderRequest) {
 			return
 		}
 		if client := accept(r); client != nil {
-			n.splice(client, server)
+			splice(from.ctx, n.lifeOf(server), client, server)
 		} else {
 			_ = server.Close()
 		}
 	})
 }
 
-// forward runs what Close waits for.
-func (n *Network) forward(f func()) {
-	n.forwards.Go(f)
+// lifeOf ends with what a connection leads to, if that is of the cluster.
+func (n *Network) lifeOf(server net.Conn) context.Context {
+	at, err := netip.ParseAddrPort(server.RemoteAddr().String())
+	if err != nil || !inCluster(at.Addr()) {
+		return n.ctx
+	}
+	if d := n.device(at.Addr()); d != nil {
+		return d.ctx
+	}
+	gone, end := context.WithCancel(n.ctx)
+	end()
+	return gone
 }
 
 // wanted is where a client wants to.
@@ -127,14 +141,15 @@ type stream interface {
 	CloseWrite() error
 }
 
-// splice passes on what each side sends until both have ended.
-func (n *Network) splice(client stream, server net.Conn) {
+// splice passes on what each side sends until both have ended, or one of them is gone.
+func splice(from, to context.Context, client stream, server net.Conn) {
 	both := func() {
 		_ = client.Close()
 		_ = server.Close()
 	}
 	defer both()
-	defer context.AfterFunc(n.ctx, both)()
+	defer context.AfterFunc(from, both)()
+	defer context.AfterFunc(to, both)()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -16,6 +17,8 @@ const interfaceName = "eth0"
 type device struct {
 	address netip.Addr
 	file    *os.File
+	ctx     context.Context // of what is connected through it
+	end     context.CancelFunc
 }
 
 // write gives the namespace a packet. One that it does not take is lost, as on any network.
@@ -31,7 +34,7 @@ func openDevice(at netip.Addr) (*device, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	return &device{at, os.NewFile(uintptr(fd), "tun of "+at.String())}, nil // it can be waited for since it has an interface
+	return &device{address: at, file: os.NewFile(uintptr(fd), "tun of "+at.String())}, nil // it can be waited for since it has an interface
 }
 
 // configure makes the interface of a file, and gives it, and loopback, their addresses.

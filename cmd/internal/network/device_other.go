@@ -3,6 +3,7 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"os"
@@ -14,6 +15,8 @@ var errNotLinux = errors.New("only Linux has network namespaces")
 type device struct {
 	address netip.Addr
 	file    *os.File
+	ctx     context.Context // of what is connected through it
+	end     context.CancelFunc
 }
 
 func (*device) write([]byte) {}

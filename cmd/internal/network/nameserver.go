@@ -31,9 +31,9 @@ const (
 )
 
 // answerDatagrams answers the questions of one port of a client.
-func (n *Network) answerDatagrams(client *gonet.UDPConn) {
+func (n *Network) answerDatagrams(ctx context.Context, client *gonet.UDPConn) {
 	defer client.Close()
-	defer context.AfterFunc(n.ctx, func() { _ = client.Close() })()
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
 	question := make([]byte, mtu)
 	for {
 		_ = client.SetReadDeadline(time.Now().Add(2 * answerPatience)) // never fails
@@ -42,20 +42,22 @@ func (n *Network) answerDatagrams(client *gonet.UDPConn) {
 			return
 		}
 		asked := append([]byte(nil), question[:size]...)
-		n.forward(func() {
-			answer := n.answer(asked, "udp")
+		n.forwards.Go(func() {
+			answer := n.answer(ctx, asked, "udp")
 			if len(answer) > longestDatagram {
 				answer = truncated(answer)
 			}
-			_, _ = client.Write(answer) // who asks may be gone
+			if answer != nil {
+				_, _ = client.Write(answer) // who asks may be gone
+			}
 		})
 	}
 }
 
 // answerStream answers the questions of a connection.
-func (n *Network) answerStream(client net.Conn) {
+func (n *Network) answerStream(ctx context.Context, client net.Conn) {
 	defer client.Close()
-	defer context.AfterFunc(n.ctx, func() { _ = client.Close() })()
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
 	for {
 		var size [2]byte
 		if _, err := io.ReadFull(client, size[:]); err != nil {
@@ -65,7 +67,11 @@ func (n *Network) answerStream(client net.Conn) {
 		if _, err := io.ReadFull(client, question); err != nil {
 			return
 		}
-		if _, err := client.Write(withLength(n.answer(question, "tcp"))); err != nil {
+		answer := n.answer(ctx, question, "tcp")
+		if answer == nil {
+			return
+		}
+		if _, err := client.Write(withLength(answer)); err != nil {
 			return
 		}
 	}
@@ -77,7 +83,7 @@ func withLength(message []byte) []byte {
 }
 
 // answer is the answer to a message, nil for one that is none.
-func (n *Network) answer(message []byte, protocol string) []byte {
+func (n *Network) answer(ctx context.Context, message []byte, protocol string) []byte {
 	var p dnsmessage.Parser
 	head, err := p.Start(message)
 	if err != nil || head.Response {
@@ -87,7 +93,7 @@ func (n *Network) answer(message []byte, protocol string) []byte {
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, answerPatience)
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	name := strings.ToLower(strings.TrimSuffix(question.Name.String(), "."))
 	a := &answer{head: head, question: question}

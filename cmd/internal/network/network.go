@@ -94,6 +94,7 @@ func (n *Network) Join(at netip.Addr) (leave func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, d.file.Close())
 	}
+	d.ctx, d.end = context.WithCancel(n.ctx)
 	n.devices[at] = d
 	n.reading.Go(func() { n.read(d) })
 	return func() { n.remove(at) }, nil
@@ -105,6 +106,7 @@ func (n *Network) remove(at netip.Addr) {
 	delete(n.devices, at)
 	n.mu.Unlock()
 	if d != nil {
+		d.end()
 		_ = d.file.Close() // its reader ends
 	}
 }

@@ -193,6 +193,38 @@ func TestAPodThatIsGoneRefuses(t *testing.T) {
 	a.hears("c to 10.244.0.2", "10.244.0.3:8080")
 }
 
+// What a pod is connected with sees its end, and a client that of the pod behind a service.
+func TestConnectionsEndWithTheirPods(t *testing.T) {
+	s := start(t)
+	ended, over := make(chan error), make(chan struct{})
+	defer close(over)
+	hold := func(c net.Conn) {
+		_, err := io.Copy(io.Discard, c)
+		ended <- err
+	}
+	at := listen(t, "127.0.0.1:0", hold)
+	service := netip.MustParseAddrPort("10.96.0.11:80")
+	s.service(service, "10.244.0.3:8080")
+	client, server := s.pod("10.244.0.2"), s.pod("10.244.0.3", serve(8080, func(net.Conn) { <-over }))
+	toService, err := client.Dial(t.Context(), "tcp4", service.String())
+	require.NoError(t, err)
+	defer toService.Close()
+	server.Close()
+	require.NoError(t, toService.SetReadDeadline(time.Now().Add(10*time.Second)))
+	_, err = toService.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+
+	out, err := client.Dial(t.Context(), "tcp4", fmt.Sprintf("%s:%d", address.Host, at.Port()))
+	require.NoError(t, err)
+	defer out.Close()
+	client.Close()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server holds a connection of a pod that is gone")
+	}
+}
+
 func TestAnAddressIsGivenOnce(t *testing.T) {
 	s := start(t)
 	s.pod("10.244.0.2")

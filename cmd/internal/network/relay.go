@@ -16,32 +16,35 @@ const idle = 2 * time.Minute
 
 // relay passes on the datagrams of a client and what is answered.
 func (n *Network) relay(r *udp.ForwarderRequest) bool {
-	to := wanted(r.ID())
+	to, from := wanted(r.ID()), n.device(addressOf(r.ID().RemoteAddress))
+	if from == nil { // it has left
+		return true
+	}
 	var queue waiter.Queue
 	endpoint, err := r.CreateEndpoint(&queue)
 	if err != nil {
 		return false
 	}
 	client := gonet.NewUDPConn(&queue, endpoint)
-	n.forward(func() {
+	n.forwards.Go(func() {
 		if to == resolver {
-			n.answerDatagrams(client)
+			n.answerDatagrams(from.ctx, client)
 			return
 		}
-		ctx, cancel := context.WithTimeout(n.ctx, patience)
+		ctx, cancel := context.WithTimeout(from.ctx, patience)
 		server, err := n.dial(ctx, "udp", to)
 		cancel()
 		if err != nil {
 			_ = client.Close()
 			return
 		}
-		n.exchange(client, server)
+		exchange(from.ctx, client, server)
 	})
 	return true
 }
 
-// exchange passes on datagrams in both directions until neither side has sent any for a while.
-func (n *Network) exchange(a, b net.Conn) {
+// exchange passes on datagrams in both directions until neither side has sent any for a while, or ctx is done.
+func exchange(ctx context.Context, a, b net.Conn) {
 	var last atomic.Int64
 	touch := func() { last.Store(time.Now().UnixNano()) }
 	touch()
@@ -69,7 +72,7 @@ func (n *Network) exchange(a, b net.Conn) {
 		select {
 		case <-look.C:
 			quiet = time.Now().UnixNano()-last.Load() > int64(idle)
-		case <-n.ctx.Done():
+		case <-ctx.Done():
 			quiet = true
 		case <-done:
 			left--
