@@ -51,7 +51,7 @@ func (m *podManager) start() {
 				m.volumes.NodeChanged()
 			}
 			m.list()
-			p.Rest("pods of its node", follow)
+			p.React("pods of its node", follow)
 		}
 		follow(p)
 	})

@@ -98,14 +98,16 @@ func (c *Controller) run(p *kernel.Process) {
 	if !c.opts.DisableReconcileSync && c.opts.ReconcileSyncPeriod >= time.Second { // C-ADC-50
 		c.syncer = c.Go("sync", c.verify)
 	}
-	for {
+	var take func(*kernel.Process)
+	take = func(p *kernel.Process) {
 		c.takeNodes(in)
 		c.takeDrivers(in)
 		c.takeClaims(in)
 		c.takePods(in)
 		c.takeAttachments(in)
-		p.Park("news of pods, claims, nodes, drivers and attachments")
+		p.React("news of pods, claims, nodes, drivers and attachments", take)
 	}
+	take(p)
 }
 
 // mark makes the next pass look at a pair.

@@ -15,7 +15,8 @@ import (
 func (r *run) inform(p *kernel.Process) {
 	attachments := component.Watch[*storagev1.VolumeAttachment](r.Component, p, store.ByIndex(kind.AttachmentsByAttacher, r.features.driver))
 	volumes := component.Watch[*corev1.PersistentVolume](r.Component, p)
-	for {
+	var take func(*kernel.Process)
+	take = func(p *kernel.Process) {
 		for e, ok := attachments.Next(); ok; e, ok = attachments.Next() {
 			r.attachmentChanged(e)
 		}
@@ -24,8 +25,9 @@ func (r *run) inform(p *kernel.Process) {
 				r.volumes.Add(store.KeyOf(e.Object))
 			}
 		}
-		p.Park("VolumeAttachments and PersistentVolumes")
+		p.React("VolumeAttachments and PersistentVolumes", take)
 	}
+	take(p)
 }
 
 func (r *run) attachmentChanged(e store.Event[*storagev1.VolumeAttachment]) {

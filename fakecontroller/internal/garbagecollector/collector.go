@@ -19,7 +19,8 @@ const Workers = 20
 // Collector is one running garbage collector.
 type Collector struct {
 	*component.Component
-	graph graph
+	graph    graph
+	followed []following
 	// suspects are objects that may have lost their owners, owners those that
 	// are being deleted after or without their dependents.
 	suspects, owners *workqueue.Queue[identity]
@@ -37,23 +38,22 @@ func Start(w *component.World) *Collector {
 }
 
 func (c *Collector) follow(p *kernel.Process) {
-	var followed []following
-	redefined := true
-	for {
-		if redefined {
-			followed, redefined = c.followAll(p, followed), false
-		}
-		for _, f := range followed {
-			for f.Len() > 0 { // of most there is no news
-				e, _ := f.Next()
-				c.changed(f.resource, e)
-				redefined = redefined || f.resource.GVR.Resource == "customresourcedefinitions"
-			}
-		}
-		if !redefined {
-			p.Park("changes of any object")
+	for c.followed == nil || c.takeChanges() {
+		c.followed = c.followAll(p, c.followed)
+	}
+	p.React("changes of any object", c.follow)
+}
+
+// takeChanges takes in what the informers deliver, and reports whether there are other kinds now.
+func (c *Collector) takeChanges() (redefined bool) {
+	for _, f := range c.followed {
+		for f.Len() > 0 { // of most there is no news
+			e, _ := f.Next()
+			c.changed(f.resource, e)
+			redefined = redefined || f.resource.GVR.Resource == "customresourcedefinitions"
 		}
 	}
+	return redefined
 }
 
 // following is the watch of one resource.

@@ -26,6 +26,8 @@ const (
 type Controller struct {
 	*component.Component
 	started time.Duration
+	nodes   *store.Watcher[*corev1.Node]
+	pods    *store.Watcher[*corev1.Pod]
 	// suspects are pods that a change of theirs or of their node made worth a look.
 	suspects map[store.Key]bool
 	// missing is when a node with pods was first found missing.
@@ -46,23 +48,38 @@ func Start(w *component.World) *Controller {
 }
 
 func (c *Controller) run(p *kernel.Process) {
-	nodes := component.Watch[*corev1.Node](c.Component, p)
-	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
-			c.nodeChanged(e)
+	c.nodes = component.Watch[*corev1.Node](c.Component, p)
+	c.pods = component.Watch[*corev1.Pod](c.Component, p)
+	c.react(p)
+}
+
+// react takes in what is new. Most of the time that makes no pod suspect.
+func (c *Controller) react(p *kernel.Process) {
+	c.takeIn()
+	if len(c.suspects) == 0 {
+		p.React("pods that nobody ends", c.react)
+	} else {
+		p.GoOn(c.watchSuspects)
+	}
+}
+
+// watchSuspects makes passes until no pod is suspect.
+func (c *Controller) watchSuspects(p *kernel.Process) {
+	for len(c.suspects) > 0 {
+		if !p.ParkUntil("the next garbage collection", c.nextPass(p.Elapsed())) {
+			c.collect(p)
 		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			c.suspect(e.Object)
-		}
-		if len(c.suspects) == 0 {
-			p.Park("pods that nobody ends")
-			continue
-		}
-		if p.ParkUntil("the next garbage collection", c.nextPass(p.Elapsed())) {
-			continue
-		}
-		c.collect(p)
+		c.takeIn()
+	}
+	c.react(p)
+}
+
+func (c *Controller) takeIn() {
+	for e, ok := c.nodes.Next(); ok; e, ok = c.nodes.Next() {
+		c.nodeChanged(e)
+	}
+	for e, ok := c.pods.Next(); ok; e, ok = c.pods.Next() {
+		c.suspect(e.Object)
 	}
 }
 

@@ -107,7 +107,8 @@ func (c *Provisioner) run(p *kernel.Process) {
 	if c.promises.Can("CREATE_DELETE_SNAPSHOT") {
 		c.Go("snapshot sweep", c.sweepSnapshots)
 	}
-	for {
+	var take func(*kernel.Process)
+	take = func(p *kernel.Process) {
 		for e, ok := claims.Next(); ok; e, ok = claims.Next() {
 			c.claimChanged(e)
 		}
@@ -116,8 +117,9 @@ func (c *Provisioner) run(p *kernel.Process) {
 				c.volumes.Add(e.Object.Name)
 			}
 		}
-		p.Wait("claims and volumes to work on", func() bool { return claims.Len()+volumes.Len() > 0 })
+		p.React("claims and volumes to work on", take)
 	}
+	take(p)
 }
 
 // nameItself makes what the real program draws at random a function of the time

@@ -78,6 +78,11 @@ func (q *queue) setPriority(key store.Key, priority int32) {
 	}
 }
 
+// isEmpty reports whether no pod waits for anything.
+func (q *queue) isEmpty() bool {
+	return len(q.active)+len(q.retries)+len(q.backoff)+len(q.waiting) == 0
+}
+
 // next takes the pod that is to be tried now.
 func (q *queue) next(now time.Duration) (store.Key, bool) {
 	q.endBackoffs(now)

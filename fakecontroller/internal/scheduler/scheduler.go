@@ -22,6 +22,7 @@ const leftoverAfter = 5 * time.Minute
 type Scheduler struct {
 	*component.Component
 	loop    *kernel.Process
+	news    *news
 	cluster *cluster
 	queue   *queue
 	// What the scheduler has decided and the API may not show yet. C-SCHED-7
@@ -54,25 +55,37 @@ func Start(w *component.World) *Scheduler {
 
 // run schedules one pod after the other.
 func (s *Scheduler) run(p *kernel.Process) {
-	news := s.watch(p)
-	for {
-		news.takeIn(s)
+	s.news = s.watch(p)
+	s.react(p)
+}
+
+// react takes in what is new. Most of the time that makes no pod wait for a node.
+func (s *Scheduler) react(p *kernel.Process) {
+	s.news.takeIn(s)
+	if s.queue.isEmpty() {
+		p.React("pods to schedule", s.react)
+	} else {
+		p.GoOn(s.schedule)
+	}
+}
+
+// schedule goes on until no pod waits.
+func (s *Scheduler) schedule(p *kernel.Process) {
+	for !s.queue.isEmpty() {
+		s.news.takeIn(s)
 		key, ok := s.queue.next(p.Elapsed())
-		if ok {
-			s.scheduleOne(p, key)
-			continue
-		}
 		switch {
+		case ok:
+			s.scheduleOne(p, key)
 		case s.queue.hasBackoff():
 			p.ParkUntil("pods to schedule", s.queue.backoffEnds())
 		case s.queue.hasWaiting():
 			if !p.IdleUntil("pods to schedule", s.queue.oldest()+leftoverAfter) {
 				s.queue.activateLeftovers(p.Elapsed() - leftoverAfter)
 			}
-		default:
-			p.Park("pods to schedule")
 		}
 	}
+	s.react(p)
 }
 
 // scheduleOne finds a node for a pod, assumes the pod there and binds it.

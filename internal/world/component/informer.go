@@ -94,17 +94,18 @@ func (c *Component) AwaitLater(p *kernel.Process) {
 
 // deliver brings the cache up to date, some commits at a time, or lists anew.
 func (c *Component) deliver(p *kernel.Process) {
-	for {
-		p.Wait("commits that its cache has not seen", func() bool { return c.Cache.Pending() > 0 })
-		if c.Kernel.Choose(kernel.Relist, relistOdds, c.Group.Name) == relistOdds-1 {
-			c.recordLesson(c.Cache.Pending(), trace.Lesson{Relisted: true})
-			c.Cache.Relist()
-		} else {
-			n := c.Cache.Pending()
-			n -= c.Kernel.Choose(kernel.Deliver, n, c.Group.Name)
-			c.recordLesson(n, trace.Lesson{})
-			c.Cache.Deliver(n)
-		}
-		p.Yield("deliver commits to its cache")
+	if c.Cache.Pending() == 0 {
+		p.React("commits that its cache has not seen", c.deliver)
+		return
 	}
+	if c.Kernel.Choose(kernel.Relist, relistOdds, c.Group.Name) == relistOdds-1 {
+		c.recordLesson(c.Cache.Pending(), trace.Lesson{Relisted: true})
+		c.Cache.Relist()
+	} else {
+		n := c.Cache.Pending()
+		n -= c.Kernel.Choose(kernel.Deliver, n, c.Group.Name)
+		c.recordLesson(n, trace.Lesson{})
+		c.Cache.Deliver(n)
+	}
+	p.YieldTo(c.deliver, "deliver commits to its cache")
 }

@@ -1,7 +1,6 @@
 package component
 
 import (
-	"slices"
 	"time"
 
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -64,7 +63,8 @@ func (c *Component) Inform(i Informers) {
 	c.Go("informers", func(p *kernel.Process) { c.RunInformers(p, i) })
 }
 
-// RunInformers runs informers in a process of the component until it ends.
+// RunInformers runs informers in a process of the component, as the last thing that it does. What handles an event does not
+// give way.
 func (c *Component) RunInformers(p *kernel.Process, i Informers) {
 	var open []informer
 	for n, source := range i.Sources {
@@ -73,13 +73,14 @@ func (c *Component) RunInformers(p *kernel.Process, i Informers) {
 		}
 		open = append(open, source.open(c, p))
 	}
-	news := func() bool { return slices.ContainsFunc(open, func(i informer) bool { return i.waiting() > 0 }) }
-	for {
+	var drain func(*kernel.Process)
+	drain = func(p *kernel.Process) {
 		for _, informer := range open {
 			informer.drain()
 		}
-		p.Wait(i.News, news)
+		p.React(i.News, drain)
 	}
+	drain(p)
 }
 
 // Resync has informers deliver everything again at each period since the process began. While nothing waits for that it

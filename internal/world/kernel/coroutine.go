@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"fmt"
-	"iter"
-	"runtime/debug"
-)
+import "iter"
 
 // coroutine is a stack on which processes run, one after the other: most
 // processes are short, and a stack that has grown is worth keeping.
@@ -36,22 +32,6 @@ func (k *Kernel) coroutineFor(p *Process) *coroutine {
 
 // run runs the process to its end, or until it rests or is crashed.
 func (co *coroutine) run() {
-	p := co.process
-	rests := false
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(crashed); !ok {
-				p.k.fail(fmt.Errorf("process %s panicked: %v\n%s", p.name, r, debug.Stack()))
-			}
-		}
-		co.process, p.co = nil, nil
-		if !rests {
-			p.end()
-		}
-	}()
-	for again := true; again; again = rests && p.state == executing {
-		rests = false
-		p.body(p)
-		rests = p.rests()
-	}
+	co.process.run()
+	co.process = nil
 }

@@ -7,4 +7,7 @@
 // in a simulated component needs a lock; because every decision that the real
 // world would take by chance is drawn from one Strategy, a run is a function of
 // its scenario, strategy and seed.
+//
+// A process that gives way has a stack of its own. Half of all steps are those of informers, which hand on what is new and never
+// give way: such a process reacts (Process.React) on the stack of the kernel.
 package kernel

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +28,7 @@ type Process struct {
 	state         processState
 	woken         bool
 	resting       bool // when its body returns, it is not the end
+	reacts        bool // its body never gives way, and needs no coroutine
 	deaf          bool // asleep or giving way: news is kept for the next Park
 	killed        bool // unwinds where it stands
 	cause         uint64
@@ -86,11 +89,44 @@ func (k *Kernel) resume(p *Process) {
 	p.why = ""
 	before := k.running
 	k.running = p
+	p.goOn()
+	k.running = before
+}
+
+// goOn runs the process until it gives way.
+func (p *Process) goOn() {
 	if p.co == nil {
-		p.co = k.coroutineFor(p)
+		p.deaf = false
+		if p.reacts {
+			p.run()
+		}
+		if p.reacts || p.state != executing {
+			return
+		}
+		p.co = p.k.coroutineFor(p)
 	}
 	p.co.next()
-	k.running = before
+}
+
+// run runs the body to its end, or until it rests or is crashed.
+func (p *Process) run() {
+	rests := false
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(crashed); !ok {
+				p.k.fail(fmt.Errorf("process %s panicked: %v\n%s", p.name, r, debug.Stack()))
+			}
+		}
+		p.co = nil
+		if !rests {
+			p.end()
+		}
+	}()
+	for again := true; again; again = rests && p.state == executing && (p.reacts || p.co != nil) {
+		rests = false
+		p.body(p)
+		rests = p.rests()
+	}
 }
 
 // kill crashes the process: its body unwinds at the call where it stands.
@@ -115,6 +151,9 @@ func (p *Process) kill() {
 
 // giveWay hands control to the kernel until the process is resumed.
 func (p *Process) giveWay() {
+	if p.co == nil && p.state != ended {
+		panic("gives way, although it reacts: see React and GoOn")
+	}
 	if p.state != ended && !p.killed {
 		p.co.yield(struct{}{})
 	}
@@ -156,23 +195,30 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 // first: just before an API write, a driver call or a change on disk. The words
 // say which; they are put together only if there is a choice.
 func (p *Process) Yield(words ...string) {
+	if p.standsBack(words) {
+		p.giveWay()
+		p.deaf = false
+	}
+}
+
+// standsBack makes way for another ready process if the strategy wants one to run first.
+func (p *Process) standsBack(words []string) bool {
 	k := p.k
 	k.follow(Yielded, p)
 	if k.calm || k.ready.len() == 0 {
-		return
+		return false
 	}
 	at := strings.Join(words, "")
 	i := k.choose(Choice{Kind: GiveWay, N: 1 + k.ready.len(), Label: at, first: p, ready: &k.ready})
 	if i == 0 {
-		return
+		return false
 	}
 	k.next = k.ready.take(i - 1)
 	p.why = at
 	p.state = ready
 	k.ready.push(p)
 	p.deaf = true
-	p.giveWay()
-	p.deaf = false
+	return true
 }
 
 // forget is for a process that has ended. Room is made when most have.

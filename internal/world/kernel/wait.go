@@ -31,7 +31,28 @@ func (p *Process) Park(why string) {
 // Rest is Park for a process that will wait for long and has nothing on its stack
 // that it needs: the stack goes, and when the process is woken it runs body. It is
 // the last thing that a process does before it returns.
-func (p *Process) Rest(why string, body func(*Process)) { p.why, p.body, p.resting = why, body, true }
+func (p *Process) Rest(why string, body func(*Process)) {
+	p.why, p.body, p.resting, p.reacts = why, body, true, false
+}
+
+// React is Rest for a body that never gives way, such as that of an informer which only hands on what is new: it runs on the
+// kernel's own stack, which is at hand, and nothing has to be unwound at its end.
+func (p *Process) React(why string, body func(*Process)) {
+	p.Rest(why, body)
+	p.reacts = true
+}
+
+// GoOn has a process that reacts go on with body at once, which may give way. It is the last thing that its body does before
+// it returns.
+func (p *Process) GoOn(body func(*Process)) {
+	p.body, p.resting, p.reacts, p.woken = body, true, false, true
+}
+
+// YieldTo is Yield for a process that reacts: the last thing that its body does before it returns. It goes on with body.
+func (p *Process) YieldTo(body func(*Process), words ...string) {
+	p.body, p.resting = body, true
+	p.woken = !p.standsBack(words)
+}
 
 // rests reports whether the body that has returned wants to go on later. It does at
 // once if there is news already.
@@ -40,7 +61,7 @@ func (p *Process) rests() bool {
 		return false
 	}
 	p.resting = false
-	if !p.woken {
+	if p.state == executing && !p.woken {
 		p.state = parked
 	}
 	p.woken = false
