@@ -64,10 +64,10 @@ func (k *Kubelet) newNode() *corev1.Node {
 	}
 	maps.Copy(labels, k.options.Labels)
 	resources := corev1.ResourceList{
-		corev1.ResourceCPU:              resource.MustParse("2"),
-		corev1.ResourceMemory:           resource.MustParse("8Gi"),
-		corev1.ResourceEphemeralStorage: resource.MustParse("100Gi"),
-		corev1.ResourcePods:             *resource.NewQuantity(int64(k.options.MaxPods), resource.DecimalSI),
+		corev1.ResourceCPU:              rendered(resource.MustParse("2")),
+		corev1.ResourceMemory:           rendered(resource.MustParse("8Gi")),
+		corev1.ResourceEphemeralStorage: rendered(resource.MustParse("100Gi")),
+		corev1.ResourcePods:             rendered(*resource.NewQuantity(int64(k.options.MaxPods), resource.DecimalSI)),
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{
@@ -83,4 +83,10 @@ func (k *Kubelet) newNode() *corev1.Node {
 			Conditions:      k.conditions(nil),
 		},
 	}
+}
+
+// rendered is a quantity that knows its text: each write of the status looks at it several times.
+func rendered(q resource.Quantity) resource.Quantity {
+	_ = q.String()
+	return q
 }

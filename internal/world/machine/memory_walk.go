@@ -77,14 +77,15 @@ func (m *Memory) straight(p string) (at location, ok bool, err error) {
 // entry resolves the directory part of a path, where its last component is to
 // be made or removed.
 func (m *Memory) entry(p string) (dir location, name string, err error) {
-	dir, err = m.follow(path.Dir(path.Clean(p)))
+	parent, name := path.Split(path.Clean(p))
+	dir, err = m.follow(parent)
 	if err != nil {
 		return dir, "", err
 	}
 	if !dir.node.mode.IsDir() {
 		return dir, "", syscall.ENOTDIR
 	}
-	return dir, path.Base(path.Clean(p)), nil
+	return dir, name, nil
 }
 
 func (w *walk) step() error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,7 +103,7 @@ func (s *Store) settleNamespace(res *Resource, obj Object) error {
 
 // Timestamp is the time by the store's clock as objects have it: in whole seconds.
 func (s *Store) Timestamp() metav1.Time {
-	return metav1.NewTime(s.options.Now()).Rfc3339Copy()
+	return metav1.NewTime(s.options.Now().UTC().Truncate(time.Second))
 }
 
 // metadataPath begins the names of fields in field errors of metadata.

@@ -28,6 +28,9 @@ func (s *Store) DefinedAs(name string) (*Resource, bool) {
 // Resources are all resources of the store: what is built in and what was defined, sorted
 // by name and group.
 func (s *Store) Resources() []*Resource {
+	if len(s.defined) == 0 {
+		return Resources()
+	}
 	return sorted(append(Resources(), s.Defined()...))
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -85,9 +84,10 @@ func (r *Resource) mustHave(index Index) {
 func (r *Resource) String() string { return r.GVR.GroupResource().String() }
 
 var (
-	byType = map[reflect.Type]*Resource{}
-	byKind = map[schema.GroupVersionKind]*Resource{}
-	byName = map[string]*Resource{}
+	byType  = map[reflect.Type]*Resource{}
+	byKind  = map[schema.GroupVersionKind]*Resource{}
+	byName  = map[string]*Resource{}
+	inOrder []*Resource
 )
 
 // Register adds a kind whose Go type is not yet known to the store. To be called
@@ -101,6 +101,7 @@ func Register(res Resource) *Resource {
 		panic(fmt.Sprintf("store: %s is registered twice", r.GVK))
 	}
 	byKind[r.GVK] = r
+	inOrder = sorted(append(inOrder, r))
 	byType[r.goType] = r
 	byName[r.String()] = r
 	if !r.Qualified {
@@ -124,7 +125,7 @@ func ResourceNamed(name string) (*Resource, bool) {
 
 // Resources are all resources that are built in, sorted by name and group.
 func Resources() []*Resource {
-	return sorted(slices.Collect(maps.Values(byKind)))
+	return slices.Clone(inOrder)
 }
 
 func sorted(all []*Resource) []*Resource {
