@@ -266,12 +266,13 @@ func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
 	defer m.Close()
 	begun := machine.KubeletDir + "/begun"
 	require.NoError(t, syscall.Mkfifo(m.Path(begun), 0o600))
-	p, err := m.Start(shell("env -i setsid sh -c 'sleep 1000 & sleep 1000.75' >/dev/null 2>&1 & read end <" + begun))
+	p, err := m.Start(shell("env -i setsid sh -c 'sleep 1000.5 & sleep 1000.75' >/dev/null 2>&1 & read end <" + begun))
 	require.NoError(t, err)
+	awaitProcess(t, "sleep 1000.5")
 	pid := awaitProcess(t, "sleep 1000.75")
 	require.NoError(t, m.WriteFile(begun, []byte("\n"), 0o600))
 	<-p.Done()
-	assert.Subset(t, p.Left(), []string{"sleep 1000", "sleep 1000.75"})
+	assert.Subset(t, p.Left(), []string{"sleep 1000.5", "sleep 1000.75"})
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	assert.True(t, err != nil || strings.Contains(string(stat), ") Z "), "process %d is alive", pid)
 }
