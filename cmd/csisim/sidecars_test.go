@@ -35,7 +35,7 @@ spec:
   containers:
   - name: main
     image: registry.local/shell
-    args: [-c, "echo main >>/data/log; while [ ! -e /data/go ]; do sleep 0.05; done; echo main ends >>/data/log"]
+    args: [-c, "echo main >>/data/log; while [ ! -e /data/go ]; do sleep 0.05; done; sleep 0.5; echo main ends >>/data/log"]
     volumeMounts: [{name: data, mountPath: /data}]
   - {name: reader, image: registry.local/shell, args: [-c, "while ! grep -q 'main ends' /data/log; do sleep 0.05; done; cat /data/log"], volumeMounts: [{name: data, mountPath: /data}]}
 `, func(pod *corev1.Pod) bool {
