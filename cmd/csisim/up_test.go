@@ -260,7 +260,7 @@ func (l *liveCluster) runKubectl(args ...string) (string, error) {
 	kubectl := exec.CommandContext(l.t.Context(), "kubectl", args...)
 	kubectl.Env = append(os.Environ(), l.environment()...)
 	out, err := kubectl.CombinedOutput()
-	return string(out), err
+	return early.ReplaceAllString(string(out), ""), err
 }
 
 const webPod = `apiVersion: v1
