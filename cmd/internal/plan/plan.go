@@ -25,13 +25,15 @@ type Plan struct {
 }
 
 // What a run takes beside the scenario's own time, as seen: kind's three nodes; drivers and their registration, of which the
-// simulation has the first part; more for a driver's own manifests; nodes that boot, until their driver is registered again; the quiet at the end and taking all away.
+// simulation has the first part; more for a driver's own manifests; nodes that boot, until their driver is registered again; pods that
+// follow each other; the quiet at the end and taking all away.
 const (
 	makesCluster = 50 * time.Second
 	makesDrivers = 4 * time.Second
 	makesOwn     = 30 * time.Second
 	makesBoot    = 35 * time.Second
-	makesQuiet   = 5 * time.Second
+	makesPod     = 3 * time.Second
+	makesQuiet   = time.Second
 )
 
 // New plans a run. It runs the scenario as a simulation, to learn how long it takes.
@@ -153,7 +155,7 @@ func (p *Plan) time(out *strings.Builder) {
 		fmt.Fprintln(out, "Time: not known, as the simulation of it fails.")
 		return
 	}
-	takes := p.takes + makesDrivers + makesQuiet + time.Duration(p.scenario.Boots())*makesBoot
+	takes := p.takes + makesDrivers + makesQuiet + time.Duration(p.scenario.Boots())*makesBoot + time.Duration(p.scenario.FurtherPods())*makesPod
 	if slices.ContainsFunc(p.deployment.Drivers, func(d deploy.Driver) bool { return d.Own != nil }) {
 		takes += makesOwn
 	}

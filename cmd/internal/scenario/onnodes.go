@@ -51,6 +51,18 @@ func (s *Scenario) Boots() (n int) {
 	return n
 }
 
+// FurtherPods is how many steps make pods after the first that does: real containers start and end one after the other.
+func (s *Scenario) FurtherPods() int {
+	n := 0
+	for _, step := range s.Steps {
+		apply, is := step.action.(*applyStep)
+		if is && slices.ContainsFunc(apply.objects, func(o object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "Pod" }) {
+			n++
+		}
+	}
+	return max(n-1, 0)
+}
+
 // at is what a step becomes on one cluster or another: those that are not kind's are reached through their API alone.
 func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
 	if _, isKind := o.IsKind(); isKind || p.Never != "" {
