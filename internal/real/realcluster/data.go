@@ -1,7 +1,6 @@
 package realcluster
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,15 +57,11 @@ func (d *dataCheck) follow(pod *corev1.Pod) {
 // readAll lets all pods that run read their volumes.
 func (d *dataCheck) readAll() {
 	d.pump()
-	for _, pod := range slices.SortedFunc(store.List[*corev1.Pod](d.world.Store, ""), inOrder) {
+	for pod := range store.List[*corev1.Pod](d.world.Store, "") {
 		if runs(pod) && d.begun[pod.UID] != "" {
 			d.each(pod, func(u datacheck.Use) { d.check.Read(u) })
 		}
 	}
-}
-
-func inOrder(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // each looks at the volumes of a pod, one after the other, as long as it has them.

@@ -5,13 +5,11 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/real/mockprogram"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -55,13 +53,8 @@ func (c *Cluster) handleOf(pv *corev1.PersistentVolume) (driver, handle string, 
 
 // nodeID is the id under which a node is registered.
 func (c *Cluster) nodeID(driver, node string) string {
-	info, _ := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})
-	if info != nil {
-		for _, d := range info.Spec.Drivers {
-			if d.Name == c.options.Deploy.Scope.Plain(driver) {
-				return d.NodeID
-			}
-		}
+	if d := c.registered(driver, node); d != nil {
+		return d.NodeID
 	}
 	return node
 }

@@ -211,16 +211,21 @@ func (*Cluster) EachInstant(func()) {}
 
 // IsInstalled reports whether a node says that it has a driver.
 func (c *Cluster) IsInstalled(driver, node string) bool {
-	info, ok := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})
-	if !ok {
-		return false
+	return c.registered(driver, node) != nil
+}
+
+// registered is what a node says of a driver that it has; nil if it has not.
+func (c *Cluster) registered(driver, node string) *storagev1.CSINodeDriver {
+	info, _ := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})
+	if info == nil {
+		return nil
 	}
-	for _, d := range info.Spec.Drivers {
-		if d.Name == c.options.Deploy.Scope.Plain(driver) {
-			return true
+	for i := range info.Spec.Drivers {
+		if info.Spec.Drivers[i].Name == c.options.Deploy.Scope.Plain(driver) {
+			return &info.Spec.Drivers[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // hopeless are the reasons of containers that wait for an image which the node does not get.
