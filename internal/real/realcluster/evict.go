@@ -84,7 +84,7 @@ func (c *Cluster) readmit(p sim.Plugin) error {
 		return err == nil && len(there) > 0
 	})
 	if err == nil {
-		err = c.injectAgain(p)
+		err = c.injectAgain(p.Driver, "node", p.Node)
 	}
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (c *Cluster) Install(name string) error {
 		err = fmt.Errorf("%w: it lacks %s", err, lacks)
 	}
 	if err == nil {
-		err = c.injectInto(d)
+		err = c.injectAgain(name, "", "")
 	}
 	if err != nil {
 		return environment(err, "install driver %s", name)

@@ -22,6 +22,9 @@ type place struct {
 
 func (p place) String() string { return "pod " + p.pod }
 
+// isOn reports whether what is done on a node concerns the proxy, on any if it is empty: a controller plugin is asked about all nodes.
+func (p place) isOn(node string) bool { return node == "" || p.part != "node" || p.node == node }
+
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.namespace, q.namespace), cmp.Compare(p.pod, q.pod), cmp.Compare(p.part, q.part))
 }

@@ -232,32 +232,16 @@ func (c *Cluster) ClearFaults(name string) error {
 	})
 }
 
-// injectInto puts the faults that are in force to the proxies of a driver that is new.
-func (c *Cluster) injectInto(d deploy.Driver) error {
-	for _, f := range c.faults {
-		if f.Driver != "" && c.inCluster(f.Driver) != d.Name {
-			continue
-		}
-		err := c.eachProxy(c.ctx, d.Name, f.Node, func(at place) error {
-			_, err := c.ask(c.ctx, at, "POST", "/faults", nil, f)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// injectAgain puts the faults that are in force to the proxy of a plugin whose pod is new.
-func (c *Cluster) injectAgain(p sim.Plugin) error {
-	there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
+// injectAgain puts the faults that are in force to the proxies of a driver that are new: part is node or controller, empty for both;
+// node narrows it down.
+func (c *Cluster) injectAgain(driver, part, node string) error {
+	there, err := c.proxies(c.ctx, driver, part, node)
 	if err != nil {
-		return environment(err, "find the pod of the %s", p)
+		return environment(err, "list the pods of driver %s", driver)
 	}
 	for _, at := range there {
 		for _, f := range c.faults {
-			if f.Driver != "" && c.inCluster(f.Driver) != c.inCluster(p.Driver) || f.Node != "" && f.Node != p.Node {
+			if f.Driver != "" && c.inCluster(f.Driver) != c.inCluster(driver) || !at.isOn(f.Node) || c.dark[at.node] {
 				continue
 			}
 			if _, err := c.ask(c.ctx, at, "POST", "/faults", nil, f); err != nil {
@@ -274,7 +258,7 @@ func (c *Cluster) eachProxy(ctx context.Context, driver, node string, do func(pl
 		return environment(err, "list the pods of the drivers")
 	}
 	for _, at := range all {
-		if node != "" && at.part == "node" && at.node != node || c.dark[at.node] {
+		if !at.isOn(node) || c.dark[at.node] {
 			continue
 		}
 		if err := do(at); err != nil {
