@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -60,7 +61,7 @@ func (m remoteMounter) ask(o order) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	request.Header.Set(tokenKey, m.token)
+	request.Header.Set(proxy.TokenHeader, m.token)
 	response, err := client.Do(request)
 	if err != nil {
 		return "", err
@@ -81,20 +82,15 @@ func (m remoteMounter) ask(o order) (string, error) {
 type mounts struct {
 	host    machine.Machine
 	volumes string
-	token   string
 	devices devices
 }
 
 func newMounts(volumes, token string) http.Handler {
-	return &mounts{host: machine.NewHost(""), volumes: volumes, token: token}
+	return proxy.Bearing(token, &mounts{host: machine.NewHost(""), volumes: volumes})
 }
 
 func (m *mounts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var o order
-	if r.Header.Get(tokenKey) != m.token {
-		http.Error(w, "the token is missing or wrong", http.StatusForbidden)
-		return
-	}
 	err := json.NewDecoder(r.Body).Decode(&o)
 	answer := "done"
 	if err == nil {

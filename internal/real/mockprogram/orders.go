@@ -39,10 +39,10 @@ func (b *Backend) serveOrders(ctx context.Context) error {
 		return err
 	}
 	orders := http.NewServeMux()
-	orders.HandleFunc("POST "+ChangeNodePath, obey(b, b.changeNode))
-	orders.HandleFunc("POST "+SetConditionPath, obey(b, b.setCondition))
-	orders.HandleFunc("POST "+DetachPath, obey(b, b.detach))
-	server := &http.Server{Handler: orders, ReadHeaderTimeout: time.Minute}
+	orders.HandleFunc("POST "+ChangeNodePath, obey(b.changeNode))
+	orders.HandleFunc("POST "+SetConditionPath, obey(b.setCondition))
+	orders.HandleFunc("POST "+DetachPath, obey(b.detach))
+	server := &http.Server{Handler: proxy.Bearing(b.Token, orders), ReadHeaderTimeout: time.Minute}
 	go func() {
 		<-ctx.Done()
 		_ = server.Close()
@@ -51,12 +51,8 @@ func (b *Backend) serveOrders(ctx context.Context) error {
 }
 
 // obey reads an order and carries it out.
-func obey[T any](b *Backend, do func(T) error) http.HandlerFunc {
+func obey[T any](do func(T) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(proxy.TokenHeader) != b.Token {
-			http.Error(w, "the token is missing or wrong", http.StatusForbidden)
-			return
-		}
 		var o T
 		err := json.NewDecoder(r.Body).Decode(&o)
 		if err == nil {

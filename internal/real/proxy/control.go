@@ -49,7 +49,7 @@ func (p *Proxy) control() http.Handler {
 			p.driverGone(order == "stop")
 		}
 	})
-	return bearing(p.options.Token, mux)
+	return Bearing(p.options.Token, mux)
 }
 
 // serveRecords writes the records after the first ?skip=, and with ?follow=true goes on as they come.

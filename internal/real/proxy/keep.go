@@ -29,7 +29,7 @@ func Keep(ctx context.Context, o KeepOptions) error {
 	child := newProgram(o.Command, func(how string) { fmt.Fprintf(os.Stderr, "%s has ended: %s\n", o.Command[0], how) })
 	mux := http.NewServeMux()
 	serveLife(mux, func() life { return child }, func(string) {})
-	server := &http.Server{Handler: bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: Bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	_ = child.start() // it is tried again and again
@@ -59,8 +59,8 @@ func serveLife(mux *http.ServeMux, of func() life, done func(order string)) {
 	}
 }
 
-// bearing lets those pass that bear the token.
-func bearing(token string, to http.Handler) http.Handler {
+// Bearing lets those pass that bear the token.
+func Bearing(token string, to http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(token)) != 1 {
 			http.Error(w, "the token is missing or wrong", http.StatusForbidden)

@@ -55,7 +55,7 @@ func Node(ctx context.Context, o NodeOptions) error {
 	mux.HandleFunc("POST /follow", commanded(func(w http.ResponseWriter, r *http.Request, command []string) {
 		_ = onNode(r.Context(), command, atOnce{w}) // the reader has what it has printed
 	}))
-	server := &http.Server{Handler: bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: Bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
