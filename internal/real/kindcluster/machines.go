@@ -1,7 +1,6 @@
 package kindcluster
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
 
+	"github.com/csisim/csisim/internal/real/lines"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -85,15 +85,7 @@ func (c *Cluster) Follow(ctx context.Context, name string, line func(string), co
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for lines := bufio.NewReader(output); ; {
-			text, err := lines.ReadString('\n') // of any length
-			if text != "" {
-				line(strings.TrimSuffix(text, "\n"))
-			}
-			if err != nil {
-				return
-			}
-		}
+		_ = lines.Each(output, line) // it ends with the command
 	}()
 	running, end := context.WithCancel(context.Background())
 	defer end()

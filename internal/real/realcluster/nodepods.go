@@ -1,12 +1,10 @@
 package realcluster
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/real/lines"
 	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/sim"
 )
@@ -48,15 +47,7 @@ func (n *NodePods) Follow(ctx context.Context, node string, line func(string), c
 		return err
 	}
 	defer stream.Close()
-	for lines := bufio.NewReader(stream); ; {
-		text, err := lines.ReadString('\n')
-		if text != "" {
-			line(strings.TrimSuffix(text, "\n"))
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return lines.Each(stream, line)
 }
 
 // PowerOff is not possible: nothing that runs on a node could give it its power back.
