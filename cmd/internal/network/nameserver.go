@@ -59,12 +59,8 @@ func (n *Network) answerStream(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
 	for {
-		var size [2]byte
-		if _, err := io.ReadFull(client, size[:]); err != nil {
-			return
-		}
-		question := make([]byte, binary.BigEndian.Uint16(size[:]))
-		if _, err := io.ReadFull(client, question); err != nil {
+		question, err := readMessage(client)
+		if err != nil {
 			return
 		}
 		answer := n.answer(ctx, question, "tcp")
@@ -80,6 +76,17 @@ func (n *Network) answerStream(ctx context.Context, client net.Conn) {
 // withLength is a message as connections have it.
 func withLength(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(message))), message...)
+}
+
+// readMessage reads one that a connection has.
+func readMessage(from io.Reader) ([]byte, error) {
+	var size [2]byte
+	if _, err := io.ReadFull(from, size[:]); err != nil {
+		return nil, err
+	}
+	message := make([]byte, binary.BigEndian.Uint16(size[:]))
+	_, err := io.ReadFull(from, message)
+	return message, err
 }
 
 // answer is the answer to a message, nil for one that is none.

@@ -3,9 +3,7 @@ package network
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -80,11 +78,5 @@ func askStream(conn net.Conn, message []byte) ([]byte, error) {
 	if _, err := conn.Write(withLength(message)); err != nil {
 		return nil, err
 	}
-	var size [2]byte
-	if _, err := io.ReadFull(conn, size[:]); err != nil {
-		return nil, err
-	}
-	answer := make([]byte, binary.BigEndian.Uint16(size[:]))
-	_, err := io.ReadFull(conn, answer)
-	return answer, err
+	return readMessage(conn)
 }
