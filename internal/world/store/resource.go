@@ -87,7 +87,7 @@ var (
 	byType  = map[reflect.Type]*Resource{}
 	byKind  = map[schema.GroupVersionKind]*Resource{}
 	byName  = map[string]*Resource{}
-	inOrder []*Resource
+	inOrder []*Resource // by name and group
 )
 
 // Register adds a kind whose Go type is not yet known to the store. To be called
@@ -101,7 +101,8 @@ func Register(res Resource) *Resource {
 		panic(fmt.Sprintf("store: %s is registered twice", r.GVK))
 	}
 	byKind[r.GVK] = r
-	inOrder = sorted(append(inOrder, r))
+	at, _ := slices.BinarySearchFunc(inOrder, r, (*Resource).compare)
+	inOrder = slices.Insert(inOrder, at, r)
 	byType[r.goType] = r
 	byName[r.String()] = r
 	if !r.Qualified {
@@ -129,10 +130,12 @@ func Resources() []*Resource {
 }
 
 func sorted(all []*Resource) []*Resource {
-	slices.SortFunc(all, func(a, b *Resource) int {
-		return cmp.Or(cmp.Compare(a.GVR.Resource, b.GVR.Resource), cmp.Compare(a.GVR.Group, b.GVR.Group))
-	})
+	slices.SortFunc(all, (*Resource).compare)
 	return all
+}
+
+func (r *Resource) compare(other *Resource) int {
+	return cmp.Or(cmp.Compare(r.GVR.Resource, other.GVR.Resource), cmp.Compare(r.GVR.Group, other.GVR.Group))
 }
 
 // ResourceOf finds the resource of an object by its Go type.
