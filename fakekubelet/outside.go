@@ -18,9 +18,6 @@ type Program = runtime.Program
 // RuntimeOptions say which containers are programs.
 type RuntimeOptions = runtime.Options
 
-// Dial connects with an address, IP and port.
-type Dial = runtime.Dial
-
 // Networks are the networks of a node and its pods.
 type Networks = runtime.Networks
 

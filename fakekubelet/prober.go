@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/probe"
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // probeKind is what a probe decides: whether the container is to be restarted, is
@@ -193,7 +194,7 @@ func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAc
 }
 
 // dialer is how the kubelet reaches containers.
-func (c *container) dialer() probe.Dial { return probe.Dial(c.options.Runtime.Dialer()) }
+func (c *container) dialer() machine.Dial { return c.options.Runtime.Dialer() }
 
 // port finds a port by its number, or among the container's by its name.
 func (c *container) port(p intstr.IntOrString) (int, error) {

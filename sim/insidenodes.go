@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // insideNodes is what clients of the API reach of containers. Those that are records write
@@ -90,7 +91,7 @@ func (c insideNodes) Port(pod *corev1.Pod) (apiserver.Dial, error) {
 }
 
 // dialLoopback connects with a port of loopback.
-func dialLoopback(ctx context.Context, dial fakekubelet.Dial, port int32) (net.Conn, error) {
+func dialLoopback(ctx context.Context, dial machine.Dial, port int32) (net.Conn, error) {
 	conn, err := dial(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, fmt.Errorf("failed to connect to localhost:%d inside namespace of the pod, IPv4: %w", port, err)

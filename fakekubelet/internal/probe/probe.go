@@ -20,6 +20,8 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Answer is what came of a probe.
@@ -28,9 +30,6 @@ type Answer struct {
 	// Output is what is reported of a probe that failed.
 	Output string
 }
-
-// Dial connects with an address of the network in which programs are asked.
-type Dial func(ctx context.Context, network, to string) (net.Conn, error)
 
 // most is how much of an answer's body is read, in bytes.
 const most = 10 * 1024
@@ -52,7 +51,7 @@ func address(host string, port int) string { return net.JoinHostPort(host, strco
 
 // HTTP asks with GET, in the name of a kubelet of a version such as "1.36". Anything
 // from 200 to 399 is well.
-func HTTP(ctx context.Context, dial Dial, at string, headers []corev1.HTTPHeader, version string) Answer {
+func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HTTPHeader, version string) Answer {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return Answer{Output: err.Error()}
@@ -99,7 +98,7 @@ func follow(to *http.Request, via []*http.Request) error {
 }
 
 // TCP asks whether somebody listens.
-func TCP(ctx context.Context, dial Dial, host string, port int) Answer {
+func TCP(ctx context.Context, dial machine.Dial, host string, port int) Answer {
 	connection, err := dial(ctx, "tcp", address(host, port))
 	if err != nil {
 		return Answer{Output: err.Error()}
@@ -109,7 +108,7 @@ func TCP(ctx context.Context, dial Dial, host string, port int) Answer {
 }
 
 // GRPC asks the health service.
-func GRPC(ctx context.Context, dial Dial, host string, port int, service string) Answer {
+func GRPC(ctx context.Context, dial machine.Dial, host string, port int, service string) Answer {
 	connection, err := grpc.NewClient("passthrough:///"+address(host, port), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return dial(ctx, "tcp", at) }))
 	if err != nil {

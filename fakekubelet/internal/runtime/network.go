@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -80,17 +79,14 @@ func (r *Runtime) freeAddress() (netip.Addr, error) {
 	return at, errors.New("failed to allocate for range 0: no IP addresses available in range set: " + r.options.Networks.Pods.String())
 }
 
-// Dial connects with an address, IP and port.
-type Dial func(ctx context.Context, network, to string) (net.Conn, error)
-
 // Dialer is how the programs of the container's pod connect.
-func (c *Program) Dialer() (Dial, error) {
+func (c *Program) Dialer() (machine.Dial, error) {
 	own, err := c.runtime.networkOf(c.pod)
 	return dialer(own), err
 }
 
 // Dialer is how the node connects.
-func (r *Runtime) Dialer() Dial {
+func (r *Runtime) Dialer() machine.Dial {
 	if r.options.Networks == nil {
 		return dialer(nil)
 	}
@@ -98,7 +94,7 @@ func (r *Runtime) Dialer() Dial {
 }
 
 // dialer is how programs in a network connect, nil being csisim's.
-func dialer(from *machine.Network) Dial {
+func dialer(from *machine.Network) machine.Dial {
 	if from == nil {
 		return new(net.Dialer).DialContext
 	}

@@ -9,14 +9,13 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
-)
 
-// Network connects with an address.
-type Network func(ctx context.Context, network, to string) (net.Conn, error)
+	"github.com/csisim/csisim/internal/world/machine"
+)
 
 // Dial is a client of a server, which is reached at the first call. The token is asked for before each call;
 // without one there is neither TLS nor a token. A-POOL-2
-func Dial(network Network, address string, token func() (string, error)) (*grpc.ClientConn, error) {
+func Dial(network machine.Dial, address string, token func() (string, error)) (*grpc.ClientConn, error) {
 	in := grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return network(ctx, "tcp", at) })
 	if token == nil {
 		return grpc.NewClient("passthrough:///"+address, in, grpc.WithTransportCredentials(insecure.NewCredentials()))

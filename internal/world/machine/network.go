@@ -20,6 +20,9 @@ type Network struct {
 // Join makes the network namespace that the calling OS thread is in a part of a larger network, where it has an address. leave takes it out again.
 type Join func(address netip.Addr) (leave func(), err error)
 
+// Dial connects with an address, IP and port, of the network that it stands for.
+type Dial func(ctx context.Context, network, to string) (net.Conn, error)
+
 // NewNetwork makes a network namespace. It ends with the last program in it, after Close or csisim's own end.
 func NewNetwork(address netip.Addr, join Join) (*Network, error) {
 	n := &Network{Address: address}
