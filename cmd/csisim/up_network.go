@@ -28,7 +28,7 @@ func (f upFlags) connect(env environment, s *scenario.Scenario) (*network.Networ
 	if f.network == hostNetwork || !f.pull && len(s.Images) == 0 {
 		return nil, nil
 	}
-	err := network.Permitted()
+	err := network.Permitted(len(s.NodeNames()))
 	if err == nil {
 		var n *network.Network
 		if n, err = network.New(); err == nil {

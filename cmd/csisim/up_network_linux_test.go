@@ -35,7 +35,7 @@ drivers: [{name: a.example.com, mock: {}}]
 
 func needsNetworks(t *testing.T) {
 	needsNamespaces(t)
-	if err := network.Permitted(); err != nil {
+	if err := network.Permitted(1); err != nil {
 		t.Skip("no networks of their own: ", err)
 	}
 }

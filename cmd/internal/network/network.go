@@ -58,8 +58,11 @@ func New() (*Network, error) {
 	return n, nil
 }
 
-// Permitted tries whether the machine that csisim runs on allows networks to this user, and returns why not.
-func Permitted() error {
+// Permitted tries whether the machine that csisim runs on allows networks to this user, for a number of nodes, and returns why not.
+func Permitted(nodes int) error {
+	if nodes > address.MostNodes {
+		return fmt.Errorf("there are %d nodes, and at most %d have a subnet for their pods", nodes, address.MostNodes)
+	}
 	tried, err := machine.NewNetwork(address.Host, func(at netip.Addr) (leave func(), err error) {
 		d, err := openDevice(at)
 		if err != nil {

@@ -35,7 +35,7 @@ func start(t *testing.T) *site {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has network namespaces")
 	}
-	if err := network.Permitted(); err != nil {
+	if err := network.Permitted(1); err != nil {
 		t.Skip(err)
 	}
 	n, err := network.New()
@@ -385,7 +385,7 @@ func TestNames(t *testing.T) {
 func TestTheEndOfTheNetworkEndsItsConnections(t *testing.T) {
 	n, err := network.New()
 	require.NoError(t, err)
-	if err := network.Permitted(); err != nil {
+	if err := network.Permitted(1); err != nil {
 		t.Skip(err)
 	}
 	at := listen(t, "127.0.0.1:0", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
@@ -400,4 +400,11 @@ func TestTheEndOfTheNetworkEndsItsConnections(t *testing.T) {
 	assert.Less(t, time.Since(began), 5*time.Second)
 	_, err = machine.NewNetwork(netip.MustParseAddr("10.244.0.3"), n.Join)
 	require.ErrorContains(t, err, "the network is closed")
+}
+
+// The pods of a node beyond the last subnet would have the addresses of another's.
+func TestNodesWithoutASubnetHaveNoNetwork(t *testing.T) {
+	assert.EqualError(t, network.Permitted(257), "there are 257 nodes, and at most 256 have a subnet for their pods")
+	assert.NotEqual(t, address.PodsOf(0), address.PodsOf(address.MostNodes-1))
+	assert.Equal(t, address.PodsOf(0), address.PodsOf(address.MostNodes), "which is why")
 }

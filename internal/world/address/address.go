@@ -28,7 +28,10 @@ var (
 // Domain is what the names of services and pods end with.
 const Domain = "cluster.local"
 
-// PodsOf are the addresses of the pods of a node, by its number from 0.
+// MostNodes is how many nodes have a subnet for their pods.
+const MostNodes = 256
+
+// PodsOf are the addresses of the pods of a node, by its number from 0, below MostNodes.
 func PodsOf(node int) netip.Prefix {
 	of := Pods.Addr().As4()
 	of[2] = byte(node)
