@@ -44,8 +44,8 @@ type Fault struct {
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
-	// Changes is how many changes of files a driver's program has made with AtWork when the
-	// victim dies, just before the next; default 1. To make or empty a file is one, to
+	// Changes is how many changes of files a driver's program has made when, with AtWork, the
+	// victim dies or, with TimeOut, the deadline passes, just before the next; default 1. To make or empty a file is one, to
 	// fill it another; so are renaming, removing, mounting, unmounting. A call with
 	// fewer ends first.
 	Changes int
@@ -91,6 +91,9 @@ const (
 	HoldAnswer Effect = "hold-answer"
 	// LateAnswer: the driver acts at once, its answer arrives when the caller has given up.
 	LateAnswer Effect = "late-answer"
+	// TimeOut: the deadline of the call passes while the driver works on it, between two changes of files (Changes) if they are
+	// seen, and ends the call's context there. Nobody hears what the driver does then.
+	TimeOut Effect = "time-out"
 	// LateEffect: the driver gets the call when the caller has given up, and acts then.
 	LateEffect Effect = "late-effect"
 	// Hang: the driver never sees the call and never answers.
@@ -157,6 +160,8 @@ func (f *Fault) InWords() string {
 		return fmt.Sprintf("driver did it at once, answer held%s", f.toldDelay())
 	case LateAnswer:
 		return "driver did it at once, answer held until the caller gave up"
+	case TimeOut:
+		return "deadline passed while the driver worked on it"
 	case LateEffect:
 		return "the driver did it when the caller had given up"
 	case Repeat:

@@ -14,7 +14,7 @@ type Kind string
 const (
 	Lost     Kind = "lost"    // the driver did it, its answer is lost
 	Errors   Kind = "error"   // the driver never sees the call, which fails
-	Late     Kind = "late"    // the answer comes when the caller has given up
+	Late     Kind = "late"    // the answer comes when the caller has given up, whose deadline the driver may see pass
 	Belated  Kind = "belated" // the driver does it when the caller has given up
 	Repeated Kind = "repeat"  // the driver gets the same call again
 	Overlaps Kind = "overlap" // the driver gets the call twice at once
@@ -106,7 +106,7 @@ func (k Kind) atCall(onNode bool) []Fault {
 		}
 		return all
 	case Late:
-		return []Fault{{Name: "answer late", Effect: LateAnswer}}
+		return []Fault{{Name: "answer late", Effect: LateAnswer}, {Name: "times out in the driver", Effect: TimeOut}}
 	case Belated:
 		return []Fault{{Name: Belatedly, Effect: LateEffect}}
 	case Overlaps:

@@ -4,10 +4,13 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // tour goes through the life of a volume, with every call made twice, and tries what must fail.
@@ -61,11 +64,11 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 }
 
 // What mounts nothing shows only on a node with a Mounter: TestMounts. Two snapshots of one volume are those of
-// TestSnapshotsOfAVolumeAreTwo, what breaks promises of CSI-Addons in the scenarios of csi-addons/broken.
+// TestSnapshotsOfAVolumeAreTwo, a deadline that passes is that of TestADeadlineThatPassesEndsTheLockOfAVolume, what breaks promises of CSI-Addons in the scenarios of csi-addons/broken.
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {
-		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishStacksMounts || m.Name == publishesDevice || m.Name == snapshotsShareID || strings.HasPrefix(m.Breaks, "CSI-Addons") {
+		if m.Name == stageMountsNothing || m.Name == publishMountsNothing || m.Name == publishStacksMounts || m.Name == publishesDevice || m.Name == snapshotsShareID || m.Name == deadlineKeepsLock || strings.HasPrefix(m.Breaks, "CSI-Addons") {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -90,6 +93,22 @@ func TestSnapshotsOfAVolumeAreTwo(t *testing.T) {
 				assert.Equal(t, c.second, resp.GetSnapshot().GetSnapshotId())
 			}
 		}
+	}
+}
+
+func TestADeadlineThatPassesEndsTheLockOfAVolume(t *testing.T) {
+	for _, c := range []struct {
+		faulty []string
+		then   codes.Code
+	}{{nil, codes.OK}, {[]string{deadlineKeepsLock}, codes.Aborted}} {
+		w := given(t, Options{Faulty: c.faulty}, create(multiWriter), attach("a", multiWriter))
+		passed, cancel := context.WithDeadline(t.Context(), time.Time{})
+		defer cancel()
+		_, err := w.nodes["a"].NodeStageVolume(passed, &csi.NodeStageVolumeRequest{
+			VolumeId: "vol-0001", StagingTargetPath: staging, VolumeCapability: capability(multiWriter), VolumeContext: context1, PublishContext: w.handedOver(),
+		})
+		require.NoError(t, err)
+		assert.Equal(t, c.then, status.Code(stage("a", multiWriter)(w)))
 	}
 }
 

@@ -46,6 +46,7 @@ const (
 	stageNeedsNoAttach          = "stage-needs-no-attach"
 	stageNotIdempotent          = "stage-not-idempotent"
 	stageKeepsLock              = "stage-keeps-lock"
+	deadlineKeepsLock           = "deadline-keeps-lock"
 	stageMountsNothing          = "stage-mounts-nothing"
 	unstageLeaks                = "unstage-leaks"
 	unstageNotIdempotent        = "unstage-not-idempotent"
@@ -113,6 +114,7 @@ var misbehaviours = []Misbehaviour{
 	{stageNeedsNoAttach, "a volume is staged on a node that it is not attached to", "NodeStageVolume"},
 	{stageNotIdempotent, "a repeated stage is an error", "NodeStageVolume"},
 	{stageKeepsLock, "after a repeated stage the volume stays locked: other calls are answered with ABORTED", "NodeStageVolume"},
+	{deadlineKeepsLock, "when the deadline of a stage passes in the driver the volume stays locked", "NodeStageVolume"},
 	{stageMountsNothing, "stage succeeds without a mount", "NodeStageVolume"},
 	{unstageLeaks, "unstage succeeds, the mount stays", "NodeUnstageVolume"},
 	{unstageNotIdempotent, "unstaging what is not staged is an error", "NodeUnstageVolume"},

@@ -13,7 +13,7 @@ import (
 
 // NodeStageVolume: CSI "NodeStageVolume". A file system is mounted on the staging path; for a
 // block device there is nothing to do.
-func (n *Node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
+func (n *Node) NodeStageVolume(ctx context.Context, req *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
 	d := n.driver
 	if !d.options.stage() {
 		return nil, notImplemented("NodeStageVolume")
@@ -41,7 +41,7 @@ func (n *Node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeReques
 	if err := n.mountStaging(v, staged, req); err != nil {
 		return nil, err
 	}
-	if staged && d.faults[stageKeepsLock] {
+	if staged && d.faults[stageKeepsLock] || ctx.Err() != nil && d.faults[deadlineKeepsLock] {
 		end = func() {}
 	}
 	return &csi.NodeStageVolumeResponse{}, n.locked(func() error {

@@ -212,7 +212,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 			"snapshot/driver-killed-restoring group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed",
 		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/driver-killed-cloning",
 		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
-			"lost/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
+			"lost/ControllerUnpublishVolume timed-out/ControllerPublishVolume timed-out/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
 			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
 			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
 		"the driver is no program: in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +

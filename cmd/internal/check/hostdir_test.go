@@ -101,6 +101,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"publish-makes-fifo", "life/filesystem", "NodePublishVolume publishes no directory: a FIFO lies at /var/lib/kubelet/pods/"},
 	{"publish-makes-symlink", "life/filesystem", "NodePublishVolume publishes no directory: a symbolic link lies at /var/lib/kubelet/pods/"},
 	{"calls-overlap", "overlap/NodePublishVolume", "NodePublishVolume has its effect twice when two calls overlap: 2 mounts of "},
+	{"deadline-keeps-lock", "timed-out/NodeStageVolume", "NodeStageVolume is answered with ABORTED though no call is under way: volume vol-"},
+	{"deadline-keeps-lock", "timed-out/DeleteVolume", "DeleteVolume is answered with ABORTED though no call is under way: volume vol-"},
 	{"stage-panics", "life/filesystem", "driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: panic: no backend for volume vol-"},
 	{"publish-exits", "life/filesystem", "driver died: driver hostdir.csi.csisim.dev on node-a in NodePublishVolume: exit status 3"},
 	{"block-not-published", "life/block", "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported"},

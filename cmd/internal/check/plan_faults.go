@@ -75,6 +75,17 @@ func (s *script) losesAnswers(call string) {
 	s.fault("name: late, call: %s, lateAnswer: true, times: 1", call)
 }
 
+// timedOutCalls: the deadline of a call passes while the driver works on it, so that its context ends there.
+func timedOutCalls(p *plan) {
+	for _, e := range p.effects() {
+		description := fmt.Sprintf("The deadline of %s passes while the driver works on it, twice.", e.call)
+		p.try("timed-out", e.call, description, []string{e.missing}, func(s *script) {
+			s.fault("call: %s, timeOut: true, times: 2", e.call)
+			s.life([]claim{data}, web(nodeA, data))
+		})
+	}
+}
+
 // abandonedCalls: the driver did what it was asked, its caller does not learn of it,
 // and then nobody wants it any more. It has to be taken back all the same.
 func abandonedCalls(p *plan) {

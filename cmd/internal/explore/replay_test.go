@@ -31,7 +31,7 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 		{[]explore.Choice{lost}, ""},
 		{[]explore.Choice{lost, another}, `choice 2 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
 		{[]explore.Choice{later}, "choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev, time 99: answer lost) never came up: there were fewer than 99 decisions of that name"},
-		{[]explore.Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late`},
+		{[]explore.Choice{gone}, `choice 1 (ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: answer eaten): there is no "answer eaten", there are no fault, answer lost, answer late, times out in the driver`},
 		{[]explore.Choice{another, gone}, `choice 1 (ControllerPublishVolume of vol-0002 by mock.csi.csisim.dev: answer lost) never came up: there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`},
 	} {
 		replay := explore.NewReplay(c.choices)

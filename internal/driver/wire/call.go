@@ -29,6 +29,7 @@ type call struct {
 	held               *held              // the driver stops in it; nil if not
 	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
 	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
+	patience           *time.Duration     // the wall time after which its context ends in the driver; nil if it does not
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
@@ -116,6 +117,8 @@ func (c *call) send() error {
 			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
 			return err
 		})
+	case fault.TimeOut:
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.timeOut(p, f, answer) })
 	case fault.LateEffect:
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
 			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
@@ -218,6 +221,12 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 		if program := c.wire.ProgramAt(c.site); program != nil {
 			client = mortal{client, program.Done()}
 		}
+	}
+	if until, busy := c.wire.windingUp.of(c); busy {
+		client = unhurried{client, until}
+	}
+	if c.patience != nil {
+		client = hurried{client, *c.patience}
 	}
 	if c.watch != nil {
 		client = watched{client, c.watch}

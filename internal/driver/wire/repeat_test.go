@@ -103,3 +103,20 @@ func TestALateAnswerComesWhenItsCallerHasGivenUp(t *testing.T) {
 	l.Kernel.Run(kernel.Until{})
 	assert.Equal(t, "DeadlineExceeded", l.call(t).Code, fmt.Sprint(l.call(t)))
 }
+
+// Given a driver in Go, when the deadline of a call passes in it, then it sees its context end, and its caller gets DeadlineExceeded
+// when that would have been.
+func TestTheDeadlineOfACallPassesInADriver(t *testing.T) {
+	l := newLine(t, machine.NewMemory("node-a"), 0)
+	var seen error
+	l.server.stage = func(ctx context.Context) error {
+		seen = ctx.Err()
+		return nil
+	}
+	l.wire.Faults.Inject(&fault.Fault{Call: "NodeStageVolume", Effect: fault.TimeOut})
+	at, err := l.stage(t)
+	assert.Equal(t, context.DeadlineExceeded, seen)
+	assert.Equal(t, codes.DeadlineExceeded, status.Code(err))
+	assert.Equal(t, 2*time.Minute, at)
+	assert.Equal(t, "deadline passed while the driver worked on it", l.call(t).Injected)
+}

@@ -52,8 +52,9 @@ type Wire struct {
 	violations  []contract.Violation
 	answers     map[question]proto.Message
 	named       map[string]*contract.Named // by driver
-	makings     map[string]making          // by driver
-	stamps      map[string]stamp           // by driver and what was created
+	windingUp   windUps
+	makings     map[string]making // by driver
+	stamps      map[string]stamp  // by driver and what was created
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 }
@@ -75,7 +76,7 @@ func New(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
 		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
-		nodeIDs: map[string]map[string]string{},
+		nodeIDs: map[string]map[string]string{}, windingUp: windUps{},
 	}
 }
 

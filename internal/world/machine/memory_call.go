@@ -44,7 +44,9 @@ func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any,
 		return err
 	}
 	transport := &memoryTransport{method: method}
-	answer, err := server.handle(ctx, transport, args)
+	seen, cancel := seenByServer(ctx)
+	defer cancel()
+	answer, err := server.handle(seen, transport, args)
 	transport.report(opts)
 	switch {
 	case c.machine.isDead(server):
@@ -55,6 +57,15 @@ func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any,
 		return asStatus(err)
 	}
 	return copyMessage(reply, answer)
+}
+
+// seenByServer is the context in which a server handles a call: as over a wire it ends at the deadline of its caller's, even if that one
+// waits on.
+func seenByServer(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, limited := ctx.Deadline(); limited {
+		return context.WithDeadline(ctx, deadline)
+	}
+	return ctx, func() {}
 }
 
 // Prompt reports whether whoever serves the socket now never blocks.

@@ -43,6 +43,7 @@ const (
 	PublishMakesFIFO         Behaviour = "publish-makes-fifo"
 	PublishMakesSymlink      Behaviour = "publish-makes-symlink"
 	CallsOverlap             Behaviour = "calls-overlap"
+	DeadlineKeepsLock        Behaviour = "deadline-keeps-lock"
 	BlockNotPublished        Behaviour = "block-not-published"
 	SnapshotReplaced         Behaviour = "snapshot-replaces-others"
 	CopyTrustsDirectory      Behaviour = "copy-trusts-directory"
@@ -98,6 +99,7 @@ var catalogue = []struct {
 	{PublishMakesFIFO, "NodePublishVolume puts a FIFO at the target, and mounts nothing"},
 	{PublishMakesSymlink, "NodePublishVolume puts a symbolic link to the volume at the target, and mounts nothing"},
 	{CallsOverlap, "calls for one volume are not kept apart, and NodePublishVolume mounts a while after it has looked"},
+	{DeadlineKeepsLock, "a volume stays locked when the deadline of a call for it passes in the driver"},
 	{BlockNotPublished, "block volumes are made, and NodePublishVolume refuses them"},
 	{SnapshotReplaced, "a snapshot of a volume replaces the content of its earlier ones"},
 	{CopyTrustsDirectory, "a volume that a killed driver had begun to copy is taken as it is"},

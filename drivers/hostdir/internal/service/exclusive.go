@@ -43,7 +43,11 @@ func Exclusive(set broken.Set) grpc.UnaryServerInterceptor {
 		if !enter(subject) {
 			return nil, status.Errorf(codes.Aborted, "an operation on %s is pending", subject)
 		}
-		defer leave(subject)
+		defer func() {
+			if ctx.Err() == nil || !set.Has(broken.DeadlineKeepsLock) {
+				leave(subject)
+			}
+		}()
 		return handle(ctx, req)
 	}
 }

@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+const (
+	// programPatience is how long, in wall time, a program may work on a call until its deadline passes there: enough to come to the
+	// change before which it is held.
+	programPatience = 50 * time.Millisecond
+	// windingUp is how long, in wall time, a program may take to end what it does for a call whose deadline has passed. Its caller asks
+	// again after half a second at the earliest, which takes no wall time here.
+	windingUp = 2 * time.Second
+	// busyPause is how long, in wall time, ABORTED of such a program is kept back while it may still be winding up.
+	busyPause = 100 * time.Millisecond
+	// quietTime is for how long, in wall time, a program must have been seen to do nothing.
+	quietTime = 5 * time.Millisecond
+)
+
+// hurried is a client whose calls end in the server at a deadline that does not end them here.
+type hurried struct {
+	grpc.ClientConnInterface
+	patience time.Duration
+}
+
+// Prompt reports whether the calls never block.
+func (h hurried) Prompt() bool { return isPrompt(h.ClientConnInterface) }
+
+// Invoke makes a call.
+func (h hurried) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	deadline := time.Time{}
+	if h.patience > 0 {
+		deadline = time.Now().Add(h.patience)
+	}
+	return h.ClientConnInterface.Invoke(due{ctx, deadline}, method, request, answer, opts...)
+}
+
+// due is a context that has a deadline, which is sent along with a call, and goes on after it.
+type due struct {
+	context.Context
+	deadline time.Time
+}
+
+// Deadline is when the context ends for whoever is called.
+func (d due) Deadline() (time.Time, bool) { return d.deadline, true }
+
+// windUps are the volumes for which a program may still be busy with a call whose deadline has passed.
+type windUps map[string]time.Time // until when, by driver and volume
+
+func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(windingUp) }
+
+func (u windUps) of(c *call) (until time.Time, ok bool) {
+	if len(u) == 0 {
+		return until, false
+	}
+	until, ok = u[c.site.Driver+" "+volumeOf(c.request)]
+	return until, ok
+}
+
+// unhurried is a client of a program that may be busy until some time. Its callers try again soon, which takes no wall time here:
+// ABORTED, by which it says so, is kept back.
+type unhurried struct {
+	grpc.ClientConnInterface
+	until time.Time
+}
+
+// Invoke makes a call.
+func (u unhurried) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	err := u.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+	if status.Code(err) == codes.Aborted && time.Now().Before(u.until) {
+		time.Sleep(busyPause)
+	}
+	return err
+}
+
+// timeOut gives the call to the driver, for which its context ends: for a program between two of its changes to files, for Go code
+// when it begins, and not at all where no changes are seen. It returns when the caller has given up and the driver does nothing any more.
+func (c *call) timeOut(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
+	var err error
+	if InProcess(c.site.Machine) {
+		c.patience = new(time.Duration)
+		err = c.deliver(p, answer)
+	} else {
+		err = c.deliverUntilDue(p, f, answer)
+	}
+	p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
+	return err
+}
+
+func (c *call) deliverUntilDue(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
+	hold := c.hold(max(1, f.Changes))
+	if hold == nil {
+		return c.deliver(p, answer)
+	}
+	defer hold.Release()
+	c.patience = new(programPatience)
+	c.held = &held{reached: hold.Reached}
+	err := c.deliver(p, answer)
+	if !errors.Is(err, errHeld) {
+		return err
+	}
+	c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("the deadline of %s passed while the driver worked on it: how it ends that is up to the real clock", c.method))
+	err = c.deliver(p, answer)
+	c.wire.windingUp.begin(c)
+	hold.Release()
+	c.awaitQuiet()
+	return err
+}
+
+// awaitQuiet waits, in wall time, until the called program and all that it has started wait for something.
+func (c *call) awaitQuiet() {
+	program := c.wire.ProgramAt(c.site)
+	for began, quiet := time.Now(), time.Now(); program != nil && time.Since(quiet) < quietTime && time.Since(began) < windingUp; time.Sleep(quietTime / 5) {
+		if !program.Quiet() {
+			quiet = time.Now()
+		}
+	}
+}
