@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -37,11 +38,17 @@ func startFirst(root string) (*firstProcess, error) {
 		return nil, errors.Join(err, hold.Close())
 	}
 	defer answered.Close()
-	f := &firstProcess{hold: hold, answers: answers, cmd: &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{nodeinit.Name}, Env: []string{"GOMAXPROCS=1"}, Dir: root, Stdin: held, Stdout: answered,
-		SysProcAttr: &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setsid: true},
-	}}
-	if err := fork(f.cmd); err != nil {
+	f := &firstProcess{hold: hold, answers: answers}
+	for _, path := range firstPrograms() {
+		f.cmd = &exec.Cmd{
+			Path: path, Args: []string{nodeinit.Name}, Env: []string{"GOMAXPROCS=1"}, Dir: root, Stdin: held, Stdout: answered,
+			SysProcAttr: &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setsid: true},
+		}
+		if err = fork(f.cmd); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(err, hold.Close(), answers.Close())
 	}
 	_ = answered.Close() // else its end would not be read
@@ -53,6 +60,38 @@ func startFirst(root string) (*firstProcess, error) {
 		return nil, errors.Join(err, f.end())
 	}
 	return f, nil
+}
+
+// firstPrograms are the programs that do as process 1, the best first: where files in memory may not be executed, that is not the first.
+var firstPrograms = sync.OnceValue(func() []string {
+	const own = "/proc/self/exe"
+	small, err := inMemory(nodeinit.Name, nodeinit.First())
+	if err != nil {
+		return []string{own}
+	}
+	return []string{fmt.Sprintf("/proc/self/fd/%d", small), own}
+})
+
+// inMemory opens an executable file with some content, which nobody can change.
+func inMemory(name string, content []byte) (fd int, err error) {
+	if content == nil {
+		return 0, errors.ErrUnsupported
+	}
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err = unix.MemfdCreate(name, flags|unix.MFD_EXEC)
+	if errors.Is(err, unix.EINVAL) { // an older kernel does not ask for it
+		fd, err = unix.MemfdCreate(name, flags)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err = unix.Write(fd, content); err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE)
+	}
+	if err != nil {
+		return 0, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
 }
 
 // enterRoot has it take the root that the machine has by now.

@@ -1,7 +1,7 @@
 // Package nodeinit is process 1 of a node: the first of its process namespace, which ends with
-// it. It is this program, started again under another name; who links the package needs no code
-// for that. It links nothing but the system, so that it runs early, before the rest of the
-// program is set up.
+// it. It is a small program that First has or, as others of this package, this program, started again
+// under another name; who links the package needs no code for that. It links nothing but the
+// system, so that it runs early, before the rest of the program is set up.
 package nodeinit
 
 // Name is what the program is started as to be process 1, in the directory that is to be the
