@@ -63,6 +63,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 
 // disconnect has the callers of a plugin notice that it is gone.
 func (c *Simulation) disconnect(p *plugin) {
+	p.hangUp()
 	c.Wire.Forget(p.machine, p.socket)
 	c.Wire.Forget(p.machine, p.addons)
 	for _, ctl := range c.besides(p) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -29,18 +30,19 @@ func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConn
 
 // askAt is ask at another socket of the plugin.
 func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.ClientConnInterface) error) error {
-	client, closer, err := p.machine.DialSocket(socket)
+	client, err := p.callUp(socket)
 	if err != nil {
 		return &EnvironmentError{"reach " + p.String(), err}
 	}
-	defer closer.Close()
 	timeout := askTimeout
 	if program := p.driver.Program; program != nil && program.StartTimeout > 0 {
 		timeout = program.StartTimeout
 	}
 	ctx, cancel := context.WithTimeout(p.interrupt, timeout)
 	defer cancel()
-	err = question(ctx, client)
+	if err = question(ctx, client); err != nil {
+		p.hangUp()
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -50,6 +52,33 @@ func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.
 		err = fmt.Errorf("no answer within %v", timeout)
 	}
 	return &EnvironmentError{fmt.Sprintf("ask %s for its %s", p, what), err}
+}
+
+// line is the connection by which a plugin is asked, until it ends.
+type line struct {
+	socket string
+	client grpc.ClientConnInterface
+	closer io.Closer
+}
+
+func (p *plugin) callUp(socket string) (grpc.ClientConnInterface, error) {
+	if p.line != nil && p.line.socket == socket {
+		return p.line.client, nil
+	}
+	p.hangUp()
+	client, closer, err := p.machine.DialSocket(socket)
+	if err != nil {
+		return nil, err
+	}
+	p.line = &line{socket, client, closer}
+	return client, nil
+}
+
+func (p *plugin) hangUp() {
+	if p.line != nil {
+		_ = p.line.closer.Close() // nobody waits for what it may still have to say
+		p.line = nil
+	}
 }
 
 // learnName asks a driver that was there before the cluster for its name.

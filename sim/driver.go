@@ -58,6 +58,7 @@ type plugin struct {
 	elapsed   func() time.Duration // virtual time since the run began
 	began     time.Duration        // when it was started last
 	prober    *kernel.Group        // the kubelet's livenessProbe; nil for none
+	line      *line                // nil if it was not asked anything
 }
 
 // backend starts and ends one instance of a driver.
@@ -219,6 +220,7 @@ func (p *plugin) start() error {
 
 func (p *plugin) kill() error {
 	p.orders++
+	p.hangUp()
 	if !p.running {
 		return nil
 	}
@@ -228,6 +230,7 @@ func (p *plugin) kill() error {
 
 func (p *plugin) stop() error {
 	p.orders++
+	p.hangUp()
 	if !p.running {
 		return nil
 	}

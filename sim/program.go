@@ -77,6 +77,7 @@ func (c *Simulation) stopPrograms() error {
 	for _, d := range c.drivers {
 		for _, p := range c.plugins(d) {
 			if b, ok := p.backend.(*programBackend); ok && p.running {
+				p.hangUp()
 				running = append(running, b.program)
 			}
 		}
