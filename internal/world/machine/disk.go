@@ -154,9 +154,8 @@ func (d *Disk) PowerOff() error {
 	for _, l := range listeners {
 		l.end()
 	}
-	if launched { // some may have left their group
-		_, err := workdir.KillPrograms(d.dir)
-		failed = append(failed, err)
+	if launched {
+		failed = append(failed, d.killLeft())
 	}
 	d.lost = d.unsynced.lose()
 	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)

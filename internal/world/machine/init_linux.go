@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type firstProcess struct {
 	hold      *os.File // it lasts until this is closed
 	answers   *os.File
 	namespace *os.File // of its processes
+	processes *os.File // the directory that shows them
 }
 
 // startFirst starts process 1 where root is to be the machine's root directory, and has it show the processes in
@@ -55,6 +57,9 @@ func startFirst(root string) (*firstProcess, error) {
 	err = f.answer("show the machine's processes")
 	if err == nil {
 		f.namespace, err = os.Open(fmt.Sprintf("/proc/%d/ns/pid", f.cmd.Process.Pid))
+	}
+	if err == nil {
+		f.processes, err = os.Open(root + "/proc")
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.end())
@@ -126,8 +131,33 @@ func (f *firstProcess) end() error {
 	_ = f.cmd.Process.Kill() // it may have ended
 	_ = f.cmd.Wait()         // it was killed
 	err := errors.Join(f.hold.Close(), f.answers.Close())
-	if f.namespace != nil {
-		err = errors.Join(err, f.namespace.Close())
+	for _, opened := range []*os.File{f.namespace, f.processes} {
+		if opened != nil {
+			err = errors.Join(err, opened.Close())
+		}
 	}
 	return err
+}
+
+// others are how many processes there are beside it.
+func (f *firstProcess) others() (number int, err error) {
+	dir, err := unix.Openat(int(f.processes.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = unix.Close(dir) }()
+	var entries [8 << 10]byte
+	for {
+		n, err := unix.Getdents(dir, entries[:])
+		if n <= 0 || err != nil {
+			return number - 1, err
+		}
+		for rest := entries[:n]; len(rest) > 0; {
+			const length, name = 16, 19 // where struct linux_dirent64 has them
+			if first := rest[name]; '0' <= first && first <= '9' {
+				number++
+			}
+			rest = rest[binary.NativeEndian.Uint16(rest[length:]):]
+		}
+	}
 }

@@ -11,8 +11,6 @@ import (
 
 	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
-
-	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // layers keep the host's directories from being written: what programs write there goes
@@ -24,6 +22,7 @@ type layers struct {
 	scratch string // where the upper directories are, while it is built
 	host    []*mountinfo.Info
 	through []string      // directories that are the host's own
+	oneUser bool          // csisim is an ordinary user's
 	covered []string      // the directories that have a layer, in the order of their numbers
 	upper   *os.File      // the upper directories, by their numbers
 	opened  []string      // the directories that are the machine's own, with the host's entries
@@ -64,7 +63,7 @@ func (l *layers) cover(dir string) error {
 
 // overlay puts a layer over a directory, but not over the mounts below it.
 func (l *layers) overlay(dir string) error {
-	if namespaces.Rootless() && len(l.mountsBelow(dir)) > 0 {
+	if l.oneUser && len(l.mountsBelow(dir)) > 0 {
 		return unix.EINVAL // as overlayfs would answer: what the mounts hide must not be seen
 	}
 	var host unix.Stat_t
@@ -83,7 +82,7 @@ func (l *layers) overlay(dir string) error {
 		return err
 	}
 	options := "lowerdir=" + escaped(dir) + ",upperdir=" + escaped(upper) + ",workdir=" + escaped(work) + ",xino=off"
-	if namespaces.Rootless() {
+	if l.oneUser {
 		options += ",userxattr"
 		if err := l.keep(dir, upper); err != nil {
 			return err

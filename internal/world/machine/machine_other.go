@@ -91,7 +91,9 @@ func (*Disk) ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpg
 // awaitEnd leaves the waiting to whoever reaps.
 func awaitEnd(int) {}
 
-func killNeighbours(*thread) ([]string, error) { return nil, nil }
+func (*Disk) killNeighbours(*thread) ([]string, error) { return nil, nil }
+
+func (*Disk) killLeft() error { return nil }
 
 func peakMemory(int) int64 { return 0 }
 

@@ -65,7 +65,7 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s on node %s: %w", c.Path, d.name, err)
 	}
-	go p.await(cmd, d.own != nil)
+	go p.await(cmd, d)
 	if p.most > 0 {
 		go p.boundMemory()
 	}
@@ -303,10 +303,10 @@ func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
 // await waits for the end, kills whoever is in the program's namespace, if it has one of its own, and what is
 // left of the group, and reaps.
-func (p *Process) await(cmd *exec.Cmd, contained bool) {
+func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 	awaitEnd(p.pid)
-	if contained && !p.guest {
-		p.left, p.strays = killNeighbours(p.parent)
+	if !p.guest {
+		p.left, p.strays = on.killNeighbours(p.parent)
 	}
 	p.mu.Lock()
 	if !p.guest {

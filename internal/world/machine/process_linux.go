@@ -25,9 +25,12 @@ func awaitEnd(pid int) {
 	}
 }
 
-// killNeighbours kills all other processes in the mount namespace of a thread, which keeps its number from
-// being given to another namespace, and returns their commands.
-func killNeighbours(t *thread) (commands []string, err error) {
+// killNeighbours kills all other processes in the mount namespace of a program's thread, which keeps its number from
+// being given to another namespace, and returns their commands. The program itself is not reaped yet.
+func (d *Disk) killNeighbours(t *thread) (commands []string, err error) {
+	if d.own == nil || !d.mayHaveStrays() {
+		return nil, nil
+	}
 	own, err := os.Readlink(t.file("ns/mnt"))
 	if err != nil {
 		return nil, err
@@ -45,4 +48,13 @@ func killNeighbours(t *thread) (commands []string, err error) {
 		return true
 	})
 	return commands, err
+}
+
+// killLeft kills what programs that have ended have started and that has left their group.
+func (d *Disk) killLeft() error {
+	if d.own != nil && !d.mayHaveStrays() {
+		return nil
+	}
+	_, err := workdir.KillPrograms(d.dir)
+	return err
 }

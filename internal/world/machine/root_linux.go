@@ -76,7 +76,7 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return err
 	}
-	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through}
+	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, oneUser: r.oneUser}
 	err = r.layers.cover("/")
 	if err != nil {
 		return err

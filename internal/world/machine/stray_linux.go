@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -13,7 +14,7 @@ import (
 // namespace was started by it, whatever it has done to hide. Without namespaces
 // nobody knows.
 func (d *Disk) Strays() ([]Stray, error) {
-	if d.own == nil {
+	if d.own == nil || !d.mayHaveStrays() {
 		return nil, nil
 	}
 	programs := map[string]int{} // by mount namespace
@@ -41,6 +42,18 @@ func (d *Disk) Strays() ([]Stray, error) {
 		}
 	}
 	return strays, nil
+}
+
+// mayHaveStrays reports whether a machine in a namespace may have more processes than programs: where it has processes of its own, it
+// is cheaper to count them than to look at each process of all machines.
+func (d *Disk) mayHaveStrays() bool {
+	first := d.own.layers.first
+	if first == nil {
+		return true
+	}
+	programs := d.running()
+	others, err := first.others()
+	return err != nil || others > len(programs) || !slices.Equal(programs, d.running())
 }
 
 // namespaceOf names a process's mount namespace; an error if it has ended.
