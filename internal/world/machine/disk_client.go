@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -83,7 +84,7 @@ func (c *diskConn) Close() error {
 
 // current is a connection to the socket that is at the path now.
 func (c *diskConn) current() (*grpc.ClientConn, error) {
-	is, _ := c.d.Lstat(c.path) // if it is gone, dialling says so
+	is := c.d.socketAt(c.path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.socket != nil && !os.SameFile(c.socket, is) {
@@ -96,6 +97,23 @@ func (c *diskConn) current() (*grpc.ClientConn, error) {
 	}
 	c.socket = is
 	return c.conn, nil
+}
+
+// socketAt is the socket at a path; nil if there is none, as dialling will say. It is looked at before each call: the machine's
+// thread is spared that.
+func (d *Disk) socketAt(p string) (is fs.FileInfo) {
+	if d.own != nil {
+		var err error
+		_ = withFiles(func() error {
+			is, err = d.own.lstat(d.within(p))
+			return nil
+		})
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			return is
+		}
+	}
+	is, _ = d.Lstat(p)
+	return is
 }
 
 // judge replaces a connection whose call could not reach the server.

@@ -295,9 +295,9 @@ func (r *ownRoot) close() (err error) {
 		err = l.first.end()
 		l.first = nil
 	}
-	if l.top != nil {
+	if l.upper != nil {
 		err = errors.Join(err, l.upper.Close(), l.top.Close())
-		l.upper, l.top = nil, nil
+		l.upper = nil
 	}
 	return err
 }

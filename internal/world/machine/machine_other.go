@@ -20,9 +20,10 @@ var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux con
 // ownRoot is the root of a machine in a namespace; there is none.
 type ownRoot struct{ kubelet string }
 
-func (*ownRoot) outside() string    { panic("a machine in a namespace") }
-func (*ownRoot) join(Command) error { panic("a machine in a namespace") }
-func (*ownRoot) close() error       { panic("a machine in a namespace") }
+func (*ownRoot) outside() string                   { panic("a machine in a namespace") }
+func (*ownRoot) join(Command) error                { panic("a machine in a namespace") }
+func (*ownRoot) lstat(string) (fs.FileInfo, error) { panic("a machine in a namespace") }
+func (*ownRoot) close() error                      { panic("a machine in a namespace") }
 
 // Written is of machines in namespaces: there is none.
 func (*Disk) Written() ([]string, error) { return nil, nil }

@@ -241,6 +241,26 @@ func (r *ownRoot) outside() string {
 	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)
 }
 
+// lstat describes a node path on any thread, whose root does not matter. It fails for what only the machine's own thread finds,
+// such as what is behind a link of /proc, and keeps what it describes busy.
+func (r *ownRoot) lstat(p string) (info fs.FileInfo, err error) {
+	top, err := r.layers.top.SyscallConn() // it may be closed meanwhile
+	if err != nil {
+		return nil, err
+	}
+	closed := top.Control(func(top uintptr) {
+		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
+		var fd int
+		if fd, err = unix.Openat2(int(top), p, &how); err != nil {
+			return
+		}
+		file := os.NewFile(uintptr(fd), p)
+		defer file.Close()
+		info, err = file.Stat()
+	})
+	return info, errors.Join(closed, err)
+}
+
 // rootOf is the node path of what a mount shows: it lies below the base mount that
 // shows the most particular part of the same file system.
 func rootOf(entry *mountinfo.Info, table []*mountinfo.Info, base map[int]string) string {

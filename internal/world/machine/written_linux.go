@@ -19,7 +19,7 @@ var bookkeeping = []string{"/run/mount", "/run/blkid", "/etc/mtab", "/run/lock"}
 // the layers over them: "made /etc/x", "changed …", "removed …", with a slash behind
 // directories, whose content is not listed. It is empty without a namespace.
 func (d *Disk) Written() ([]string, error) {
-	if d.own == nil || d.own.layers == nil || d.own.layers.top == nil {
+	if d.own == nil || d.own.layers == nil || d.own.layers.upper == nil {
 		return nil, nil
 	}
 	found, err := d.own.layers.written()
