@@ -127,6 +127,7 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
 	GOGC=800 $(GO) test -run '^$$' -bench 'Explore$$' -benchtime 400x -benchmem ./cmd/internal/explore
+	GOGC=800 $(GO) test -run '^$$' -bench 'ExploreProgram$$' -benchtime 100x ./cmd/internal/explore
 	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./internal/driver/wire ./drivers/mock
 
 # What looks at invariants, in names of functions: the order of calls, the CSI spec, the ledger, lost data, what a scenario expects.
