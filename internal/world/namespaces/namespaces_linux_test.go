@@ -58,6 +58,10 @@ func play(role string) {
 	case "asks":
 		fmt.Println(Refused() == nil)
 		os.Exit(0)
+	case "starts":
+		slack, err := exec.Command("cat", "/proc/self/timerslack_ns").CombinedOutput()
+		fmt.Print(string(slack), err)
+		os.Exit(0)
 	case "tells":
 		fmt.Printf("uid %d, alone %t, marked %t, rootless %t\n", os.Getuid(), alone(), os.Getenv(variable) != "", Rootless())
 		os.Exit(0)
@@ -142,6 +146,15 @@ func TestNobodyIsRefusedInNamespaces(t *testing.T) {
 		out, err := program(t, "asks", nobody).CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Equal(t, "true\n", string(out))
+	})
+}
+
+// A runtime that looks after itself every 20 µs would do that as often in each program.
+func TestTimersOfProgramsMayBeLate(t *testing.T) {
+	users(t, func(t *testing.T, nobody bool) {
+		out, err := program(t, "starts", nobody).CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Equal(t, fmt.Sprintf("%d\n<nil>", timerSlack.Nanoseconds()), string(out))
 	})
 }
 
