@@ -134,7 +134,7 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 INVARIANTS := internal/(invariant|ledger|driver/contract|driver/addonscheck)|wire\.\(\*(Wire|call)\)\.(check|seen|kept|contradict)|sim\.lookout|expectAtEnd
 
 invariants-bench: ## which share of a search's processor time goes into invariants
-	@dir=$$(mktemp -d) && GOGC=800 $(GO) test -run '^$$' -bench 'Explore$$' -benchtime 2000x -cpuprofile $$dir/cpu -o $$dir/test ./cmd/internal/explore && \
+	@dir=$$(mktemp -d) && GOGC=800 $(GO) test -run '^$$' -bench 'Explore$$/move' -benchtime 2000x -cpuprofile $$dir/cpu -o $$dir/test ./cmd/internal/explore && \
 	$(GO) tool pprof -top -nodecount 100000 -nodefraction 0 -edgefraction 0 -focus '$(INVARIANTS)' $$dir/test $$dir/cpu 2> /dev/null | grep 'Showing nodes'; rm -r $$dir
 
 pictures: build ## the pictures of docs/view.md and README.md, from real runs in chromium

@@ -23,9 +23,14 @@ func TestMain(m *testing.M) {
 }
 
 // BenchmarkExplore is how many runs of a search a core makes in a second: the life of a volume
-// with faults, a driver in the process. At least 600, and 1,000 would be better. Calm runs and
-// what a finding takes come on top, of which a sound driver has few.
-func BenchmarkExplore(b *testing.B) { exploreLifecycle(b, textOf(b, "lifecycle")) }
+// with faults, a driver in the process, with one pod on one node and with a pod that moves to
+// another. At least 600 of the former, and 1,000 would be better. Calm runs and what a finding
+// takes come on top, of which a sound driver has few.
+func BenchmarkExplore(b *testing.B) {
+	for _, life := range []struct{ name, scenario string }{{"basic", "testdata/basic"}, {"move", "lifecycle"}} {
+		b.Run(life.name, func(b *testing.B) { exploreLife(b, life.scenario, textOf(b, life.scenario)) })
+	}
+}
 
 // BenchmarkExploreProgram is that with a driver's program, which is started anew in each run: the processes are counted, too. At
 // least 20 would be good.
@@ -40,13 +45,13 @@ func BenchmarkExploreProgram(b *testing.B) {
 	require.NoError(b, err, string(out))
 	program := `program: {command: ["` + hostdir + `", "--endpoint={{.Endpoint}}", "--driver-name={{.Driver}}", "--mode={{.Mode}}", "--node-id={{.NodeID}}", ` +
 		`"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}"]}`
-	exploreLifecycle(b, []byte(strings.Replace(string(textOf(b, "lifecycle")), "mock: {}", program, 1)))
+	exploreLife(b, "lifecycle", []byte(strings.Replace(string(textOf(b, "lifecycle")), "mock: {}", program, 1)))
 }
 
-func exploreLifecycle(b *testing.B, text []byte) {
+func exploreLife(b *testing.B, scenario string, text []byte) {
 	before := computed(b)
 	b.ResetTimer()
-	s, err := Of(context.Background(), "lifecycle.yaml", text, usual(b.N))
+	s, err := Of(context.Background(), fileOf(scenario), text, usual(b.N))
 	require.NoError(b, err)
 	for _, found := range s.Findings { // a hazard of Kubernetes comes up in some 2,000 runs
 		assert.False(b, found.Fails(), found.Name)
