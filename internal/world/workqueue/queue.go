@@ -5,6 +5,7 @@ package workqueue
 
 import (
 	"errors"
+	"maps"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -55,17 +56,26 @@ type Queue[K comparable] struct {
 	name     string
 	spawn    func(string, func(*kernel.Process)) *kernel.Process
 	handle   func(*kernel.Process, K) error
+	next     string // what a worker does between keys, for people
 	waiting  []K
-	taken    int // how many of those that wait were taken out
-	queued   map[K]bool
-	working  map[K]bool
-	again    map[K]bool
+	taken    int         // how many of those that wait were taken out
+	places   map[K]place // of keys that are not at rest
 	failures map[K]int
 	later    map[K]time.Duration // when a delayed key is due
 	onDelay  func()
 	running  int
 	bucket   *rate.Limiter // of all retries; nil before the first, and for no limit
 }
+
+// place is where a key is.
+type place uint8
+
+const (
+	atRest place = iota
+	queued
+	working
+	again // worked on, and to be queued after that
+)
 
 // New returns a queue whose workers are processes started by spawn. A handler
 // that returns an error gets its key again after the backoff.
@@ -75,26 +85,34 @@ func New[K comparable](name string, o Options, spawn func(string, func(*kernel.P
 
 // open readies a queue for its first key: many never get one.
 func (q *Queue[K]) open() {
-	if q.queued == nil {
-		q.queued, q.working, q.again = map[K]bool{}, map[K]bool{}, map[K]bool{}
-		q.failures, q.later = map[K]int{}, map[K]time.Duration{}
+	if q.places == nil {
+		q.places, q.next = map[K]place{}, "take the next key of "+q.name
 	}
+}
+
+// put makes a map for its first key: few fail.
+func put[K comparable, V any](in *map[K]V, key K, value V) {
+	if *in == nil {
+		*in = map[K]V{}
+	}
+	(*in)[key] = value
 }
 
 // Add queues a key now.
 func (q *Queue[K]) Add(key K) {
 	q.open()
-	if q.queued[key] {
+	at := q.places[key]
+	if at == queued {
 		return
 	}
 	if q.opts.OneEntry {
 		delete(q.later, key)
 	}
-	if q.working[key] {
-		q.again[key] = true
+	if at != atRest {
+		q.places[key] = again
 		return
 	}
-	q.queued[key] = true
+	q.places[key] = queued
 	q.waiting = append(q.waiting, key)
 	if q.running < q.opts.Workers {
 		q.running++
@@ -107,30 +125,34 @@ func (q *Queue[K]) work(p *kernel.Process) {
 	defer func() { q.running-- }()
 	for q.taken < len(q.waiting) {
 		key := q.take()
-		delete(q.queued, key)
-		q.working[key] = true
-		err := q.handle(p, key)
-		delete(q.working, key)
-		var rest Rest
-		switch {
-		case errors.As(err, &rest):
-			if rest.Forget {
-				delete(q.failures, key)
-			}
-			q.addAfter(key, rest.For, rest.Idle)
-		case err != nil:
-			q.retry(p, key)
-		default:
+		q.places[key] = working
+		if err := q.handle(p, key); err != nil {
+			q.failed(p, key, err)
+		} else {
 			delete(q.failures, key)
 		}
-		if q.again[key] {
-			delete(q.again, key)
+		isNews := q.places[key] == again
+		delete(q.places, key)
+		if isNews {
 			q.Add(key)
 		}
 		// What the handler has written may reach the program's cache before a worker takes
 		// the next key, or after: real workers and informers race for it.
-		p.Yield("take the next key of ", q.name)
+		p.Yield(q.next)
 	}
+}
+
+// failed has a key come again.
+func (q *Queue[K]) failed(p *kernel.Process, key K, err error) {
+	var rest Rest
+	if !errors.As(err, &rest) {
+		q.retry(p, key)
+		return
+	}
+	if rest.Forget {
+		delete(q.failures, key)
+	}
+	q.addAfter(key, rest.For, rest.Idle)
 }
 
 // take is the key that has waited longest. A queue that it leaves empty begins at the
@@ -149,7 +171,9 @@ const maxKept = 1024
 
 func (q *Queue[K]) rewind() {
 	if cap(q.waiting) > maxKept {
-		q.waiting, q.queued = nil, map[K]bool{} // a map does not shrink
+		few := map[K]place{} // a map does not shrink
+		maps.Copy(few, q.places)
+		q.waiting, q.places = nil, few
 	}
 	q.waiting, q.taken = q.waiting[:0], 0
 }
@@ -162,7 +186,7 @@ func (q *Queue[K]) retry(p *kernel.Process, key K) {
 			break
 		}
 	}
-	q.failures[key]++
+	put(&q.failures, key, q.failures[key]+1)
 	if q.bucket == nil && q.opts.RetriesPerSecond > 0 {
 		q.bucket = rate.NewLimiter(rate.Limit(q.opts.RetriesPerSecond), q.opts.Burst)
 	}
@@ -178,19 +202,18 @@ func (q *Queue[K]) retry(p *kernel.Process, key K) {
 func (q *Queue[K]) AddAfter(key K, d time.Duration) { q.addAfter(key, d, false) }
 
 func (q *Queue[K]) addAfter(key K, d time.Duration, idle bool) {
-	q.open()
-	if q.opts.OneEntry && q.again[key] {
+	if q.opts.OneEntry && q.places[key] == again {
 		return
 	}
 	q.spawn(q.name+" retry", func(p *kernel.Process) {
-		if q.opts.OneEntry && q.queued[key] {
+		if q.opts.OneEntry && q.places[key] == queued {
 			return
 		}
 		due := p.Elapsed() + d
 		if earlier, ok := q.later[key]; ok && earlier <= due {
 			return
 		}
-		q.later[key] = due
+		put(&q.later, key, due)
 		if q.onDelay != nil {
 			q.onDelay()
 		}
