@@ -85,7 +85,7 @@ func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	for _, observe := range s.observers {
 		observe(c.Commit)
 	}
-	s.subscribers.dispatch(c, moves)
+	s.subscribers.of(c.Resource).dispatch(c, moves)
 }
 
 // must stops at errors that only a mistake in this package can cause.

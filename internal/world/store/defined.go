@@ -11,6 +11,10 @@ import (
 // are JSON, as unstructured.Unstructured. To be called again when the version in which
 // they are stored, or whether they have a status, has changed.
 func (s *Store) Define(res *Resource) {
+	if res.number == 0 {
+		s.everDefined++
+		res.number = len(inOrder) + s.everDefined
+	}
 	res.prefix, res.indexers = res.String()+"\x00", res.allIndexes()
 	res.shape = content{status: res.Status}
 	s.defined[res.String()] = res

@@ -2,30 +2,19 @@ package store
 
 import "slices"
 
-// subscribers finds the watches that a commit concerns without looking at any
-// other.
-type subscribers map[*Resource]*audience
-
 // audience are the watches of one resource: of all of it, of one object, of one
-// value of an index.
+// value of an index. So those that a commit concerns are found without a look at any other.
 type audience struct {
 	all     []*watch
 	byKey   map[Key][]*watch
 	byIndex map[Index]map[string][]*watch
 }
 
-func (s subscribers) add(w *watch) { s.of(w).set(*w.sel, append(s.of(w).get(*w.sel), w)) }
+func (a *audience) add(w *watch) { a.set(w.sel, append(a.get(w.sel), w)) }
 
-func (s subscribers) remove(w *watch) { s.of(w).set(*w.sel, without(s.of(w).get(*w.sel), w)) }
+func (a *audience) remove(w *watch) { a.set(w.sel, without(a.get(w.sel), w)) }
 
-func (s subscribers) of(w *watch) *audience {
-	if s[w.res] == nil {
-		s[w.res] = &audience{}
-	}
-	return s[w.res]
-}
-
-func (a *audience) get(sel Selector) []*watch {
+func (a *audience) get(sel *Selector) []*watch {
 	switch sel.index {
 	case "":
 		return a.all
@@ -35,7 +24,7 @@ func (a *audience) get(sel Selector) []*watch {
 	return a.byIndex[sel.index][sel.value]
 }
 
-func (a *audience) set(sel Selector, watches []*watch) {
+func (a *audience) set(sel *Selector, watches []*watch) {
 	switch sel.index {
 	case "":
 		a.all = watches
@@ -66,8 +55,7 @@ func put[K comparable](in map[K][]*watch, at K, watches []*watch) {
 
 // dispatch hands a commit to the views whose watches it concerns: those of the
 // whole resource first, then index by index, each in the order of their opening.
-func (s subscribers) dispatch(c *commit, moves []move) {
-	a := s[c.Resource]
+func (a *audience) dispatch(c *commit, moves []move) {
 	if a == nil {
 		return
 	}

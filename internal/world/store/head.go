@@ -15,9 +15,9 @@ import (
 // anybody looks.
 type head struct {
 	db       *memdb.MemDB
-	objects  map[*Resource]*shelf[Object]
-	compact  map[*Resource]*shelf[Compact] // instead, of resources that are kept so
-	unsaved  map[*Resource]map[Key]bool    // what the database has to learn; true if it knows an older state; nil before anybody looks
+	objects  byResource[shelf[Object]]
+	compact  byResource[shelf[Compact]] // instead, of resources that are kept so
+	unsaved  map[*Resource]map[Key]bool // what the database has to learn; true if it knows an older state; nil before anybody looks
 	indexes  *treeSet
 	edition  edition // of the indexes
 	revision uint64
@@ -26,23 +26,19 @@ type head struct {
 }
 
 func newHead() *head {
-	return &head{
-		db:      emptyDatabase.Snapshot(),
-		objects: map[*Resource]*shelf[Object]{},
-		compact: map[*Resource]*shelf[Compact]{},
-	}
+	return &head{db: emptyDatabase.Snapshot(), objects: make(byResource[shelf[Object]], len(inOrder))}
 }
 
 // apply makes the state after a commit the head.
 func (h *head) apply(c *commit, moves []move) {
 	switch {
 	case c.New == nil:
-		h.objects[c.Resource].remove(c.Key)
-		h.compact[c.Resource].remove(c.Key)
+		h.objects.of(c.Resource).remove(c.Key)
+		h.compact.of(c.Resource).remove(c.Key)
 	case c.Resource.Compact != nil:
-		on(h.compact, c.Resource).put(c.Key, c.Resource.Compact(c.Key, c.New))
+		h.compact.on(c.Resource).put(c.Resource, c.Key, c.Resource.Compact(c.Key, c.New))
 	default:
-		on(h.objects, c.Resource).put(c.Key, c.New)
+		h.objects.on(c.Resource).put(c.Resource, c.Key, c.New)
 	}
 	if h.unsaved != nil {
 		h.note(c)
@@ -120,29 +116,29 @@ func (h *head) saveAll(txn *memdb.Txn) {
 	saveAll(txn, h, h.compact)
 }
 
-func saveAll[T any](txn *memdb.Txn, h *head, shelves map[*Resource]*shelf[T]) {
-	// In any order: each key is a row of its own.
-	for res, kept := range shelves {
+func saveAll[T any](txn *memdb.Txn, h *head, shelves byResource[shelf[T]]) {
+	for _, kept := range shelves {
+		// In any order: each key is a row of its own.
 		for _, key := range kept.keys("") {
-			must(txn.Insert(objectsTable, h.row(res, key)))
+			must(txn.Insert(objectsTable, h.row(kept.of, key)))
 		}
 	}
 }
 
 // row is what the database learns of an object.
 func (h *head) row(res *Resource, key Key) *row {
-	object, _ := h.objects[res].get(key)
-	compact, _ := h.compact[res].get(key)
+	object, _ := h.objects.of(res).get(key)
+	compact, _ := h.compact.of(res).get(key)
 	return &row{objectID(res, key), object, compact}
 }
 
 // count is how many objects of a resource there are.
-func (h *head) count(res *Resource) int { return h.objects[res].len() + h.compact[res].len() }
+func (h *head) count(res *Resource) int { return h.objects.of(res).len() + h.compact.of(res).len() }
 
 // GetObject is Get for callers that know the resource only at run time.
 func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
 	h.touchObject(res, key)
-	obj, ok := h.objects[res].get(key)
+	obj, ok := h.objects.of(res).get(key)
 	if !ok && res.Compact != nil {
 		return h.expanded(res, key)
 	}
@@ -150,7 +146,7 @@ func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
 }
 
 func (h *head) expanded(res *Resource, key Key) (Object, bool) {
-	kept, ok := h.compact[res].get(key)
+	kept, ok := h.compact.of(res).get(key)
 	if !ok {
 		return nil, false
 	}
@@ -160,7 +156,7 @@ func (h *head) expanded(res *Resource, key Key) (Object, bool) {
 // ListObjects is List for callers that know the resource only at run time.
 func (h *head) ListObjects(res *Resource, namespace string) iter.Seq[Object] {
 	h.touchList(res)
-	keys := append(h.objects[res].keys(namespace), h.compact[res].keys(namespace)...)
+	keys := append(h.objects.of(res).keys(namespace), h.compact.of(res).keys(namespace)...)
 	slices.SortFunc(keys, Key.compare)
 	found := make([]Object, len(keys))
 	for i, key := range keys {

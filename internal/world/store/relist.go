@@ -14,9 +14,7 @@ func (v *View) Relist() {
 	missed := v.pending
 	v.pending = nil
 	for _, c := range differences(missed, v.store.head.revision) {
-		for _, w := range v.watches {
-			w.offer(c)
-		}
+		v.offer(c)
 	}
 }
 

@@ -30,6 +30,7 @@ type Resource struct {
 	Kind any
 
 	Strategy
+	number   int // differs from that of all others of a store
 	prefix   string
 	indexers []*resourceIndex
 	shape    shape
@@ -94,6 +95,7 @@ var (
 // while a program initializes.
 func Register(res Resource) *Resource {
 	r := &res
+	r.number = len(inOrder)
 	r.prefix, r.indexers = r.String()+"\x00", r.allIndexes()
 	r.goType = reflect.TypeOf(r.New())
 	r.shape = fieldsOf(r.goType.Elem(), r.CopyPart)

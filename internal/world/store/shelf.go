@@ -3,16 +3,9 @@ package store
 // shelf is what is kept of the objects of one resource, by namespace and name: a map from
 // keys would be half as large again. Nil is an empty one.
 type shelf[T any] struct {
+	of     *Resource
 	spaces map[string]map[string]T
 	count  int
-}
-
-// on is the shelf of a resource, which is made for its first object.
-func on[T any](shelves map[*Resource]*shelf[T], res *Resource) *shelf[T] {
-	if shelves[res] == nil {
-		shelves[res] = &shelf[T]{spaces: map[string]map[string]T{}}
-	}
-	return shelves[res]
 }
 
 func (s *shelf[T]) get(key Key) (kept T, ok bool) {
@@ -22,8 +15,11 @@ func (s *shelf[T]) get(key Key) (kept T, ok bool) {
 	return kept, ok
 }
 
-func (s *shelf[T]) put(key Key, kept T) {
+func (s *shelf[T]) put(of *Resource, key Key, kept T) {
 	space := s.spaces[key.Namespace]
+	if s.spaces == nil {
+		s.of, s.spaces = of, map[string]map[string]T{}
+	}
 	if space == nil {
 		space = map[string]T{}
 		s.spaces[key.Namespace] = space

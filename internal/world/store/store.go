@@ -14,10 +14,11 @@ type Store struct {
 	moment      *moment // of the latest commit, while views may lag
 	versioned   bool    // views may lag
 	sinceKept   int     // moments since one kept its state
-	subscribers subscribers
+	subscribers byResource[audience]
 	observers   []func(Commit)
 	guard       guard
 	defined     map[string]*Resource // by their names with their groups
+	everDefined int
 	admission   Admission
 	sheet       sheet
 	leases      leases      // of objects with a TTL
@@ -35,7 +36,7 @@ func New(options Options) *Store {
 		head:        newHead(),
 		latest:      &commit{},
 		moment:      &moment{},
-		subscribers: make(subscribers, len(byKind)),
+		subscribers: make(byResource[audience], len(inOrder)),
 		defined:     map[string]*Resource{},
 		admission:   admitAll{},
 	}

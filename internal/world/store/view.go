@@ -2,7 +2,6 @@ package store
 
 import (
 	"iter"
-	"slices"
 )
 
 // View is what one component knows of the cluster: its informer cache. It shows
@@ -10,11 +9,17 @@ import (
 type View struct {
 	store   *Store
 	name    string
-	watches []*watch
+	watches []opened
 	lag     func()
 	pending []*moment
 	room    []*moment // in which pending began, to begin there again
 	held    *Resource // what is not listed yet, nil if all is
+}
+
+// opened is a watch beside its resource: most watches have nothing to do with most commits.
+type opened struct {
+	res *Resource
+	*watch
 }
 
 // NewView returns a view of the head for the named component.
@@ -105,22 +110,29 @@ func (v *View) Deliver(n int) {
 		c := v.pending[0].commit
 		v.pending[0] = nil
 		v.pending = v.pending[1:]
-		for _, w := range v.watches {
-			w.offer(c)
-		}
+		v.offer(c)
 	}
 	if len(v.pending) == 0 && cap(v.room) <= maxKept {
 		v.pending = v.room
 	}
 }
 
+// offer hands a commit to the watches of its resource.
+func (v *View) offer(c *commit) {
+	for _, w := range v.watches {
+		if w.res == c.Resource {
+			w.offer(c)
+		}
+	}
+}
+
 // Close models the end of the component: the watches are closed and nothing is
 // queued any more.
 func (v *View) Close() {
-	for _, w := range slices.Clone(v.watches) {
-		w.close()
+	for _, w := range v.watches {
+		w.leave()
 	}
-	v.pending, v.held = nil, nil
+	v.watches, v.pending, v.held = nil, nil, nil
 }
 
 // receive takes a commit that matches one of the view's watches.

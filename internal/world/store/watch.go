@@ -115,8 +115,8 @@ func (w *watch) open(v *View, res *Resource, sel []Selector) {
 	v.store.head.touchWatches(res)
 	w.list()
 	v.catchUp(w)
-	v.watches = append(v.watches, w)
-	v.store.subscribers.add(w)
+	v.watches = append(v.watches, opened{res, w})
+	v.store.subscribers.on(res).add(w)
 }
 
 // list queues what the view shows.
@@ -184,9 +184,14 @@ func (w *watch) Drop() { w.initial, w.queue, w.taken = nil, nil, 0 }
 func (w *watch) Close() { w.close() }
 
 func (w *watch) close() {
+	w.leave()
+	w.view.watches = slices.DeleteFunc(slices.Clone(w.view.watches), func(o opened) bool { return o.watch == w })
+}
+
+// leave ends the watch, but for its place in its view.
+func (w *watch) leave() {
 	w.view.store.head.touchWatches(w.res)
-	w.view.store.subscribers.remove(w)
-	w.view.watches = without(w.view.watches, w)
+	w.view.store.subscribers.of(w.res).remove(w)
 	w.Drop()
 }
 
