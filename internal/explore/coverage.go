@@ -5,8 +5,14 @@ import "github.com/csisim/csisim/internal/world/kernel"
 // faultWatch notes which faults happen in a run, by their loose names.
 type faultWatch struct {
 	kernel.Strategy
-	passed   []decision // about faults, by their labels as they are: few happen, and only these need names
+	passed   []faultPoint // few faults happen, and only these need names
 	happened []Choice
+}
+
+// faultPoint is a decision about a fault, by its label as it is.
+type faultPoint struct {
+	kind  kernel.ChoiceKind
+	label string
 }
 
 func newFaultWatch(s kernel.Strategy) *faultWatch { return &faultWatch{Strategy: s} }
@@ -23,7 +29,7 @@ func (w *faultWatch) strategy() kernel.Strategy {
 func (w *faultWatch) Choose(c kernel.Choice) int {
 	i := w.Strategy.Choose(c)
 	if isFault(c) {
-		w.passed = append(w.passed, decision{kind: c.Kind, label: c.Label})
+		w.passed = append(w.passed, faultPoint{c.Kind, c.Label})
 		if i > 0 && i < c.N {
 			w.happened = append(w.happened, w.named(c, i))
 		}

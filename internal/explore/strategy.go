@@ -2,7 +2,9 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -63,7 +65,7 @@ type pct struct {
 	seed       uint64
 	chance     chance
 	priorities []int // by process; negative after a change, none before it is seen
-	changes    map[int]bool
+	changes    []int // at which steps, those that are still to come, in order
 	lowest     int
 	step       int
 	faults     faultPoints
@@ -73,7 +75,7 @@ func newPCT(seed uint64, calm known, budget int) *pct {
 	c := newChance(seed)
 	return &pct{
 		seed: seed, chance: c,
-		changes: c.points(1+c.below(mostChanges), calm.order), faults: newFaultPoints(c, calm, budget),
+		changes: slices.Sorted(maps.Keys(c.points(1+c.below(mostChanges), calm.order))), faults: newFaultPoints(c, calm, budget),
 	}
 }
 
@@ -84,17 +86,18 @@ func (s *pct) Choose(c kernel.Choice) int {
 	switch {
 	case isFault(c):
 		return s.faults.choose(c)
-	case c.Process(0) != nil:
-		return s.order(c)
+	case c.OrdersProcesses():
+		return s.order(&c)
 	case s.chance.below(oddness) == 0:
 		return s.chance.below(c.N)
 	}
 	return 0
 }
 
-func (s *pct) order(c kernel.Choice) int {
+func (s *pct) order(c *kernel.Choice) int {
 	best := s.highest(c)
-	if s.changes[s.step] {
+	if len(s.changes) > 0 && s.changes[0] == s.step {
+		s.changes = s.changes[1:]
 		s.lowest--
 		s.priorities[c.Process(best).ID()] = s.lowest
 		best = s.highest(c)
@@ -103,12 +106,17 @@ func (s *pct) order(c kernel.Choice) int {
 	return best
 }
 
-func (s *pct) highest(c kernel.Choice) int {
-	best, most := 0, s.priority(c.Process(0).ID())
-	for i := 1; i < c.N; i++ {
-		if p := s.priority(c.Process(i).ID()); p > most {
-			best, most = i, p
+func (s *pct) highest(c *kernel.Choice) int {
+	best, most, next := 0, none, 0
+	asks, ready := c.Processes()
+	if asks != nil {
+		most, next = s.priority(asks.ID()), 1
+	}
+	for _, p := range ready {
+		if priority := s.priority(p.ID()); priority > most {
+			best, most = next, priority
 		}
+		next++
 	}
 	return best
 }

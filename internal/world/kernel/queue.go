@@ -53,6 +53,18 @@ func (q *queue) at(i int) *Process {
 	return q.blocks[j].items[i]
 }
 
+// all are the processes in their order, good until the queue changes.
+func (q *queue) all() []*Process {
+	if len(q.blocks) == 1 {
+		return q.blocks[0].items[q.blocks[0].from:q.blocks[0].to]
+	}
+	all := make([]*Process, 0, q.n)
+	for _, b := range q.blocks {
+		all = append(all, b.items[b.from:b.to]...)
+	}
+	return all
+}
+
 // take removes the process in place i.
 func (q *queue) take(i int) *Process {
 	j, i := q.find(i)

@@ -70,6 +70,13 @@ func (c *Choice) Process(i int) *Process {
 	return c.ready.at(i - 1)
 }
 
+// OrdersProcesses reports whether it is about which process runs: RunNext or GiveWay.
+func (c *Choice) OrdersProcesses() bool { return c.ready != nil }
+
+// Processes are those of the alternatives, in their order: of GiveWay the one that asks comes first, nil for RunNext, and then
+// those that are ready. To be read while the choice is made.
+func (c *Choice) Processes() (asks *Process, ready []*Process) { return c.first, c.ready.all() }
+
 // Strategy takes the decisions of a run. Given the same sequence of choices it
 // must answer alike.
 type Strategy interface {
