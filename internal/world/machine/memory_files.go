@@ -20,7 +20,7 @@ func (m *Memory) mkdir(p string, perm fs.FileMode) error {
 
 // create adds an entry to a directory.
 func (m *Memory) create(p string, mode fs.FileMode) (*inode, error) {
-	if path.Clean(p) == "/" {
+	if clean(p) == "/" {
 		return nil, syscall.EEXIST
 	}
 	dir, name, err := m.entry(p)
@@ -43,7 +43,7 @@ func (m *Memory) create(p string, mode fs.FileMode) (*inode, error) {
 
 // MkdirAll makes a directory and its missing parents.
 func (m *Memory) MkdirAll(p string, perm fs.FileMode) error {
-	return m.change(func() error { return m.mkdirAll(path.Clean(p), perm) })
+	return m.change(func() error { return m.mkdirAll(clean(p), perm) })
 }
 
 func (m *Memory) mkdirAll(p string, perm fs.FileMode) error {
@@ -127,7 +127,7 @@ func (m *Memory) Lstat(p string) (info fs.FileInfo, err error) {
 		if err != nil {
 			return pathError("lstat", p, err)
 		}
-		info = at.node.info(path.Base(path.Clean(p)))
+		info = at.node.info(path.Base(clean(p)))
 		return nil
 	})
 	return info, err

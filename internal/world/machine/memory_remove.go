@@ -20,7 +20,7 @@ func (m *Memory) remove(p string) error {
 	}
 	node := dir.node.child(name)
 	switch {
-	case path.Clean(p) == "/":
+	case clean(p) == "/":
 		return syscall.EBUSY
 	case node == nil:
 		return syscall.ENOENT
@@ -39,7 +39,7 @@ func (m *Memory) remove(p string) error {
 // RemoveAll removes path and what is below it, except mount points and the
 // directories that lead to them.
 func (m *Memory) RemoveAll(p string) error {
-	return m.change(func() error { return m.removeAll(path.Clean(p)) })
+	return m.change(func() error { return m.removeAll(clean(p)) })
 }
 
 func (m *Memory) removeAll(p string) error {

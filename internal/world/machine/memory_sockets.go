@@ -29,7 +29,7 @@ type memoryListener struct {
 func (m *Memory) BindSocket(p string, services ...Service) (Listener, error) {
 	l := &memoryListener{machine: m, path: p, services: services}
 	err := m.change(func() error {
-		if err := m.mkdirAll(path.Dir(path.Clean(p)), 0o700); err != nil {
+		if err := m.mkdirAll(path.Dir(clean(p)), 0o700); err != nil {
 			return err
 		}
 		node, err := m.create(p, fs.ModeSocket|0o777&^umask)

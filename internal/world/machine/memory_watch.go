@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"path"
 	"slices"
 )
 
@@ -28,7 +27,7 @@ func (n notice) deliver() {
 // Watch reports what appears and disappears below dir, in the goroutine that
 // causes it.
 func (m *Memory) Watch(dir string, onEvent func(Event)) (stop func(), err error) {
-	w := &memoryWatch{path: path.Clean(dir), onEvent: onEvent}
+	w := &memoryWatch{path: clean(dir), onEvent: onEvent}
 	err = m.change(func() error {
 		at, err := m.follow(dir)
 		if err != nil {
