@@ -167,7 +167,17 @@ func appendIdentity(to []byte, name string, labels []string) []byte {
 			to = append(to, ',')
 		}
 		to = append(append(to, labels[i]...), '=')
-		to = strconv.AppendQuote(to, labels[i+1])
+		to = appendQuoted(to, labels[i+1])
 	}
 	return append(to, '}')
+}
+
+// appendQuoted is strconv.AppendQuote, which looks at each letter of a text that has nothing to escape, as nearly all have.
+func appendQuoted(to []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return strconv.AppendQuote(to, text)
+		}
+	}
+	return append(append(append(to, '"'), text...), '"')
 }
