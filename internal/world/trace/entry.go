@@ -59,15 +59,23 @@ var (
 	noDiff     = &Diff{}
 )
 
-// sites are those that the events of a recorder share.
-type sites map[Site]*Site
+// sites are those that the events of a recorder share, by method and node: few differ in nothing but the rest.
+type sites map[place]*sharedSite
+
+type place struct{ method, node string }
+
+type sharedSite struct {
+	Site
+	next *sharedSite // at the same place
+}
 
 func (s sites) shared(site Site) *Site {
-	known := s[site]
-	if known == nil {
-		fresh := site // so that only what is kept is allocated
-		known = &fresh
-		s[site] = known
+	at := place{site.Method, site.Node}
+	for known := s[at]; known != nil; known = known.next {
+		if known.Site == site {
+			return &known.Site
+		}
 	}
-	return known
+	s[at] = &sharedSite{site, s[at]}
+	return &s[at].Site
 }
