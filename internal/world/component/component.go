@@ -26,6 +26,7 @@ type Component struct {
 	Metrics metric.Registry
 
 	informer *kernel.Process
+	goesOn   func(*kernel.Process) // deliver, made once: an informer goes on with it after each delivery
 	sync     initialSync
 	late     []*kernel.Process // wait for an informer that syncs later
 	events   eventLog
@@ -42,7 +43,8 @@ func (w *World) Start(name, node string) *Component {
 	c.Group.Apart, c.Group.Place = true, node
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {
-		c.informer = c.Go("informer", c.deliver)
+		c.goesOn = c.deliver
+		c.informer = c.Go("informer", c.goesOn)
 		c.Cache.SetLag(c.informer.Wake)
 	}
 	return c

@@ -95,7 +95,7 @@ func (c *Component) AwaitLater(p *kernel.Process) {
 // deliver brings the cache up to date, some commits at a time, or lists anew.
 func (c *Component) deliver(p *kernel.Process) {
 	if c.Cache.Pending() == 0 {
-		p.React("commits that its cache has not seen", c.deliver)
+		p.React("commits that its cache has not seen", c.goesOn)
 		return
 	}
 	if c.Kernel.Choose(kernel.Relist, relistOdds, c.Group.Name) == relistOdds-1 {
@@ -107,5 +107,5 @@ func (c *Component) deliver(p *kernel.Process) {
 		c.recordLesson(n, trace.Lesson{})
 		c.Cache.Deliver(n)
 	}
-	p.YieldTo(c.deliver, "deliver commits to its cache")
+	p.YieldTo(c.goesOn, "deliver commits to its cache")
 }

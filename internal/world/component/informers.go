@@ -66,13 +66,7 @@ func (c *Component) Inform(i Informers) {
 // RunInformers runs informers in a process of the component, as the last thing that it does. What handles an event does not
 // give way.
 func (c *Component) RunInformers(p *kernel.Process, i Informers) {
-	var open []informer
-	for n, source := range i.Sources {
-		if n == 1 && i.First != "" {
-			p.Wait(i.First, func() bool { return open[0].waiting() > 0 })
-		}
-		open = append(open, source.open(c, p))
-	}
+	open := []informer{i.Sources[0].open(c, p)}
 	var drain func(*kernel.Process)
 	drain = func(p *kernel.Process) {
 		for _, informer := range open {
@@ -80,7 +74,18 @@ func (c *Component) RunInformers(p *kernel.Process, i Informers) {
 		}
 		p.React(i.News, drain)
 	}
-	drain(p)
+	var begin func(*kernel.Process)
+	begin = func(p *kernel.Process) {
+		if i.First != "" && open[0].waiting() == 0 {
+			p.React(i.First, begin)
+			return
+		}
+		for _, source := range i.Sources[1:] {
+			open = append(open, source.open(c, p))
+		}
+		drain(p)
+	}
+	begin(p)
 }
 
 // Resync has informers deliver everything again at each period since the process began. While nothing waits for that it
