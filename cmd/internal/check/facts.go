@@ -118,10 +118,5 @@ func (f *Facts) learn(events []*trace.Event) {
 }
 
 func named(set contract.Set) []string {
-	var names []string
-	for name := range set {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Compact(slices.Sorted(slices.Values(set)))
 }

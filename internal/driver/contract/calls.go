@@ -1,6 +1,9 @@
 package contract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // callNeeds names, for each call that is not for every driver, the capabilities of the controller
 // or the node of which it needs one.
@@ -83,10 +86,5 @@ func (c Caps) of(method string) Set {
 }
 
 func (s Set) any(capabilities []string) bool {
-	for _, c := range capabilities {
-		if s[c] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(capabilities, s.Has)
 }

@@ -2,20 +2,22 @@ package contract
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
 )
 
 // Set holds the names of capabilities as in the spec, such as "STAGE_UNSTAGE_VOLUME". A nil Set
-// means that the driver was not asked yet: nothing is then said about what it promised.
-type Set map[string]bool
+// means that the driver was not asked yet: nothing is then said about what it promised. They are
+// in the driver's order, and few.
+type Set []string
 
 // Has says whether the capability was declared.
-func (s Set) Has(capability string) bool { return s[capability] }
+func (s Set) Has(capability string) bool { return slices.Contains(s, capability) }
 
 // lacks: the driver was asked, and did not declare the capability.
-func (s Set) lacks(capability string) bool { return s != nil && !s[capability] }
+func (s Set) lacks(capability string) bool { return s != nil && !s.Has(capability) }
 
 // Caps is what a driver declared about itself. Plugin has the services and, as "ONLINE" and
 // "OFFLINE", the kinds of volume expansion.
@@ -27,22 +29,14 @@ type Caps struct {
 func (c *Caps) Learn(resp proto.Message) {
 	switch r := resp.(type) {
 	case *csi.GetPluginCapabilitiesResponse:
-		c.Plugin = setOf(pluginNames(r))
+		c.Plugin = pluginNames(r)
 	case *csi.ControllerGetCapabilitiesResponse:
-		c.Controller = setOf(controllerNames(r))
+		c.Controller = controllerNames(r)
 	case *csi.NodeGetCapabilitiesResponse:
-		c.Node = setOf(nodeNames(r))
+		c.Node = nodeNames(r)
 	case *csi.GroupControllerGetCapabilitiesResponse:
-		c.Group = setOf(groupNames(r))
+		c.Group = groupNames(r)
 	}
-}
-
-func setOf(names []string) Set {
-	s := Set{}
-	for _, name := range names {
-		s[name] = true
-	}
-	return s
 }
 
 // volumeCondition is a capability up to CSI 1.12; 1.13 reserves its numbers.
@@ -50,8 +44,8 @@ const volumeCondition = "VOLUME_CONDITION"
 
 // The names below are "UNKNOWN" for a capability without a type.
 
-func pluginNames(r *csi.GetPluginCapabilitiesResponse) []string {
-	var names []string
+func pluginNames(r *csi.GetPluginCapabilitiesResponse) Set {
+	names := make(Set, 0, len(r.GetCapabilities()))
 	for _, c := range r.GetCapabilities() {
 		if e := c.GetVolumeExpansion(); e != nil {
 			names = append(names, e.GetType().String())
@@ -62,8 +56,8 @@ func pluginNames(r *csi.GetPluginCapabilitiesResponse) []string {
 	return names
 }
 
-func controllerNames(r *csi.ControllerGetCapabilitiesResponse) []string {
-	var names []string
+func controllerNames(r *csi.ControllerGetCapabilitiesResponse) Set {
+	names := make(Set, 0, len(r.GetCapabilities()))
 	for _, c := range r.GetCapabilities() {
 		names = append(names, ControllerCapability(c))
 	}
@@ -76,16 +70,16 @@ func ControllerCapability(c *csi.ControllerServiceCapability) string {
 	return capabilityName(c.GetRpc().GetType(), 11)
 }
 
-func nodeNames(r *csi.NodeGetCapabilitiesResponse) []string {
-	var names []string
+func nodeNames(r *csi.NodeGetCapabilitiesResponse) Set {
+	names := make(Set, 0, len(r.GetCapabilities()))
 	for _, c := range r.GetCapabilities() {
 		names = append(names, capabilityName(c.GetRpc().GetType(), 4))
 	}
 	return names
 }
 
-func groupNames(r *csi.GroupControllerGetCapabilitiesResponse) []string {
-	var names []string
+func groupNames(r *csi.GroupControllerGetCapabilitiesResponse) Set {
+	names := make(Set, 0, len(r.GetCapabilities()))
 	for _, c := range r.GetCapabilities() {
 		names = append(names, c.GetRpc().GetType().String())
 	}

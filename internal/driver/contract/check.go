@@ -74,11 +74,11 @@ func (f *findings) failure(code codes.Code, caps *Caps) {
 
 var deletes = map[string]bool{"Controller/DeleteVolume": true, "Controller/DeleteSnapshot": true, groupDelete: true}
 
-func start(method string, m proto.Message) (*findings, bool) {
+func start(method string, m proto.Message) (findings, bool) {
 	if m == nil || !m.ProtoReflect().IsValid() {
-		return nil, false
+		return findings{}, false
 	}
-	return &findings{method: method, message: string(m.ProtoReflect().Descriptor().Name())}, true
+	return findings{method: method, of: m}, true
 }
 
 func orNothing(caps *Caps) Caps {

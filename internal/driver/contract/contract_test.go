@@ -28,7 +28,7 @@ func caps(plugin, controller, node string) *Caps {
 		if names == "?" {
 			return nil
 		}
-		return setOf(strings.Fields(names))
+		return strings.Fields(names)
 	}
 	return &Caps{Plugin: set(plugin), Controller: set(controller), Node: set(node)}
 }
@@ -380,8 +380,8 @@ func TestGroupSnapshotAnswers(t *testing.T) {
 
 // CSI "GroupController": what the service promises has to be there, and nothing else is called.
 func TestGroupCallsAreForDriversThatHaveThem(t *testing.T) {
-	with := &Caps{Plugin: setOf([]string{"GROUP_CONTROLLER_SERVICE"}), Group: setOf([]string{groupSnapshots})}
-	without := &Caps{Plugin: setOf([]string{"GROUP_CONTROLLER_SERVICE"}), Group: Set{}}
+	with := &Caps{Plugin: Set{"GROUP_CONTROLLER_SERVICE"}, Group: Set{groupSnapshots}}
+	without := &Caps{Plugin: Set{"GROUP_CONTROLLER_SERVICE"}, Group: Set{}}
 	req := &csi.DeleteVolumeGroupSnapshotRequest{GroupSnapshotId: "g", SnapshotIds: []string{"s"}}
 	assert.Empty(t, CheckRequest(groupDelete, req, with))
 	assert.Len(t, CheckRequest(groupDelete, req, without), 1)
@@ -416,7 +416,7 @@ func TestErrorCodes(t *testing.T) {
 func TestCapabilitiesAreLearntFromAnswers(t *testing.T) {
 	var c Caps
 	c.Learn(controllerCaps(csi.ControllerServiceCapability_RPC_LIST_VOLUMES, 11))
-	assert.Equal(t, Set{"LIST_VOLUMES": true, "VOLUME_CONDITION": true}, c.Controller)
+	assert.Equal(t, Set{"LIST_VOLUMES", "VOLUME_CONDITION"}, c.Controller)
 	assert.Nil(t, c.Node)
 }
 

@@ -26,8 +26,7 @@ func (f *findings) controllerResponse(req, resp proto.Message, caps Caps) {
 }
 
 // controllerPromises: CSI "ControllerGetCapabilities": capabilities that oblige to others.
-func (f *findings) controllerPromises(names []string, caps Caps) {
-	have := setOf(names)
+func (f *findings) controllerPromises(have Set, caps Caps) {
 	for _, promise := range []struct{ with, needs string }{
 		{"LIST_VOLUMES_PUBLISHED_NODES", "PUBLISH_UNPUBLISH_VOLUME"},
 		{"PUBLISH_READONLY", "PUBLISH_UNPUBLISH_VOLUME"},
@@ -40,7 +39,7 @@ func (f *findings) controllerPromises(names []string, caps Caps) {
 	if have.Has("LIST_VOLUMES_PUBLISHED_NODES") && !have.Has("LIST_VOLUMES") && !have.Has("GET_VOLUME") {
 		f.add("capabilities", "LIST_VOLUMES_PUBLISHED_NODES means nothing without LIST_VOLUMES or GET_VOLUME", "lacks both")
 	}
-	if caps.Plugin.lacks("CONTROLLER_SERVICE") && len(names) > 0 {
+	if caps.Plugin.lacks("CONTROLLER_SERVICE") && len(have) > 0 {
 		f.add("capabilities", "the CSI spec has the Controller service only with the capability CONTROLLER_SERVICE", "is answered")
 	}
 	learnt := caps

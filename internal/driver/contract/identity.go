@@ -30,7 +30,7 @@ func (f *findings) identityResponse(resp proto.Message, caps Caps) {
 		f.pluginInfo(r)
 	case *csi.GetPluginCapabilitiesResponse:
 		learnt := caps
-		learnt.Plugin = setOf(pluginNames(r))
+		learnt.Plugin = pluginNames(r)
 		f.pluginPromises(learnt)
 	}
 }

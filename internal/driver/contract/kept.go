@@ -49,7 +49,7 @@ func (f *findings) keep(field, rule string) {
 func (f *findings) keptRules(prefix string) []Kept {
 	seen, broken := map[Kept]bool{}, map[string]bool{}
 	for _, v := range f.list {
-		field := strings.TrimPrefix(strings.TrimPrefix(v.Field, f.message), ".")
+		field := strings.TrimPrefix(strings.TrimPrefix(v.Field, f.message()), ".")
 		seen[Kept{field, v.Rule}], broken[v.Rule] = true, true
 	}
 	var kept []Kept

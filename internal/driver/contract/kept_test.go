@@ -25,7 +25,7 @@ func TestTheRulesThatACallKeptAreThoseItWasHeldAgainstAndDidNotBreak(t *testing.
 	for _, test := range []struct {
 		caps *contract.Caps
 		kept bool
-	}{{nil, false}, {&contract.Caps{Node: contract.Set{}}, false}, {&contract.Caps{Node: contract.Set{"STAGE_UNSTAGE_VOLUME": true}}, true}} {
+	}{{nil, false}, {&contract.Caps{Node: contract.Set{}}, false}, {&contract.Caps{Node: contract.Set{"STAGE_UNSTAGE_VOLUME"}}, true}} {
 		kept := contract.KeptRules("Node/NodeStageVolume", stage, nil, codes.Internal, test.caps)
 		assert.Equal(t, test.kept, slices.Contains(kept, contract.Kept{Rule: only}))
 		assert.Contains(t, kept, contract.Kept{Rule: "the CSI spec wants a canonical gRPC code"})

@@ -9,7 +9,7 @@ func (f *findings) nodeResponse(req, resp proto.Message, caps Caps) {
 	switch r := resp.(type) {
 	case *csi.NodeGetCapabilitiesResponse:
 		learnt := caps
-		learnt.Node = setOf(nodeNames(r))
+		learnt.Node = nodeNames(r)
 		f.pluginPromises(learnt)
 	case *csi.NodeGetInfoResponse:
 		f.nodeInfo(r, caps)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 )
 
 // Violation is one promise of the CSI spec that a message breaks.
@@ -52,15 +54,18 @@ const (
 
 // findings collects the violations of one message.
 type findings struct {
-	method  string
-	message string
-	list    []Violation
-	noting  bool // what is kept is wanted, too
-	kept    []Kept
+	method string
+	of     proto.Message
+	list   []Violation
+	noting bool // what is kept is wanted, too
+	kept   []Kept
 }
 
+// message is the name of the message.
+func (f *findings) message() string { return string(f.of.ProtoReflect().Descriptor().Name()) }
+
 func (f *findings) add(field, rule, detail string, args ...any) {
-	name := f.message
+	name := f.message()
 	if field != "" {
 		name += "." + field
 	}
