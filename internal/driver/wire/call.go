@@ -244,8 +244,12 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 		c.overlap.ClientConnInterface = client
 		client = c.overlap
 	}
+	var matter kernel.Matter
+	if !InProcess(c.site.Machine) {
+		matter = c.matter()
+	}
 	began := time.Now()
-	err = Exchange(p, c.site.Machine, client, c.matter(), c.fullMethod, c.wire.sent(c.onMachine(c.request)), into, deadline)
+	err = Exchange(p, c.site.Machine, client, matter, c.fullMethod, c.wire.sent(c.onMachine(c.request)), into, deadline)
 	return c.receive(into, err, began)
 }
 

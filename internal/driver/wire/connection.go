@@ -83,6 +83,9 @@ var pathFields = []protoreflect.Name{"staging_target_path", "target_path", "volu
 
 // onMachine is the request with paths as a program on that machine finds them.
 func (c *call) onMachine(request proto.Message) proto.Message {
+	if InProcess(c.site.Machine) {
+		return request
+	}
 	var changed proto.Message
 	fields := request.ProtoReflect().Descriptor().Fields()
 	for _, name := range pathFields {
