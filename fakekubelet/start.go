@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/volumemanager"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 // How long the parts of a kubelet take to come up.
@@ -60,9 +61,9 @@ func (k *Kubelet) runtimeTime() time.Duration {
 
 // reference is what the events of the kubelet are about: its node, by name, since it
 // knows no more of it.
-func (k *Kubelet) reference() *corev1.Node {
+func (k *Kubelet) reference() store.Object {
 	name := k.options.Name
-	return &corev1.Node{
+	return &metav1.PartialObjectMetadata{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
 	}

@@ -74,8 +74,9 @@ func (c *Collector) followAll(p *kernel.Process, before []following) []following
 			f.Close()
 		}
 	}
+	kept := all
 	for _, resource := range now {
-		known := slices.ContainsFunc(all, func(f following) bool { return f.resource == resource })
+		known := slices.ContainsFunc(kept, func(f following) bool { return f.resource == resource })
 		if known || resource.GVR.Resource == "events" {
 			continue
 		}

@@ -74,8 +74,8 @@ func compacted(e *corev1.Event) *compactEvent {
 func (c *compactEvent) isAll(key store.Key, e *corev1.Event) bool {
 	m, about := &e.ObjectMeta, &e.InvolvedObject
 	return e.TypeMeta == eventType && store.KeyOf(e) == key && hasNoMore(m) &&
-		uidText(c.uid) == m.UID && version(c.version) == m.ResourceVersion &&
-		uidText(c.about) == about.UID && version(c.aboutVersion) == about.ResourceVersion &&
+		isUID(c.uid, m.UID) && version(c.version) == m.ResourceVersion &&
+		isUID(c.about, about.UID) && version(c.aboutVersion) == about.ResourceVersion &&
 		timeAt(c.created).Equal(m.CreationTimestamp.Time) && c.hasTimes(e) && e.Related == nil
 }
 
@@ -167,13 +167,23 @@ func uidBytes(uid types.UID) (bytes [16]byte) {
 	return bytes
 }
 
+// isUID reports whether the bytes spell a uid.
+func isUID(bytes [16]byte, uid types.UID) bool {
+	text := uidLetters(bytes)
+	return string(text[:]) == string(uid)
+}
+
 func uidText(bytes [16]byte) types.UID {
-	var text [36]byte
+	text := uidLetters(bytes)
+	return types.UID(text[:])
+}
+
+func uidLetters(bytes [16]byte) (text [36]byte) {
 	hex.Encode(text[:8], bytes[:4])
 	hex.Encode(text[9:13], bytes[4:6])
 	hex.Encode(text[14:18], bytes[6:8])
 	hex.Encode(text[19:23], bytes[8:10])
 	hex.Encode(text[24:], bytes[10:])
 	text[8], text[13], text[18], text[23] = '-', '-', '-', '-'
-	return types.UID(text[:])
+	return text
 }
