@@ -103,7 +103,7 @@ func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, 
 	if node, ok := s.node(); ok {
 		s.announce(node.Status.Conditions)
 	}
-	node, err := component.PatchStatus(p, s.Component, s.key(), func(n *corev1.Node) {
+	node, err := component.SetStatus(p, s.Component, s.key(), func(n *corev1.Node) {
 		if known {
 			n.Status.VolumesInUse = inUse
 		}

@@ -38,7 +38,7 @@ func (c *Controller) patchNode(p *kernel.Process, name string) error {
 	if sameVolumes(node.Status.VolumesAttached, list) {
 		return nil // a patch computed from the cache has nothing to say
 	}
-	_, err := component.PatchStatus(p, c.Component, store.KeyOf(node), func(n *corev1.Node) { n.Status.VolumesAttached = list })
+	_, err := component.SetStatus(p, c.Component, store.KeyOf(node), func(n *corev1.Node) { n.Status.VolumesAttached = list })
 	if err != nil {
 		c.actual.flagged[name] = true
 		return fmt.Errorf("write volumesAttached of node %s: %w", name, err)

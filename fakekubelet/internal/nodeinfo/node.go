@@ -70,7 +70,7 @@ func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change fun
 	if err != nil {
 		return fmt.Errorf("encode annotation %s: %w", nodeIDAnnotation, err)
 	}
-	_, err = component.PatchStatus(p, m.kubelet, m.key(), func(node *corev1.Node) {
+	_, err = component.SetStatus(p, m.kubelet, m.key(), func(node *corev1.Node) {
 		if len(ids) == 0 {
 			delete(node.Annotations, nodeIDAnnotation)
 		} else {

@@ -65,6 +65,15 @@ func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key,
 	return store.ModifyStatus(c.Store, key, change)
 }
 
+// SetStatus is PatchStatus for a change that sets fields of the status, and leaves what is in its lists and maps.
+func SetStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
+	request[T](p, c, "patch status")
+	if c.Chance != nil {
+		return write(p, writeOf[T](c, "patch status", key), func() (T, error) { return store.SetStatus(c.Store, key, change) })
+	}
+	return store.SetStatus(c.Store, key, change)
+}
+
 // Delete asks for the object's deletion.
 func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
 	request[T](p, c, "delete")

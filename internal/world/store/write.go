@@ -48,6 +48,12 @@ func ModifyStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyStatusObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
+// SetStatus is ModifyStatus for a change that sets fields of the status: what is in its lists and maps or behind its pointers
+// must stay as it is, as of a Fork.
+func SetStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
+	return as[T](s.setStatus(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
+}
+
 // Delete removes an object, or marks it as being deleted if a grace period or
 // finalizers hold it. It returns the last state.
 func Delete[T Object](s *Store, key Key, opts ...DeleteOption) (T, error) {
