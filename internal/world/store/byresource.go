@@ -1,23 +1,20 @@
 package store
 
 // byResource is what there is of each resource of a store, by its number.
-type byResource[T any] []*T
+type byResource[T any] []T
 
-// of is nil where there is nothing.
+// of is nil where there is nothing yet.
 func (b byResource[T]) of(res *Resource) *T {
 	if res.number < len(b) {
-		return b[res.number]
+		return &b[res.number]
 	}
 	return nil
 }
 
-// on is what there is of a resource, made at the first time.
+// on is what there is of a resource, good until there is something of another one.
 func (b *byResource[T]) on(res *Resource) *T {
-	for len(*b) <= res.number {
-		*b = append(*b, nil)
+	if missing := 1 + res.number - len(*b); missing > 0 {
+		*b = append(*b, make([]T, missing)...)
 	}
-	if (*b)[res.number] == nil {
-		(*b)[res.number] = new(T)
-	}
-	return (*b)[res.number]
+	return &(*b)[res.number]
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -58,10 +57,9 @@ func countedUIDs(names string) func(string) types.UID {
 	}
 	return func(string) types.UID {
 		count++
-		uid := slices.Clone(shape)
-		putHex(uid[:8], uint64(uint32(scatter(count))))
-		putHex(uid[24:], count)
-		return types.UID(uid)
+		putHex(shape[:8], uint64(uint32(scatter(count))))
+		putHex(shape[24:], count)
+		return types.UID(shape)
 	}
 }
 

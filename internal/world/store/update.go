@@ -28,19 +28,24 @@ func (s *Store) UpdateStatusObject(res *Resource, obj Object, opts ...WriteOptio
 
 // ModifyObject is Modify for callers that know the resource only at run time.
 func (s *Store) ModifyObject(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, MainPart)
+	return s.patch(res, key, change, MainPart, MainPart)
 }
 
 // modifyMetadata is ModifyMetadata for callers that know the resource only at run
 // time.
 func (s *Store) modifyMetadata(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, MetadataPart)
+	return s.patch(res, key, change, MetadataPart, MetadataPart)
 }
 
 // ModifyStatusObject is ModifyStatus for callers that know the resource only at
 // run time.
 func (s *Store) ModifyStatusObject(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, StatusPart)
+	return s.patch(res, key, change, StatusPart, StatusPart)
+}
+
+// setStatus is SetStatus for callers that know the resource only at run time.
+func (s *Store) setStatus(res *Resource, key Key, change func(Object)) (Object, error) {
+	return s.patch(res, key, change, StatusPart, MetadataPart)
 }
 
 func (s *Store) replace(res *Resource, given Object, what Part, opts ...WriteOption) (Object, error) {
@@ -64,12 +69,13 @@ func (s *Store) replace(res *Resource, given Object, what Part, opts ...WriteOpt
 	return s.put(res, given, old, what, opts...)
 }
 
-func (s *Store) patch(res *Resource, key Key, change func(Object), what Part) (Object, error) {
+// patch changes a copy of a stored object; own is the part that the copy does not share with it.
+func (s *Store) patch(res *Resource, key Key, change func(Object), what, own Part) (Object, error) {
 	old, ok := s.head.GetObject(res, key)
 	if !ok {
 		return nil, res.NotFound(key)
 	}
-	obj := res.draft(old, what)
+	obj := res.draft(old, own)
 	change(obj)
 	return s.put(res, obj, old, what)
 }
@@ -116,9 +122,14 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 	case StatusPart:
 		s.prepareStatus(res, obj, old)
 	}
-	unchanged := sameSpec && sameMetadata(obj, old) && res.sameRest(obj, old, what)
+	sameNames := sameMetadata(obj, old)
+	unchanged := sameSpec && sameNames && res.sameRest(obj, old, what)
 	if !unchanged {
-		if err := s.check(res, obj, old, what, sameSpec && res.sameUnservedStatus(obj, old), w); err != nil {
+		var m metadata
+		if !sameNames {
+			m = res.checkMetadata(obj, old)
+		}
+		if err := s.check(res, obj, old, what, m, sameSpec && res.sameUnservedStatus(obj, old), w); err != nil {
 			return nil, err
 		}
 		if err := s.admission.Admit(Write{res, obj, old, what, w.dry}); err != nil {
@@ -224,8 +235,7 @@ func (r *Resource) sameUnservedStatus(obj, old Object) bool {
 // check refuses an update that the API server would refuse; same says that what is
 // checked has not changed. The real server checks metadata as that of all kinds and
 // once more in passes of the kind: what is wrong is reported as often.
-func (s *Store) check(res *Resource, obj, old Object, what Part, same bool, w writing) error {
-	m := res.checkMetadata(obj, old)
+func (s *Store) check(res *Resource, obj, old Object, what Part, m metadata, same bool, w writing) error {
 	errs := m.common
 	switch {
 	case w.check != nil:
@@ -265,10 +275,8 @@ func (m metadata) of(p Pass) field.ErrorList {
 	return nil
 }
 
+// checkMetadata checks metadata that differs.
 func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
-	if sameMetadata(obj, old) {
-		return m
-	}
 	m.differs = true
 	if !onlyNames(obj, old) {
 		m.changed = validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)

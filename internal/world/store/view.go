@@ -24,7 +24,7 @@ type opened struct {
 
 // NewView returns a view of the head for the named component.
 func (s *Store) NewView(name string) *View {
-	return &View{store: s, name: name}
+	return &View{store: s, name: name, watches: make([]opened, 0, 4)} // as most components have
 }
 
 // Name is the component's name.
@@ -113,6 +113,7 @@ func (v *View) Deliver(n int) {
 		v.offer(c)
 	}
 	if len(v.pending) == 0 && cap(v.room) <= maxKept {
+		clear(v.room[:cap(v.room)]) // if it grew, they are still there
 		v.pending = v.room
 	}
 }
@@ -147,6 +148,9 @@ func (v *View) receive(c *commit, w *watch) {
 	}
 	if len(v.pending) > 0 && v.pending[len(v.pending)-1].commit == c {
 		return
+	}
+	if cap(v.pending) == 0 {
+		v.pending = make([]*moment, 0, 8)
 	}
 	v.pending = append(v.pending, v.store.moment)
 	if len(v.pending) == 1 {
