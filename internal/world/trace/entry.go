@@ -38,6 +38,25 @@ func (e Entry) Event() *Event {
 	return event
 }
 
+// newChange is room for a change, in one piece but for an exchange, which few have.
+func newChange() *Event {
+	whole := &struct {
+		event Event
+		site  Site
+		diff  Diff
+	}{}
+	whole.event.Site, whole.event.Diff = &whole.site, &whole.diff
+	return &whole.event
+}
+
+// keepExchange gives an event that has none the exchange of its entry, if that has one.
+func (e *Event) keepExchange(of *Entry) {
+	if exchange := of.exchange(); exchange != *noExchange {
+		kept := exchange // so that only what is kept is allocated
+		e.Exchange = &kept
+	}
+}
+
 // event lacks what is behind pointers.
 func (e *Entry) event() Event {
 	return Event{Seq: e.Seq, Cause: e.Cause, At: e.At, Name: e.Name, Message: e.Message, Detail: e.Detail}

@@ -57,11 +57,10 @@ func (r *Recorder) Of(cluster string) *Recorder {
 func (r *Recorder) Add(e Entry) *Event {
 	event := e.event()
 	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), noExchange, noDiff
-	if exchange := e.exchange(); exchange != *noExchange {
-		event.Exchange = &exchange
-	}
+	event.keepExchange(&e)
 	if diff := e.diff(); diff != *noDiff {
-		event.Diff = &diff
+		kept := diff // so that only what is kept is allocated
+		event.Diff = &kept
 	}
 	return r.add(&event)
 }
@@ -97,12 +96,13 @@ func (r *Recorder) AddChange(e Entry) {
 	if n := len(r.room); n > 0 {
 		kept, r.room = r.room[n-1], r.room[:n-1]
 	} else {
-		kept = Entry{}.Event()
+		kept = newChange()
 	}
-	site, exchange, diff := kept.Site, kept.Exchange, kept.Diff
-	*site, *exchange, *diff = r.site(&e), e.exchange(), e.diff()
+	site, diff := kept.Site, kept.Diff
+	*site, *diff = r.site(&e), e.diff()
 	*kept = e.event()
-	kept.Site, kept.Exchange, kept.Diff = site, exchange, diff
+	kept.Site, kept.Exchange, kept.Diff = site, noExchange, diff
+	kept.keepExchange(&e)
 	r.add(kept)
 }
 
