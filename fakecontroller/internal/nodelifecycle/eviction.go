@@ -157,6 +157,9 @@ func (e *evictions) next() (at time.Duration, ok bool) {
 }
 
 func (c *Controller) evictDue(p *kernel.Process) {
+	if len(c.evictions.pods) == 0 {
+		return
+	}
 	byTime := func(a, b store.Key) int {
 		return cmp.Or(cmp.Compare(c.evictions.pods[a].at, c.evictions.pods[b].at), cmp.Compare(a.String(), b.String()))
 	}

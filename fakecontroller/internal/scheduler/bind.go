@@ -245,6 +245,9 @@ func (s *Scheduler) wakeBinding() {
 
 // wakeAll wakes processes in the order of their start.
 func wakeAll(processes map[*kernel.Process]bool) {
+	if len(processes) == 0 { // as nearly always
+		return
+	}
 	sorted := slices.SortedFunc(maps.Keys(processes), func(a, b *kernel.Process) int { return cmp.Compare(a.ID(), b.ID()) })
 	for _, p := range sorted {
 		p.Wake()

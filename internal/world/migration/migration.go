@@ -7,6 +7,7 @@ package migration
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -18,7 +19,7 @@ var translator = csitranslation.New()
 
 // PV is a persistent volume as CSI; one of no migrated plugin stays as it is.
 func PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
-	if !translator.IsPVMigratable(pv) {
+	if !isInTree(pv) {
 		return pv, nil
 	}
 	translated, err := translator.TranslateInTreePVToCSI(klog.Background(), pv)
@@ -27,6 +28,15 @@ func PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	}
 	return translated, nil
 }
+
+// isInTree reports whether a persistent volume is of a migrated plugin. The translator asks each of the plugins; of a CSI volume it
+// need not.
+func isInTree(pv *corev1.PersistentVolume) bool {
+	return pv.Spec.CSI == nil && translator.IsPVMigratable(pv)
+}
+
+// inTreePrefix is what the names of in-tree plugins begin with.
+const inTreePrefix = "kubernetes.io/"
 
 // Inline is a volume that a pod describes itself, as a persistent volume with a
 // made-up name; false for volumes of no migrated plugin.
@@ -53,7 +63,7 @@ func InlinePlugin(v *corev1.Volume) (string, bool) {
 
 // Plugin is the in-tree plugin of a persistent volume; false if it is not migrated.
 func Plugin(pv *corev1.PersistentVolume) (string, bool) {
-	if !translator.IsPVMigratable(pv) {
+	if !isInTree(pv) {
 		return "", false
 	}
 	name, err := translator.GetInTreePluginNameFromSpec(pv, nil)
@@ -62,7 +72,7 @@ func Plugin(pv *corev1.PersistentVolume) (string, bool) {
 
 // Driver is the CSI driver that stands in for an in-tree plugin.
 func Driver(plugin string) (string, bool) {
-	if !translator.IsMigratableIntreePluginByName(plugin) {
+	if !strings.HasPrefix(plugin, inTreePrefix) || !translator.IsMigratableIntreePluginByName(plugin) {
 		return "", false
 	}
 	driver, err := translator.GetCSINameFromInTreeName(plugin)
