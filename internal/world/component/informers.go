@@ -66,7 +66,7 @@ func (c *Component) Inform(i Informers) {
 // RunInformers runs informers in a process of the component, as the last thing that it does. What handles an event does not
 // give way.
 func (c *Component) RunInformers(p *kernel.Process, i Informers) {
-	open := []informer{i.Sources[0].open(c, p)}
+	open := append(make([]informer, 0, len(i.Sources)), i.Sources[0].open(c, p))
 	var drain func(*kernel.Process)
 	drain = func(p *kernel.Process) {
 		for _, informer := range open {
