@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -10,8 +9,17 @@ import (
 
 const maxPluginName = 63
 
-// pluginName: alphanumeric at both ends, dashes, dots and alphanumerics between.
-var pluginName = regexp.MustCompile(`^[a-zA-Z0-9]([-.a-zA-Z0-9]*[a-zA-Z0-9])?$`)
+// isPluginName: alphanumeric at both ends, dashes, dots and alphanumerics between.
+func isPluginName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		alphanumeric := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !alphanumeric && (i == 0 || i == len(name)-1 || c != '-' && c != '.') {
+			return false
+		}
+	}
+	return true
+}
 
 // domainName: labels that begin and end with an alphanumeric, as RFC 1035 has them; a leading
 // digit is common in practice and left alone.
@@ -45,7 +53,7 @@ func (f *findings) pluginInfo(r *csi.GetPluginInfoResponse) {
 	case name == "":
 	case len(name) > maxPluginName:
 		f.add("name", "the CSI spec allows 63 characters", "has %d characters", len(name))
-	case !pluginName.MatchString(name) || !domainName(name):
+	case !isPluginName(name) || !domainName(name):
 		f.add("name", wantsDomain, "is %q", name)
 	default:
 		f.keep("name", wantsDomain)

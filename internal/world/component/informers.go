@@ -34,7 +34,8 @@ func On[T store.Object](handle func(store.Event[T])) Source {
 	return Source{func(c *Component, p *kernel.Process) informer {
 		w := Watch[T](c, p)
 		return informer{w.Len, func() {
-			for e, ok := w.Next(); ok; e, ok = w.Next() {
+			for w.Len() > 0 { // of most sources there is no news
+				e, _ := w.Next()
 				handle(e)
 			}
 		}}

@@ -57,7 +57,7 @@ func (m *Memory) mkdirAll(p string, perm fs.FileMode) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return pathError("mkdir", p, err)
 	}
-	if err := m.mkdirAll(path.Dir(p), perm); err != nil {
+	if err := m.mkdirAll(above(p), perm); err != nil {
 		return err
 	}
 	return pathError("mkdir", p, m.mkdir(p, perm))

@@ -3,7 +3,6 @@ package machine
 import (
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"syscall"
 )
@@ -55,7 +54,7 @@ func (m *Memory) removeAll(p string) error {
 	}
 	var first error
 	for _, child := range slices.Clone(at.node.children()) {
-		if err := m.removeAll(path.Join(p, child.name)); err != nil && first == nil {
+		if err := m.removeAll(below(p, child.name)); err != nil && first == nil {
 			first = err
 		}
 	}

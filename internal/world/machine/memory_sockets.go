@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path"
 	"slices"
 	"syscall"
 
@@ -29,7 +28,7 @@ type memoryListener struct {
 func (m *Memory) BindSocket(p string, services ...Service) (Listener, error) {
 	l := &memoryListener{machine: m, path: p, services: services}
 	err := m.change(func() error {
-		if err := m.mkdirAll(path.Dir(clean(p)), 0o700); err != nil {
+		if err := m.mkdirAll(above(clean(p)), 0o700); err != nil {
 			return err
 		}
 		node, err := m.create(p, fs.ModeSocket|0o777&^umask)

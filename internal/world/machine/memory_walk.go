@@ -148,6 +148,14 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
+// above is the directory of a path that is clean.
+func above(p string) string {
+	if end := strings.LastIndexByte(p, '/'); end > 0 {
+		return p[:end]
+	}
+	return path.Dir(p)
+}
+
 // below is a name in a directory whose path is clean.
 func below(dir, name string) string {
 	if dir == "/" {
