@@ -45,7 +45,7 @@ type Fault struct {
 	At           Moment
 	RestartAfter time.Duration
 	// Changes is how many changes of files a driver's program has made when, with AtWork, the
-	// victim dies or, with TimeOut, the deadline passes, just before the next; default 1. To make or empty a file is one, to
+	// victim dies, with TimeOut the deadline passes or with Stall it stops, just before the next; default 1. To make or empty a file is one, to
 	// fill it another; so are renaming, removing, mounting, unmounting. A call with
 	// fewer ends first.
 	Changes int
@@ -94,6 +94,9 @@ const (
 	// TimeOut: the deadline of the call passes while the driver works on it, between two changes of files (Changes) if they are
 	// seen, and ends the call's context there. Nobody hears what the driver does then.
 	TimeOut Effect = "time-out"
+	// Stall: the driver's program stands still in the call, between two changes of files (Changes), until its caller has given up and
+	// other calls have come, and goes on then. A driver whose changes are not seen acts at once; its answer is late.
+	Stall Effect = "stall"
 	// LateEffect: the driver gets the call when the caller has given up, and acts then.
 	LateEffect Effect = "late-effect"
 	// Hang: the driver never sees the call and never answers.
@@ -162,6 +165,8 @@ func (f *Fault) InWords() string {
 		return "driver did it at once, answer held until the caller gave up"
 	case TimeOut:
 		return "deadline passed while the driver worked on it"
+	case Stall:
+		return "the driver stood still in it until the caller had given up and asked again"
 	case LateEffect:
 		return "the driver did it when the caller had given up"
 	case Repeat:

@@ -18,6 +18,7 @@ const (
 	Belated  Kind = "belated" // the driver does it when the caller has given up
 	Repeated Kind = "repeat"  // the driver gets the same call again
 	Overlaps Kind = "overlap" // the driver gets the call twice at once
+	Stalls   Kind = "stall"   // the driver stands still in the call while others come
 	Killed   Kind = "kill"    // the driver is killed at the call, and started again
 	Crashed  Kind = "crash"   // who calls, or writes to the API, is killed, and started again
 	Power    Kind = "power"   // the called plugin's node loses power, and gets it back
@@ -28,11 +29,11 @@ const (
 
 // Kinds lists them.
 func Kinds() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API, Belated, Overlaps, User, Sockets}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API, Belated, Overlaps, Stalls, User, Sockets}
 }
 
-// Usual lists those that happen to each cluster and that a run makes again: what users do to it is left out, and so is what takes two
-// calls in the driver at once.
+// Usual lists those that happen to each cluster and that a run makes again: what users do to it is left out, and so is what makes two
+// calls be in the driver at once.
 func Usual() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API} }
 
 // Space is what may go wrong at the calls and the writes to the API of a run that change something:
@@ -111,6 +112,8 @@ func (k Kind) atCall(onNode bool) []Fault {
 		return []Fault{{Name: Belatedly, Effect: LateEffect}}
 	case Overlaps:
 		return []Fault{{Name: "comes twice at once", Effect: Overlap}}
+	case Stalls:
+		return []Fault{{Name: "stalls in the driver", Effect: Stall}}
 	case Repeated:
 		return []Fault{{Name: "repeated", Effect: Repeat}}
 	case Killed:

@@ -49,11 +49,11 @@ func (w *Watch) lockEnded(call *trace.Event) {
 	}
 	l.pending--
 	switch {
-	case call.Injected != "": // the fault's doing
 	case call.Code == "DeadlineExceeded", call.Code == "Canceled":
 		l.doubt = true
+	case call.Injected != "": // the fault's doing
 	case call.Code != "Aborted":
-		l.since = 0
+		l.since, l.doubt = 0, false
 	case l.pending > 0 || l.doubt:
 	case l.since == 0:
 		l.since = call.At + 1

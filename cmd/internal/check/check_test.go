@@ -215,7 +215,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 			"lost/ControllerUnpublishVolume timed-out/ControllerPublishVolume timed-out/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
 			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
 			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
-		"the driver is no program: in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
+		"the driver is no program: stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
 			"in-use/NodeUnstageVolume in-use/DeleteVolume in-use/block in-use/CreateSnapshot in-use/DeleteSnapshot " +
 			"system-calls/CreateVolume system-calls/ControllerPublishVolume system-calls/NodeStageVolume system-calls/NodePublishVolume " +
 			"system-calls/NodeUnpublishVolume system-calls/NodeUnstageVolume system-calls/ControllerUnpublishVolume system-calls/DeleteVolume",

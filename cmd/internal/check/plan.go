@@ -93,7 +93,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, dayTwoOperations, inlineVolumes,
 	} {
 		add(p)

@@ -28,12 +28,14 @@ var shownByKind = map[fault.Kind]struct {
 	fault.Belated:  {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, fault.Belatedly},
 	fault.Repeated: {mistake{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal", 0}, "repeated"},
 	fault.Overlaps: {mistake{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …", 0}, "comes twice at once"},
-	fault.Killed:   {mistake{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0}, "driver killed before the driver acts"},
-	fault.Crashed:  {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0}, "caller killed before the driver acts"},
-	fault.Power:    {mistake{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published", 0}, "node loses power before the driver acts"},
-	fault.API:      {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, "API server away"},
-	fault.User:     {mistake{"delete-leaks", "testdata/staying", "left behind: volume of CreateVolume, in spite of DeleteVolume", 0}, string(fault.ClaimsAgain)},
-	fault.Sockets:  {mistake{"node-id-changes", "testdata/returned", "ControllerPublishVolume fails for good: NotFound: node …-again does not exist", 0}, string(fault.SocketVanishes)},
+	// A mock acts at once; what a program shows that stands still is in the tests of check.
+	fault.Stalls:  {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0}, "stalls in the driver"},
+	fault.Killed:  {mistake{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0}, "driver killed before the driver acts"},
+	fault.Crashed: {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0}, "caller killed before the driver acts"},
+	fault.Power:   {mistake{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published", 0}, "node loses power before the driver acts"},
+	fault.API:     {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, "API server away"},
+	fault.User:    {mistake{"delete-leaks", "testdata/staying", "left behind: volume of CreateVolume, in spite of DeleteVolume", 0}, string(fault.ClaimsAgain)},
+	fault.Sockets: {mistake{"node-id-changes", "testdata/returned", "ControllerPublishVolume fails for good: NotFound: node …-again does not exist", 0}, string(fault.SocketVanishes)},
 }
 
 // Given a driver or a program of Kubernetes with a mistake that no calm run shows, when faults of one kind happen, then it is found

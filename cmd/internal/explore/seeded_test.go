@@ -35,7 +35,7 @@ var mistakes = []mistake{
 	{"forget-attachment-on-restart", "lifecycle", "NodeStageVolume fails for good: FailedPrecondition: volume … is not attached to node …", 0},
 	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0},
 	{"stage-keeps-lock", "lifecycle", "NodePublishVolume is answered with ABORTED though no call is under way: volume … is locked still", 0},
-	{"deadline-keeps-lock", "lifecycle", "NodeStageVolume is answered with ABORTED though no call is under way: volume … is locked still", 0},
+	{"deadline-keeps-lock", "lifecycle", "NodeStageVolume fails for good: Aborted: another call for volume … is in flight on node …", 0},
 	{"unstage-takes-others", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0},
 	{"unstage-not-idempotent", "lifecycle", "NodeUnstageVolume is not idempotent: OK, then Internal", 0},
 	{"publish-not-idempotent", "lifecycle", "NodePublishVolume is not idempotent: OK, then Internal", 0},

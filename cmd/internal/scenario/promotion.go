@@ -193,7 +193,7 @@ func controllerPromoted(name, how string) Promotion {
 
 func (s *faultStep) promoted() Promotion {
 	switch {
-	case s.InUse, s.TimeOut, s.Fails != "", s.Before != nil:
+	case s.InUse, s.TimeOut, s.Stall, s.Fails != "", s.Before != nil:
 		return never("the proxy does not see the driver's system calls")
 	case slices.Contains([]string{string(fault.Kubelet), string(fault.Node), string(fault.Caller)}, s.Kill):
 		return becomes("the proxy holds the call until the %s was killed", s.Kill)

@@ -24,7 +24,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 }
 
 // faultStep puts a fault in force. Exactly one of code, answer, loseAnswer, delayRequest, delayAnswer,
-// lateAnswer, timeOut, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse, fails and kill says what it does; loseAnswer can have a code beside it.
+// lateAnswer, timeOut, stall, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse, fails and kill says what it does; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -45,6 +45,7 @@ type faultStep struct {
 	HoldAnswer   bool              `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
 	LateAnswer   bool              `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
 	TimeOut      bool              `json:"timeOut,omitempty" doc:"The deadline of the call passes while the driver works on it, and the context of the call ends there, as after two minutes of a mount that hangs: before the second change of files that a driver program makes (if it makes none, its answer is late), or when a driver in Go code begins. Its caller gets DeadlineExceeded."`
+	Stall        bool              `json:"stall,omitempty" doc:"The driver program stands still in the call, before its second change of files, until its caller has given up and a minute more, and goes on then. Other calls come meanwhile: its caller asks again, and pods may come and go. A program that makes fewer changes, and a driver in Go code, acts at once; the answer is late."`
 	Repeat       bool              `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; its mounts and volumes must be the same, too. Only calls that change something are repeated, and their callers do not notice."`
 	Overlap      bool              `json:"overlap,omitempty" doc:"The driver gets the call twice at once, as from a caller that lost its memory, and may answer either with ABORTED. What it mounts and makes must be that of one call. Only calls that change something, and their callers do not notice."`
 	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
@@ -84,7 +85,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, timeOut, repeat, overlap, contradict, hang, inUse, fails, kill"
+const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, timeOut, stall, repeat, overlap, contradict, hang, inUse, fails, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -156,7 +157,7 @@ func (s *faultStep) effects() []string {
 		{"code", s.Code != "" && !s.LoseAnswer}, {"answer", s.Answer != nil}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
 		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
-		{"lateAnswer", s.LateAnswer}, {"timeOut", s.TimeOut}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"fails", s.Fails != ""}, {"kill", s.Kill != ""},
+		{"lateAnswer", s.LateAnswer}, {"timeOut", s.TimeOut}, {"stall", s.Stall}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"fails", s.Fails != ""}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
 			found = append(found, effect.name)
@@ -196,6 +197,8 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.LateAnswer
 	case s.TimeOut:
 		f.Effect = fault.TimeOut
+	case s.Stall:
+		f.Effect = fault.Stall
 	case s.Repeat:
 		f.Effect = fault.Repeat
 	case s.Overlap:

@@ -119,6 +119,8 @@ func (c *call) send() error {
 		})
 	case fault.TimeOut:
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.timeOut(p, f, answer) })
+	case fault.Stall:
+		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.stall(p, f, answer) })
 	case fault.LateEffect:
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
 			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)

@@ -1,0 +1,32 @@
+package wire
+
+import (
+	"errors"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// stallTime is how long, in virtual time, a driver stands still in a call after its caller has given up: long enough for a pod to come
+// and go on what another call has made meanwhile.
+const stallTime = time.Minute
+
+// stall gives the call to the driver, whose program stands still between two of its changes to files until its caller has given up and
+// has asked again. Where changes are not seen it acts at once.
+func (c *call) stall(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
+	hold := c.hold(max(1, f.Changes))
+	if hold != nil {
+		defer hold.Release()
+		c.held = &held{reached: hold.Reached}
+	}
+	err := c.deliver(p, answer)
+	p.Sleep(c.site.Deadline - p.Elapsed() + stallTime)
+	if errors.Is(err, errHeld) {
+		hold.Release()
+		err = c.deliver(p, answer)
+	}
+	return err
+}
