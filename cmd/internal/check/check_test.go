@@ -253,6 +253,24 @@ func TestAnInterruptEndsTheTrials(t *testing.T) {
 	assert.False(t, outcomes[len(outcomes)-1].Passed())
 }
 
+// Given all trials of a driver, then each that is offered stands on a line of the card.
+func TestEveryTrialIsOnTheCard(t *testing.T) {
+	facts, trials := planned(t, mocked(grouping), check.RunOptions{})
+	card := &check.Card{Facts: facts}
+	offered := 0
+	for _, trial := range trials {
+		card.Outcomes = append(card.Outcomes, check.Outcome{Trial: trial})
+		if trial.NotOffered == "" {
+			offered++
+		}
+	}
+	onCard := 0
+	for _, line := range card.Lines() {
+		onCard += len(line.Outcomes)
+	}
+	assert.Equal(t, offered, onCard)
+}
+
 func TestTheCardIsReadable(t *testing.T) {
 	card := checked(t, mocked(mock.Options{Faulty: []string{"stage-not-idempotent"}, MaxVolumesPerNode: 3}), check.RunOptions{Parallel: 2})
 	card.Took = 1500 * time.Millisecond

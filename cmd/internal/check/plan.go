@@ -25,6 +25,8 @@ var groups = []Group{
 	{"repeated", "Repeated calls"},
 	{"contradicted", "Contradicting calls"},
 	{"lost", "Lost and late answers"},
+	{"timed-out", "Deadlines that pass"},
+	{"stalled", "Calls that stall"},
 	{"in-use", "Mounts in use"},
 	{"system-calls", "Cut off between changes"},
 	{"abandoned", "Given up half-way"},
