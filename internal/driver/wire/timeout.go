@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
@@ -19,11 +17,6 @@ const (
 	// programPatience is how long, in wall time, a program may work on a call until its deadline passes there: enough to come to the
 	// change before which it is held.
 	programPatience = 50 * time.Millisecond
-	// windingUp is how long, in wall time, a program may take to end what it does for a call whose deadline has passed. Its caller asks
-	// again after half a second at the earliest, which takes no wall time here.
-	windingUp = 2 * time.Second
-	// busyPause is how long, in wall time, ABORTED of such a program is kept back while it may still be winding up.
-	busyPause = 100 * time.Millisecond
 	// quietTime is for how long, in wall time, a program must have been seen to do nothing.
 	quietTime = 5 * time.Millisecond
 )
@@ -55,35 +48,6 @@ type due struct {
 // Deadline is when the context ends for whoever is called.
 func (d due) Deadline() (time.Time, bool) { return d.deadline, true }
 
-// windUps are the volumes for which a program may still be busy with a call whose deadline has passed.
-type windUps map[string]time.Time // until when, by driver and volume
-
-func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(windingUp) }
-
-func (u windUps) of(c *call) (until time.Time, ok bool) {
-	if len(u) == 0 {
-		return until, false
-	}
-	until, ok = u[c.site.Driver+" "+volumeOf(c.request)]
-	return until, ok
-}
-
-// unhurried is a client of a program that may be busy until some time. Its callers try again soon, which takes no wall time here:
-// ABORTED, by which it says so, is kept back.
-type unhurried struct {
-	grpc.ClientConnInterface
-	until time.Time
-}
-
-// Invoke makes a call.
-func (u unhurried) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
-	err := u.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
-	if status.Code(err) == codes.Aborted && time.Now().Before(u.until) {
-		time.Sleep(busyPause)
-	}
-	return err
-}
-
 // timeOut gives the call to the driver, for which its context ends: for a program between two of its changes to files, for Go code
 // when it begins, and not at all where no changes are seen. It returns when the caller has given up and the driver does nothing any more.
 func (c *call) timeOut(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
@@ -111,6 +75,9 @@ func (c *call) deliverUntilDue(p *kernel.Process, f *fault.Fault, answer proto.M
 		return err
 	}
 	c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("the deadline of %s passed while the driver worked on it: how it ends that is up to the real clock", c.method))
+	// A server that does not end the stream at the deadline answers when it goes on.
+	goesOn := time.AfterFunc(2*programPatience, hold.Release)
+	defer goesOn.Stop()
 	err = c.deliver(p, answer)
 	c.wire.windingUp.begin(c)
 	hold.Release()

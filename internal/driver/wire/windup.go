@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	// windingUp is how long, in wall time, a program may take to end what it does for a call whose deadline has passed. Its caller asks
+	// again after half a second at the earliest, which takes no wall time here.
+	windingUp = 2 * time.Second
+	// busyPause is how long, in wall time, ABORTED of such a program is kept back while it may still be winding up.
+	busyPause = 100 * time.Millisecond
+)
+
+// windUps are the volumes for which a program may still be busy with a call whose deadline has passed.
+type windUps map[string]time.Time // until when, by driver and volume
+
+func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(windingUp) }
+
+func (u windUps) of(c *call) (until time.Time, ok bool) {
+	if len(u) == 0 {
+		return until, false
+	}
+	until, ok = u[c.site.Driver+" "+volumeOf(c.request)]
+	return until, ok
+}
+
+// unhurried is a client of a program that may be busy until some time. Its callers try again soon, which takes no wall time here:
+// ABORTED, by which it says so, is kept back.
+type unhurried struct {
+	grpc.ClientConnInterface
+	until time.Time
+}
+
+// Invoke makes a call.
+func (u unhurried) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	err := u.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+	if status.Code(err) == codes.Aborted && time.Now().Before(u.until) {
+		time.Sleep(busyPause)
+	}
+	return err
+}
