@@ -101,6 +101,10 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	return verdict(ctx, env, result, err)
 }
 
+// bootTime is how long, by its own clock, a cluster takes to come up, which passes at once. It began that long ago, or its objects would come
+// from the future for clients with clocks of their own: kubectl describe shows an age of <invalid> then.
+const bootTime = 10 * time.Second
+
 // options are those of the run that the cluster is.
 func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance) (scenario.RunOptions, error) {
 	roots, err := rootFileSystems(ctx, s)
@@ -110,7 +114,7 @@ func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance
 	pull, err := f.puller()
 	return scenario.RunOptions{
 		RootFS: roots, RefuseUnmapped: f.unmapped == refuse, Pull: pull,
-		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Start: time.Now(), OnDisk: true,
+		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Start: time.Now().Add(-bootTime), OnDisk: true,
 		Token: at.access.token, Address: at.page.host, Authority: at.access.authority,
 	}, err
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -82,6 +85,21 @@ func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
 
 // What others run finds the sockets of drivers and the directories of kubelets; the
 // built-in sidecars that it replaces are not there.
+// Clients work out ages by their own clocks, and kubectl describe shows <invalid> for what comes from the future.
+func TestUpMakesNothingInTheFutureOfItsClients(t *testing.T) {
+	l := startUp(t)
+	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	require.NoError(t, err)
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	made, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "new"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.False(t, made.CreationTimestamp.After(time.Now()), "made at %v", made.CreationTimestamp)
+	assert.WithinDuration(t, time.Now(), made.CreationTimestamp.Time, time.Minute)
+	require.Zero(t, csisimIn(t, l.environment(), "down").code)
+	assert.Zero(t, l.awaitEnd(), l.output.String())
+}
+
 func TestUpShowsExternalSidecarsWhereTheDriversAre(t *testing.T) {
 	p := newPlace(t, "")
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}
