@@ -101,9 +101,9 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	return verdict(ctx, env, result, err)
 }
 
-// bootTime is how long, by its own clock, a cluster takes to come up, which passes at once. It began that long ago, or its objects would come
+// bootTime is, with a second to spare, how long by its own clock a cluster takes to come up, which passes at once. It began that long ago, or its objects would come
 // from the future for clients with clocks of their own: kubectl describe shows an age of <invalid> then.
-const bootTime = 10 * time.Second
+const bootTime = 11 * time.Second
 
 // options are those of the run that the cluster is.
 func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance) (scenario.RunOptions, error) {
