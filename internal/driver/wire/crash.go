@@ -81,12 +81,11 @@ func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) er
 // of its changes, or when it is done if it makes no more. Where changes are not seen
 // it is a moment after the program got the call.
 func (c *call) crashAtWork(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
-	hold := c.hold(max(1, f.Changes))
+	hold := c.hold(f)
 	if hold == nil {
 		return c.crashByClock(p, f, answer)
 	}
 	defer hold.Release()
-	c.held = &held{reached: hold.Reached}
 	err := c.deliver(p, answer)
 	c.kill(f)
 	if f.KillsDriver() {
@@ -99,15 +98,21 @@ func (c *call) crashAtWork(p *kernel.Process, f *fault.Fault, answer proto.Messa
 	return err
 }
 
-// hold stops the program that is called after so many changes; nil if they are not seen.
-func (c *call) hold(changes int) *machine.Hold {
+// hold has the program that is called stand still after the changes of a fault: delivering the call returns errHeld then, and once
+// more, when it is released, the answer. It is nil if changes are not seen.
+func (c *call) hold(f *fault.Fault) *machine.Hold {
 	if c.wire.ProgramAt == nil {
 		return nil
 	}
-	if program := c.wire.ProgramAt(c.site); program != nil {
-		return program.HoldAfter(changes)
+	program := c.wire.ProgramAt(c.site)
+	if program == nil {
+		return nil
 	}
-	return nil
+	hold := program.HoldAfter(max(1, f.Changes))
+	if hold != nil {
+		c.held = &held{reached: hold.Reached}
+	}
+	return hold
 }
 
 func (c *call) crashByClock(p *kernel.Process, f *fault.Fault, answer proto.Message) error {

@@ -17,10 +17,9 @@ const stallTime = time.Minute
 // stall gives the call to the driver, whose program stands still between two of its changes to files until its caller has given up and
 // has asked again. Where changes are not seen it acts at once.
 func (c *call) stall(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
-	hold := c.hold(max(1, f.Changes))
+	hold := c.hold(f)
 	if hold != nil {
 		defer hold.Release()
-		c.held = &held{reached: hold.Reached}
 	}
 	err := c.deliver(p, answer)
 	p.Sleep(c.site.Deadline - p.Elapsed() + stallTime)

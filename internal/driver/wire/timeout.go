@@ -63,13 +63,12 @@ func (c *call) timeOut(p *kernel.Process, f *fault.Fault, answer proto.Message) 
 }
 
 func (c *call) deliverUntilDue(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
-	hold := c.hold(max(1, f.Changes))
+	hold := c.hold(f)
 	if hold == nil {
 		return c.deliver(p, answer)
 	}
 	defer hold.Release()
 	c.patience = new(programPatience)
-	c.held = &held{reached: hold.Reached}
 	err := c.deliver(p, answer)
 	if !errors.Is(err, errHeld) {
 		return err
