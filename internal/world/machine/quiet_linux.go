@@ -1,32 +1,29 @@
 package machine
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strconv"
+
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // Quiet reports whether the program and all that it has started wait for something, or have ended: none of their threads computes, or
 // waits for a disk. Who is in a program's mount namespace was started by it.
 func (p *Process) Quiet() bool {
-	namespace, err := namespaceOf(p.pid)
+	own, err := namespaceOf(p.pid)
 	if err != nil {
 		return true
 	}
-	if own, err := namespaceOf(os.Getpid()); err == nil && own == namespace {
+	if csisims, err := namespaceOf(os.Getpid()); err == nil && csisims == own {
 		return sleeps(p.pid) // nobody knows what it has started
 	}
-	entries, err := os.ReadDir("/proc")
+	all, err := processes()
 	if err != nil {
 		return true
 	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if its, err := namespaceOf(pid); err == nil && its == namespace && !sleeps(pid) {
+	for pid, namespace := range all {
+		if namespace == own && !sleeps(pid) {
 			return false
 		}
 	}
@@ -35,15 +32,10 @@ func (p *Process) Quiet() bool {
 
 // sleeps reports whether all threads of a process do, as those do that have ended.
 func sleeps(pid int) bool {
-	tasks := fmt.Sprintf("/proc/%d/task", pid)
-	threads, _ := os.ReadDir(tasks)
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, thread := range threads {
-		stat, err := os.ReadFile(tasks + "/" + thread.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		state := bytes.TrimLeft(stat[bytes.LastIndexByte(stat, ')')+1:], " ")
-		if bytes.ContainsAny(state[:1], "RD") {
+		id, _ := strconv.Atoi(thread.Name()) // the kernel wrote it
+		if stat, err := workdir.StatOf(id); err == nil && (stat.State == 'R' || stat.State == 'D') {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -26,22 +27,33 @@ func (d *Disk) Strays() ([]Stray, error) {
 	if len(programs) == 0 {
 		return nil, nil
 	}
-	entries, err := os.ReadDir("/proc")
+	all, err := processes()
 	if err != nil {
 		return nil, fmt.Errorf("look for processes of node %s: %w", d.name, err)
 	}
 	var strays []Stray
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		namespace, err := namespaceOf(pid)
-		if program, is := programs[namespace]; err == nil && is && program != pid {
+	for pid, namespace := range all {
+		if program, is := programs[namespace]; is && program != pid {
 			strays = append(strays, Stray{PID: pid, Parent: parentOf(pid), Command: commandOf(pid)})
 		}
 	}
 	return strays, nil
+}
+
+// processes are the numbers of those that run, with their mount namespaces.
+func processes() (iter.Seq2[int, string], error) {
+	entries, err := os.ReadDir("/proc")
+	return func(yield func(pid int, namespace string) bool) {
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil {
+				continue
+			}
+			if namespace, err := namespaceOf(pid); err == nil && !yield(pid, namespace) {
+				return
+			}
+		}
+	}, err
 }
 
 // mayHaveStrays reports whether a machine in a namespace may have more processes than programs: where it has processes of its own, it

@@ -1,0 +1,22 @@
+package machine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Given a program whose child computes, when it is looked at, then it is not quiet; it is when the child was killed, and when it
+// has ended.
+func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
+	m := newNamespace(t)
+	defer func() { require.NoError(t, m.Close()) }()
+	p, err := m.Start(shell("sh -c 'while :; do :; done' & sleep 0.3; kill -9 $!; sleep 1000"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return !p.Quiet() }, time.Minute, time.Millisecond)
+	require.Eventually(t, p.Quiet, time.Minute, time.Millisecond)
+	require.NoError(t, p.Kill())
+	assert.True(t, p.Quiet())
+}
