@@ -89,17 +89,17 @@ func timedOutCalls(p *plan) {
 // stalledCalls: the driver stands still in a call, is asked again, and goes on while what the other call made is in use; once
 // more, and it goes on when that is gone.
 func stalledCalls(p *plan) {
-	const others = "advance: 4m" // the time in which the driver goes on
+	const goesOn = "advance: 4m"
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver stands still in %s until it was asked again, and goes on while its pod runs; and once more when all is gone.", e.call)
 		p.try("stalled", e.call, description, []string{p.needsProgram(), e.missing}, func(s *script) {
 			s.fault("name: goes-on-in-use, call: %s, stall: true, times: 1", e.call)
 			s.up([]claim{data}, web(nodeA, data))
-			s.step(others)
+			s.step(goesOn)
 			s.down([]claim{data}, web(nodeA, data))
 			s.fault("name: goes-on-when-gone, call: %s, stall: true, times: 1", e.call)
 			s.life([]claim{data}, web(nodeA, data))
-			s.step(others)
+			s.step(goesOn)
 		})
 	}
 }
