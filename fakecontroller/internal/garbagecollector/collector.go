@@ -66,7 +66,6 @@ type following struct {
 func (c *Collector) followAll(p *kernel.Process, before []following) []following {
 	now := c.Store.Resources()
 	all := make([]following, 0, len(now))
-	wake := p.Wake
 	for _, f := range before {
 		if slices.Contains(now, f.resource) || f.Len() > 0 {
 			all = append(all, f)
@@ -74,13 +73,14 @@ func (c *Collector) followAll(p *kernel.Process, before []following) []following
 			f.Close()
 		}
 	}
-	kept := all
-	for _, resource := range now {
-		known := slices.ContainsFunc(kept, func(f following) bool { return f.resource == resource })
-		if known || resource.GVR.Resource == "events" {
-			continue
-		}
-		w := c.Cache.WatchObjects(resource)
+	added := slices.DeleteFunc(now, func(res *store.Resource) bool {
+		known := slices.ContainsFunc(all, func(f following) bool { return f.resource == res })
+		return known || res.GVR.Resource == "events"
+	})
+	watches, wake := make([]store.Watcher[store.Object], len(added)), p.Wake
+	for i, resource := range added {
+		w := &watches[i]
+		c.Cache.OpenObjects(w, resource)
 		w.OnEvent(wake)
 		all = append(all, following{w, resource})
 	}

@@ -19,7 +19,7 @@ type Component struct {
 	// Version is its version of Kubernetes; that of the control plane unless it is set.
 	Version version.Version
 	// Group is its processes.
-	Group *kernel.Group
+	Group kernel.Group
 	// Cache is its informer cache: what it knows of the API, possibly not the newest.
 	Cache *store.View
 	// Metrics are what it counts and measures; they begin anew when it does.
@@ -39,8 +39,7 @@ type Component struct {
 // its cache lags behind the API as the strategy decides.
 func (w *World) Start(name, node string) *Component {
 	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
-	c.Group = kernel.NewGroup(c.programName())
-	c.Group.Apart, c.Group.Place = true, node
+	c.Group = kernel.Group{Name: c.programName(), Apart: true, Place: node}
 	c.Cache = w.Store.NewView(c.Group.Name)
 	if w.Kernel.Explores() {
 		c.goesOn = c.deliver
@@ -68,7 +67,7 @@ func (c *Component) processName(part string) string {
 
 // Go starts a process of the component.
 func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process {
-	return c.Kernel.Spawn(c.Group, c.processName(part), body)
+	return c.Kernel.Spawn(&c.Group, c.processName(part), body)
 }
 
 // Crash ends the component where it stands: its memory is gone, what it wrote stays.

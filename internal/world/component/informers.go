@@ -19,45 +19,54 @@ type Informers struct {
 }
 
 // Source is one kind of objects that a controller watches.
-type Source struct {
-	open func(c *Component, p *kernel.Process) informer
+type Source interface {
+	open(v *store.View, wake func())
+	Len() int
+	// drain handles the events that wait.
+	drain()
 }
 
-// informer is a source that is open.
-type informer struct {
-	waiting func() int
-	drain   func()
+// source is a Source that is a watch itself, as there are many.
+type source[T store.Object] struct{ store.Watcher[T] }
+
+func (s *source[T]) open(v *store.View, wake func()) {
+	store.Open(v, &s.Watcher)
+	s.OnEvent(wake)
+}
+
+type on[T store.Object] struct {
+	source[T]
+	handle func(store.Event[T])
+}
+
+func (s *on[T]) drain() {
+	for s.Len() > 0 { // of most sources there is no news
+		e, _ := s.Next()
+		s.handle(e)
+	}
+}
+
+type onAny[T store.Object] struct {
+	source[T]
+	handle func()
+}
+
+func (s *onAny[T]) drain() {
+	if s.Len() == 0 {
+		return
+	}
+	s.Drop()
+	if s.handle != nil {
+		s.handle()
+	}
 }
 
 // On handles the events of the objects of a type.
-func On[T store.Object](handle func(store.Event[T])) Source {
-	return Source{func(c *Component, p *kernel.Process) informer {
-		w := Watch[T](c, p)
-		return informer{w.Len, func() {
-			for w.Len() > 0 { // of most sources there is no news
-				e, _ := w.Next()
-				handle(e)
-			}
-		}}
-	}}
-}
+func On[T store.Object](handle func(store.Event[T])) Source { return &on[T]{handle: handle} }
 
 // OnAny calls handle once for any number of events of the objects of a type: that something has changed is all that
 // counts. A nil function is for objects that are looked up in the cache, and whose changes are no news.
-func OnAny[T store.Object](handle func()) Source {
-	return Source{func(c *Component, p *kernel.Process) informer {
-		w := Watch[T](c, p)
-		return informer{w.Len, func() {
-			if w.Len() == 0 {
-				return
-			}
-			w.Drop()
-			if handle != nil {
-				handle()
-			}
-		}}
-	}}
-}
+func OnAny[T store.Object](handle func()) Source { return &onAny[T]{handle: handle} }
 
 // Inform runs informers in a process of their own.
 func (c *Component) Inform(i Informers) {
@@ -67,26 +76,37 @@ func (c *Component) Inform(i Informers) {
 // RunInformers runs informers in a process of the component, as the last thing that it does. What handles an event does not
 // give way.
 func (c *Component) RunInformers(p *kernel.Process, i Informers) {
-	open := append(make([]informer, 0, len(i.Sources)), i.Sources[0].open(c, p))
-	var drain func(*kernel.Process)
-	drain = func(p *kernel.Process) {
-		for _, informer := range open {
-			informer.drain()
-		}
-		p.React(i.News, drain)
+	c.awaitSync(p)
+	r := &running{Informers: i, cache: c.Cache, wake: p.Wake}
+	r.goesOn = r.drain
+	r.Sources[0].open(r.cache, r.wake)
+	r.begin(p)
+}
+
+// running are informers whose first source is open.
+type running struct {
+	Informers
+	cache  *store.View
+	wake   func()
+	goesOn func(*kernel.Process) // drain, made once
+}
+
+func (r *running) begin(p *kernel.Process) {
+	if r.First != "" && r.Sources[0].Len() == 0 {
+		p.React(r.First, r.begin)
+		return
 	}
-	var begin func(*kernel.Process)
-	begin = func(p *kernel.Process) {
-		if i.First != "" && open[0].waiting() == 0 {
-			p.React(i.First, begin)
-			return
-		}
-		for _, source := range i.Sources[1:] {
-			open = append(open, source.open(c, p))
-		}
-		drain(p)
+	for _, source := range r.Sources[1:] {
+		source.open(r.cache, r.wake)
 	}
-	begin(p)
+	r.drain(p)
+}
+
+func (r *running) drain(p *kernel.Process) {
+	for _, source := range r.Sources {
+		source.drain()
+	}
+	p.React(r.News, r.goesOn)
 }
 
 // Resync has informers deliver everything again at each period since the process began. While nothing waits for that it

@@ -84,7 +84,10 @@ func New(opts Options) *Kernel {
 	}
 	_, calm := opts.Strategy.(Calm)
 	follower, _ := opts.Strategy.(Follower)
-	return &Kernel{opts: opts, own: own, calm: calm, follower: follower, hash: newHash(), flights: newFlights()}
+	return &Kernel{
+		opts: opts, own: own, calm: calm, follower: follower, hash: newHash(), flights: newFlights(),
+		procs: make([]*Process, 0, 128), // as a small cluster has
+	}
 }
 
 // Now is the current virtual time.

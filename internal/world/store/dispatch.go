@@ -10,6 +10,18 @@ type audience struct {
 	byIndex map[Index]map[string][]*watch
 }
 
+// listening is how many watches of all of a resource most clusters have; most have fewer.
+const listening = 4
+
+// audiences have room for them.
+func audiences() byResource[audience] {
+	all, room := make(byResource[audience], len(inOrder)), make([]*watch, listening*len(inOrder))
+	for i := range all {
+		all[i].all, room = room[:0:listening], room[listening:]
+	}
+	return all
+}
+
 func (a *audience) add(w *watch) { a.set(w.sel, append(a.get(w.sel), w)) }
 
 func (a *audience) remove(w *watch) { a.set(w.sel, without(a.get(w.sel), w)) }

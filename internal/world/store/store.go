@@ -36,7 +36,7 @@ func New(options Options) *Store {
 		head:        newHead(),
 		latest:      &commit{},
 		moment:      &moment{},
-		subscribers: make(byResource[audience], len(inOrder)),
+		subscribers: audiences(),
 		defined:     map[string]*Resource{},
 		admission:   admitAll{},
 	}

@@ -10,6 +10,7 @@ type View struct {
 	store   *Store
 	name    string
 	watches []opened
+	few     [4]opened // what watches begin with, as most components have few
 	lag     func()
 	pending []*moment
 	room    []*moment // in which pending began, to begin there again
@@ -24,7 +25,9 @@ type opened struct {
 
 // NewView returns a view of the head for the named component.
 func (s *Store) NewView(name string) *View {
-	return &View{store: s, name: name, watches: make([]opened, 0, 4)} // as most components have
+	v := &View{store: s, name: name}
+	v.watches = v.few[:0]
+	return v
 }
 
 // Name is the component's name.

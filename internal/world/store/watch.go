@@ -63,9 +63,12 @@ type Watcher[T Object] struct{ watch }
 // shows, in the order of their keys: the initial list of an informer.
 func Watch[T Object](v *View, sel ...Selector) *Watcher[T] {
 	w := &Watcher[T]{}
-	w.open(v, resourceFor[T](), sel)
+	Open(v, w, sel...)
 	return w
 }
+
+// Open is Watch for who has the place for a Watcher.
+func Open[T Object](v *View, w *Watcher[T], sel ...Selector) { w.open(v, resourceFor[T](), sel) }
 
 // Next takes the oldest event out of the queue.
 func (w *Watcher[T]) Next() (Event[T], bool) {
@@ -100,9 +103,12 @@ type initialList struct {
 // WatchObjects is Watch for callers that know the resource only at run time.
 func (v *View) WatchObjects(res *Resource, sel ...Selector) *Watcher[Object] {
 	w := &Watcher[Object]{}
-	w.open(v, res, sel)
+	v.OpenObjects(w, res, sel...)
 	return w
 }
+
+// OpenObjects is Open for callers that know the resource only at run time.
+func (v *View) OpenObjects(w *Watcher[Object], res *Resource, sel ...Selector) { w.open(v, res, sel) }
 
 func (w *watch) open(v *View, res *Resource, sel []Selector) {
 	w.view, w.res, w.sel = v, res, everything
