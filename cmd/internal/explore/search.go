@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -83,6 +84,15 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	s.Calm, err = subject.run(ctx, kernel.Calm{}, nil)
 	if err != nil || s.Calm.Exit != scenario.Passed {
 		return s, err
+	}
+	memory, err := s.place()
+	if err != nil {
+		return nil, err
+	}
+	if memory != nil {
+		s.options.Run.WorkDir = memory.Path()
+		err = s.all(ctx, began)
+		return s, errors.Join(err, memory.Close())
 	}
 	return s, s.all(ctx, began)
 }

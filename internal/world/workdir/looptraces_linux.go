@@ -22,6 +22,7 @@ const tracesName = ".loops"
 const (
 	loopTrace   = "loop %s %d %d" // device, file system and inode of its file
 	memoryTrace = "memory %d"     // a file system in memory
+	runsTrace   = "runs %d"       // one that holds the directories of runs
 )
 
 // deleted is what the kernel adds to the path of a file that is removed.
@@ -43,10 +44,11 @@ type traces struct {
 	files  map[file]bool
 	loops  map[shown]bool
 	memory map[uint64]bool
+	runs   map[uint64]bool
 }
 
 func tracesOf(dir string) (*traces, error) {
-	t := &traces{dir: dir, files: filesBelow(dir), loops: map[shown]bool{}, memory: map[uint64]bool{}}
+	t := &traces{dir: dir, files: filesBelow(dir), loops: map[shown]bool{}, memory: map[uint64]bool{}, runs: map[uint64]bool{}}
 	var stat unix.Stat_t
 	if err := unix.Stat(dir, &stat); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", dir, err)
@@ -69,6 +71,9 @@ func tracesOf(dir string) (*traces, error) {
 		if n, _ := fmt.Sscanf(lines.Text(), memoryTrace, &device); n == 1 {
 			t.memory[device] = true
 		}
+		if n, _ := fmt.Sscanf(lines.Text(), runsTrace, &device); n == 1 {
+			t.runs[device] = true
+		}
 	}
 	return t, nil
 }
@@ -78,6 +83,8 @@ func tracesOf(dir string) (*traces, error) {
 // gone; so it is the file itself that counts, and the path only if that is removed.
 func (t *traces) leadTo(s shown, backing string) bool {
 	switch {
+	case t.runs[s.file.device] && processOf(innermostRun(backing)) == processOf(filepath.Base(t.dir)):
+		return !isMounted(s.file.device) // else the number was given to somebody else's
 	case isOfAnotherRun(backing, t.dir): // which was given the number of a file that is removed
 		return false
 	case t.files[s.file], t.loops[s], isBelow(backing, t.dir):
@@ -91,13 +98,26 @@ func (t *traces) leadTo(s shown, backing string) bool {
 // isOfAnotherRun says whether a path leads through the directory of another run than that
 // of dir; the innermost counts.
 func isOfAnotherRun(path, dir string) bool {
-	run := ""
+	run := innermostRun(path)
+	return run != "" && run != filepath.Base(dir)
+}
+
+// innermostRun is the name of the last directory of a run in a path; empty if there is none.
+func innermostRun(path string) (run string) {
 	for name := range strings.SplitSeq(path, "/") {
 		if runName.MatchString(name) {
 			run = name
 		}
 	}
-	return run != "" && run != filepath.Base(dir)
+	return run
+}
+
+// processOf is the number of the process whose run has this name; empty if it is that of no run.
+func processOf(run string) string {
+	if name := runName.FindStringSubmatch(run); name != nil {
+		return name[1]
+	}
+	return ""
 }
 
 // isMounted says whether a process that lives has a file system mounted.

@@ -72,7 +72,7 @@ func TestCleanSparesLoopDevicesInMemoryThatSomebodyHasMounted(t *testing.T) {
 	loops := workdir.NewLoops(dir)
 	require.NoError(t, loops.AddMemory(info.Sys().(*syscall.Stat_t).Dev))
 	device := attachLoop(t, memory+"/image")
-	defer func() { require.NoError(t, exec.Command("losetup", "--detach", device).Run()) }()
+	defer func() { require.NoError(t, detach(device)) }()
 
 	report, err := workdir.Clean(parent)
 	require.NoError(t, err)
@@ -91,10 +91,10 @@ func TestCleanSparesLoopDevicesOfRunsThatLive(t *testing.T) {
 	device := attachLoop(t, dir+"/image")
 	_, err := workdir.NewLoops(dir).InUse()
 	require.NoError(t, err)
-	require.NoError(t, exec.Command("losetup", "--detach", device).Run())
+	require.NoError(t, detach(device))
 	require.NoError(t, os.Rename(dir+"/image", alive+"/image"))
 	require.NoError(t, exec.Command("losetup", device, alive+"/image").Run())
-	defer func() { require.NoError(t, exec.Command("losetup", "--detach", device).Run()) }()
+	defer func() { require.NoError(t, detach(device)) }()
 	kill(t, dead)
 
 	report, err := workdir.Clean(parent)
@@ -103,6 +103,9 @@ func TestCleanSparesLoopDevicesOfRunsThatLive(t *testing.T) {
 	assert.Empty(t, report.Runs[0].Detached)
 	assert.FileExists(t, backing(device))
 }
+
+// detach frees a loop device.
+func detach(device string) error { return exec.Command("losetup", "--detach", device).Run() }
 
 // inNamespace runs a script in a mount namespace that ends with it.
 func inNamespace(t *testing.T, script string) (stdout string) {

@@ -32,6 +32,21 @@ func (*Loops) InUse() ([]Loop, error) { return nil, nil }
 // Detach frees nothing.
 func (*Loops) Detach() error { return nil }
 
+// Memory is none.
+type Memory struct{}
+
+// NewMemory fails: there are no mount namespaces.
+func NewMemory(string) (*Memory, error) { return nil, ErrNoNamespace }
+
+// Path is none.
+func (*Memory) Path() string { return "" }
+
+// Size is nothing.
+func (*Memory) Size() uint64 { return 0 }
+
+// Close closes nothing.
+func (*Memory) Close() error { return nil }
+
 // RemoveTree removes path and what is below it. A missing path is no error.
 func RemoveTree(path string) error { return os.RemoveAll(path) }
 

@@ -31,6 +31,9 @@ type Dir struct {
 	lock *os.File
 }
 
+// ErrNoNamespace says that this process has no mount namespace of its own.
+var ErrNoNamespace = errors.New("csisim has no mount namespace of its own")
+
 // runs numbers the directories of this process.
 var runs atomic.Int64
 

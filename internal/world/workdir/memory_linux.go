@@ -1,0 +1,68 @@
+package workdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// Memory is a file system in memory for the directories of many runs of this process. It is
+// bounded, is seen in the process's own mount namespace alone, and ends with that.
+type Memory struct {
+	dir  *Dir // where it is mounted, which is removed as that of a run is
+	size uint64
+}
+
+// memoryOptions bound what runs take of the machine's memory.
+const memoryOptions = "mode=700,size=10%"
+
+// NewMemory mounts one in a directory of its own below parent, or os.TempDir(). Without a mount
+// namespace of this process it fails with ErrNoNamespace.
+func NewMemory(parent string) (*Memory, error) {
+	if !namespaces.Entered() {
+		return nil, ErrNoNamespace
+	}
+	dir, err := New(parent)
+	if err != nil {
+		return nil, err
+	}
+	m := &Memory{dir: dir}
+	if err := m.mount(); err != nil {
+		return nil, errors.Join(fmt.Errorf("keep runs in memory: %w", err), dir.Close())
+	}
+	return m, nil
+}
+
+func (m *Memory) mount() error {
+	if err := os.Mkdir(m.Path(), 0o700); err != nil {
+		return err
+	}
+	if err := unix.Mount("csisim", m.Path(), "tmpfs", 0, memoryOptions); err != nil {
+		return &fs.PathError{Op: "mount", Path: m.Path(), Err: err}
+	}
+	var mounted unix.Statfs_t
+	if err := unix.Statfs(m.Path(), &mounted); err != nil {
+		return err
+	}
+	m.size = mounted.Blocks * uint64(mounted.Bsize)
+	var top unix.Stat_t
+	if err := unix.Stat(m.Path(), &top); err != nil {
+		return err
+	}
+	return leaveTrace(m.dir.path, fmt.Sprintf(runsTrace, top.Dev))
+}
+
+// Path is the parent for the directories of runs.
+func (m *Memory) Path() string { return filepath.Join(m.dir.path, "runs") }
+
+// Size is how many bytes fit in.
+func (m *Memory) Size() uint64 { return m.size }
+
+// Close takes it away, with all that runs have left in it.
+func (m *Memory) Close() error { return m.dir.Close() }
