@@ -16,33 +16,33 @@ import (
 // file distinguishes a file from all others, whatever its path.
 type file struct{ device, inode uint64 }
 
+// loopDevices has a directory for each loop device, which has one named loop while it shows a file.
+const loopDevices = "/sys/devices/virtual/block"
+
 // attachedLoops are the names of the loop devices that show a file, such as loop3.
 func attachedLoops() ([]string, error) {
-	blocks, err := os.Open("/sys/block")
+	devices, err := os.Open(loopDevices)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for loop devices: %w", err)
 	}
-	defer blocks.Close()
-	names, err := blocks.Readdirnames(-1)
+	defer devices.Close()
+	names, err := devices.Readdirnames(-1)
 	if err != nil {
 		return nil, fmt.Errorf("look for loop devices: %w", err)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
-		if !strings.HasPrefix(name, "loop") {
-			return true
-		}
-		_, err := os.Lstat(backingFile(name))
-		return err != nil
+		var stat unix.Stat_t
+		return !strings.HasPrefix(name, "loop") || unix.Fstatat(int(devices.Fd()), name+"/loop", &stat, 0) != nil
 	})
 	slices.Sort(names)
 	return names, nil
 }
 
 // backingFile has the path that the kernel reports of the file that a loop device shows.
-func backingFile(name string) string { return "/sys/block/" + name + "/loop/backing_file" }
+func backingFile(name string) string { return filepath.Join(loopDevices, name, "loop/backing_file") }
 
 // backingOf is the path that the kernel reports of the file that a loop device shows, for
 // people and programs; empty if it shows none.
