@@ -48,7 +48,7 @@ type programFlags struct {
 
 func (f *programFlags) addTo(command *cobra.Command) {
 	isolationFlag(command.Flags(), &f.isolation)
-	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
+	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default memory if they fit, else the system's temporary directory)")
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
