@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -23,7 +24,7 @@ func (k eventKind) String() string {
 	return [...]string{"start of", "step of", "choice", "crash of", "note", "answer", "news:"}[k]
 }
 
-// hash is FNV-1a over scheduling events, of numbers a word at a time.
+// hash is FNV-1a over scheduling events, of numbers and texts a word at a time.
 type hash uint64
 
 func newHash() hash { return 14695981039346656037 }
@@ -33,6 +34,9 @@ func (h *hash) mix(v uint64) {
 }
 
 func (h *hash) text(s string) {
+	for ; len(s) >= 8; s = s[8:] {
+		h.mix(binary.LittleEndian.Uint64([]byte(s)))
+	}
 	for i := range len(s) {
 		*h = (*h ^ hash(s[i])) * 1099511628211
 	}
