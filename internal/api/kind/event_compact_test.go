@@ -1,10 +1,13 @@
 package kind
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -61,4 +64,36 @@ func TestEventsComeBackAsTheyWere(t *testing.T) {
 			assert.Equal(t, test.whole, whole, "it is kept as an object")
 		})
 	}
+}
+
+// Few Events are kept as objects, and of many the others are made compact: who reads them sees no difference.
+func TestManyEventsAreThereAsTheyWereWritten(t *testing.T) {
+	s := NewStore(store.Options{})
+	const many = 2_000
+	event := func(i int, message string) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("web.%04d", i)},
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: metav1.NamespaceDefault, Name: "web"},
+			Reason:         "Started", Message: message,
+		}
+	}
+	for i := range many {
+		_, err := store.Create(s, event(i, "first"))
+		require.NoError(t, err)
+	}
+	for i := range many {
+		_, err := store.Update(s, event(i, "second"))
+		require.NoError(t, err)
+	}
+	i := 0
+	for e := range store.List[*corev1.Event](s, "") {
+		assert.Equal(t, event(i, "second").Name+" second", e.Name+" "+e.Message)
+		i++
+	}
+	assert.Equal(t, many, i)
+	for i := range many {
+		_, err := store.Delete[*corev1.Event](s, store.KeyOf(event(i, "")))
+		require.NoError(t, err)
+	}
+	assert.Empty(t, slices.Collect(store.List[*corev1.Event](s, "")))
 }

@@ -35,7 +35,8 @@ func (h *head) apply(c *commit, moves []move) {
 	case c.New == nil:
 		h.objects.of(c.Resource).remove(c.Key)
 		h.compact.of(c.Resource).remove(c.Key)
-	case c.Resource.Compact != nil:
+	case c.Resource.Compact != nil && h.areMany(c.Resource):
+		h.objects.of(c.Resource).remove(c.Key)
 		h.compact.on(c.Resource).put(c.Resource, c.Key, c.Resource.Compact(c.Key, c.New))
 	default:
 		h.objects.on(c.Resource).put(c.Resource, c.Key, c.New)
@@ -46,6 +47,11 @@ func (h *head) apply(c *commit, moves []move) {
 	h.index(c, moves)
 	h.revision, h.shown = c.Revision, nil
 }
+
+// few is how many objects of a resource are kept as they are: to make them compact takes longer than their room is worth.
+const few = 1_000
+
+func (h *head) areMany(res *Resource) bool { return h.count(res) >= few }
 
 // note remembers what the database has to learn of a commit.
 func (h *head) note(c *commit) {
