@@ -53,8 +53,18 @@ func (r *Recorder) Of(cluster string) *Recorder {
 	return other
 }
 
+// fewEvents is how many share nothing: to look for what another one has alike takes longer than to have it.
+const fewEvents = 1_000
+
+// areFew reports whether the next event shares nothing with others.
+func (r *Recorder) areFew() bool { return len(r.events) < fewEvents }
+
 // Add records an event that is complete.
 func (r *Recorder) Add(e Entry) *Event {
+	if r.areFew() {
+		e.Cluster = r.cluster
+		return r.add(e.Event())
+	}
 	event := e.event()
 	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), noExchange, noDiff
 	event.keepExchange(&e)
@@ -108,25 +118,40 @@ func (r *Recorder) AddChange(e Entry) {
 
 // Begin records an event whose outcome is not known yet. End completes it.
 func (r *Recorder) Begin(e Entry) *Event {
+	event := r.begun(e)
+	if len(r.sinks) > 0 {
+		r.open[event] = true
+	}
+	return r.add(event)
+}
+
+func (r *Recorder) begun(e Entry) *Event {
+	if r.areFew() {
+		e.Cluster = r.cluster
+		return e.Event()
+	}
 	event, exchange := e.event(), e.exchange()
 	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), &exchange, noDiff
-	if len(r.sinks) > 0 {
-		r.open[&event] = true
-	}
-	return r.add(&event)
+	return &event
 }
 
 // End completes an event recorded by Begin.
 func (r *Recorder) End(e *Event) {
 	delete(r.open, e)
 	e.Took = r.clock.Elapsed() - e.At
+	if !r.areFew() {
+		r.shareExchange(e)
+	}
+	r.clock.Mark(e.Seq)
+	r.flush()
+}
+
+func (r *Recorder) shareExchange(e *Event) {
 	if last := r.last[e.Site]; last != nil && *last == *e.Exchange {
 		e.Exchange = last
 	} else {
 		r.last[e.Site] = e.Exchange
 	}
-	r.clock.Mark(e.Seq)
-	r.flush()
 }
 
 // Close completes what is still open and hands it to the sinks.

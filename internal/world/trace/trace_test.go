@@ -129,6 +129,21 @@ func TestPodsArePrunedAsInTheRecordedTraces(t *testing.T) {
 	}, got)
 }
 
+// Events that are alike have in common what they can as soon as there are many, and none changes by that.
+func TestManyEventsHaveTheirSitesInCommon(t *testing.T) {
+	r := trace.NewRecorder(&clock{})
+	sites, exchanges := map[*trace.Site]bool{}, map[*trace.Exchange]bool{}
+	for i := range 3_000 {
+		e := r.Begin(trace.Entry{Kind: trace.Call, Actor: "kubelet", Node: "node-a", Method: "Identity/Probe"})
+		e.Code = "Unavailable"
+		r.End(e)
+		sites[e.Site], exchanges[e.Exchange] = true, true
+		assert.Equal(t, trace.Entry{Seq: uint64(i + 1), Cause: e.Cause, Kind: trace.Call, Actor: "kubelet", Node: "node-a", Method: "Identity/Probe", Code: "Unavailable"}.Event(), e)
+	}
+	assert.Less(t, len(sites), 1_500)
+	assert.Less(t, len(exchanges), 1_500)
+}
+
 func TestSinksSeeACallOnceItIsOverAndInItsPlace(t *testing.T) {
 	c := &clock{}
 	r := trace.NewRecorder(c)
