@@ -90,6 +90,16 @@ func (n *notification) unmounts() bool {
 type openedFile struct {
 	place
 	flags, mode uint64
+	looked      bool
+	there       *unix.Statx_t // nil if nothing was there when it was looked at
+}
+
+// look is what was there at the first look: the call waits.
+func (f *openedFile) look() *unix.Statx_t {
+	if !f.looked {
+		f.looked, f.there = true, f.place.look()
+	}
+	return f.there
 }
 
 // fileOf is the file that a waiting call is about to open; nil if it opens none.
@@ -98,7 +108,7 @@ func fileOf(n *notification) *openedFile {
 	if !is {
 		return nil
 	}
-	return &openedFile{n.placeOf(from, path), flags, mode}
+	return &openedFile{place: n.placeOf(from, path), flags: flags, mode: mode}
 }
 
 // weight is how many changes it is: none of a file that is there and keeps its content; two of
