@@ -24,6 +24,7 @@ type Check struct {
 	Cluster string
 
 	replicas map[Volume]role
+	forced   map[Volume]bool // promoted by force perhaps: the answer is not known
 	groups   map[Volume][]string
 	fenced   map[string]ranges
 	clients  map[client]ranges
@@ -38,7 +39,7 @@ type Volume struct{ Driver, ID string }
 // New returns a check that has seen nothing yet.
 func New() *Check {
 	return &Check{
-		replicas: map[Volume]role{}, groups: map[Volume][]string{},
+		replicas: map[Volume]role{}, forced: map[Volume]bool{}, groups: map[Volume][]string{},
 		fenced: map[string]ranges{}, clients: map[client]ranges{}, deleted: map[Volume]bool{}, promised: map[client]map[string]bool{}, pending: map[uint64][]Volume{},
 	}
 }
@@ -89,6 +90,10 @@ func (c *Check) doubt(call *trace.Event) {
 		return
 	}
 	switch request := call.Request.(type) {
+	case *replication.PromoteVolumeRequest:
+		for _, v := range c.Members(call, request.GetReplicationSource()) {
+			c.forced[v] = c.forced[v] || request.GetForce()
+		}
 	case *replication.DemoteVolumeRequest:
 		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			delete(c.replicas, v)

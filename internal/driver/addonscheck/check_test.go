@@ -97,6 +97,22 @@ func TestWhatDriversPromise(t *testing.T) {
 	}{
 		{"a second primary", func(p *pair) { promote(p.west, false); promote(p.east, false) }, "makes a second primary"},
 		{"a second primary, by force", func(p *pair) { promote(p.west, false); promote(p.east, true) }, ""},
+		{"a second primary, by force whose answer is lost, and then without", func(p *pair) {
+			promote(p.west, false)
+			failed(p.east, "Unavailable", &replication.PromoteVolumeRequest{ReplicationSource: source("v"), Force: true}, nil)
+			promote(p.east, false)
+		}, ""},
+		{"a second primary, by force that is refused, and then without", func(p *pair) {
+			promote(p.west, false)
+			failed(p.east, "FailedPrecondition", &replication.PromoteVolumeRequest{ReplicationSource: source("v"), Force: true}, nil)
+			promote(p.east, false)
+		}, "makes a second primary"},
+		{"a second primary, after one by force was demoted", func(p *pair) {
+			promote(p.west, false)
+			failed(p.east, "Unavailable", &replication.PromoteVolumeRequest{ReplicationSource: source("v"), Force: true}, nil)
+			demote(p.east)
+			promote(p.east, false)
+		}, "makes a second primary"},
 		{"primary after the other side was demoted", func(p *pair) { promote(p.west, false); demote(p.west); promote(p.east, false) }, ""},
 		{"primary again", func(p *pair) { promote(p.west, false); promote(p.west, false) }, ""},
 		{"a demoted volume that is published", func(p *pair) { promote(p.west, false); demote(p.west); publish(p.west, false) }, "lets a demoted volume be written"},

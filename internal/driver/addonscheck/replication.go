@@ -28,10 +28,12 @@ func (c *Check) replication(call *trace.Event) {
 	case *replication.DemoteVolumeRequest:
 		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			c.replicas[v] = secondary
+			delete(c.forced, v)
 		}
 	case *replication.DisableVolumeReplicationRequest:
 		for _, v := range c.Members(call, request.GetReplicationSource()) {
 			delete(c.replicas, v)
+			delete(c.forced, v)
 		}
 	case *csi.NodePublishVolumeRequest:
 		v := Volume{call.Driver, request.GetVolumeId()}
@@ -42,7 +44,7 @@ func (c *Check) replication(call *trace.Event) {
 }
 
 func (c *Check) promoted(call *trace.Event, v Volume, force bool) {
-	if c.replicas[v] != primary && !force && c.Other != nil && c.Other.replicas[v] == primary {
+	if c.replicas[v] != primary && !force && !c.forced[v] && c.Other != nil && c.Other.replicas[v] == primary {
 		c.breach(call, "makes a second primary", fmt.Sprintf("volume %s is primary in %s, was not demoted there, and force was not asked for", v.ID, c.Other.Cluster))
 	}
 	c.replicas[v] = primary
