@@ -226,13 +226,14 @@ func reasonsOf(f *explore.Finding) (lines []string) {
 	if expected := f.OfRun().Failure.Expected; f.Blame == invariant.Scenario && expected != "" {
 		lines = append(lines, "the scenario expects: "+trace.Escaped(expected))
 	}
-	if f.Never {
-		longer := "it does not come about either when it is waited for an hour longer"
-		if f.Instead != "" {
-			first, _, _ := strings.Cut(f.Instead, "\n")
-			longer += ": " + trace.Escaped(first)
-		}
-		lines = append(lines, longer)
+	instead, _, _ := strings.Cut(f.Instead, "\n")
+	switch instead = trace.Escaped(instead); {
+	case f.Never && instead != "":
+		lines = append(lines, "it does not come about either when it is waited for an hour longer: "+instead)
+	case f.Never:
+		lines = append(lines, "it does not come about either when it is waited for an hour longer")
+	case instead != "":
+		lines = append(lines, "when nobody waits for it: "+instead)
 	}
 	for _, h := range f.Hazards {
 		lines = append(lines, fmt.Sprintf("known hazard: %s: %s", h.Is, strings.Join(h.Rules, ", ")))

@@ -8,15 +8,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Hazard is something that real Kubernetes is known to do under faults: what was asked for comes late then, and no driver is to blame.
+// Hazard is something that real Kubernetes is known to do under faults: what was asked for comes late then, or never, and no driver is to
+// blame.
 type Hazard struct {
 	// Is says what happens, and Rules where it is laid down.
 	Is    string
 	Rules []string
+	// ForGood says that what it keeps from coming about never does.
+	ForGood bool
 
 	befell func(history) bool
 }
@@ -50,6 +54,12 @@ var hazards = []*Hazard{
 		Is:     "of a snapshot whose deletion csi-snapshotter did not hear of it learns when it lists anew, every 15 minutes",
 		Rules:  []string{"C-SNAP-30"},
 		befell: history.resynced,
+	},
+	{
+		Is:      "a job of CSI-Addons counts each attempt that fails, is given up after six more than the first, and stays as it has ended",
+		Rules:   []string{"A-RS-3", "A-EKR-1"},
+		ForGood: true,
+		befell:  history.triedAgain,
 	},
 }
 
@@ -204,4 +214,17 @@ func (h history) resynced() bool {
 		}
 	}
 	return false
+}
+
+// triedAgain reports whether a job of CSI-Addons has ended that was tried more than once.
+func (h history) triedAgain() bool {
+	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
+		job, is := e.New.(*unstructured.Unstructured)
+		if !is || e.Resource != "reclaimspacejobs" && e.Resource != "encryptionkeyrotationjobs" {
+			return false
+		}
+		result, _, _ := unstructured.NestedString(job.Object, "status", "result") // none before it has ended
+		retries, _, _ := unstructured.NestedInt64(job.Object, "status", "retries")
+		return result != "" && retries > 0
+	})
 }

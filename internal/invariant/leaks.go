@@ -13,6 +13,7 @@ var nothingUndone = &Invariant{
 	Reason: "under some faults real Kubernetes forgets what it asked for, and nobody else knows of it",
 	Rules:  []string{"C-SNAP-30", "K-RECON"}, Blame: Kubernetes, Rank: Leaks,
 	breaks: func(verdict string) bool {
-		return strings.HasPrefix(verdict, "left behind: ") && strings.Contains(verdict, "which never came")
+		unasked := strings.Contains(verdict, "which never came") || strings.Contains(verdict, "which a fault answered: ") // nor was it asked again
+		return strings.HasPrefix(verdict, "left behind: ") && unasked
 	},
 }

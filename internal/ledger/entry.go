@@ -118,11 +118,16 @@ func answer(e *trace.Event) string {
 		return "answered OK"
 	case e.Code == "":
 		return "has not answered yet"
-	case e.Message == "":
-		return "answered " + e.Code
 	}
-	first, _, _ := strings.Cut(e.Message, "\n")
-	return "answered " + e.Code + ": " + first
+	text := "answered "
+	if e.Injected != "" {
+		text = "a fault answered: "
+	}
+	text += e.Code
+	if first, _, _ := strings.Cut(e.Message, "\n"); first != "" {
+		text += ": " + first
+	}
+	return text
 }
 
 func seconds(d time.Duration) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -129,17 +130,39 @@ func section(call *trace.Event) string { return contract.Violation{Method: call.
 // if there is none. What should be gone waits for calls that undo something only.
 func refusal(events []*trace.Event, gone bool) *trace.Event {
 	done := map[string]bool{} // methods that came to a good end later
+	down := callsWhileDown(events)
 	for _, e := range slices.Backward(events) {
 		switch {
-		case e.Kind != trace.Call || calls.IsAsking(e):
+		case e.Kind != trace.Call || calls.IsAsking(e), down[e]:
 		case e.Code == "":
 			done[e.Method] = true
 		case gone && ledger.Makes(e):
-		case e.Injected == "" && !done[e.Method] && !mayNotAttach(events, e):
+		case e.Injected == "" && !done[e.Method] && !mayNotAttach(events, e) && !mayNotStage(events, e):
 			return e
 		}
 	}
 	return nil
+}
+
+// callsWhileDown are those to drivers that a fault had killed and that were not started again yet: nobody was there to refuse them.
+func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
+	type plugin struct{ driver, node string }
+	killed, calls := map[plugin]bool{}, map[*trace.Event]bool{}
+	for _, e := range events {
+		switch e.Kind {
+		case trace.Call:
+			if killed[plugin{e.Driver, e.Node}] {
+				calls[e] = true
+			}
+		case trace.FaultFired:
+			about, is := strings.CutPrefix(e.Message, "driver ")
+			driver, _, _ := strings.Cut(about, " ")
+			if driver = strings.TrimSuffix(driver, ","); is {
+				killed[plugin{driver, e.Node}] = strings.HasSuffix(about, " killed")
+			}
+		}
+	}
+	return calls
 }
 
 // mayNotAttach reports whether a driver had to refuse a call, since the volume was attached elsewhere: who detaches it is another question,
@@ -161,6 +184,35 @@ func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 		}
 	}
 	return before.IsElsewhere(call)
+}
+
+// mayNotStage reports whether a driver was asked to stage a volume that is staged elsewhere on the node, as by a kubelet of another version: it may
+// refuse that, since a volume is staged at one path at a time.
+func mayNotStage(events []*trace.Event, call *trace.Event) bool {
+	asked, is := call.Request.(*csi.NodeStageVolumeRequest)
+	if !is {
+		return false
+	}
+	at := ""
+	for _, e := range events {
+		if e == call {
+			break
+		}
+		if e.Driver != call.Driver || e.Node != call.Node || e.Code != "" {
+			continue
+		}
+		switch r := e.Request.(type) {
+		case *csi.NodeStageVolumeRequest:
+			if r.GetVolumeId() == asked.GetVolumeId() {
+				at = r.GetStagingTargetPath()
+			}
+		case *csi.NodeUnstageVolumeRequest:
+			if r.GetVolumeId() == asked.GetVolumeId() {
+				at = ""
+			}
+		}
+	}
+	return at != "" && at != asked.GetStagingTargetPath()
 }
 
 // refused is the failure of a wait, described by the call that stands in the way.

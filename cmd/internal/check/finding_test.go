@@ -86,3 +86,33 @@ func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 	internal := attach("b", "Internal", one)
 	assert.Same(t, internal, refusal([]*trace.Event{attach("a", "", one), internal}, false), "for another reason")
 }
+
+// Given a driver that a fault has killed, when nobody answers at its socket until the run ends, then it has refused nothing. One that lives does, and
+// so does one that was started again.
+func TestADriverThatIsDownRefusesNothing(t *testing.T) {
+	fault := func(node, message string) *trace.Event {
+		return trace.Entry{Kind: trace.FaultFired, Node: node, Message: message}.Event()
+	}
+	unpublish := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnpublishVolume", Code: "Unavailable", Message: "connection refused"}.Event()
+	killed, started := fault("node-a", "driver d on node-a killed"), fault("node-a", "driver d on node-a started")
+	assert.Nil(t, refusal([]*trace.Event{killed, unpublish}, true))
+	assert.Same(t, unpublish, refusal([]*trace.Event{unpublish, killed}, true), "it lived")
+	assert.Same(t, unpublish, refusal([]*trace.Event{killed, started, unpublish}, true), "it lives again")
+	assert.Same(t, unpublish, refusal([]*trace.Event{fault("", "driver d, controller killed"), fault("node-b", "driver d on node-b killed"), unpublish}, true), "others are down")
+	remove := trace.Entry{Kind: trace.Call, Driver: "d", Method: "Controller/DeleteVolume", Code: "Unavailable", Message: "connection refused"}.Event()
+	assert.Nil(t, refusal([]*trace.Event{fault("", "driver d, controller killed"), remove}, true))
+}
+
+// Given a volume that is staged at one path, when a kubelet of another version wants it at another one, then the driver may refuse it; what was
+// unstaged, or is asked for at the same path, it has to stage.
+func TestADriverMayRefuseToStageAVolumeElsewhere(t *testing.T) {
+	stage := func(path, code string) *trace.Event {
+		return trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeStageVolume", Code: code, Request: &csi.NodeStageVolumeRequest{VolumeId: "v", StagingTargetPath: path}}.Event()
+	}
+	unstage := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnstageVolume", Request: &csi.NodeUnstageVolumeRequest{VolumeId: "v"}}.Event()
+	other := stage("/new", "FailedPrecondition")
+	assert.Nil(t, refusal([]*trace.Event{stage("/old", ""), other}, false))
+	assert.Same(t, other, refusal([]*trace.Event{stage("/old", ""), unstage, other}, false), "it was unstaged")
+	again := stage("/old", "FailedPrecondition")
+	assert.Same(t, again, refusal([]*trace.Event{stage("/old", ""), again}, false), "it is staged there")
+}

@@ -28,7 +28,8 @@ type Finding struct {
 	Late    time.Duration
 	// Never says that it does not come about then, either.
 	Never bool
-	// Instead is the verdict on the driver in the run that waited longer; empty for none.
+	// Instead is the verdict on the driver in the run that waited longer or, of what is not said to come Never, what Kubernetes leaves when
+	// nobody waits for it; empty for none.
 	Instead string
 }
 
@@ -88,7 +89,8 @@ func (f *Finding) Fails() bool {
 // about, and calls in an order that Kubernetes rules out.
 func (f *Finding) IsUnexplained() bool {
 	disorder := strings.HasPrefix(f.Verdict, invariant.OutOfOrder)
-	return f.Blame == invariant.Kubernetes && (f.Never || disorder) && !slices.ContainsFunc(f.Choices, isBelated)
+	forGood := func(h *invariant.Hazard) bool { return h.ForGood }
+	return f.Blame == invariant.Kubernetes && (f.Never && !slices.ContainsFunc(f.Hazards, forGood) || disorder) && !slices.ContainsFunc(f.Choices, isBelated)
 }
 
 // OfRun is the finding as the run shows it with the fewest choices.

@@ -35,17 +35,21 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 		return
 	}
 	f.Never = Shows(longer, f.Name) != nil
+	failed := -1
 	for i, step := range f.Result().Steps {
 		switch {
 		case step.State != scenario.StepFailed:
 		case i < len(longer.Steps) && longer.Steps[i].State == scenario.StepPassed:
 			f.Late = longer.Steps[i].Took
 		default:
-			f.Never = true
+			f.Never, failed = true, i
 		}
 	}
 	if f.Never {
 		f.blameBy(longer)
+	}
+	if f.Never && f.Blame == invariant.Kubernetes && failed >= 0 {
+		s.judgeWait(ctx, f, string(text), failed)
 	}
 }
 
