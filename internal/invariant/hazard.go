@@ -56,6 +56,12 @@ var hazards = []*Hazard{
 		befell: history.resynced,
 	},
 	{
+		Is:      "a kubelet that dies before it has taken a driver whose socket went off its CSINode does not know of it when it starts again, and leaves it there",
+		Rules:   []string{"K-REG-20"},
+		ForGood: true,
+		befell:  history.leftRegistered,
+	},
+	{
 		Is:      "a job of CSI-Addons counts each attempt that fails, is given up after six more than the first, and stays as it has ended",
 		Rules:   []string{"A-RS-3", "A-EKR-1"},
 		ForGood: true,
@@ -227,4 +233,34 @@ func (h history) triedAgain() bool {
 		retries, _, _ := unstructured.NestedInt64(job.Object, "status", "retries")
 		return result != "" && retries > 0
 	})
+}
+
+// leftRegistered reports whether a registrar ended while the kubelet of its node was down, or right before: it looks for sockets each second. K-REG-6
+func (h history) leftRegistered() bool {
+	const looks = 2 * time.Second
+	down, ended := map[string]bool{}, map[string]time.Duration{} // by node
+	for _, e := range h.events {
+		if e.Kind != trace.FaultFired {
+			continue
+		}
+		at, has := ended[e.Node]
+		ofRegistrar := strings.HasPrefix(e.Message, "registrar of ")
+		switch {
+		case ofRegistrar && strings.HasSuffix(e.Message, " stopped"):
+			if down[e.Node] {
+				return true
+			}
+			ended[e.Node] = e.At
+		case ofRegistrar:
+			delete(ended, e.Node)
+		case e.Message == "kubelet killed", strings.HasPrefix(e.Message, "power lost"):
+			if has && e.At-at <= looks {
+				return true
+			}
+			down[e.Node] = true
+		case e.Message == "kubelet started":
+			down[e.Node] = false
+		}
+	}
+	return false
 }

@@ -1,0 +1,65 @@
+package invariant_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Given what happens in a run, then the hazards of Kubernetes that keep something from ever coming about are those that befell it.
+// K-REG-20 A-RS-3
+func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
+	fault := func(at time.Duration, node, message string) *trace.Event {
+		return trace.Entry{Kind: trace.FaultFired, At: at, Node: node, Message: message}.Event()
+	}
+	job := func(result string, retries int64) *trace.Event {
+		status := map[string]any{"retries": retries}
+		if result != "" {
+			status["result"] = result
+		}
+		return trace.Entry{Kind: trace.API, Resource: "reclaimspacejobs", New: &unstructured.Unstructured{Object: map[string]any{"status": status}}}.Event()
+	}
+	const registrar = "registrar of driver d on node-a "
+	for _, c := range []struct {
+		name   string
+		events []*trace.Event
+		rule   string // of the one hazard; empty for none
+	}{
+		{"a socket goes, and the kubelet dies before it looks", []*trace.Event{
+			fault(1*time.Second, "node-a", registrar+"stopped"), fault(1500*time.Millisecond, "node-a", "kubelet killed"), fault(4*time.Second, "node-a", "kubelet started"),
+		}, "K-REG-20"},
+		{"a socket goes while the kubelet is down", []*trace.Event{
+			fault(1*time.Second, "node-a", "kubelet killed"), fault(2*time.Second, "node-a", registrar+"stopped"), fault(4*time.Second, "node-a", "kubelet started"),
+		}, "K-REG-20"},
+		{"a socket goes, and the kubelet dies when it has looked", []*trace.Event{
+			fault(1*time.Second, "node-a", registrar+"stopped"), fault(5*time.Second, "node-a", "kubelet killed"),
+		}, ""},
+		{"a socket goes and comes back before the kubelet dies", []*trace.Event{
+			fault(1*time.Second, "node-a", registrar+"stopped"), fault(1100*time.Millisecond, "node-a", registrar+"started"), fault(1500*time.Millisecond, "node-a", "kubelet killed"),
+		}, ""},
+		{"the kubelet of another node dies", []*trace.Event{
+			fault(1*time.Second, "node-a", registrar+"stopped"), fault(1500*time.Millisecond, "node-b", "kubelet killed"),
+		}, ""},
+		{"a job is given up", []*trace.Event{job("", 6), job("Failed", 6)}, "A-RS-3"},
+		{"a job succeeds at once", []*trace.Event{job("Succeeded", 0)}, ""},
+		{"a job is tried again still", []*trace.Event{job("", 3)}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var rules []string
+			for _, h := range invariant.Hazards(c.events, time.Hour) {
+				assert.True(t, h.ForGood, h.Is)
+				rules = append(rules, h.Rules[0])
+			}
+			if c.rule == "" {
+				assert.Empty(t, rules)
+				return
+			}
+			assert.Equal(t, []string{c.rule}, rules)
+		})
+	}
+}
