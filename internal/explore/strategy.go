@@ -74,7 +74,7 @@ type pct struct {
 func newPCT(seed uint64, calm known, budget int) *pct {
 	c := newChance(seed)
 	return &pct{
-		seed: seed, chance: c,
+		seed: seed, chance: c, priorities: make([]int, 0, 256), // as a short run has processes
 		changes: slices.Sorted(maps.Keys(c.points(1+c.below(mostChanges), calm.order))), faults: newFaultPoints(c, calm, budget),
 	}
 }
@@ -112,11 +112,17 @@ func (s *pct) highest(c *kernel.Choice) int {
 	if asks != nil {
 		most, next = s.priority(asks.ID()), 1
 	}
-	for _, p := range ready {
-		if priority := s.priority(p.ID()); priority > most {
-			best, most = next, priority
+	for i, p := range ready {
+		priority, id := none, p.ID()
+		if id < len(s.priorities) {
+			priority = s.priorities[id]
 		}
-		next++
+		if priority == none { // it is new
+			priority = s.priority(id)
+		}
+		if priority > most {
+			best, most = next+i, priority
+		}
 	}
 	return best
 }
@@ -127,7 +133,7 @@ const none = math.MinInt
 // spread is how many priorities there are.
 const spread = 1 << 30
 
-// priority is that of the process with a number.
+// priority is that of the process with a number, which is drawn when it is first seen.
 func (s *pct) priority(process int) int {
 	for process >= len(s.priorities) {
 		s.priorities = append(s.priorities, none)
