@@ -62,9 +62,7 @@ func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 // populate is the desired state of world populator: every minute it removes what
 // is not wanted any more, every three it looks at the pods again. C-ADC-14..16
 func (c *Controller) populate(p *kernel.Process) {
-	for {
-		p.Wait("pods and drivers that events did not settle", func() bool { _, due := c.nextPopulation(p.Elapsed()); return due })
-		at, _ := c.nextPopulation(p.Elapsed())
+	for at, due := c.nextPopulation(p.Elapsed()); due; at, due = c.nextPopulation(p.Elapsed()) {
 		for p.IdleUntil("the populator's next pass", at) {
 			at, _ = c.nextPopulation(p.Elapsed())
 		}
@@ -74,6 +72,7 @@ func (c *Controller) populate(p *kernel.Process) {
 			c.addUnresolved()
 		}
 	}
+	p.Rest("pods and drivers that events did not settle", c.populate)
 }
 
 func (c *Controller) nextPopulation(now time.Duration) (time.Duration, bool) {

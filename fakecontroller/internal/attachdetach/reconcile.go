@@ -17,15 +17,20 @@ const (
 // reconcile is the reconciler's loop.
 func (c *Controller) reconcile(p *kernel.Process) {
 	tick := p.Tick(pollPeriod)
-	for {
-		c.pass(p)
-		const why = "a difference between desired and actual state"
-		if at, ok := c.agenda.next(); ok {
+	const why = "a difference between desired and actual state"
+	var passes func(*kernel.Process)
+	passes = func(p *kernel.Process) {
+		for {
+			c.pass(p)
+			at, ok := c.agenda.next()
+			if !ok {
+				tick.Rest(why, passes)
+				return
+			}
 			tick.WaitUntil(why, at)
-		} else {
-			tick.Wait(why)
 		}
 	}
+	passes(p)
 }
 
 // pass: detach first, then attach, then write the status of nodes. C-ADC-20

@@ -16,8 +16,7 @@ import (
 // period. Those whose object has not changed since it last said "attached" would
 // pass, so only the others are looked at. C-ADC-50
 func (c *Controller) verify(p *kernel.Process) {
-	for {
-		p.Wait("attachments in doubt", func() bool { return len(c.unverified) > 0 })
+	for len(c.unverified) > 0 {
 		at := nextMultiple(c.started, c.opts.ReconcileSyncPeriod, p.Elapsed())
 		for p.IdleUntil("the next check of attachments", at) {
 		}
@@ -25,6 +24,7 @@ func (c *Controller) verify(p *kernel.Process) {
 			c.verifyOne(p, at)
 		}
 	}
+	p.Rest("attachments in doubt", c.verify)
 }
 
 // distrust has an attachment verified at the next check.

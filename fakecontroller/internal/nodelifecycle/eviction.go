@@ -39,20 +39,25 @@ func newEvictions() evictions {
 func (c *Controller) evict(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
 	pods := component.Watch[*corev1.Pod](c.Component, p)
-	for {
-		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
-			c.taintsChanged(p, e)
-		}
-		for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-			c.podChanged(p, e)
-		}
-		if at, ok := c.evictions.next(); ok {
+	var evict func(*kernel.Process)
+	evict = func(p *kernel.Process) {
+		for {
+			for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
+				c.taintsChanged(p, e)
+			}
+			for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+				c.podChanged(p, e)
+			}
+			at, ok := c.evictions.next()
+			if !ok {
+				p.Rest("nodes with NoExecute taints", evict)
+				return
+			}
 			p.ParkUntil("pods that must leave their node", at)
-		} else {
-			p.Park("nodes with NoExecute taints")
+			c.evictDue(p)
 		}
-		c.evictDue(p)
 	}
+	evict(p)
 }
 
 func (c *Controller) taintsChanged(p *kernel.Process, e store.Event[*corev1.Node]) {

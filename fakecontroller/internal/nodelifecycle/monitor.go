@@ -16,23 +16,28 @@ import (
 // there is something to do about them.
 func (c *Controller) monitor(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
-	for {
-		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
-			c.watched[e.Object.Name] = true
-			c.noteReport(p.Elapsed(), e)
-		}
-		at, work, any := c.nextDue(p.Elapsed())
-		switch {
-		case !any:
-			p.Park("nodes and kubelets")
-		case at <= p.Elapsed():
-			c.pass(p)
-		case work:
-			p.ParkUntil("the node monitor's next pass", at)
-		default:
-			p.IdleUntil("the node monitor's next pass", at)
+	var monitor func(*kernel.Process)
+	monitor = func(p *kernel.Process) {
+		for {
+			for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
+				c.watched[e.Object.Name] = true
+				c.noteReport(p.Elapsed(), e)
+			}
+			at, work, any := c.nextDue(p.Elapsed())
+			switch {
+			case !any:
+				p.Rest("nodes and kubelets", monitor)
+				return
+			case at <= p.Elapsed():
+				c.pass(p)
+			case work:
+				p.ParkUntil("the node monitor's next pass", at)
+			default:
+				p.IdleUntil("the node monitor's next pass", at)
+			}
 		}
 	}
+	monitor(p)
 }
 
 // noteReport: a status that the kubelet wrote counts as a heartbeat, too.

@@ -32,7 +32,8 @@ var conditionTaints = []conditionTaint{
 // keepConditionTaints sets those taints as soon as a node changes.
 func (c *Controller) keepConditionTaints(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
-	for {
+	var keep func(*kernel.Process)
+	keep = func(p *kernel.Process) {
 		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
 			node, exists := c.node(e.Object.Name)
 			if !exists || len(difference(node)) == 0 {
@@ -43,8 +44,9 @@ func (c *Controller) keepConditionTaints(p *kernel.Process) {
 				return withConditionTaints(taints, wantedNoSchedule(node), p.Now())
 			})
 		}
-		p.Park("nodes")
+		p.Rest("nodes", keep)
 	}
+	keep(p)
 }
 
 // wantedNoSchedule is the keys of the NoSchedule taints that a node should have.

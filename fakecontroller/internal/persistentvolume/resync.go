@@ -15,18 +15,26 @@ import (
 // resyncForEver queues the open claims, then the open volumes, every 15 s. C-PV-1
 func (c *Controller) resyncForEver(p *kernel.Process) {
 	start := p.Elapsed()
-	for {
-		p.Wait("claims or volumes that are not settled", func() bool { return len(c.openClaims)+len(c.openVolumes) > 0 })
-		p.Idle(untilNext(p.Elapsed()-start, ResyncPeriod))
-		for _, key := range sorted(c.openClaims) {
-			c.claimKeys.Add(key)
-			if pvc, ok := c.claims.Get(key); !ok || claimSettled(pvc) {
-				delete(c.openClaims, key) // it was there for its volume's sake, once
-			}
+	var resync func(*kernel.Process)
+	resync = func(p *kernel.Process) {
+		for len(c.openClaims)+len(c.openVolumes) > 0 {
+			p.Idle(untilNext(p.Elapsed()-start, ResyncPeriod))
+			c.requeueOpen()
 		}
-		for _, key := range sorted(c.openVolumes) {
-			c.volumeKeys.Add(key)
+		p.Rest("claims or volumes that are not settled", resync)
+	}
+	resync(p)
+}
+
+func (c *Controller) requeueOpen() {
+	for _, key := range sorted(c.openClaims) {
+		c.claimKeys.Add(key)
+		if pvc, ok := c.claims.Get(key); !ok || claimSettled(pvc) {
+			delete(c.openClaims, key) // it was there for its volume's sake, once
 		}
+	}
+	for _, key := range sorted(c.openVolumes) {
+		c.volumeKeys.Add(key)
 	}
 }
 

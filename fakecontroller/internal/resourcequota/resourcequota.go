@@ -57,7 +57,8 @@ func Start(w *component.World) *Controller {
 // has gone or a claim has changed.
 func (c *Controller) follow(p *kernel.Process) {
 	quotas := component.Watch[quota](c.Component, p)
-	for {
+	var follow func(*kernel.Process)
+	follow = func(p *kernel.Process) {
 		for e, ok := quotas.Next(); ok; e, ok = quotas.Next() {
 			c.quotaChanged(p, e)
 		}
@@ -66,10 +67,9 @@ func (c *Controller) follow(p *kernel.Process) {
 				c.replenish(m.kind, e)
 			}
 		}
-		p.Wait("quotas and what they limit", func() bool {
-			return quotas.Len() > 0 || slices.ContainsFunc(c.monitors, func(m monitor) bool { return m.objects.Len() > 0 })
-		})
+		p.React("quotas and what they limit", follow)
 	}
+	follow(p)
 }
 
 func (c *Controller) quotaChanged(p *kernel.Process, e store.Event[quota]) {

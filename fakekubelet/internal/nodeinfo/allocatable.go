@@ -37,14 +37,16 @@ func (m *Manager) Unregistered(driver string) {
 // followPeriods restarts tickers as CSIDriver objects come, go or change their period. K-ALLOC-2
 func (m *Manager) followPeriods(p *kernel.Process) {
 	csiDrivers := component.Watch[*storagev1.CSIDriver](m.kubelet, p)
-	for {
+	var follow func(*kernel.Process)
+	follow = func(p *kernel.Process) {
 		for event, ok := csiDrivers.Next(); ok; event, ok = csiDrivers.Next() {
 			if changesTicker(event) {
 				m.restartTicker(event.Object.Name)
 			}
 		}
-		p.Park("changes of CSIDriver objects")
+		p.React("changes of CSIDriver objects", follow)
 	}
+	follow(p)
 }
 
 // changesTicker: a deletion that was missed is ignored, and the ticker goes on. K-RACE-10

@@ -111,13 +111,18 @@ func (r *running) drain(p *kernel.Process) {
 
 // Resync has informers deliver everything again at each period since the process began. While nothing waits for that it
 // does not happen: deliver need only queue what waits.
+// It is the last thing that the process does.
 func Resync(p *kernel.Process, news string, period time.Duration, waits func() bool, deliver func()) {
 	began := p.Elapsed()
-	for {
-		p.Wait(news, waits)
-		at := began + ((p.Elapsed()-began)/period+1)*period
-		for p.IdleUntil("resync of the informers", at) {
+	var resync func(*kernel.Process)
+	resync = func(p *kernel.Process) {
+		for waits() {
+			at := began + ((p.Elapsed()-began)/period+1)*period
+			for p.IdleUntil("resync of the informers", at) {
+			}
+			deliver()
 		}
-		deliver()
+		p.Rest(news, resync)
 	}
+	resync(p)
 }
