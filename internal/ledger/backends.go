@@ -89,8 +89,12 @@ func (a *accountant) backend(d *Backend) {
 
 // groupSnapshots enters groups by a driver's answers: no call lists them.
 func (a *accountant) groupSnapshots(d *Backend) {
+	ids := a.history.Created(d.Driver, "CreateVolumeGroupSnapshot")
+	if len(ids) == 0 {
+		return
+	}
 	known := a.groupHandles()
-	for _, id := range a.history.Created(d.Driver, "CreateVolumeGroupSnapshot") {
+	for _, id := range ids {
 		if !known[id] {
 			e := Entry{Kind: GroupSnapshot, Name: id, Detail: "of driver " + d.Driver + ", has no VolumeGroupSnapshotContent"}
 			a.history.GroupSnapshot(&e, d.Driver, id)
@@ -100,6 +104,9 @@ func (a *accountant) groupSnapshots(d *Backend) {
 }
 
 func (a *accountant) snapshots(d *Backend, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
 	known := a.snapshotHandles()
 	for _, id := range ids {
 		if !known[id] && !slices.Contains(d.Before.Snapshots, id) {

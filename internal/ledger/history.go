@@ -22,6 +22,15 @@ var undoes = map[string]string{
 	"FenceClusterNetwork":       "UnfenceClusterNetwork",
 }
 
+// changes are both.
+var changes = func() map[string]bool {
+	all := map[string]bool{}
+	for make, undo := range undoes {
+		all[make], all[undo] = true, true
+	}
+	return all
+}()
+
 // History is what of a trace matters for blame.
 type History struct {
 	calls   []*trace.Event // those that make or take away something
@@ -71,18 +80,7 @@ func (h *History) answered(lost *trace.Event) *trace.Event {
 }
 
 // Changes reports whether a call makes or takes away something.
-func Changes(e *trace.Event) bool {
-	name := method(e)
-	if undoes[name] != "" {
-		return true
-	}
-	for _, undo := range undoes {
-		if undo == name {
-			return true
-		}
-	}
-	return false
-}
+func Changes(e *trace.Event) bool { return changes[method(e)] }
 
 // deed says in which step an event happened.
 func (h *History) deed(e *trace.Event) *Deed {
