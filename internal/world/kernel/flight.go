@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type flights struct {
 	open   []*Flight
 	mu     *sync.Mutex
 	posts  []func()
+	posted atomic.Bool // there are posts: between most steps there are none, which takes no lock
 	news   []arrival
 	notify chan struct{}
 }
@@ -43,6 +45,7 @@ func newFlights() flights {
 func (k *Kernel) Post(f func()) {
 	k.flights.mu.Lock()
 	k.flights.posts = append(k.flights.posts, f)
+	k.flights.posted.Store(true)
 	k.flights.mu.Unlock()
 	k.flights.wake()
 }
@@ -59,9 +62,13 @@ func (f *flights) wake() {
 }
 
 func (f *flights) drainPosts() bool {
+	if !f.posted.Load() {
+		return false
+	}
 	f.mu.Lock()
 	posts := f.posts
 	f.posts = nil
+	f.posted.Store(false)
 	f.mu.Unlock()
 	for _, post := range posts {
 		post()
