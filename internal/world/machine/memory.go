@@ -81,11 +81,13 @@ func (m *Memory) Close() error {
 	return nil
 }
 
+var kubeletDir = components(KubeletDir)
+
 // format makes an empty tree.
 func (m *Memory) format() {
 	m.root = mount{root: &inode{mode: dirMode(0o755)}}
 	dir := m.root.root
-	for _, name := range components(KubeletDir) {
+	for _, name := range kubeletDir {
 		dir = dir.add(name, dirMode(0o755))
 	}
 }
