@@ -122,12 +122,12 @@ const longestImage = 255 - len("docker.io/library/")
 
 // pullPolicy pulls always what has no fixed version.
 func pullPolicy(image string) corev1.PullPolicy {
-	if !imageName.MatchString(image) || imageID.MatchString(image) || len(image) > longestImage {
-		return corev1.PullIfNotPresent
-	}
 	name := image[strings.LastIndex(image, "/")+1:]
 	_, tag, tagged := strings.Cut(name, ":")
 	if strings.Contains(name, "@") || tagged && tag != "latest" {
+		return corev1.PullIfNotPresent
+	}
+	if !imageName.MatchString(image) || imageID.MatchString(image) || len(image) > longestImage {
 		return corev1.PullIfNotPresent
 	}
 	return corev1.PullAlways
