@@ -123,8 +123,9 @@ type Missing struct {
 type Service struct {
 	Desc   *grpc.ServiceDesc
 	Server any
-	// Prompt promises that the server's methods never block. In memory they are
-	// then called on the caller's own stack, without a thread and a deadline.
+	// Prompt promises that the server's methods never block, and change nothing of what they are
+	// asked. In memory they are then called on the caller's own stack, without a thread and a
+	// deadline, and with the caller's own request.
 	Prompt bool
 }
 

@@ -18,7 +18,7 @@ import (
 
 // memoryConn is a client of a socket in memory. It runs the server's handler in
 // the caller's goroutine, on copies of the messages, so that neither side can
-// change what the other holds.
+// change what the other holds; a prompt service reads the request itself.
 type memoryConn struct {
 	machine *Memory
 	path    string
@@ -93,10 +93,17 @@ func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport,
 			continue
 		}
 		for _, method := range service.Desc.Methods {
-			if method.MethodName == methodName {
-				decode := func(into any) error { return copyMessage(into, args) }
-				return method.Handler(service.Server, &callContext{Context: ctx, transport: transport}, decode, nil)
+			if method.MethodName != methodName {
+				continue
 			}
+			seen := &callContext{Context: ctx, transport: transport}
+			if service.Prompt {
+				return method.Handler(service.Server, seen, func(any) error { return nil },
+					func(ctx context.Context, _ any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+						return handle(ctx, args)
+					})
+			}
+			return method.Handler(service.Server, seen, func(into any) error { return copyMessage(into, args) }, nil)
 		}
 		return nil, status.Errorf(codes.Unimplemented, "unknown method %s for service %s", methodName, serviceName)
 	}
