@@ -228,7 +228,7 @@ func (s *Scheduler) podGone(pod *corev1.Pod) {
 
 // podMattersNow reports whether more than a pod's status has changed.
 func podMattersNow(old, now *corev1.Pod) bool {
-	return !equality.Semantic.DeepEqual(&old.Spec, &now.Spec) || !maps.Equal(old.Labels, now.Labels)
+	return old.Generation != now.Generation || !maps.Equal(old.Labels, now.Labels)
 }
 
 func (s *Scheduler) claimChanged(e store.Event[*corev1.PersistentVolumeClaim]) {

@@ -246,7 +246,7 @@ func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 			spec.Resources.Requests[corev1.ResourceStorage] = before.Resources.Requests[corev1.ResourceStorage]
 		}
 	}
-	if !equality.Semantic.DeepEqual(spec, before) {
+	if !store.Same(spec, before) && !equality.Semantic.DeepEqual(spec, before) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec"),
 			fmt.Sprintf("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n%s", diff.Diff(goNames{*before}, goNames{*spec}))))
 	}

@@ -2,9 +2,9 @@ package kind
 
 import (
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 )
 
@@ -20,7 +20,7 @@ var (
 
 func sharePod(pod *corev1.Pod) {
 	spec := &pod.Spec
-	if t := spec.Tolerations; len(t) == len(usualTolerations) && &t[0] != &usualTolerations[0] && equality.Semantic.DeepEqual(t, usualTolerations) {
+	if t := spec.Tolerations; len(t) == len(usualTolerations) && &t[0] != &usualTolerations[0] && slices.EqualFunc(t, usualTolerations, sameToleration) {
 		spec.Tolerations = usualTolerations
 	}
 	if c := spec.SecurityContext; c != nil && c != usualContext && reflect.ValueOf(c).Elem().IsZero() {
@@ -30,6 +30,10 @@ func sharePod(pod *corev1.Pod) {
 	shareValue(&spec.EnableServiceLinks, usualLinks)
 	shareValue(&spec.Priority, usualPriority)
 	shareValue(&spec.PreemptionPolicy, usualPreemption)
+}
+
+func sameToleration(a, b corev1.Toleration) bool {
+	return a.MatchToleration(&b) && ptr.Equal(a.TolerationSeconds, b.TolerationSeconds)
 }
 
 func shareValue[T comparable](p **T, usual *T) {
