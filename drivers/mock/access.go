@@ -64,7 +64,7 @@ func sameUse(a *csi.VolumeCapability, aReadOnly bool, b *csi.VolumeCapability, b
 // maxAlike is how many capabilities a driver keeps in common; then it begins anew.
 const maxAlike = 16
 
-// alike is a copy of a capability, which very many volumes have alike and in common.
+// alike is a capability that very many volumes have alike: they have it in common.
 func (d *Driver) alike(c *csi.VolumeCapability) *csi.VolumeCapability {
 	for _, known := range d.used {
 		if proto.Equal(known, c) {
@@ -74,6 +74,6 @@ func (d *Driver) alike(c *csi.VolumeCapability) *csi.VolumeCapability {
 	if len(d.used) == maxAlike {
 		d.used = nil
 	}
-	d.used = append(d.used, proto.CloneOf(c))
+	d.used = append(d.used, c)
 	return d.used[len(d.used)-1]
 }
