@@ -118,9 +118,11 @@ func (w *Watch) Ended(call *trace.Event) {
 	case *csi.NodeGetInfoRequest:
 		w.registered(call)
 	case *csi.NodeGetCapabilitiesRequest:
-		var caps contract.Caps
-		caps.Learn(call.Response)
-		w.stages[call.Driver] = w.stages[call.Driver] || caps.Node.Has("STAGE_UNSTAGE_VOLUME")
+		if !w.stages[call.Driver] {
+			var caps contract.Caps
+			caps.Learn(call.Response)
+			w.stages[call.Driver] = caps.Node.Has("STAGE_UNSTAGE_VOLUME")
+		}
 	case *csi.ControllerPublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		if ok {

@@ -19,8 +19,11 @@ func text(m proto.Message, name protoreflect.Name) string {
 
 // volumeID is the id of the volume that a request is about, empty for none.
 func volumeID(request proto.Message) string {
-	if id := text(request, "volume_id"); id != "" {
-		return id
+	if r, ok := request.(interface{ GetVolumeId() string }); ok && r.GetVolumeId() != "" {
+		return r.GetVolumeId()
 	}
-	return text(request, "source_volume_id")
+	if r, ok := request.(interface{ GetSourceVolumeId() string }); ok {
+		return r.GetSourceVolumeId()
+	}
+	return ""
 }
