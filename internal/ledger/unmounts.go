@@ -129,6 +129,9 @@ func (u *Unmounts) Reset(machine string, now View) { u.on(machine).seen = now }
 func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, after uint64) bool) (found []Unmount) {
 	m := u.on(machine)
 	for _, target := range without(m.seen.Mounts, now.Mounts) {
+		if slices.Contains(now.Mounts, target) {
+			continue // one that lay on it: a second mount at a target lies on what that shows, the staging path, too
+		}
 		if whose := m.whose(target, byKubelet); whose != "" {
 			found = append(found, m.unmounts(Missing{Target: target}, whose)...)
 		}

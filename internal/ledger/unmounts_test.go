@@ -98,6 +98,10 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 		"a driver unmounts what another has staged": {func(n *node) {
 			n.call(publish("b", "w"), n.unmount(staging))
 		}, []string{"driver b unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodePublishVolume of volume w"}},
+		"what a second mount laid on it goes, and the mount stays": {func(n *node) {
+			n.call(publish("b", "w"), n.mount(staging))
+			n.call(publish("b", "w"), n.unmount(staging))
+		}, nil},
 		"what lies below a staging path belongs to who staged": {func(n *node) {
 			n.call(stage("a", "v"), n.mount(staging+"/v"))
 			n.call(asks("b"), n.unmount(staging+"/v"))
