@@ -143,9 +143,22 @@ func (a *accountant) loops() {
 	}
 }
 
+// strayPatience is for how long, in wall time, a process may be about to end by itself: on a busy computer that takes a moment.
+const strayPatience = time.Second
+
 // strays enters the processes that a driver started in a call and left, though no
 // volume needs them: a driver's own are those that it starts without a call.
 func (a *accountant) strays(m machine.Machine) {
+	left := a.straysNow(m)
+	for end := time.Now().Add(strayPatience); len(left) > 0 && time.Now().Before(end); left = a.straysNow(m) {
+		time.Sleep(strayPatience / 100)
+	}
+	for _, e := range left {
+		a.add(e)
+	}
+}
+
+func (a *accountant) straysNow(m machine.Machine) (left []Entry) {
 	strays, err := m.Strays()
 	if err != nil {
 		a.unseen("processes of "+m.Name(), err)
@@ -157,6 +170,7 @@ func (a *accountant) strays(m machine.Machine) {
 		}
 		e := Entry{Kind: Process, Name: fmt.Sprintf("%d (%s)", s.PID, s.Command), Node: m.Name(), Detail: "started by driver " + made.Driver}
 		a.history.InCall(&e, made)
-		a.add(e)
+		left = append(left, e)
 	}
+	return left
 }
