@@ -57,6 +57,11 @@ func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 			return
 		}
 	}
+	for _, note := range result.Notes {
+		if strings.HasPrefix(note, "left behind: ") { // Kubernetes' own litter
+			exact, known = false, cmp.Or(known, note)
+		}
+	}
 	if exact {
 		f.blameScenario()
 		return

@@ -15,23 +15,26 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// Given a scenario that waits for a state that passes by itself, or for a call that nobody may need, when faults leave it out, then nothing is wrong:
-// the scenario expects it too exactly.
-func TestWhatPassesOrNobodyNeedsIsExpectedTooExactly(t *testing.T) {
-	for name, c := range map[string]struct {
-		happens fault.Kind
-		verdict string
-	}{
-		"csi-addons/replication-destination": {fault.Lost, "'destination info pending retrieval'"},
-		"delete-while-provisioned":           {fault.Crashed, "DeleteVolume, code OK"}, // a provisioner that dies before it has written the volume never asks
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := findIn(t, "../../../scenarios/"+name+".yaml", c.happens, c.verdict)
-			assert.Equal(t, invariant.Scenario, f.Blame)
-			assert.False(t, f.Never)
-			assert.False(t, f.Fails())
-		})
-	}
+// Given a scenario that waits for a state that passes by itself, when faults leave it out, then nothing is wrong: the scenario expects it too
+// exactly.
+func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
+	f := findIn(t, "../../../scenarios/csi-addons/replication-destination.yaml", fault.Lost, "'destination info pending retrieval'")
+	assert.Equal(t, invariant.Scenario, f.Blame)
+	assert.False(t, f.Never)
+	assert.False(t, f.Fails())
+}
+
+// Given a scenario that waits for a call, when all is as it should be without it, then the scenario expects it too exactly; when Kubernetes leaves
+// something behind, as a provisioner that dies before it has written its volume does, then that is what is wrong.
+func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
+	f := findIn(t, "../../../scenarios/facts/claim-deleted-in-create.yaml", fault.API, "DeleteVolume")
+	assert.Equal(t, invariant.Scenario, f.Blame)
+	assert.False(t, f.Fails())
+
+	f = findIn(t, "../../../scenarios/delete-while-provisioned.yaml", fault.Crashed, "DeleteVolume, code OK")
+	assert.Equal(t, invariant.Kubernetes, f.Blame)
+	assert.Contains(t, f.Instead, "left behind: volume vol-0001")
+	assert.False(t, f.Fails())
 }
 
 // Given a job of CSI-Addons whose calls fail, when it has ended in another way than the scenario waits for, then it stays so, which is known.
