@@ -62,8 +62,7 @@ var answersDiffer = lazyregexp.New(`^\w+ is not idempotent: OK, then [A-Z]\w+`)
 var (
 	leakOf   = lazyregexp.New(`^left behind: (mount|directory|file|volume data|loop device|process|VolumeAttachment|attachment|volume|snapshot|group snapshot|fence) `)
 	leakMade = lazyregexp.New(`: made by (?:the )?(\w+)`)
-	leakUndo = lazyregexp.New(`should have gone with (\w+)`)
-	leakLeft = lazyregexp.New(`, which (?:never came|a fault answered: )`)
+	leakUndo = lazyregexp.New(`should have gone with (\w+)(, which never came)?`)
 )
 
 // leakName is a leak by what it is, which call made it, and which should have taken it away.
@@ -73,11 +72,10 @@ func leakName(kind, verdict string) string {
 		name += " of " + made[1]
 	}
 	if undo := leakUndo().FindStringSubmatch(verdict); undo != nil {
-		how := ", in spite of "
-		if leakLeft().MatchString(verdict) {
-			how = ", without "
+		name += ", in spite of " + undo[1]
+		if undo[2] != "" {
+			name = strings.Replace(name, "in spite of "+undo[1], "without "+undo[1], 1)
 		}
-		name += how + undo[1]
 	}
 	return name
 }

@@ -26,7 +26,7 @@ func TestAVerdictNamesTheInvariantThatItBreaks(t *testing.T) {
 		"NodePublishVolume lets a demoted volume be written: volume v was demoted":                                                                          "addons",
 		"left behind: mount /x: made by NodePublishVolume at 1 s, should have gone with NodeUnpublishVolume at 2 s, which answered OK":                      "leaks",
 		"left behind: snapshot s: made by CreateSnapshot at 1 s, should have gone with DeleteSnapshot, which never came":                                    "undone",
-		"left behind: fence f: made by FenceClusterNetwork at 1 s, should have gone with UnfenceClusterNetwork at 2 s, which a fault answered: Internal: x": "undone",
+		"left behind: fence f: made by FenceClusterNetwork at 1 s, should have gone with UnfenceClusterNetwork at 2 s, which a fault answered: Internal: x": "asked-again",
 		"data lost: pod web finds nothing in data":                                                                                                          "data",
 		"foreign mount: /x": "foreign-mounts",
 		"timed out waiting for the condition: pod web gone":                                      "progress",

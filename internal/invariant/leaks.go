@@ -13,7 +13,18 @@ var nothingUndone = &Invariant{
 	Reason: "under some faults real Kubernetes forgets what it asked for, and nobody else knows of it",
 	Rules:  []string{"C-SNAP-30", "K-RECON"}, Blame: Kubernetes, Rank: Leaks,
 	breaks: func(verdict string) bool {
-		unasked := strings.Contains(verdict, "which never came") || strings.Contains(verdict, "which a fault answered: ") // nor was it asked again
-		return strings.HasPrefix(verdict, "left behind: ") && unasked
+		return strings.HasPrefix(verdict, "left behind: ") && strings.Contains(verdict, "which never came")
+	},
+}
+
+// AskedAgain is the name of the invariant that who has failed tries again.
+const AskedAgain = "asked-again"
+
+var askedAgain = &Invariant{
+	Name: AskedAgain, Holds: "a call that fails is made again until it succeeds",
+	Reason: "what it was to take away is there for ever, and no driver can help it",
+	Rules:  []string{"C-GEN-6", "K-OP-3"}, Blame: Kubernetes, Rank: Leaks,
+	breaks: func(verdict string) bool {
+		return strings.HasPrefix(verdict, "left behind: ") && strings.Contains(verdict, "which a fault answered: ")
 	},
 }

@@ -88,7 +88,7 @@ func (f *Finding) Fails() bool {
 // IsUnexplained reports whether the driver is not to blame, and nothing that Kubernetes is known to do explains it: what never comes
 // about, and calls in an order that Kubernetes rules out.
 func (f *Finding) IsUnexplained() bool {
-	disorder := strings.HasPrefix(f.Verdict, invariant.OutOfOrder)
+	disorder := strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || brokenBy(f.Verdict) == invariant.AskedAgain
 	forGood := func(h *invariant.Hazard) bool { return h.ForGood }
 	return f.Blame == invariant.Kubernetes && (f.Never && !slices.ContainsFunc(f.Hazards, forGood) || disorder) && !slices.ContainsFunc(f.Choices, isBelated)
 }

@@ -16,12 +16,16 @@ const patience = time.Hour
 
 // waitLonger makes the shrunk run of what never came about again, and notes how long it takes, or that it never does.
 func (s *Search) waitLonger(ctx context.Context, f *Finding) {
-	if f.Blame != invariant.Kubernetes || brokenBy(f.Verdict) != invariant.Progress {
-		return
-	}
 	text := s.text
 	if f.Scenario != nil {
 		text = f.Scenario
+	}
+	broken := brokenBy(f.Verdict)
+	if f.Blame == invariant.Kubernetes && broken == invariant.AskedAgain {
+		s.judgeEnd(ctx, f, string(text))
+	}
+	if f.Blame != invariant.Kubernetes || broken != invariant.Progress {
+		return
 	}
 	o := s.options
 	o.Run.Longer = patience

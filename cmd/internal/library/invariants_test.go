@@ -48,6 +48,7 @@ var proofs = map[string]proof{
 	"foreign-mounts":    {scenario: "programs/hostdir-neighbours.yaml", broken: "publish-unmounts-others"},
 	"data":              {scenario: moved, broken: "detach-loses-data"},
 	"leaks":             {faulty: "delete-leaks"},
+	"asked-again":       {own: seeded.DeletedAtError, steps: "fault: {call: DeleteVolume, code: Internal, times: 1}"},
 	"staged-first":      {scenario: "../cmd/internal/explore/testdata/rejoined.yaml", own: seeded.MountedWhileUnstaged, steps: "fault: {call: NodeUnstageVolume, lateAnswer: true, times: 1}"},
 	"unpublished-first": {faulty: "publish-mounts-nothing", own: seeded.UnpublishedAtError, steps: "fault: {call: NodeUnpublishVolume, code: Internal, times: 1}"},
 	"unstaged-first":    {own: seeded.UnstagedAtError, steps: "fault: {call: NodeUnstageVolume, code: Internal, times: 1}"},
