@@ -34,6 +34,8 @@ type mounted struct {
 	// uncertain are the paths at which a call was to undo something whose caller does not
 	// know what came of it: it may happen at any time.
 	uncertain map[string]bool
+	// laid are how many mounts lie on others, by their path, that came with one at another path.
+	laid map[string]int
 }
 
 // View is what there is on a machine when somebody looks.
@@ -58,7 +60,7 @@ func NewUnmounts() *Unmounts { return &Unmounts{machines: map[string]*mounted{}}
 func (u *Unmounts) on(machine string) *mounted {
 	m := u.machines[machine]
 	if m == nil {
-		m = &mounted{settled: map[string]*trace.Event{}, uncertain: map[string]bool{}}
+		m = &mounted{settled: map[string]*trace.Event{}, uncertain: map[string]bool{}, laid: map[string]int{}}
 		u.machines[machine] = m
 	}
 	return m
@@ -128,9 +130,11 @@ func (u *Unmounts) Reset(machine string, now View) { u.on(machine).seen = now }
 // byKubelet reports whether the kubelet unmounted a target after an event.
 func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, after uint64) bool) (found []Unmount) {
 	m := u.on(machine)
+	m.lay(without(now.Mounts, m.seen.Mounts))
 	for _, target := range without(m.seen.Mounts, now.Mounts) {
-		if slices.Contains(now.Mounts, target) {
-			continue // one that lay on it: a second mount at a target lies on what that shows, the staging path, too
+		if m.laid[target] > 0 {
+			m.laid[target]--
+			continue
 		}
 		if whose := m.whose(target, byKubelet); whose != "" {
 			found = append(found, m.unmounts(Missing{Target: target}, whose)...)
@@ -141,6 +145,22 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 	}
 	m.seen = now
 	return found
+}
+
+// lay takes notice of new mounts. A second one at a target lies on what the first one shows, so that the kernel lays a copy of it on the
+// staging path, too, which goes with it.
+func (m *mounted) lay(targets []string) {
+	isOfCall := func(target string) bool {
+		return slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
+	}
+	if !slices.ContainsFunc(targets, isOfCall) {
+		return
+	}
+	for _, target := range targets {
+		if !isOfCall(target) && slices.Contains(m.seen.Mounts, target) {
+			m.laid[target]++
+		}
+	}
 }
 
 // unmounts is the mount with those who are suspected; nothing without any.

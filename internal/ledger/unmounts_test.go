@@ -83,6 +83,10 @@ func publish(driver, volume string) *trace.Event {
 	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodePublishVolume", Request: &csi.NodePublishVolumeRequest{VolumeId: volume, TargetPath: target}}.Event()
 }
 
+func unpublish(driver, volume string) *trace.Event {
+	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodeUnpublishVolume", Request: &csi.NodeUnpublishVolumeRequest{VolumeId: volume, TargetPath: target}}.Event()
+}
+
 func asks(driver string) *trace.Event {
 	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodeGetInfo", Request: &csi.NodeGetInfoRequest{}}.Event()
 }
@@ -98,10 +102,15 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 		"a driver unmounts what another has staged": {func(n *node) {
 			n.call(publish("b", "w"), n.unmount(staging))
 		}, []string{"driver b unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodePublishVolume of volume w"}},
-		"what a second mount laid on it goes, and the mount stays": {func(n *node) {
-			n.call(publish("b", "w"), n.mount(staging))
-			n.call(publish("b", "w"), n.unmount(staging))
+		"what a second mount at a target laid on it goes with that": {func(n *node) {
+			n.call(publish("a", "v"), n.mount(target))
+			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
+			n.call(unpublish("a", "v"), n.unmount(target, staging))
 		}, nil},
+		"one of two mounts at a staging path goes": {func(n *node) {
+			n.call(asks("a"), n.mount(staging))
+			n.call(asks("a"), n.unmount(staging))
+		}, []string{"driver a unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodeGetInfo"}},
 		"what lies below a staging path belongs to who staged": {func(n *node) {
 			n.call(stage("a", "v"), n.mount(staging+"/v"))
 			n.call(asks("b"), n.unmount(staging+"/v"))
