@@ -226,19 +226,26 @@ func reasonsOf(f *explore.Finding) (lines []string) {
 	if expected := f.OfRun().Failure.Expected; f.Blame == invariant.Scenario && expected != "" {
 		lines = append(lines, "the scenario expects: "+trace.Escaped(expected))
 	}
-	instead, _, _ := strings.Cut(f.Instead, "\n")
-	switch instead = trace.Escaped(instead); {
-	case f.Never && instead != "":
-		lines = append(lines, "it does not come about either when it is waited for an hour longer: "+instead)
-	case f.Never:
-		lines = append(lines, "it does not come about either when it is waited for an hour longer")
-	case instead != "":
-		lines = append(lines, "when nobody waits for it: "+instead)
+	if f.Never {
+		longer := "it does not come about either when it is waited for an hour longer"
+		if f.Instead != "" {
+			longer += ": " + firstLine(f.Instead)
+		}
+		lines = append(lines, longer)
+	}
+	if f.Left != "" {
+		lines = append(lines, "when nobody waits for it: "+firstLine(f.Left))
 	}
 	for _, h := range f.Hazards {
 		lines = append(lines, fmt.Sprintf("known hazard: %s: %s", h.Is, strings.Join(h.Rules, ", ")))
 	}
 	return lines
+}
+
+// firstLine is that of a verdict, as it may be printed.
+func firstLine(verdict string) string {
+	first, _, _ := strings.Cut(verdict, "\n")
+	return trace.Escaped(first)
 }
 
 // writeStory prints what happened, in order.

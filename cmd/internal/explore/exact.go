@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/check"
@@ -13,24 +12,53 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
+// cut is the text of a scenario, cut before and after one of its steps.
+type cut struct{ before, step, after string }
+
+// cutAt cuts a scenario at a step, counted from 0; false if that does not stand on lines of its own.
+func (s *Search) cutAt(text string, step int) (c cut, ok bool) {
+	steps := stepsOf(s.file, text)
+	if step < 0 || step >= len(steps) {
+		return c, false
+	}
+	lines := strings.SplitAfter(text, "\n")
+	join := func(from, to int) string { return strings.Join(lines[from:to], "") }
+	at := steps[step]
+	return cut{join(0, at.from), strings.TrimSuffix(join(at.from, at.to), "\n") + "\n", join(at.to, len(lines))}, true
+}
+
+// pause is a step beside that one, in which ten minutes pass.
+func (c cut) pause() string {
+	indent, _, _ := strings.Cut(c.step, "- ")
+	return indent + "- advance: 10m\n"
+}
+
+// again makes the run of a finding once more, of another text of its scenario; nil if its choices do not fit that.
+func (s *Search) again(ctx context.Context, f *Finding, text string, o Options) *scenario.Result {
+	subject, err := newSubject(s.file, []byte(text), o)
+	if err != nil {
+		return nil
+	}
+	replay := explore.NewReplay(f.Choices)
+	result, err := subject.run(ctx, replay, nil)
+	if err != nil || replay.Unfit() != "" {
+		return nil
+	}
+	return result
+}
+
 // judgeWait says whose doing it is that a step of a finding's scenario, counted from 0, waits in vain, if it waits for what faults and other orders
 // may leave out.
 func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step int) {
-	steps := stepsOf(s.file, text)
-	if step >= len(steps) {
+	c, ok := s.cutAt(text, step)
+	if !ok {
 		return
 	}
-	lines := strings.SplitAfter(text, "\n")
-	waits := strings.Join(lines[steps[step].from:steps[step].to], "")
-	indent, _, _ := strings.Cut(waits, "- ")
-	lets := indent + "- advance: 10m\n"
 	switch title := f.Result().Steps[step].Title; {
 	case strings.HasPrefix(title, "wait call "), strings.HasPrefix(title, "wait event "):
-		instead := slices.Concat(lines[:steps[step].from], []string{lets}, lines[steps[step].to:])
-		s.judgeRest(ctx, f, strings.Join(instead, ""))
-	case strings.Contains(waits, "that:"): // phases and conditions are what Kubernetes makes come about
-		again := slices.Concat(lines[:steps[step].to], []string{lets, waits}, lines[steps[step].to:])
-		if s.isPassing(ctx, strings.Join(again, ""), step) {
+		s.judgeRest(ctx, f, c.before+c.pause()+c.after)
+	case strings.Contains(c.step, "that:"): // phases and conditions are what Kubernetes makes come about
+		if s.isPassing(ctx, c.before+c.step+c.pause()+c.step+c.after, step) {
 			f.blameScenario()
 		}
 	}
@@ -39,34 +67,29 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 // judgeRest judges by all else that is wrong in the run of a finding, whose scenario lets ten minutes pass instead of waiting for a call or an event:
 // both are means. Nothing is, but perhaps what else the scenario expects exactly, where what they are for comes about in another way, or is not needed.
 func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
-	subject, err := newSubject(s.file, []byte(text), s.options)
-	if err != nil {
+	result := s.again(ctx, f, text, s.options)
+	if result == nil {
 		return
 	}
-	replay := explore.NewReplay(f.Choices)
-	result, err := subject.run(ctx, replay, nil)
-	if err != nil || replay.Unfit() != "" {
-		return
-	}
-	exact, known := true, ""
+	left := ""
 	for _, other := range check.Shown(result) {
 		switch blame := other.Blame(); {
 		case blame == invariant.Kubernetes && brokenBy(other.Verdict) != invariant.Progress:
-			exact, known = false, cmp.Or(known, other.Verdict)
+			left = cmp.Or(left, other.Verdict)
 		case blame != invariant.Scenario:
 			return
 		}
 	}
 	for _, note := range result.Notes {
 		if strings.HasPrefix(note, "left behind: ") { // Kubernetes' own litter
-			exact, known = false, cmp.Or(known, note)
+			left = cmp.Or(left, note)
 		}
 	}
-	if exact {
+	if left == "" {
 		f.blameScenario()
 		return
 	}
-	f.Never, f.Instead = false, known
+	f.Never, f.Left = false, left
 }
 
 // isPassing reports whether what a step waits for comes and goes by itself, such as the error of a first attempt: in the calm run the same wait
@@ -81,23 +104,17 @@ func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	return err == nil && len(calm.Steps) > later && calm.Steps[later].State == scenario.StepFailed
 }
 
-// judgeEnd finds out whether a scenario ends before somebody who has failed tries again: with ten minutes more nothing is wrong then.
-func (s *Search) judgeEnd(ctx context.Context, f *Finding, text string) {
-	steps := stepsOf(s.file, text)
-	if len(steps) == 0 {
+// judgeEnd finds out whether a scenario ends before somebody whom a fault made fail tries again: with ten minutes more nothing is wrong then.
+func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
+	if f.Blame != invariant.Kubernetes || brokenBy(f.Verdict) != invariant.AskedAgain {
 		return
 	}
-	lines := strings.SplitAfter(text, "\n")
-	last := steps[len(steps)-1]
-	indent, _, _ := strings.Cut(lines[last.from], "- ")
-	longer := slices.Concat(lines[:last.to], []string{indent + "- advance: 10m\n"}, lines[last.to:])
-	subject, err := newSubject(s.file, []byte(strings.Join(longer, "")), s.options)
-	if err != nil {
+	text := s.textOf(f)
+	c, ok := s.cutAt(text, len(stepsOf(s.file, text))-1)
+	if !ok {
 		return
 	}
-	replay := explore.NewReplay(f.Choices)
-	result, err := subject.run(ctx, replay, nil)
-	if err == nil && replay.Unfit() == "" && result.Exit == scenario.Passed {
+	if result := s.again(ctx, f, c.before+c.step+c.pause()+c.after, s.options); result != nil && result.Exit == scenario.Passed {
 		f.blameScenario()
 	}
 }

@@ -33,7 +33,7 @@ func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 
 	f = findIn(t, "../../../scenarios/delete-while-provisioned.yaml", fault.Crashed, "DeleteVolume, code OK")
 	assert.Equal(t, invariant.Kubernetes, f.Blame)
-	assert.Contains(t, f.Instead, "left behind: volume vol-0001")
+	assert.Contains(t, f.Left, "left behind: volume vol-0001")
 	assert.False(t, f.Fails())
 }
 

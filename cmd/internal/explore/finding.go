@@ -28,9 +28,10 @@ type Finding struct {
 	Late    time.Duration
 	// Never says that it does not come about then, either.
 	Never bool
-	// Instead is the verdict on the driver in the run that waited longer or, of what is not said to come Never, what Kubernetes leaves when
-	// nobody waits for it; empty for none.
+	// Instead is the verdict on the driver in the run that waited longer; empty for none.
 	Instead string
+	// Left is what Kubernetes leaves where a call or an event never comes and nobody waits for it; empty for nothing.
+	Left string
 }
 
 // shown is a finding of one run.
@@ -86,11 +87,15 @@ func (f *Finding) Fails() bool {
 }
 
 // IsUnexplained reports whether the driver is not to blame, and nothing that Kubernetes is known to do explains it: what never comes
-// about, and calls in an order that Kubernetes rules out.
+// about, calls that nobody makes again, and calls in an order that Kubernetes rules out.
 func (f *Finding) IsUnexplained() bool {
-	disorder := strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || brokenBy(f.Verdict) == invariant.AskedAgain
-	forGood := func(h *invariant.Hazard) bool { return h.ForGood }
-	return f.Blame == invariant.Kubernetes && (f.Never && !slices.ContainsFunc(f.Hazards, forGood) || disorder) && !slices.ContainsFunc(f.Choices, isBelated)
+	if f.Blame != invariant.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
+		return false
+	}
+	if strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || brokenBy(f.Verdict) == invariant.AskedAgain {
+		return true
+	}
+	return f.Never && !slices.ContainsFunc(f.Hazards, func(h *invariant.Hazard) bool { return h.ForGood })
 }
 
 // OfRun is the finding as the run shows it with the fewest choices.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/invariant"
 )
 
@@ -16,30 +15,17 @@ const patience = time.Hour
 
 // waitLonger makes the shrunk run of what never came about again, and notes how long it takes, or that it never does.
 func (s *Search) waitLonger(ctx context.Context, f *Finding) {
-	text := s.text
-	if f.Scenario != nil {
-		text = f.Scenario
-	}
-	broken := brokenBy(f.Verdict)
-	if f.Blame == invariant.Kubernetes && broken == invariant.AskedAgain {
-		s.judgeEnd(ctx, f, string(text))
-	}
-	if f.Blame != invariant.Kubernetes || broken != invariant.Progress {
+	if f.Blame != invariant.Kubernetes || brokenBy(f.Verdict) != invariant.Progress {
 		return
 	}
-	o := s.options
+	text, o := s.textOf(f), s.options
 	o.Run.Longer = patience
-	subject, err := newSubject(s.file, text, o)
-	if err != nil {
-		return
-	}
-	replay := explore.NewReplay(f.Choices)
-	longer, err := subject.run(ctx, replay, nil)
-	if err != nil || replay.Unfit() != "" {
+	longer := s.again(ctx, f, text, o)
+	if longer == nil {
 		return
 	}
 	f.Never = Shows(longer, f.Name) != nil
-	failed := -1
+	failed := -1 // no step is it
 	for i, step := range f.Result().Steps {
 		switch {
 		case step.State != scenario.StepFailed:
@@ -52,9 +38,17 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	if f.Never {
 		f.blameBy(longer)
 	}
-	if f.Never && f.Blame == invariant.Kubernetes && failed >= 0 {
-		s.judgeWait(ctx, f, string(text), failed)
+	if f.Never && f.Blame == invariant.Kubernetes {
+		s.judgeWait(ctx, f, text, failed)
 	}
+}
+
+// textOf is the scenario that a finding's choices fit: its own smaller one, if there is one.
+func (s *Search) textOf(f *Finding) string {
+	if f.Scenario != nil {
+		return string(f.Scenario)
+	}
+	return string(s.text)
 }
 
 // blameBy blames the driver if the run that waited longer does: what is tried again and again may need more time to fail for good.

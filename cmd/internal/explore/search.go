@@ -125,6 +125,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	for _, f := range s.Findings {
 		s.reduce(ctx, f)
 		f.explain()
+		s.judgeEnd(ctx, f)
 		s.waitLonger(ctx, f)
 	}
 	return s.keepCorpus(found)
