@@ -146,19 +146,19 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 
 // callsWhileDown are those to drivers that a fault had killed and that were not started again yet: nobody was there to refuse them.
 func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
-	type plugin struct{ driver, node string }
+	type plugin struct{ cluster, driver, node string }
 	killed, calls := map[plugin]bool{}, map[*trace.Event]bool{}
 	for _, e := range events {
 		switch e.Kind {
 		case trace.Call:
-			if killed[plugin{e.Driver, e.Node}] {
+			if killed[plugin{e.Cluster, e.Driver, e.Node}] {
 				calls[e] = true
 			}
 		case trace.FaultFired:
 			about, is := strings.CutPrefix(e.Message, "driver ")
 			driver, _, _ := strings.Cut(about, " ")
 			if driver = strings.TrimSuffix(driver, ","); is {
-				killed[plugin{driver, e.Node}] = strings.HasSuffix(about, " killed")
+				killed[plugin{e.Cluster, driver, e.Node}] = strings.HasSuffix(about, " killed")
 			}
 		}
 	}
@@ -198,16 +198,16 @@ func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 		if e == call {
 			break
 		}
-		if e.Driver != call.Driver || e.Node != call.Node || e.Code != "" {
+		if e.Cluster != call.Cluster || e.Driver != call.Driver || e.Node != call.Node {
 			continue
 		}
 		switch r := e.Request.(type) {
 		case *csi.NodeStageVolumeRequest:
-			if r.GetVolumeId() == asked.GetVolumeId() {
+			if r.GetVolumeId() == asked.GetVolumeId() && (e.Code == "" || e.Injected != "") { // the driver may have done it
 				at = r.GetStagingTargetPath()
 			}
 		case *csi.NodeUnstageVolumeRequest:
-			if r.GetVolumeId() == asked.GetVolumeId() {
+			if r.GetVolumeId() == asked.GetVolumeId() && e.Code == "" {
 				at = ""
 			}
 		}

@@ -101,6 +101,9 @@ func TestADriverThatIsDownRefusesNothing(t *testing.T) {
 	assert.Same(t, unpublish, refusal([]*trace.Event{fault("", "driver d, controller killed"), fault("node-b", "driver d on node-b killed"), unpublish}, true), "others are down")
 	remove := trace.Entry{Kind: trace.Call, Driver: "d", Method: "Controller/DeleteVolume", Code: "Unavailable", Message: "connection refused"}.Event()
 	assert.Nil(t, refusal([]*trace.Event{fault("", "driver d, controller killed"), remove}, true))
+	west := trace.Entry{Kind: trace.FaultFired, Cluster: "west", Node: "node-a", Message: "driver d on node-a in west killed"}.Event()
+	east := trace.Entry{Kind: trace.Call, Cluster: "east", Driver: "d", Node: "node-a", Method: "Node/NodeUnpublishVolume", Code: "Unavailable"}.Event()
+	assert.Same(t, east, refusal([]*trace.Event{west, east}, true), "that of another cluster is down")
 }
 
 // Given a volume that is staged at one path, when a kubelet of another version wants it at another one, then the driver may refuse it; what was
@@ -112,6 +115,9 @@ func TestADriverMayRefuseToStageAVolumeElsewhere(t *testing.T) {
 	unstage := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnstageVolume", Request: &csi.NodeUnstageVolumeRequest{VolumeId: "v"}}.Event()
 	other := stage("/new", "FailedPrecondition")
 	assert.Nil(t, refusal([]*trace.Event{stage("/old", ""), other}, false))
+	lost := stage("/old", "Unavailable")
+	lost.Injected = "driver did it, answer lost, code Unavailable"
+	assert.Nil(t, refusal([]*trace.Event{lost, other}, false), "it may be staged there")
 	assert.Same(t, other, refusal([]*trace.Event{stage("/old", ""), unstage, other}, false), "it was unstaged")
 	again := stage("/old", "FailedPrecondition")
 	assert.Same(t, again, refusal([]*trace.Event{stage("/old", ""), again}, false), "it is staged there")
