@@ -238,28 +238,30 @@ func (h history) triedAgain() bool {
 // leftRegistered reports whether a registrar ended while the kubelet of its node was down, or right before: it looks for sockets each second. K-REG-6
 func (h history) leftRegistered() bool {
 	const looks = 2 * time.Second
-	down, ended := map[string]bool{}, map[string]time.Duration{} // by node
+	type node struct{ cluster, name string }
+	down, ended := map[node]bool{}, map[node]time.Duration{}
 	for _, e := range h.events {
 		if e.Kind != trace.FaultFired {
 			continue
 		}
-		at, has := ended[e.Node]
+		on := node{e.Cluster, e.Node}
+		at, has := ended[on]
 		ofRegistrar := strings.HasPrefix(e.Message, "registrar of ")
 		switch {
 		case ofRegistrar && strings.HasSuffix(e.Message, " stopped"):
-			if down[e.Node] {
+			if down[on] {
 				return true
 			}
-			ended[e.Node] = e.At
+			ended[on] = e.At
 		case ofRegistrar:
-			delete(ended, e.Node)
+			delete(ended, on)
 		case e.Message == "kubelet killed", strings.HasPrefix(e.Message, "power lost"):
 			if has && e.At-at <= looks {
 				return true
 			}
-			down[e.Node] = true
+			down[on] = true
 		case e.Message == "kubelet started":
-			down[e.Node] = false
+			down[on] = false
 		}
 	}
 	return false
