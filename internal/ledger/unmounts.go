@@ -124,7 +124,22 @@ func mountPath(call *trace.Event) string {
 }
 
 // Reset takes notice of what there is, wherever the rest has gone.
-func (u *Unmounts) Reset(machine string, now View) { u.on(machine).seen = now }
+func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
+
+// keep keeps what there is. Of so many mounts at a path all but one can lie on another.
+func (m *mounted) keep(now View) {
+	m.seen = now
+	if len(m.laid) == 0 {
+		return
+	}
+	there := map[string]int{}
+	for _, target := range now.Mounts {
+		there[target]++
+	}
+	for target, n := range m.laid {
+		m.laid[target] = min(n, max(0, there[target]-1))
+	}
+}
 
 // Saw takes notice of what there is, and says which mounts should not have gone.
 // byKubelet reports whether the kubelet unmounted a target after an event.
@@ -143,7 +158,7 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 	for _, missing := range without(now.Missing, m.seen.Missing) {
 		found = append(found, m.unmounts(missing, "the node")...)
 	}
-	m.seen = now
+	m.keep(now)
 	return found
 }
 

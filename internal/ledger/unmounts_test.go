@@ -107,6 +107,13 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
 			n.call(unpublish("a", "v"), n.unmount(target, staging))
 		}, nil},
+		"what a second mount laid on it went when nobody looked, and it goes then": {func(n *node) {
+			n.call(publish("a", "v"), n.mount(target))
+			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
+			n.unmount(target, target, staging)()
+			n.unmounts.Reset("n", ledger.View{Mounts: append([]string(nil), n.mounts...)})
+			n.call(asks("b"), n.unmount(staging))
+		}, []string{"driver b unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodeGetInfo"}},
 		"one of two mounts at a staging path goes": {func(n *node) {
 			n.call(asks("a"), n.mount(staging))
 			n.call(asks("a"), n.unmount(staging))
