@@ -112,7 +112,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory, with --deep memory if they fit)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "report failures in full; of a single scenario all that happens")
