@@ -89,7 +89,7 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 	case d.Program != nil && len(d.Program.Command) == 0:
 		return &ConfigError{subject, "the program's command is empty"}
 	}
-	if d.Program != nil && d.Program.Single && len(nodes) != 1 {
+	if d.isSingle() && len(nodes) != 1 {
 		return &ConfigError{subject, fmt.Sprintf("a single program serves the controller and one node, the cluster has %d nodes", len(nodes))}
 	}
 	for node := range d.NodeIDs {

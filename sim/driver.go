@@ -93,7 +93,7 @@ func (c *Simulation) startDrivers() error {
 	for _, n := range c.nodes {
 		c.watch.See(n.machine, nil)
 	}
-	for _, m := range c.controlPlanes() {
+	for _, m := range c.controlPlanes {
 		c.watch.See(m, nil)
 	}
 	return nil
@@ -108,9 +108,8 @@ func (c *Simulation) startDriver(d *driver) error {
 		}
 	}
 	d.directory = cmp.Or(d.Name, "unnamed")
-	single := d.Program != nil && d.Program.Single
-	if !d.NoController && !single {
-		p, err := c.newPlugin(d, Node{}, c.controlPlane, 0)
+	if d.controllerPlugins() > 0 {
+		p, err := c.newPlugin(d, Node{}, c.controlPlanes[0], 0)
 		if err != nil {
 			return err
 		}
@@ -134,7 +133,7 @@ func (c *Simulation) startDriver(d *driver) error {
 		if p.running && p.registrar != nil {
 			p.registrar.Start()
 		}
-		if single {
+		if d.isSingle() {
 			d.controller = p
 		}
 	}

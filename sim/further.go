@@ -16,7 +16,7 @@ func (d Driver) checkFurther(subject string, nodes map[string]bool) error {
 	for _, p := range d.Further {
 		key := FurtherPlugin{Name: p.Name, Node: p.Node}
 		switch {
-		case d.Socket != nil || d.Program != nil && d.Program.Single:
+		case d.Socket != nil || d.isSingle():
 			return &ConfigError{subject, "only a mock, servers or a program per node can have further plugins"}
 		case len(validation.IsDNS1123Label(p.Name)) > 0:
 			return &ConfigError{subject, fmt.Sprintf("the name %q of a further plugin is not a DNS label", p.Name)}

@@ -24,7 +24,7 @@ func (c *Simulation) Install(name string) error {
 	if err := c.startDriver(d); err != nil {
 		return err
 	}
-	for _, m := range c.controlPlanes() {
+	for _, m := range c.controlPlanes {
 		c.watch.See(m, nil)
 	}
 	for _, n := range c.nodes {

@@ -15,7 +15,7 @@ type Ledger = ledger.Ledger
 // drivers keep in their backends. It costs no virtual time and leaves no trace.
 func (c *Simulation) Ledger() Ledger {
 	seen := ledger.Cluster{
-		Store: c.World.Store, Trace: c.World.Trace, Watch: c.watch, ControlPlanes: c.controlPlanes(),
+		Store: c.World.Store, Trace: c.World.Trace, Watch: c.watch, ControlPlanes: c.controlPlanes,
 		Loops: c.run.loops, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
 	}
 	for _, n := range c.nodes {

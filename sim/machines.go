@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// controlPlaneName is the machine on which controller plugins run.
+// controlPlaneName is the machine on which controller plugins run; those of further replicas have a number.
 const controlPlaneName = "control-plane"
 
 // firstAddress is that of the first node; the others follow it. All are loopback's, where nodes share the network of the machine.
@@ -36,11 +36,7 @@ func (c *Simulation) startMachines() error {
 	if err := c.unpackImages(); err != nil {
 		return err
 	}
-	var err error
-	if c.controlPlane, err = c.newMachine(controlPlaneName, nil); err != nil {
-		return err
-	}
-	if err := c.startReplicaMachines(); err != nil {
+	if err := c.startControlPlanes(); err != nil {
 		return err
 	}
 	address := firstAddress

@@ -43,7 +43,7 @@ func (c *Simulation) PowerOffAll() error {
 			c.cutPower(p)
 		}
 	}
-	for _, m := range c.controlPlanes() {
+	for _, m := range c.controlPlanes {
 		errs = append(errs, m.PowerOff())
 	}
 	return errors.Join(errs...)

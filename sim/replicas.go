@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -21,35 +20,42 @@ func (d Driver) checkReplicas(subject string) error {
 		return &ConfigError{subject, fmt.Sprintf("its controller plugin cannot have %d replicas", d.Replicas)}
 	case d.Replicas > 1 && d.NoController:
 		return &ConfigError{subject, "it has replicas of a controller plugin, and no controller plugin"}
-	case d.Replicas > 1 && (d.Socket != nil || d.Program != nil && d.Program.Single):
+	case d.Replicas > 1 && (d.Socket != nil || d.isSingle()):
 		return &ConfigError{subject, "only the controller plugin of a mock, of servers or of a program for the controller alone can have replicas"}
 	}
 	return nil
 }
 
-// startReplicaMachines makes the computers of the replicas of controller plugins but the first.
-func (c *Simulation) startReplicaMachines() error {
-	most := 1
+// startControlPlanes makes the computers on which controller plugins run, as many as a driver has replicas.
+func (c *Simulation) startControlPlanes() error {
+	most := 0
 	for _, d := range c.options.Drivers {
-		most = max(most, d.Replicas)
+		most = max(most, d.controllerPlugins())
 	}
-	for n := 2; n <= most; n++ {
-		m, err := c.newMachine(fmt.Sprintf("%s-%d", controlPlaneName, n), nil)
+	for n := range most {
+		name := controlPlaneName
+		if n > 0 {
+			name = fmt.Sprintf("%s-%d", controlPlaneName, n+1)
+		}
+		m, err := c.newMachine(name, nil)
 		if err != nil {
 			return err
 		}
-		c.replicaMachines = append(c.replicaMachines, m)
+		c.controlPlanes = append(c.controlPlanes, m)
 	}
 	return nil
 }
 
-// controlPlanes are the computers on which controller plugins run.
-func (c *Simulation) controlPlanes() []machine.Machine {
-	if c.controlPlane == nil {
-		return nil
+// controllerPlugins is how many controller plugins a driver has beside those of its nodes.
+func (d Driver) controllerPlugins() int {
+	if d.NoController || d.isSingle() {
+		return 0
 	}
-	return append([]machine.Machine{c.controlPlane}, c.replicaMachines...)
+	return max(1, d.Replicas)
 }
+
+// isSingle reports whether one program is both the controller plugin and that of a node.
+func (d Driver) isSingle() bool { return d.Program != nil && d.Program.Single }
 
 // startReplicas starts the replicas of a driver's controller plugin but the first, which
 // gets its number.
@@ -59,7 +65,7 @@ func (c *Simulation) startReplicas(d *driver) error {
 	}
 	d.controller.replica = 1
 	for n := 2; n <= d.Replicas; n++ {
-		p, err := c.newPlugin(d, Node{}, c.controlPlanes()[n-1], n)
+		p, err := c.newPlugin(d, Node{}, c.controlPlanes[n-1], n)
 		if err != nil {
 			return err
 		}

@@ -31,23 +31,22 @@ type Simulation struct {
 	// Wire is between the control plane and the drivers: faults go in here.
 	Wire *wire.Wire
 
-	options      Options
-	run          *run
-	cluster      string  // empty if it is the only one of its run
-	off          *outage // of the whole cluster; nil while it has power
-	controlPlane machine.Machine
-	// replicaMachines are those of further replicas of controller plugins.
-	replicaMachines []machine.Machine
-	nodes           []*node
-	drivers         []*driver
-	controllers     []*controller
-	beats           *heartbeats
-	applied         map[*store.Resource]map[store.Key]applied
-	unwanted        map[application]bool // what the scenario has applied and deleted
-	csiAddons       bool                 // whether the kinds of CSI-Addons have been defined
-	addons          fakecontroller.Addons
-	addonsPods      int // made for sidecars of CSI-Addons so far
-	api             struct {
+	options Options
+	run     *run
+	cluster string  // empty if it is the only one of its run
+	off     *outage // of the whole cluster; nil while it has power
+	// controlPlanes are the computers on which controller plugins run, one for each replica.
+	controlPlanes []machine.Machine
+	nodes         []*node
+	drivers       []*driver
+	controllers   []*controller
+	beats         *heartbeats
+	applied       map[*store.Resource]map[store.Key]applied
+	unwanted      map[application]bool // what the scenario has applied and deleted
+	csiAddons     bool                 // whether the kinds of CSI-Addons have been defined
+	addons        fakecontroller.Addons
+	addonsPods    int // made for sidecars of CSI-Addons so far
+	api           struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
@@ -146,7 +145,7 @@ func (c *Simulation) Close() error {
 		errs = append(errs, n.machine.Close())
 		n.leaveNetwork()
 	}
-	for _, m := range c.controlPlanes() {
+	for _, m := range c.controlPlanes {
 		errs = append(errs, m.Close())
 	}
 	c.images.end()

@@ -19,7 +19,7 @@ func (c *Simulation) startStandIns(d *driver) error {
 		}
 		d.standIns = append(d.standIns, s)
 	}
-	for _, m := range c.controlPlanes() {
+	for _, m := range c.controlPlanes {
 		if err := d.furnish(Node{Name: controlPlaneName}, m); err != nil {
 			return err
 		}

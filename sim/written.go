@@ -14,7 +14,7 @@ func (c *Simulation) Written() []string { return c.written }
 
 // keepWritten looks for what programs have written, before their machines are gone.
 func (c *Simulation) keepWritten() error {
-	machines := c.controlPlanes()
+	machines := slices.Clone(c.controlPlanes)
 	for _, n := range c.nodes {
 		machines = append(machines, n.machine)
 	}
