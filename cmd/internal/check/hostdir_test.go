@@ -75,6 +75,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "system-calls/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"unpublish-removes-content", "in-use/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
+	{"unpublish-removes-content", "system-calls/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
 	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
 	{"unstage-leaves-mount", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
 	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},

@@ -55,7 +55,7 @@ func lostAnswers(p *plan) {
 		description := fmt.Sprintf("The answer of %s is lost twice, then it comes too late.", e.call)
 		p.try("lost", e.call, description, []string{e.missing}, func(s *script) {
 			s.losesAnswers(e.call)
-			s.life([]claim{data}, web(nodeA, data))
+			s.lifeWith(e)
 		})
 	}
 	p.try("lost", "block", "The answer of every call is lost once, for a raw block volume.", []string{p.needsKind(block, oneNodeRW)}, func(s *script) {
@@ -81,7 +81,7 @@ func timedOutCalls(p *plan) {
 		description := fmt.Sprintf("The deadline of %s passes while the driver works on it, twice.", e.call)
 		p.try("timed-out", e.call, description, []string{e.missing}, func(s *script) {
 			s.fault("call: %s, timeOut: true, times: 2", e.call)
-			s.life([]claim{data}, web(nodeA, data))
+			s.lifeWith(e)
 		})
 	}
 }
@@ -151,7 +151,7 @@ func driverCrashes(p *plan) {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
 		p.try("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, func(s *script) {
 			s.killsDriver(e.call, workKills)
-			s.life([]claim{data}, web(nodeA, data))
+			s.lifeWith(e)
 		})
 	}
 }
@@ -183,7 +183,7 @@ func callerCrashes(p *plan) {
 		p.try("crash-caller", e.call, description, []string{e.missing}, func(s *script) {
 			s.killsCaller(e.call)
 			s.forgets(e)
-			s.life([]claim{data}, web(nodeA, data))
+			s.lifeWith(e)
 		})
 	}
 }

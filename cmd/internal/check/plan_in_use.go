@@ -17,7 +17,7 @@ func mountsInUse(p *plan) {
 		})
 	}
 	for _, e := range p.mounting() {
-		try(e.call, append(slices.Clone(needs), e.missing), func(s *script) { s.life([]claim{data}, web(nodeA, data)) })
+		try(e.call, append(slices.Clone(needs), e.missing), func(s *script) { s.lifeWith(e) })
 	}
 	p.try("in-use", "block", "The first mount that each call unmounts is in use, for a raw block volume.", append(slices.Clone(needs), p.needsKind(block, oneNodeRW)), func(s *script) {
 		for _, e := range p.mounting() {

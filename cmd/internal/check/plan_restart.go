@@ -137,7 +137,7 @@ func reboots(p *plan) {
 		p.try("reboot", e.call, description, append(needs, e.missing), func(s *script) {
 			s.losesPower(e.call)
 			s.forgets(e)
-			s.life([]claim{data}, web(nodeA, data))
+			s.lifeWith(e)
 		})
 	}
 }

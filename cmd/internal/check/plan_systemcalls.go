@@ -42,11 +42,11 @@ func systemCalls(p *plan) {
 			s.unmounts = true
 			for i, at := range chosen(points, mostPoints) {
 				s.fault("name: kill-%d, call: %s, kill: driver, before: {%v}, restartAfter: 1s", i+1, e.call, at)
-				s.life([]claim{data}, web(nodeA, data))
+				s.lifeWith(e)
 				s.step("clear-fault: kill-%d", i+1)
 				if errno := failures[at.name]; errno != "" {
 					s.fault("name: fail-%d, call: %s, %v, fails: %s, times: 1", i+1, e.call, at, errno)
-					s.life([]claim{data}, web(nodeA, data))
+					s.lifeWith(e)
 					s.step("clear-fault: fail-%d", i+1)
 				}
 			}

@@ -162,6 +162,21 @@ func (s *script) life(claims []claim, pods ...pod) {
 	s.down(claims, pods...)
 }
 
+// lifeWith is the life of a volume in which something happens at a call. If the call takes the volume away from a pod, a second pod
+// finds what the first one wrote: a driver that cannot unmount may have emptied what is still mounted.
+func (s *script) lifeWith(e effect) {
+	if !e.undoes() || e.call == "DeleteVolume" {
+		s.life([]claim{data}, web(nodeA, data))
+		return
+	}
+	after := pod{name: "after", node: nodeA, claims: []claim{data}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.end(web(nodeA, data))
+	s.detached()
+	s.run(after)
+	s.down([]claim{data}, after)
+}
+
 func asManifests[M manifester](objects []M) []manifester {
 	all := make([]manifester, len(objects))
 	for i, o := range objects {

@@ -56,6 +56,7 @@ const (
 	StartLeavesProcess       Behaviour = "start-leaves-process"
 	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
+	UnpublishRemovesContent  Behaviour = "unpublish-removes-content"
 
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
@@ -112,6 +113,7 @@ var catalogue = []struct {
 	{StartLeavesProcess, "the program starts a process when it starts, and leaves it running when it ends"},
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
+	{UnpublishRemovesContent, "NodeUnpublishVolume removes the target with all that is in it, unmounted or not"},
 	{ReclaimLosesData, "reclaiming space takes the volume's content away"},
 	{FenceIgnored, "a node that is fenced stages and publishes volumes"},
 	{DemotedStaysWritable, "a volume that is demoted is staged and published writable"},

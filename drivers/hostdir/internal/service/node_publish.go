@@ -283,6 +283,9 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 		if n.cfg.Broken.Has(broken.UnpublishIgnoresErrors) {
 			return true, nil
 		}
+		if n.cfg.Broken.Has(broken.UnpublishRemovesContent) {
+			return true, os.RemoveAll(target)
+		}
 		return was, err
 	}
 	if n.cfg.Broken.Has(broken.UnpublishLeavesTarget) {
