@@ -90,7 +90,7 @@ func (c *Simulation) bringUp(p *plugin) error {
 		return err
 	}
 	c.watch.See(p.machine, nil)
-	c.watch.ResetMounts(p.machine) // it may have tidied up
+	c.watch.Started(p.machine, p.driver.Name)
 	if p.registrar != nil {
 		p.registrar.Start()
 	}

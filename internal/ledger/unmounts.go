@@ -23,6 +23,8 @@ type Unmount struct {
 	Whose  string // in words
 	// Calls are those during which it went, one of which did it.
 	Calls []*trace.Event
+	// Started is the driver that was started meanwhile; empty if none was.
+	Started string
 }
 
 // mounted is what there is on a machine.
@@ -126,6 +128,22 @@ func mountPath(call *trace.Event) string {
 // Reset takes notice of what there is, wherever the rest has gone.
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
+// Started takes notice of what there is when a driver has been started, and says which of its mounts should not have gone: a driver
+// that tidies up may take off what a call that was cut off has left, but not what a pod uses.
+func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
+	m := u.on(machine)
+	for _, target := range m.seen.Mounts {
+		call := m.settled[path.Clean(target)]
+		if call == nil || call.Driver != driver || slices.Contains(now.Mounts, target) {
+			continue
+		}
+		delete(m.settled, path.Clean(target))
+		found = append(found, Unmount{Target: target, Whose: ofCall(call), Started: driver})
+	}
+	m.keep(now)
+	return found
+}
+
 // keep keeps what there is. Of so many mounts at a path all but one can lie on another.
 func (m *mounted) keep(now View) {
 	m.seen = now
@@ -196,13 +214,18 @@ func (m *mounted) unmounts(gone Missing, whose string) []Unmount {
 func (m *mounted) whose(target string, byKubelet func(string, uint64) bool) string {
 	for at := target; at != "/"; at = path.Dir(at) { // drivers mount below a staging path, too
 		if call := m.settled[at]; call != nil {
-			return fmt.Sprintf("driver %s (%s of volume %s)", call.Driver, method(call), volumeOf(call))
+			return ofCall(call)
 		}
 	}
 	if isKubelets(target) && !byKubelet(target, m.seen.Last) {
 		return "the kubelet"
 	}
 	return ""
+}
+
+// ofCall says whose a mount is that a call has made.
+func ofCall(call *trace.Event) string {
+	return fmt.Sprintf("driver %s (%s of volume %s)", call.Driver, method(call), volumeOf(call))
 }
 
 // isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a block device.
@@ -228,6 +251,9 @@ func without[T comparable](list, other []T) (rest []T) {
 // On is the unmount in one line; node is where it happened.
 func (u Unmount) On(node string) string {
 	what := fmt.Sprintf("%s on %s, a mount of %s,", u.Target, node, u.Whose)
+	if u.Started != "" {
+		return fmt.Sprintf("driver %s unmounted %s when it was started again", u.Started, what)
+	}
 	if len(u.Calls) == 1 {
 		return fmt.Sprintf("driver %s unmounted %s during %s", u.Calls[0].Driver, what, about(u.Calls[0]))
 	}

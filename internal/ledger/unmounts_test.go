@@ -56,6 +56,15 @@ func (n *node) call(call *trace.Event, does func()) {
 	n.end(call, "")
 }
 
+// start starts a driver, which does something meanwhile.
+func (n *node) start(driver string, does func()) {
+	n.look()
+	does()
+	for _, u := range n.unmounts.Started("n", driver, ledger.View{Mounts: append([]string(nil), n.mounts...)}) {
+		n.got = append(n.got, u.On("n"))
+	}
+}
+
 func (n *node) mount(target string) func() { return func() { n.mounts = append(n.mounts, target) } }
 
 func (n *node) unmount(targets ...string) func() {
@@ -98,6 +107,24 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 	}{
 		"a driver that is called unmounts its own": {func(n *node) {
 			n.call(unstage("a", "v"), n.unmount(staging))
+		}, nil},
+		"its own driver does when it starts": {func(n *node) {
+			n.start("a", n.unmount(staging))
+			n.start("a", func() {})
+		}, []string{"driver a unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), when it was started again"}},
+		"one that starts takes off what a call that was cut off has left": {func(n *node) {
+			n.begin(publish("a", "v"))
+			n.mount(target)()
+			n.start("a", n.unmount(target))
+		}, nil},
+		"one that starts finishes what it was asked and did not answer": {func(n *node) {
+			n.end(n.begin(unstage("a", "v")), "Unavailable")
+			n.start("a", n.unmount(staging))
+		}, nil},
+		"one that starts takes off the second mount at a path": {func(n *node) {
+			n.call(publish("a", "v"), n.mount(target))
+			n.mount(target)()
+			n.start("a", n.unmount(target))
 		}, nil},
 		"a driver unmounts what another has staged": {func(n *node) {
 			n.call(publish("b", "w"), n.unmount(staging))

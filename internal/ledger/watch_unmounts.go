@@ -15,10 +15,24 @@ func (w *Watch) watchMounts(m machine.Machine) {
 		return
 	}
 	byKubelet := func(target string, after uint64) bool { return w.kubeletUnmounted(m.Name(), target, after) }
-	for _, u := range w.unmounts.Saw(m.Name(), w.viewOf(m, now), byKubelet) {
+	w.report(m, w.unmounts.Saw(m.Name(), w.viewOf(m, now), byKubelet))
+}
+
+// Started looks whether a driver that has been started has taken off mounts that are in use.
+func (w *Watch) Started(m machine.Machine, driver string) {
+	if !w.shows(m) {
+		return
+	}
+	if now, changed := w.mountsNow(m); changed {
+		w.report(m, w.unmounts.Started(m.Name(), driver, w.viewOf(m, now)))
+	}
+}
+
+func (w *Watch) report(m machine.Machine, found []Unmount) {
+	for _, u := range found {
 		text := w.Renamed(u.On(m.Name()))
 		w.unmounted = append(w.unmounted, text)
-		e := trace.Entry{Kind: trace.Unmounted, Node: m.Name(), Name: w.Renamed(u.Target), Message: text}
+		e := trace.Entry{Kind: trace.Unmounted, Node: m.Name(), Driver: u.Started, Name: w.Renamed(u.Target), Message: text}
 		if len(u.Calls) == 1 {
 			e.Driver, e.Method = u.Calls[0].Driver, u.Calls[0].Method
 		}
