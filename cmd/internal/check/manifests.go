@@ -30,6 +30,7 @@ type claim struct {
 	name, form, access string
 	from               string // the volume's source in YAML; empty for none
 	grouped            bool   // with the label of those that are snapshotted together
+	larger             bool   // than others
 }
 
 // manifest of the claim; with a driver that makes no volumes, also of the volume.
@@ -44,6 +45,10 @@ func (c claim) manifest(f *Facts) string {
 	if !f.Provisions() {
 		return c.static(f, mode)
 	}
+	size := f.subject.size()
+	if c.larger {
+		size = f.subject.grown()
+	}
 	labels := ""
 	if c.grouped {
 		labels = ", labels: " + groupLabels
@@ -55,7 +60,7 @@ spec:
   accessModes: [%s]
 %s  resources: {requests: {storage: %s}}
   storageClassName: %s
-`, c.name, labels, f.subject.access(c.access), mode, f.subject.size(), className)
+`, c.name, labels, f.subject.access(c.access), mode, size, className)
 }
 
 // static is a claim with a volume that exists already.

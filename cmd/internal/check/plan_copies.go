@@ -17,6 +17,9 @@ func copies(p *plan) {
 	killed := append([]string{p.needsOurs()}, snapshots...)
 	p.try("snapshot", "two-of-one", "Two snapshots of one volume, and a write between them; the first is deleted before the second is restored.",
 		append([]string{p.fits(3)}, snapshots...), (*script).twoSnapshots)
+	p.try("snapshot", "source-deleted", "A snapshot of a volume that nobody uses becomes another one when the volume is deleted.",
+		append([]string{p.fits(2)}, snapshots...), (*script).snapshotWithoutSource)
+	p.largerCopies(snapshots)
 	p.try("snapshot", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a snapshot.", killed, func(s *script) {
 		s.killsDriver("CreateSnapshot", 1)
 		s.killsDriver("DeleteSnapshot", 1)
@@ -32,6 +35,7 @@ func copies(p *plan) {
 		s.fault(`call: "*", repeat: true`)
 		s.lifeWithClone()
 	})
+	p.try("snapshot", "cloned-source-deleted", "A volume is made from another one, which is deleted then.", []string{p.needsClones(), p.fits(2)}, (*script).cloneWithoutSource)
 	p.copiesOfKilled("driver-killed-cloning", "a volume from another one", []string{p.needsOurs(), p.needsClones(), p.fits(2)}, func(_ *script, make func(claim)) { make(cloned) })
 }
 
@@ -99,6 +103,71 @@ func (s *script) twoSnapshots() {
 	s.up([]claim{second}, b)
 	s.forget("second")
 	s.down([]claim{data, first, second}, web(nodeA, data), writer, a, b)
+}
+
+// snapshotWithoutSource: who deletes a volume keeps its snapshots. A driver may refuse to delete it as long as there are some.
+func (s *script) snapshotWithoutSource() {
+	restored := restoredFrom("daily")
+	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.end(web(nodeA, data))
+	s.detached()
+	s.snap("daily")
+	s.deleteSource()
+	s.up([]claim{restored}, reader)
+	s.end(reader)
+	s.detached()
+	s.forget("daily")
+	s.goneInTime(restored)
+}
+
+// cloneWithoutSource: a copy is a volume of its own. A driver may refuse to delete its source as long as there is one.
+func (s *script) cloneWithoutSource() {
+	reader, after := pod{name: "reader", node: nodeA, claims: []claim{cloned}}, pod{name: "after", node: nodeA, claims: []claim{cloned}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.up([]claim{cloned}, reader)
+	s.end(web(nodeA, data), reader)
+	s.detached()
+	s.deleteSource()
+	s.run(after)
+	s.end(after)
+	s.detached()
+	s.goneInTime(cloned)
+}
+
+func (s *script) deleteSource() {
+	s.step("delete: {pvc: data}")
+	s.step("advance: 1m")
+}
+
+// goneInTime deletes a copy, and waits for it and for what the driver may not have deleted before.
+func (s *script) goneInTime(c claim) {
+	s.step("delete: {pvc: %s}", c.name)
+	s.step(`wait: {pv: "*", gone: true, for: 30m}`)
+}
+
+// largerCopies: a claim asks for more than the volume has from which a snapshot was cut. A driver may refuse that; if it does not, the
+// new volume has what was there, and is as large as it says.
+func (p *plan) largerCopies(needs []string) {
+	for _, of := range []claim{data, blockData} {
+		title := "larger"
+		if of.form == block {
+			title += "-block"
+		}
+		p.try("snapshot", title, "A snapshot becomes a volume that is larger.", append([]string{p.needsKind(of.form, of.access), p.fits(2)}, needs...), func(s *script) {
+			c := restoredFrom("daily")
+			c.form, c.larger = of.form, true
+			reader := pod{name: "reader", node: nodeA, claims: []claim{c}}
+			s.up([]claim{of}, web(nodeA, of))
+			s.snap("daily")
+			s.apply(c, reader)
+			s.step("advance: 2m")
+			s.end(web(nodeA, of), reader)
+			s.detached()
+			s.forget("daily")
+			s.unclaim(of, c)
+		})
+	}
 }
 
 // snap cuts a snapshot of data's volume and waits until it is ready.

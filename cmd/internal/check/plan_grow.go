@@ -47,6 +47,10 @@ func growing(p *plan) {
 		}
 		s.lifeWithGrowth()
 	})
+	p.try("grow", "block", "A raw block volume grows while a pod uses it; calls come twice.", append(needs, online, p.needsKind(block, oneNodeRW)), func(s *script) {
+		s.fault(`call: "*ExpandVolume", repeat: true`)
+		s.lifeWithGrowthOf(blockData)
+	})
 	for _, call := range []string{"ControllerExpandVolume", "NodeExpandVolume"} {
 		offered := ""
 		if !slices.Contains(p.facts.expansions(), call) {
@@ -86,13 +90,15 @@ func (p *plan) needsOnline() string {
 }
 
 // lifeWithGrowth is the life of a volume that grows while a pod uses it.
-func (s *script) lifeWithGrowth() {
-	s.up([]claim{data}, web(nodeA, data))
-	s.grow(data)
+func (s *script) lifeWithGrowth() { s.lifeWithGrowthOf(data) }
+
+func (s *script) lifeWithGrowthOf(c claim) {
+	s.up([]claim{c}, web(nodeA, c))
+	s.grow(c)
 	s.moment()
-	s.grown(data)
+	s.grown(c)
 	s.moment()
-	s.down([]claim{data}, web(nodeA, data))
+	s.down([]claim{c}, web(nodeA, c))
 }
 
 func (s *script) grow(c claim) {

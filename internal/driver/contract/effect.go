@@ -54,9 +54,10 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 }
 
 const (
-	noEffect        = "has no effect"
-	leavesTarget    = "leaves what it has to delete"
-	ignoresReadonly = "ignores readonly"
+	noEffect          = "has no effect"
+	leavesTarget      = "leaves what it has to delete"
+	ignoresReadonly   = "ignores readonly"
+	leavesDeviceSmall = "leaves a device too small"
 )
 
 // CheckContradiction holds the answer to a call that contradicts one which has just
@@ -72,4 +73,12 @@ func CheckContradiction(method string, err error, contradiction string) []Violat
 // nodes.
 func MayBeOnManyNodes(c *csi.VolumeCapability) bool {
 	return strings.HasPrefix(c.GetAccessMode().GetMode().String(), "MULTI_NODE")
+}
+
+// CheckDeviceSize holds a block device, as it is published after a call's OK, against the bytes that were answered or required.
+func CheckDeviceSize(method, path string, has, least int64) []Violation {
+	if has >= least {
+		return nil
+	}
+	return []Violation{{Method: method, Rule: leavesDeviceSmall, Detail: fmt.Sprintf("%s has %d bytes, answered or required were %d", path, has, least)}}
 }

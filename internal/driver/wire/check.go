@@ -28,6 +28,7 @@ func (w *Wire) check(c *call, err error) {
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
 		found = append(found, c.checkTarget()...)
 		found = append(found, c.checkUndone()...)
+		found = append(found, c.checkDevice()...)
 	}
 	w.note(c, found)
 }

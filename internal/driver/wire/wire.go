@@ -57,6 +57,7 @@ type Wire struct {
 	stamps      map[string]stamp  // by driver and what was created
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
+	devices     map[volumeOfDriver]device
 }
 
 // Observer is called when a call is sent and when its caller has the outcome. It must
@@ -76,7 +77,7 @@ func New(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
 		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
-		nodeIDs: map[string]map[string]string{}, windingUp: windUps{},
+		nodeIDs: map[string]map[string]string{}, windingUp: windUps{}, devices: map[volumeOfDriver]device{},
 	}
 }
 

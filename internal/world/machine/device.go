@@ -52,6 +52,27 @@ func (d *Disk) ReadStart(p string, n int) (data []byte, err error) {
 	return data, err
 }
 
+// DeviceBytes is the size of a block device.
+func (d *Disk) DeviceBytes(p string) (size int64, err error) {
+	err = d.look(func() error {
+		info, err := os.Stat(d.within(p))
+		if err != nil {
+			return err
+		}
+		if info.Mode().Type() != fs.ModeDevice {
+			return &fs.PathError{Op: "measure", Path: p, Err: errors.New(filetype.Of(info.Mode()) + " in the place of a block device")}
+		}
+		f, err := openDevice(d.within(p), os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		size, err = f.Seek(0, io.SeekEnd)
+		return err
+	})
+	return size, err
+}
+
 // WriteStart replaces the first bytes of a device.
 func (d *Disk) WriteStart(p string, data []byte) error {
 	return d.look(func() error {

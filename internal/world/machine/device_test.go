@@ -36,6 +36,18 @@ func TestTheStartOfADeviceIsReadAndWritten(t *testing.T) {
 	})
 }
 
+// A file that stands for a device says nothing of its size.
+func TestTheSizeOfABlockDeviceIsKnown(t *testing.T) {
+	d, err := machine.NewDisk("node-a", t.TempDir())
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.WriteFile("/image", make([]byte, 4096), 0o644))
+	_, err = d.DeviceBytes("/image")
+	assert.ErrorContains(t, err, "a file in the place of a block device")
+	_, err = d.DeviceBytes("/none")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
 // What is kept open is busy, until it is let go or the power fails. K-BLK-6
 func TestWhatIsKeptOpenIsBusy(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {

@@ -271,6 +271,28 @@ func dataName(block bool) string {
 	return "data"
 }
 
+// Shrink makes a block volume as small as what it was made from, and leaves what is said of its size.
+func (b *Backend) Shrink(v Volume) error {
+	return b.exclusively(func() error {
+		_, bytes, err := b.source(VolumeSpec{Source: v.Source, Block: v.Block})
+		if err != nil {
+			return err
+		}
+		return os.Truncate(b.DataPath(v), bytes)
+	})
+}
+
+// WipeCopies takes the content of the volumes away that were made from one.
+func (b *Backend) WipeCopies(id string) error {
+	all, err := b.Volumes()
+	for _, v := range all {
+		if v.Source.VolumeID == id {
+			err = errors.Join(err, b.Wipe(v))
+		}
+	}
+	return err
+}
+
 // Wipe takes a volume's content away.
 func (b *Backend) Wipe(v Volume) error {
 	if !v.Block {

@@ -57,6 +57,12 @@ const (
 	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
 	UnpublishRemovesContent  Behaviour = "unpublish-removes-content"
+	StartUnmounts            Behaviour = "start-unmounts"
+	ExpandLeavesDevice       Behaviour = "expand-leaves-device"
+	ExpandSkipsNode          Behaviour = "expand-skips-node"
+	CopyStaysSmall           Behaviour = "copy-stays-small"
+	DeleteTakesSnapshots     Behaviour = "delete-takes-snapshots"
+	DeleteWipesCopies        Behaviour = "delete-wipes-copies"
 
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
@@ -114,6 +120,12 @@ var catalogue = []struct {
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
 	{UnpublishRemovesContent, "NodeUnpublishVolume removes the target with all that is in it, unmounted or not"},
+	{StartUnmounts, "the node service unmounts all that it knows of when it starts"},
+	{ExpandLeavesDevice, "NodeExpandVolume reports the new size of a block volume and leaves its loop device as it is"},
+	{ExpandSkipsNode, "ControllerExpandVolume says that the node has nothing to do"},
+	{DeleteTakesSnapshots, "DeleteVolume deletes the snapshots of the volume, too"},
+	{DeleteWipesCopies, "DeleteVolume takes the content of the volumes away that were made from it"},
+	{CopyStaysSmall, "a block volume made from another one, or from a snapshot, is as small as that"},
 	{ReclaimLosesData, "reclaiming space takes the volume's content away"},
 	{FenceIgnored, "a node that is fenced stages and publishes volumes"},
 	{DemotedStaysWritable, "a volume that is demoted is staged and published writable"},

@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -44,6 +45,16 @@ func (c *controller) cutAnew(s backend.Snapshot) error {
 		}
 	}
 	return nil
+}
+
+func (c *controller) deleteSnapshotsOf(volumeID string) error {
+	all, err := c.store.Snapshots()
+	for _, s := range all {
+		if s.VolumeID == volumeID {
+			err = errors.Join(err, c.store.DeleteSnapshot(s.ID))
+		}
+	}
+	return err
 }
 
 func (c *controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRequest) (*csi.DeleteSnapshotResponse, error) {

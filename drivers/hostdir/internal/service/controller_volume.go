@@ -52,6 +52,12 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	if err != nil {
 		return nil, answer(err)
 	}
+	if c.cfg.Broken.Has(broken.CopyStaysSmall) && block && source != (backend.Source{}) {
+		err = c.store.Shrink(v)
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
 	volume := describe(v)
 	volume.ContentSource = req.GetVolumeContentSource()
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
@@ -97,6 +103,16 @@ func (c *controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 	if c.cfg.Broken.Has(broken.DeleteLeavesVolume) {
 		return &csi.DeleteVolumeResponse{}, nil
 	}
+	if c.cfg.Broken.Has(broken.DeleteTakesSnapshots) {
+		if err := c.deleteSnapshotsOf(req.GetVolumeId()); err != nil {
+			return nil, answer(err)
+		}
+	}
+	if c.cfg.Broken.Has(broken.DeleteWipesCopies) {
+		if err := c.store.WipeCopies(req.GetVolumeId()); err != nil {
+			return nil, answer(err)
+		}
+	}
 	if err := c.store.DeleteVolume(req.GetVolumeId()); err != nil {
 		return nil, answer(err)
 	}
@@ -127,7 +143,9 @@ func (c *controller) ControllerExpandVolume(_ context.Context, req *csi.Controll
 	if v, err = c.store.ExpandVolume(v.ID, required, limit); err != nil {
 		return nil, answer(err)
 	}
-	return &csi.ControllerExpandVolumeResponse{CapacityBytes: v.CapacityBytes, NodeExpansionRequired: true}, nil
+	return &csi.ControllerExpandVolumeResponse{
+		CapacityBytes: v.CapacityBytes, NodeExpansionRequired: !c.cfg.Broken.Has(broken.ExpandSkipsNode),
+	}, nil
 }
 
 func (c *controller) ValidateVolumeCapabilities(_ context.Context, req *csi.ValidateVolumeCapabilitiesRequest) (*csi.ValidateVolumeCapabilitiesResponse, error) {

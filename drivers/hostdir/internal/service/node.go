@@ -16,6 +16,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
@@ -40,8 +41,23 @@ func newNode(cfg Config, store *backend.Backend) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Broken.Has(broken.StartUnmounts) {
+		if err := unmountAll(ledger); err != nil {
+			return nil, err
+		}
+	}
 	err = store.RegisterNode(backend.Node{ID: cfg.NodeID, MaxVolumes: cfg.MaxVolumes, Topology: cfg.Topology})
 	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted}, err
+}
+
+// unmountAll unmounts whatever an earlier instance has mounted.
+func unmountAll(ledger placement.Ledger) error {
+	known, err := ledger.All()
+	for _, p := range known {
+		_, gone := mount.Unmount(p.Path)
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 func (n *node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
 )
 
@@ -74,6 +75,9 @@ func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 	}
 	if required > v.CapacityBytes {
 		return nil, status.Errorf(codes.OutOfRange, "volume %s has %d bytes: ControllerExpandVolume comes first", v.ID, v.CapacityBytes)
+	}
+	if v.Block && n.cfg.Broken.Has(broken.ExpandLeavesDevice) {
+		return &csi.NodeExpandVolumeResponse{CapacityBytes: v.CapacityBytes}, nil
 	}
 	if v.Block {
 		err = n.growDevice(v)

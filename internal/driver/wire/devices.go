@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+)
+
+// volumeOfDriver is a volume of a driver.
+type volumeOfDriver struct{ driver, id string }
+
+// device is what is known of a raw block volume.
+type device struct {
+	bytes int64 // that it has to have at least, wherever it is published
+	at    []deviceAt
+}
+
+// deviceAt is where it is published.
+type deviceAt struct {
+	node, path string
+	machine    sized
+}
+
+// sized is a machine that knows how large its block devices are.
+type sized interface {
+	// DeviceBytes is the size of a block device; what is none is an error.
+	DeviceBytes(path string) (int64, error)
+}
+
+// checkDevice holds the sizes of block devices against what was answered. The size of a file system says little about that of its
+// volume: it may be any directory of a larger one.
+func (c *call) checkDevice() []contract.Violation {
+	v := volumeOfDriver{c.site.Driver, volumeOf(c.request)}
+	d := c.wire.devices[v]
+	switch r := c.request.(type) {
+	case *csi.CreateVolumeRequest:
+		made, _ := c.answer.(*csi.CreateVolumeResponse)
+		c.wire.devices[volumeOfDriver{v.driver, made.GetVolume().GetVolumeId()}] = device{bytes: cmp.Or(made.GetVolume().GetCapacityBytes(), requiredBytes(r))}
+	case *csi.DeleteVolumeRequest:
+		delete(c.wire.devices, v)
+	case *csi.NodePublishVolumeRequest:
+		machine, sees := c.site.Machine.(sized)
+		if r.GetVolumeCapability().GetBlock() == nil || !sees {
+			return nil
+		}
+		at := deviceAt{c.site.Node, r.GetTargetPath(), machine}
+		if !slices.Contains(d.at, at) {
+			d.at = append(slices.Clone(d.at), at)
+			c.wire.devices[v] = d
+		}
+		return c.checkSize(at, d.bytes)
+	case *csi.NodeUnpublishVolumeRequest:
+		d.at = slices.DeleteFunc(slices.Clone(d.at), func(at deviceAt) bool { return at.node == c.site.Node && at.path == r.GetTargetPath() })
+		if _, known := c.wire.devices[v]; known {
+			c.wire.devices[v] = d
+		}
+	case *csi.ControllerExpandVolumeRequest:
+		answer, _ := c.answer.(*csi.ControllerExpandVolumeResponse)
+		if answer.GetNodeExpansionRequired() {
+			return nil
+		}
+		d.bytes = max(d.bytes, answer.GetCapacityBytes())
+		c.wire.devices[v] = d
+		for _, at := range d.at {
+			if found := c.checkSize(at, d.bytes); found != nil {
+				return found
+			}
+		}
+	case *csi.NodeExpandVolumeRequest:
+		answer, _ := c.answer.(*csi.NodeExpandVolumeResponse)
+		if i := slices.IndexFunc(d.at, func(at deviceAt) bool { return at.node == c.site.Node && at.path == r.GetVolumePath() }); i >= 0 {
+			return c.checkSize(d.at[i], max(answer.GetCapacityBytes(), requiredBytes(r)))
+		}
+	}
+	return nil
+}
+
+// checkSize looks at a device; one that cannot be seen is as it should be.
+func (c *call) checkSize(at deviceAt, least int64) []contract.Violation {
+	has, err := at.machine.DeviceBytes(at.path)
+	if err != nil {
+		return nil
+	}
+	return c.seen(contract.CheckDeviceSize(c.method, at.path, has, least), "the device that is published is as large as was answered")
+}
