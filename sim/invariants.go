@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -14,7 +16,7 @@ import (
 // startInvariants follows the calls to drivers for what holds in every run.
 func (c *Simulation) startInvariants() {
 	c.invariants = invariant.New()
-	c.invariants.OnBreach, c.invariants.InUse = c.Wire.Report, c.isInUse
+	c.invariants.OnBreach, c.invariants.InUse, c.invariants.MustAttach = c.Wire.Report, c.isInUse, c.mustAttach
 	seen := map[string]bool{}
 	c.invariants.OnDisorder = func(call *trace.Event, verdict string) {
 		if seen[verdict] {
@@ -23,6 +25,17 @@ func (c *Simulation) startInvariants() {
 		seen[verdict] = true
 		c.World.Trace.Add(trace.Entry{Kind: trace.Violation, Actor: call.Actor, Node: call.Node, Driver: call.Driver, Message: c.Wire.Renamed(verdict)})
 	}
+}
+
+// mustAttach reports whether a volume has to be attached before it is used: by its driver, and not by the in-tree plugin in whose place
+// that may be. K-ATT-6, C-ATT-2
+func (c *Simulation) mustAttach(driver, handle string) bool {
+	object, ok := store.Get[*storagev1.CSIDriver](c.World.Store, store.Key{Name: driver})
+	if ok && object.Spec.AttachRequired != nil && !*object.Spec.AttachRequired {
+		return false
+	}
+	_, migrated := migration.PluginOf(driver)
+	return !migrated && !volume.IsInlineHandle(handle) && c.Wire.Attaches(driver)
 }
 
 // isInUse reports whether a node says that it uses a volume, or is no more: who detaches it then does so by force. C-ADC-25

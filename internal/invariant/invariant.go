@@ -59,7 +59,7 @@ const (
 // all are in the order in which verdicts are held against them.
 var all = []*Invariant{
 	alive, own, idempotent, effective, contradicted, singleWriter, lockEnds, addonsPromises, sizes, answers, foreignMounts, data,
-	nothingUndone, askedAgain, nothingLeaked, publishedWhereStaged, unstagedUnused, detachedUnused, deletedUnused, handedOver, progress,
+	nothingUndone, askedAgain, nothingLeaked, usedWhereAttached, publishedWhereStaged, unstagedUnused, detachedUnused, deletedUnused, handedOn, handedOver, progress,
 }
 
 // All lists them.

@@ -29,9 +29,11 @@ func TestAVerdictNamesTheInvariantThatItBreaks(t *testing.T) {
 		"left behind: fence f: made by FenceClusterNetwork at 1 s, should have gone with UnfenceClusterNetwork at 2 s, which a fault answered: Internal: x": "asked-again",
 		"data lost: pod web finds nothing in data":                                                                                                          "data",
 		"foreign mount: /x": "foreign-mounts",
-		"timed out waiting for the condition: pod web gone":                                      "progress",
-		"out of order: NodeUnstageVolume: volume v is unstaged on node a, where it is published": "unpublished-first",
-		"invariant broken: true == false":                                                        "own",
+		"timed out waiting for the condition: pod web gone":                                                              "progress",
+		"out of order: NodeUnstageVolume: volume v is unstaged on node a, where it is published":                         "unpublished-first",
+		"out of order: NodeStageVolume: volume v is staged on node a, where it is not attached":                          "attached-first",
+		"wrong request: NodeStageVolume: volume v on node a comes without the volume_context that CreateVolume answered": "handed-on",
+		"invariant broken: true == false":                                                                                "own",
 	} {
 		if in := invariant.Of(verdict); assert.NotNil(t, in, verdict) {
 			assert.Equal(t, name, in.Name, verdict)
@@ -121,6 +123,84 @@ func TestADriverThatDoesNotStageIsHeldToNoStaging(t *testing.T) {
 	f.promise()
 	f.publish("")
 	assert.Empty(t, f.found)
+}
+
+// uses is the life of a volume until it is staged and published, with what is given to the node.
+type uses struct {
+	context, attached map[string]string // of the volume, of its attachment
+	block             bool
+	from              string // where it is published from; default: where it is staged
+}
+
+func (f *follower) use(u uses) {
+	capability := &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}}}
+	f.register()
+	f.call("Controller/CreateVolume", "", &csi.CreateVolumeRequest{Name: "n", VolumeCapabilities: []*csi.VolumeCapability{capability}},
+		&csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "v", VolumeContext: map[string]string{"of": "v"}}}, "", "")
+	f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: "a", VolumeCapability: capability},
+		&csi.ControllerPublishVolumeResponse{PublishContext: map[string]string{"device": "x"}}, "", "")
+	if u.block {
+		capability = &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}}
+	}
+	f.call("Node/NodeStageVolume", "node-a", &csi.NodeStageVolumeRequest{
+		VolumeId: "v", StagingTargetPath: "/s", VolumeCapability: capability, VolumeContext: u.context, PublishContext: u.attached,
+	}, nil, "", "")
+	if u.from != "" {
+		f.call("Node/NodePublishVolume", "node-a", &csi.NodePublishVolumeRequest{
+			VolumeId: "v", StagingTargetPath: u.from, TargetPath: "/t", VolumeCapability: capability, VolumeContext: u.context, PublishContext: u.attached,
+		}, nil, "", "")
+	}
+}
+
+func TestWhatCallsAnswerIsHandedOn(t *testing.T) {
+	context, attached := map[string]string{"of": "v"}, map[string]string{"device": "x"}
+	for name, c := range map[string]struct {
+		uses
+		found []string
+	}{
+		"all of it":                   {uses{context: context, attached: attached, from: "/s"}, nil},
+		"with what Kubernetes adds":   {uses{context: map[string]string{"of": "v", "csi.storage.k8s.io/pod.name": "web"}, attached: attached}, nil},
+		"without the volume's":        {uses{attached: attached}, []string{"wrong request: NodeStageVolume: volume v on node node-a comes without the volume_context that CreateVolume answered"}},
+		"with another attachment's":   {uses{context: context, attached: map[string]string{"device": "y"}}, []string{"wrong request: NodeStageVolume: volume v on node node-a comes without the publish_context that ControllerPublishVolume answered for the node"}},
+		"as a block device":           {uses{context: context, attached: attached, block: true}, []string{"wrong request: NodeStageVolume: volume v on node node-a is asked for in the other form than CreateVolume was, block device or file system"}},
+		"from where it is not staged": {uses{context: context, attached: attached, from: "/other"}, []string{"wrong request: NodePublishVolume: volume v on node node-a is published from /other, and staged at /s"}},
+	} {
+		f := follow()
+		f.MustAttach = func(string, string) bool { return true }
+		f.promise(csi.NodeServiceCapability_RPC_STAGE_UNSTAGE_VOLUME)
+		f.use(c.uses)
+		assert.Equal(t, c.found, f.found, name)
+	}
+}
+
+func TestAVolumeIsUsedWhereItIsAttached(t *testing.T) {
+	const unattached = "out of order: NodeStageVolume: volume v is staged on node node-a, where it is not attached"
+	for name, c := range map[string]struct {
+		calls func(*follower)
+		found []string
+	}{
+		"attached":  {func(f *follower) { f.attach("a"); f.stage("") }, nil},
+		"never":     {func(f *follower) { f.stage("") }, []string{unattached}},
+		"elsewhere": {func(f *follower) { f.attach("b"); f.stage("") }, []string{unattached}},
+		"detached":  {func(f *follower) { f.attach("a"); f.detach(); f.stage("") }, []string{unattached}},
+		"the answer was lost": {func(f *follower) {
+			f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: "a"}, nil, "Unavailable", "answer lost")
+			f.stage("")
+		}, []string{unattached}},
+		"under another id": {func(f *follower) { f.attach("a"); f.registerAs("b"); f.stage("") }, nil},
+		"detachment is not certain": {func(f *follower) {
+			f.attach("a")
+			f.call("Controller/ControllerUnpublishVolume", "", detachment, nil, "Internal", "")
+			f.stage("")
+		}, nil},
+		"Kubernetes does not do that": {func(f *follower) { f.MustAttach = func(string, string) bool { return false }; f.stage("") }, nil},
+	} {
+		f := follow()
+		f.MustAttach = func(string, string) bool { return true }
+		f.register()
+		c.calls(f)
+		assert.Equal(t, c.found, f.found, name)
+	}
 }
 
 func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {

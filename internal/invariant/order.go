@@ -11,6 +11,19 @@ import (
 // OutOfOrder begins the verdict of calls that come in an order which Kubernetes rules out.
 const OutOfOrder = "out of order: "
 
+var usedWhereAttached = &Invariant{
+	Name: "attached-first", Holds: "a volume is staged and published on a node while it is attached there, if the driver attaches volumes", Reason: "there is no device, or that of another volume",
+	Rules: []string{"CSI spec: NodeStageVolume", "CSI spec: NodePublishVolume", "K-ATT-1", "K-ATT-7"}, Blame: Kubernetes, Rank: Breach, breaks: has(", where it is not attached"),
+}
+
+// usedWhereAttached looks at a call that uses a volume on a node: who attaches it has heard by then that it is attached.
+func (w *Watch) usedWhereAttached(call *trace.Event, id, does string) {
+	node := w.idOf(call.Driver, call.Node)
+	if node != "" && len(w.of(call.Driver, id).hand().attached[node]) == 0 && w.MustAttach(call.Driver, id) {
+		w.disorder(call, "volume %s is %s on node %s, where it is not attached", id, does, call.Node)
+	}
+}
+
 var publishedWhereStaged = &Invariant{
 	Name: "staged-first", Holds: "a volume is staged on a node while it is published there", Reason: "what is published is the empty directory below",
 	Rules: []string{"CSI spec: NodePublishVolume", "K-PUB-15", "K-OP-1"}, Blame: Kubernetes, Rank: Breach, breaks: begins(OutOfOrder + "NodePublishVolume"),

@@ -15,11 +15,14 @@ type Watch struct {
 	// OnBreach is called for what a driver does, OnDisorder for what its callers do, with the call that shows it.
 	OnBreach   func(*trace.Event, contract.Violation)
 	OnDisorder func(call *trace.Event, verdict string)
+	// MustAttach reports whether Kubernetes attaches a volume of a driver before it is used. Default: it attaches none.
+	MustAttach func(driver, handle string) bool
 	// InUse reports whether a node says that it uses a volume: who detaches it then does so by force.
 	InUse func(driver, handle, node string) bool
 
 	volumes map[key]*state
 	nodes   map[key]string  // names of nodes, by driver and node id
+	renames map[key]bool    // names of nodes that have had another id
 	stages  map[string]bool // the drivers that say that they stage
 }
 
@@ -28,7 +31,7 @@ type key struct{ driver, id string }
 
 // New returns a watch that has seen nothing yet.
 func New() *Watch {
-	return &Watch{volumes: map[key]*state{}, nodes: map[key]string{}, stages: map[string]bool{}}
+	return &Watch{MustAttach: func(string, string) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}}
 }
 
 // certainty is what is known of something that calls make and undo.
@@ -47,6 +50,7 @@ type state struct {
 	staged    map[string]certainty // by node
 	published map[target]certainty
 	lock      lock
+	handed    *handed
 }
 
 type target struct{ node, path string }
@@ -75,8 +79,13 @@ func set[K comparable](places *map[K]certainty, at K, is certainty) {
 func (w *Watch) Began(call *trace.Event) {
 	w.lockBegan(call)
 	switch r := call.Request.(type) {
+	case *csi.NodeStageVolumeRequest:
+		w.usedWhereAttached(call, r.GetVolumeId(), "staged")
+		w.isGiven(call, r)
 	case *csi.NodePublishVolumeRequest:
+		w.usedWhereAttached(call, r.GetVolumeId(), "published")
 		w.publishedWhereStaged(call, r)
+		w.isGiven(call, r)
 	case *csi.NodeUnstageVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		w.unstagedUnused(call, v, r)
@@ -123,14 +132,18 @@ func (w *Watch) Ended(call *trace.Event) {
 			caps.Learn(call.Response)
 			w.stages[call.Driver] = caps.Node.Has("STAGE_UNSTAGE_VOLUME")
 		}
+	case *csi.CreateVolumeRequest:
+		w.created(call, r)
 	case *csi.ControllerPublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		if ok {
 			w.singleWriter(call, v, r)
+			v.attachedWith(call, r)
 		}
 		set(&v.attached, r.GetNodeId(), v.attached[r.GetNodeId()].made(ok))
 	case *csi.NodeStageVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
+		v.stagedAt(call.Node, r.GetStagingTargetPath())
 		set(&v.staged, call.Node, v.staged[call.Node].made(ok))
 	case *csi.NodePublishVolumeRequest:
 		v, at := w.of(call.Driver, r.GetVolumeId()), target{call.Node, r.GetTargetPath()}
@@ -140,6 +153,9 @@ func (w *Watch) Ended(call *trace.Event) {
 		set(&v.published, at, v.published[at].undone(call))
 	case *csi.NodeUnstageVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
+		if ok && v.handed != nil {
+			delete(v.handed.staging, call.Node)
+		}
 		set(&v.staged, call.Node, v.staged[call.Node].undone(call))
 	case *csi.ControllerUnpublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
@@ -147,6 +163,9 @@ func (w *Watch) Ended(call *trace.Event) {
 		for id := range v.attached {
 			if r.GetNodeId() == "" || id == r.GetNodeId() {
 				set(&v.attached, id, v.attached[id].undone(call))
+				if ok && v.handed != nil {
+					delete(v.handed.attached, id)
+				}
 			}
 		}
 	case *csi.DeleteVolumeRequest:
@@ -187,6 +206,7 @@ func (w *Watch) registered(call *trace.Event) {
 	for before, node := range w.nodes {
 		if before.driver == call.Driver && node == call.Node && before.id != answer.GetNodeId() {
 			w.renamed(before)
+			w.renames[key{call.Driver, call.Node}] = true
 		}
 	}
 	w.nodes[key{call.Driver, answer.GetNodeId()}] = call.Node

@@ -43,6 +43,9 @@ func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 		}
 		what, expected := "volume handed over", "the side that attached a volume detaches it"
 		detail, disorder := strings.CutPrefix(e.Message, invariant.OutOfOrder)
+		if wrong, is := strings.CutPrefix(e.Message, invariant.WrongRequest); is {
+			what, expected, detail = strings.TrimSuffix(invariant.WrongRequest, ": "), invariant.Of(e.Message).Holds, wrong
+		}
 		if disorder {
 			what, expected = strings.TrimSuffix(invariant.OutOfOrder, ": "), invariant.Of(e.Message).Holds
 		}

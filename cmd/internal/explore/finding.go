@@ -92,7 +92,7 @@ func (f *Finding) IsUnexplained() bool {
 	if f.Blame != invariant.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
 		return false
 	}
-	if strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || brokenBy(f.Verdict) == invariant.AskedAgain {
+	if strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || strings.HasPrefix(f.Verdict, invariant.WrongRequest) || brokenBy(f.Verdict) == invariant.AskedAgain {
 		return true
 	}
 	return f.Never && !slices.ContainsFunc(f.Hazards, func(h *invariant.Hazard) bool { return h.ForGood })

@@ -45,7 +45,7 @@ var mistakes = []mistake{
 	{"snapshot-not-idempotent", "snapshot", "CreateSnapshot is not idempotent: snapshot …, then …", 0},
 	{"snapshot-delete-not-idempotent", "snapshot", "DeleteSnapshotRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0},
 	{"attacher-detached-at-error", "lifecycle", "timed out waiting for the condition: pod … in phase Running", seeded.DetachedAtError},
-	{"attacher-attached-at-error", "lifecycle", "NodeStageVolume fails for good: FailedPrecondition: volume … is not attached to node …", seeded.AttachedAtError},
+	{"attacher-attached-at-error", "lifecycle", "out of order: NodeStageVolume: volume … is staged on node …, where it is not attached", seeded.AttachedAtError},
 	{"provisioner-deleted-at-error", "lifecycle", "left behind: volume of CreateVolume, in spite of DeleteVolume", seeded.DeletedAtError},
 	{"snapshotter-deleted-at-error", "snapshot", "left behind: snapshot of CreateSnapshot, in spite of DeleteSnapshot", seeded.SnapshotDeletedAtError},
 	{"kubelet-unpublished-at-error", "lifecycle", "timed out waiting for the condition: pod … gone", seeded.UnpublishedAtError},

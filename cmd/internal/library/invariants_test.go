@@ -49,6 +49,8 @@ var proofs = map[string]proof{
 	"data":              {scenario: moved, broken: "detach-loses-data"},
 	"leaks":             {faulty: "delete-leaks"},
 	"asked-again":       {own: seeded.DeletedAtError, steps: "fault: {call: DeleteVolume, code: Internal, times: 1}"},
+	"attached-first":    {own: seeded.StagedUnattached, steps: "fault: {call: ControllerPublishVolume, code: Internal, times: 2}"},
+	"handed-on":         {own: seeded.ContextForgotten},
 	"staged-first":      {scenario: "../cmd/internal/explore/testdata/rejoined.yaml", own: seeded.MountedWhileUnstaged, steps: "fault: {call: NodeUnstageVolume, lateAnswer: true, times: 1}"},
 	"unpublished-first": {faulty: "publish-mounts-nothing", own: seeded.UnpublishedAtError, steps: "fault: {call: NodeUnpublishVolume, code: Internal, times: 1}"},
 	"unstaged-first":    {own: seeded.UnstagedAtError, steps: "fault: {call: NodeUnstageVolume, code: Internal, times: 1}"},

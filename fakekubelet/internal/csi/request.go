@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -88,8 +89,14 @@ func (pl *Plugin) publishContext(p *kernel.Process, spec *Spec) (map[string]stri
 	if !volume.MustAttach(pl.kubelet, spec.Driver()) {
 		return nil, nil
 	}
+	if seeded.IsMade(seeded.ContextForgotten) {
+		return nil, nil
+	}
 	name := volume.AttachmentName(spec.Handle(""), spec.Driver(), pl.kubelet.Node)
 	va, err := component.Live[*storagev1.VolumeAttachment](p, pl.kubelet, store.Key{Name: name})
+	if err != nil && seeded.IsMade(seeded.StagedUnattached) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 )
@@ -118,7 +119,7 @@ func (m *Manager) nodeAffinity(spec *csi.Spec) error {
 
 // waitForAttach is a single look at the VolumeAttachment. K-ATT-7
 func (m *Manager) waitForAttach(p *kernel.Process, spec *csi.Spec) error {
-	if !volume.MustAttach(m.kubelet, spec.Driver()) {
+	if !volume.MustAttach(m.kubelet, spec.Driver()) || seeded.IsMade(seeded.StagedUnattached) {
 		return nil
 	}
 	handle := spec.Handle("")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/seeded"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -31,6 +32,9 @@ func (r *reconciler) startVerify(w *wanted, by *wantedBy) {
 func (m *Manager) node() store.Key { return store.Key{Name: m.kubelet.Node} }
 
 func lists(node *corev1.Node, volume string) bool {
+	if seeded.IsMade(seeded.StagedUnattached) {
+		return true
+	}
 	for _, a := range node.Status.VolumesAttached {
 		if string(a.Name) == volume {
 			return true

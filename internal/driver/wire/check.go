@@ -129,6 +129,11 @@ func (w *Wire) capsOf(driver string) *contract.Caps {
 	return caps
 }
 
+// Attaches reports whether the driver's controller plugin was asked for its capabilities, and attaches volumes.
+func (w *Wire) Attaches(driver string) bool {
+	return w.capsOf(driver).Controller.Has("PUBLISH_UNPUBLISH_VOLUME")
+}
+
 // StagesNot reports whether the driver's nodes were asked for their capabilities
 // and do not stage.
 func (w *Wire) StagesNot(driver string) bool {

@@ -31,6 +31,10 @@ const (
 	DetachedBeforeEnd
 	// DeletedInUse: csi-provisioner reads that a volume is released, and deletes it without a second read, of its attachments.
 	DeletedInUse
+	// StagedUnattached: the kubelet stages a volume without waiting for its attachment.
+	StagedUnattached
+	// ContextForgotten: the kubelet does not give drivers the context of an attachment.
+	ContextForgotten
 )
 
 // planted is the mistake that is made.
