@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
@@ -46,7 +47,11 @@ func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Con
 		defer addonsServer.Stop()
 		go func() { _ = addonsServer.Serve(listener) }() // ends with stop or Stop
 	}
-	listener, err := listen(endpoint)
+	listenAt := listen
+	if cfg.Broken.Has(broken.SocketStays) {
+		listenAt = func(endpoint string) (net.Listener, error) { return net.Listen("unix", socketPath(endpoint)) }
+	}
+	listener, err := listenAt(endpoint)
 	if err != nil {
 		return err
 	}
@@ -79,9 +84,13 @@ func stop(servers []*grpc.Server) {
 // maxSocketPath is what the kernel's socket address holds, less its final zero.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
+func socketPath(endpoint string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//")
+}
+
 // listen opens the socket and replaces one that a killed process left.
 func listen(endpoint string) (net.Listener, error) {
-	path := strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//")
+	path := socketPath(endpoint)
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket path may have", path, maxSocketPath)
 	}

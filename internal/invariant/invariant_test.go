@@ -15,7 +15,8 @@ import (
 
 func TestAVerdictNamesTheInvariantThatItBreaks(t *testing.T) {
 	for verdict, name := range map[string]string{
-		"driver died: driver d on node-a: exit status 2":                                                                                                    "alive",
+		"driver died: driver d on node-a: exit status 2": "alive",
+		"driver, killed at Node/NodeStageVolume, does not start again: start driver d on node-a: program exited before it answered: exit status 1":          "alive",
 		"CreateVolume is not idempotent: volume vol-0001, then vol-0002":                                                                                    "idempotent",
 		"CSI spec violated: CreateVolume is not idempotent: volume vol-0001, then vol-0002":                                                                 "idempotent",
 		"NodeUnpublishVolume has no effect: 1 mounted still: x":                                                                                             "effective",
@@ -39,7 +40,7 @@ func TestAVerdictNamesTheInvariantThatItBreaks(t *testing.T) {
 			assert.Equal(t, name, in.Name, verdict)
 		}
 	}
-	for _, verdict := range []string{"call 2 of 3 did not come as expected: NodeStageVolume", "a call too many", "pod web is not as expected", "not true: calls.size() == 3"} {
+	for _, verdict := range []string{"driver, killed at Node/NodeStageVolume, does not start again: start driver d on node-a: no answer in 10s", "call 2 of 3 did not come as expected: NodeStageVolume", "a call too many", "pod web is not as expected", "not true: calls.size() == 3"} {
 		assert.Nil(t, invariant.Of(verdict), "only one scenario expects it: %s", verdict)
 	}
 }

@@ -75,6 +75,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "system-calls/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"unpublish-removes-parent", "life/filesystem", "NodeUnpublishVolume removes what the driver has not made: /var/lib/kubelet/pods/"},
+	{"socket-stays", "crash-driver/NodeStageVolume", "does not start again: start driver hostdir.csi.csisim.dev on node-a: program exited before it answered: exit status 1"},
 	{"unpublish-removes-content", "in-use/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
 	{"unpublish-removes-content", "system-calls/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
 	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},

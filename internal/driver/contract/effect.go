@@ -53,7 +53,13 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 	return nil
 }
 
+// RemovesOthers is that a call has removed a directory that the kubelet had made.
+func RemovesOthers(method, dir string) Violation {
+	return Violation{Method: method, Rule: removesOthers, Detail: dir + " is gone, in which the kubelet keeps what it knows of the volume"}
+}
+
 const (
+	removesOthers     = "removes what the driver has not made"
 	noEffect          = "has no effect"
 	leavesTarget      = "leaves what it has to delete"
 	ignoresReadonly   = "ignores readonly"

@@ -29,6 +29,7 @@ type call struct {
 	held               *held              // the driver stops in it; nil if not
 	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
 	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
+	around             string             // a directory that is there before the call, and not the driver's to remove; empty for none
 	patience           *time.Duration     // the wall time after which its context ends in the driver; nil if it does not
 }
 

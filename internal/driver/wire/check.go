@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"slices"
 
@@ -30,7 +32,40 @@ func (w *Wire) check(c *call, err error) {
 		found = append(found, c.checkUndone()...)
 		found = append(found, c.checkDevice()...)
 	}
+	found = append(found, c.checkAround(err)...)
 	w.note(c, found)
+}
+
+// lookAround notes the directory above the path of a call that takes a volume away: the kubelet has made it, and has files of its own
+// there.
+func (c *call) lookAround() {
+	above := ""
+	switch r := c.request.(type) {
+	case *csi.NodeUnpublishVolumeRequest:
+		above = path.Dir(r.GetTargetPath())
+	case *csi.NodeUnstageVolumeRequest:
+		above = path.Dir(r.GetStagingTargetPath())
+	default:
+		return
+	}
+	if c.site.Machine == nil {
+		return
+	}
+	if _, err := c.site.Machine.Lstat(above); err == nil {
+		c.around = above
+	}
+}
+
+// checkAround looks whether it is still there. Of a call that was given up the kubelet may have gone on.
+func (c *call) checkAround(err error) []contract.Violation {
+	if c.around == "" || err == errDeadline || err == ErrCallerGone {
+		return nil
+	}
+	_, gone := c.site.Machine.Lstat(c.around)
+	if !errors.Is(gone, fs.ErrNotExist) {
+		return nil
+	}
+	return []contract.Violation{contract.RemovesOthers(c.method, c.around)}
 }
 
 // checkTarget looks at what a driver has published. What is not there shows elsewhere.

@@ -130,6 +130,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	}
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
 	call.touch()
+	call.lookAround()
 	err := call.make()
 	call.end(err)
 	call.recordLost()

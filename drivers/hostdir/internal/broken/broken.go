@@ -57,6 +57,8 @@ const (
 	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
 	UnpublishRemovesContent  Behaviour = "unpublish-removes-content"
+	UnpublishRemovesParent   Behaviour = "unpublish-removes-parent"
+	SocketStays              Behaviour = "socket-stays"
 	StartUnmounts            Behaviour = "start-unmounts"
 	ExpandLeavesDevice       Behaviour = "expand-leaves-device"
 	ExpandSkipsNode          Behaviour = "expand-skips-node"
@@ -120,6 +122,8 @@ var catalogue = []struct {
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
 	{UnpublishRemovesContent, "NodeUnpublishVolume removes the target with all that is in it, unmounted or not"},
+	{UnpublishRemovesParent, "NodeUnpublishVolume removes the directory of the target, which is the kubelet's"},
+	{SocketStays, "a driver that was killed does not start again, since its socket is there already"},
 	{StartUnmounts, "the node service unmounts all that it knows of when it starts"},
 	{ExpandLeavesDevice, "NodeExpandVolume reports the new size of a block volume and leaves its loop device as it is"},
 	{ExpandSkipsNode, "ControllerExpandVolume says that the node has nothing to do"},

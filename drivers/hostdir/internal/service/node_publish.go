@@ -288,6 +288,9 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 		}
 		return was, err
 	}
+	if n.cfg.Broken.Has(broken.UnpublishRemovesParent) {
+		return was, os.RemoveAll(filepath.Dir(target))
+	}
 	if n.cfg.Broken.Has(broken.UnpublishLeavesTarget) {
 		return was, leaveTarget(target)
 	}
