@@ -20,6 +20,7 @@ func (c *Simulation) note(node, format string, args ...any) {
 func (c *Simulation) killPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
 		c.note(node, "%s killed", p)
+		c.fallen.settle(p)
 		defer c.disconnect(p)
 		return p.kill()
 	})
@@ -39,8 +40,10 @@ func (c *Simulation) each(name, node string, do func(*plugin) error) error {
 func (c *Simulation) stopPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
 		c.note(node, "%s stopped", p)
+		c.fallen.settle(p)
 		defer c.disconnect(p)
 		if p.registrar != nil {
+			c.fallen.settle(p.registrar)
 			if err := p.registrar.Stop(); err != nil {
 				return err
 			}
@@ -57,6 +60,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 		return err
 	}
 	c.note(node, "%s stopped, its registrar stays", p)
+	c.fallen.settle(p)
 	defer c.disconnect(p)
 	return p.stop()
 }
@@ -80,6 +84,7 @@ func (c *Simulation) disconnect(p *plugin) {
 func (c *Simulation) startPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
 		c.note(node, "%s started", p)
+		c.fallen.settle(p)
 		return c.bringUp(p)
 	})
 }
@@ -104,6 +109,7 @@ func (c *Simulation) stopRegistrar(name, node string) error {
 		return err
 	}
 	c.note(node, "registrar of %s stopped", p)
+	c.fallen.settle(p.registrar)
 	return p.registrar.Stop()
 }
 
@@ -114,6 +120,7 @@ func (c *Simulation) killRegistrar(name, node string) error {
 		return err
 	}
 	c.note(node, "registrar of %s killed", p)
+	c.fallen.settle(p.registrar)
 	p.registrar.Kill()
 	return nil
 }
@@ -125,6 +132,7 @@ func (c *Simulation) startRegistrar(name, node string) error {
 		return err
 	}
 	c.note(node, "registrar of %s started", p)
+	c.fallen.settle(p.registrar)
 	p.registrar.Start()
 	return nil
 }
@@ -143,7 +151,11 @@ func (c *Simulation) killKubelet(name string) error {
 	if err != nil {
 		return err
 	}
-	if n.kubelet == nil {
+	switch down := c.fallen.settle(kubeletOf{n}); {
+	case down && n.kubelet == nil:
+		c.note(name, "kubelet stays down")
+		return nil
+	case n.kubelet == nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}
 	}
 	c.note(name, "kubelet killed")
@@ -164,6 +176,7 @@ func (c *Simulation) startKubelet(name string) error {
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
 	}
 	c.note(name, "kubelet started")
+	c.fallen.settle(kubeletOf{n})
 	n.startKubelet(c)
 	return nil
 }
@@ -176,6 +189,7 @@ func (c *Simulation) killController(name string) error {
 	}
 	c.note("", "%s killed", name)
 	for _, ctl := range found {
+		c.fallen.settle(ctl)
 		if ctl.running != nil {
 			ctl.running.Crash()
 			ctl.running = nil
@@ -192,6 +206,7 @@ func (c *Simulation) startController(name string) error {
 	}
 	c.note("", "%s started", name)
 	for _, ctl := range found {
+		c.fallen.settle(ctl)
 		if !ctl.runs() {
 			ctl.run()
 		}
@@ -206,7 +221,11 @@ func (c *Simulation) PowerOff(name string) error {
 	if err != nil {
 		return err
 	}
-	if n.off {
+	switch down := c.fallen.settle(powerOf{n}); {
+	case down && n.off:
+		c.note(name, "stays without power")
+		return nil
+	case n.off:
 		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
 	}
 	c.note(name, "power lost")
@@ -247,6 +266,8 @@ func (c *Simulation) PowerOn(name string) error {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
 	}
 	c.note(name, "power on")
+	c.fallen.settle(powerOf{n})
+	c.fallen.settle(kubeletOf{n})
 	n.off = false
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
@@ -13,55 +15,95 @@ type crashes struct{ *Simulation }
 
 // Kill ends the victim, unless it is dead already.
 func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
-	var n *node
-	if at.Node != "" {
-		var err error
-		if n, err = c.node(at.Node); err != nil {
-			return err
-		}
+	struck, err := c.struck(victim, at)
+	if err != nil || !slices.ContainsFunc(struck, runs) {
+		return err
 	}
-	switch victim = c.named(victim, at); {
-	case n != nil && n.off, victim == fault.Kubelet && n != nil && n.kubelet == nil:
-		return nil
-	case victim == fault.Driver:
-		return c.killPlugin(c.pluginAt(at), at.Node)
-	case victim == fault.Kubelet:
-		return c.killKubelet(at.Node)
-	case victim == fault.Node:
-		return c.PowerOff(at.Node)
-	case victim == registrar.Name:
-		return c.killRegistrar(c.pluginAt(at), at.Node)
+	struck = slices.DeleteFunc(struck, func(component any) bool { return !runs(component) && !c.fallen[component] })
+	switch victim = c.named(victim, at); victim {
+	case fault.Driver:
+		err = c.killPlugin(c.pluginAt(at), at.Node)
+	case fault.Kubelet:
+		err = c.killKubelet(at.Node)
+	case fault.Node:
+		err = c.PowerOff(at.Node)
+	case registrar.Name:
+		err = c.killRegistrar(c.pluginAt(at), at.Node)
 	default:
-		return c.killController(string(victim))
+		err = c.killController(string(victim))
 	}
+	for _, component := range struck {
+		c.fallen[component] = true
+	}
+	return err
 }
 
-// Restart starts the victim again, unless it runs or its node has no power.
+// Restart starts of the victim again what runs no more, unless its node has no power, or the scenario has ended it since.
 func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
+	struck, err := c.struck(victim, at)
+	if err != nil {
+		return err
+	}
+	struck = slices.DeleteFunc(struck, func(component any) bool { return !c.fallen.settle(component) || runs(component) })
+	if len(struck) == 0 {
+		return nil
+	}
+	switch victim = c.named(victim, at); victim {
+	case fault.Node:
+		return c.PowerOn(at.Node)
+	case fault.Kubelet:
+		return c.startKubelet(at.Node)
+	case registrar.Name:
+		return c.startRegistrar(c.pluginAt(at), at.Node)
+	case fault.Driver:
+		for _, p := range struck {
+			c.note(at.Node, "%s started", p)
+			err = errors.Join(err, c.bringUp(p.(*plugin)))
+		}
+		return err
+	}
+	c.note("", "%s started", victim)
+	for _, ctl := range struck {
+		ctl.(*controller).run()
+	}
+	return nil
+}
+
+// struck are the components that a victim stands for; none on a node without power but the node itself.
+func (c crashes) struck(victim fault.Victim, at wire.Site) (all []any, err error) {
 	var n *node
 	if at.Node != "" {
-		var err error
 		if n, err = c.node(at.Node); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	off := n != nil && n.off
 	switch victim = c.named(victim, at); {
-	case victim == fault.Node && off:
-		return c.PowerOn(at.Node)
-	case victim == fault.Node, off:
-		return nil
-	case victim == fault.Driver:
-		return c.startPlugin(c.pluginAt(at), at.Node)
-	case victim == fault.Kubelet && n.kubelet != nil:
-		return nil
+	case victim == fault.Node:
+		return []any{powerOf{n}}, nil
+	case n != nil && n.off:
+		return nil, nil
 	case victim == fault.Kubelet:
-		return c.startKubelet(at.Node)
+		return []any{kubeletOf{n}}, nil
+	case victim == fault.Driver:
+		plugins, err := c.pluginsMeant(c.pluginAt(at), at.Node)
+		return anyOf(plugins), err
 	case victim == registrar.Name:
-		return c.startRegistrar(c.pluginAt(at), at.Node)
-	default:
-		return c.startController(string(victim))
+		p, err := c.nodePlugin(c.pluginAt(at), at.Node)
+		if err != nil {
+			return nil, err
+		}
+		return []any{p.registrar}, nil
 	}
+	controllers, err := c.controllersNamed(string(victim))
+	return anyOf(controllers), err
+}
+
+// anyOf are components without their type.
+func anyOf[T any](components []T) (all []any) {
+	for _, component := range components {
+		all = append(all, component)
+	}
+	return all
 }
 
 // named says who the caller is: a kubelet, a registrar, or a plugin's sidecar.

@@ -37,6 +37,7 @@ type Simulation struct {
 	off     *outage // of the whole cluster; nil while it has power
 	// controlPlanes are the computers on which controller plugins run, one for each replica.
 	controlPlanes []machine.Machine
+	fallen        fallen
 	nodes         []*node
 	drivers       []*driver
 	controllers   []*controller
@@ -88,6 +89,7 @@ func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c.Wire = wire.New(c.World)
 	c.Wire.Strict = c.options.Strict
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
+	c.fallen = fallen{}
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
 	c.Wire.ProgramAt = c.programAt

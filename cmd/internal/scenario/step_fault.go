@@ -59,7 +59,7 @@ type faultStep struct {
 	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
 	AfterChanges uint              `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and what it starts have made; default 1. To make or empty a file is one, to fill it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
 	Before       *systemCall       `json:"before,omitempty" doc:"With kill: when, exactly; just before the driver program, or what it starts, makes a system call. If a call makes no such one nobody dies, and the fault waits for the next."`
-	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again; default never."`
+	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again, unless a step has ended it meanwhile; default never."`
 }
 
 func (s *faultStep) name() string { return cmp.Or(s.Name, s.Call) }

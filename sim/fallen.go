@@ -1,0 +1,35 @@
+package sim
+
+import "github.com/csisim/csisim/internal/driver/registrar"
+
+// fallen is what a fault has ended and starts again: a *controller, a *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
+type fallen map[any]bool
+
+type (
+	kubeletOf struct{ *node }
+	powerOf   struct{ *node }
+)
+
+// settle says that the scenario has ended or started it: no fault starts it again. It reports whether one would have.
+func (f fallen) settle(component any) (was bool) {
+	was = f[component]
+	delete(f, component)
+	return was
+}
+
+// runs reports whether there is something to end.
+func runs(component any) bool {
+	switch is := component.(type) {
+	case *controller:
+		return is.runs()
+	case *plugin:
+		return is.running
+	case *registrar.Registrar:
+		return is.Running()
+	case kubeletOf:
+		return is.kubelet != nil
+	case powerOf:
+		return !is.off
+	}
+	return false
+}
