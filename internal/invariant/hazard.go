@@ -67,6 +67,18 @@ var hazards = []*Hazard{
 		ForGood: true,
 		befell:  history.triedAgain,
 	},
+	{
+		Is:      "a NetworkFence that is deleted goes at once, and nobody asks the driver to unfence what it still fences",
+		Rules:   []string{"A-NF-5"},
+		ForGood: true,
+		befell:  history.leftFenced,
+	},
+	{
+		Is:      "a sidecar exits when it cannot get to know its driver, or loses it, and is not started again where a scenario says so (restart: never)",
+		Rules:   []string{"C-LIB-1", "A-SIDE-3"},
+		ForGood: true,
+		befell:  history.exited,
+	},
 }
 
 // Hazards lists those that befell a run which ended at some time.
@@ -232,6 +244,26 @@ func (h history) triedAgain() bool {
 		result, _, _ := unstructured.NestedString(job.Object, "status", "result") // none before it has ended
 		retries, _, _ := unstructured.NestedInt64(job.Object, "status", "retries")
 		return result != "" && retries > 0
+	})
+}
+
+// leftFenced reports whether a NetworkFence has gone that was not, or not yet, unfenced.
+func (h history) leftFenced() bool {
+	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
+		fence, is := e.Old.(*unstructured.Unstructured)
+		if !is || e.Resource != "networkfences" || e.Change != "DELETED" {
+			return false
+		}
+		wanted, _, _ := unstructured.NestedString(fence.Object, "spec", "fenceState")
+		result, _, _ := unstructured.NestedString(fence.Object, "status", "result")
+		return wanted == "Fenced" || result == "Failed"
+	})
+}
+
+// exited reports whether a sidecar has exited that nobody starts again.
+func (h history) exited() bool {
+	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
+		return e.Kind == trace.FaultFired && strings.HasSuffix(e.Message, " has exited for good")
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Given what happens in a run, then the hazards of Kubernetes that keep something from ever coming about are those that befell it.
-// K-REG-20 A-RS-3
+// K-REG-20 A-RS-3 A-NF-5 C-LIB-1
 func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
 	fault := func(at time.Duration, node, message string) *trace.Event {
 		return trace.Entry{Kind: trace.FaultFired, At: at, Node: node, Message: message}.Event()
@@ -23,6 +23,10 @@ func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
 			status["result"] = result
 		}
 		return trace.Entry{Kind: trace.API, Resource: "reclaimspacejobs", New: &unstructured.Unstructured{Object: map[string]any{"status": status}}}.Event()
+	}
+	fence := func(change, wanted, result string) *trace.Event {
+		object := map[string]any{"spec": map[string]any{"fenceState": wanted}, "status": map[string]any{"result": result}}
+		return trace.Entry{Kind: trace.API, Resource: "networkfences", Change: change, Old: &unstructured.Unstructured{Object: object}}.Event()
 	}
 	const registrar = "registrar of driver d on node-a "
 	for _, c := range []struct {
@@ -45,6 +49,12 @@ func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
 		{"the kubelet of another node dies", []*trace.Event{
 			fault(1*time.Second, "node-a", registrar+"stopped"), fault(1500*time.Millisecond, "node-b", "kubelet killed"),
 		}, ""},
+		{"a fence is deleted as it is", []*trace.Event{fence("DELETED", "Fenced", "Succeeded")}, "A-NF-5"},
+		{"a fence is deleted before it is unfenced", []*trace.Event{fence("DELETED", "Unfenced", "Failed")}, "A-NF-5"},
+		{"a fence is deleted that is unfenced", []*trace.Event{fence("DELETED", "Unfenced", "Succeeded")}, ""},
+		{"a fence stays", []*trace.Event{fence("MODIFIED", "Unfenced", "Failed")}, ""},
+		{"a sidecar exits, and nobody starts it again", []*trace.Event{fault(1*time.Second, "", "csi-attacher/d has exited for good")}, "C-LIB-1"},
+		{"a sidecar is killed", []*trace.Event{fault(1*time.Second, "", "csi-attacher/d killed")}, ""},
 		{"a job is given up", []*trace.Event{job("", 6), job("Failed", 6)}, "A-RS-3"},
 		{"a job succeeds at once", []*trace.Event{job("Succeeded", 0)}, ""},
 		{"a job is tried again still", []*trace.Event{job("", 3)}, ""},

@@ -92,10 +92,11 @@ func (f *Finding) IsUnexplained() bool {
 	if f.Blame != invariant.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
 		return false
 	}
-	if strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || strings.HasPrefix(f.Verdict, invariant.WrongRequest) || brokenBy(f.Verdict) == invariant.AskedAgain {
+	if strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || strings.HasPrefix(f.Verdict, invariant.WrongRequest) {
 		return true
 	}
-	return f.Never && !slices.ContainsFunc(f.Hazards, func(h *invariant.Hazard) bool { return h.ForGood })
+	known := slices.ContainsFunc(f.Hazards, func(h *invariant.Hazard) bool { return h.ForGood })
+	return !known && (f.Never || brokenBy(f.Verdict) == invariant.AskedAgain)
 }
 
 // OfRun is the finding as the run shows it with the fewest choices.

@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Program is a sidecar over its restarts: it exits when it cannot get to know its
@@ -150,6 +151,7 @@ func (l *Life) exit() {
 		l.end()
 		if s.flags.Restart == RestartNever {
 			s.ended = true
+			s.world.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: l.component.Node, Message: l.component.Name + " has exited for good"})
 			return
 		}
 		s.current = nil
