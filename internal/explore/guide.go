@@ -13,7 +13,10 @@ import (
 // are draw the same.
 const generation = 32
 
-// guide keeps the runs that reached states which no run before them had reached, and adds a fault to one of them for each
+// attempts is how many faults are drawn until one is taken that no run has had.
+const attempts = 16
+
+// guide keeps the runs that reached states which no run before them had reached, and adds faults to one of them for each
 // further run: what takes two faults is found where the first has led to something new.
 type guide struct {
 	first  uint64 // run of the first generation
@@ -27,6 +30,7 @@ type guide struct {
 	drawn   uint64 // generations
 	current []mutation
 	states  map[string]bool
+	tried   map[Choice]bool // faults that were drawn, by their loose names
 	kept    []keptRun
 }
 
@@ -66,7 +70,7 @@ func mutationOf(all []Choice) (m mutation) {
 }
 
 func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
-	g := &guide{first: first, budget: o.Budget, calm: map[Choice]bool{}, chance: newChance(seed), states: map[string]bool{}}
+	g := &guide{first: first, budget: o.Budget, calm: map[Choice]bool{}, chance: newChance(seed), states: map[string]bool{}, tried: map[Choice]bool{}}
 	g.learnt = sync.NewCond(&g.mu)
 	for _, p := range slices.Concat(calm.calls, calm.writes) {
 		g.calm[p.Choice] = true
@@ -142,33 +146,47 @@ func (g *guide) keep(m mutation, points []point) {
 	g.kept = append(g.kept, k)
 }
 
-// orderOdds: one mutation in so many takes another order of processes, with other stale views.
-const orderOdds = 4
+// calmOdds: one mutation in so many begins anew, with the calm run.
+const calmOdds = 3
 
-// draw adds a fault to a run that was kept, or puts it in the place of one if the budget is spent, or draws another order for it.
+// draw adds faults to a run that was kept, in the place of its first ones if the budget is spent, and has half of them take another order.
 func (g *guide) draw() mutation {
-	k := g.kept[g.chance.below(len(g.kept))]
+	k := g.kept[0]
+	if g.chance.below(calmOdds) > 0 {
+		k = g.kept[g.chance.below(len(g.kept))]
+	}
 	m := mutation{slices.Clone(k.choices), k.order}
-	if g.chance.below(orderOdds) == 0 {
-		m.order = uint64(1 + g.chance.below(1<<30))
-		if g.chance.below(2) == 0 {
-			return m
+	for range min(g.budget, 1+g.chance.below(g.budget)) {
+		if c, ok := g.fault(k); ok {
+			m.choices = append(m.choices, c)
 		}
 	}
+	m.choices = m.choices[max(0, len(m.choices)-g.budget):]
+	if len(m.choices) == 0 || g.chance.below(2) == 0 {
+		m.order = uint64(1 + g.chance.below(1<<30))
+	}
+	return m
+}
+
+// fault draws one for a run that was kept: half the time where the calm run does not get to, and rather one that no run has had.
+func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	among := k.points
 	if len(k.novel) > 0 && g.chance.below(2) == 0 {
 		among = k.novel
 	}
 	if len(among) == 0 {
-		return m
+		return Choice{}, false
 	}
-	at := among[g.chance.below(len(among))]
-	at.Takes = at.alternatives[1+g.chance.below(len(at.alternatives)-1)]
-	if len(m.choices) >= g.budget {
-		m.choices = slices.Delete(m.choices, 0, min(1, len(m.choices)))
+	for range attempts {
+		at := among[g.chance.below(len(among))]
+		drawn = at.Choice
+		drawn.Takes = at.alternatives[1+g.chance.below(len(at.alternatives)-1)]
+		if !g.tried[drawn.loose()] {
+			break
+		}
 	}
-	m.choices = append(m.choices, at.Choice)
-	return m
+	g.tried[drawn.loose()] = true
+	return drawn, true
 }
 
 // steered takes some faults in some order, and notes where others can be taken, and whose view lags there.

@@ -1,0 +1,40 @@
+package explore
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Given a search whose runs show nothing new, then it has tried nearly all faults of the calm run as soon as faults enough were drawn, none
+// of its runs has more of them than the budget, and none is the calm run again.
+func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
+	const points, budget, seeds = 200, 3, 10
+	calm := known{order: 10, calls: some("call", points)}
+	for seed := range uint64(seeds) {
+		g := newGuide(0, seed, Options{Budget: budget}, calm)
+		tried, drawn := map[Choice]bool{}, 0
+		for run := uint64(0); drawn < points; run++ {
+			m := g.of(context.Background(), run)
+			g.learn(m, nil, nil)
+			assert.NotEqual(t, mutation{}, m)
+			assert.LessOrEqual(t, len(m.choices), budget)
+			drawn += len(m.choices)
+			for _, c := range m.choices {
+				tried[c] = true
+			}
+		}
+		assert.Greater(t, len(tried), points*9/10, "seed %d: blind draws try two thirds", seed)
+	}
+}
+
+// A search without faults looks for other orders alone.
+func TestAGuidedSearchWithoutFaultsDrawsOrders(t *testing.T) {
+	g := newGuide(0, 1, Options{}, known{order: 10})
+	for run := range uint64(10) {
+		m := g.of(context.Background(), run)
+		assert.Empty(t, m.choices)
+		assert.NotZero(t, m.order)
+	}
+}
