@@ -2,6 +2,7 @@ package contract
 
 import (
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -12,8 +13,10 @@ const (
 	stringLimit     = 128
 	mapLimit        = 4096
 	nodeIDLimit     = 256  // NodeGetInfoResponse.node_id and what repeats it
-	mountFlagsLimit = 4096 // all of VolumeCapability.MountVolume.mount_flags together
+	mountFlagsLimit = 4096 // all of them together
 )
+
+const mountFlags = "mount_flags" // of VolumeCapability.MountVolume
 
 const tooBig = "the CSI spec's Size Limits"
 
@@ -24,27 +27,58 @@ func limitOf(field string) int {
 		return 0
 	case field == "node_id", field == "published_node_ids":
 		return nodeIDLimit
+	case field == mountFlags:
+		return mountFlagsLimit
 	}
 	return stringLimit
 }
 
-// sizesOf checks a message, which is small enough as a rule. To measure one with a map
-// costs as much as to check it.
-func (f *findings) sizesOf(m proto.Message) {
-	f.keep("", tooBig)
-	if hasMap(m.ProtoReflect()) || proto.Size(m) > stringLimit {
-		f.sizes(nil, m.ProtoReflect())
-	}
+// limited is a field that has a size limit, or messages with such fields.
+type limited struct {
+	field  protoreflect.FieldDescriptor
+	limit  int
+	inside []limited // of messages
 }
 
-func hasMap(m protoreflect.Message) bool {
-	fields := m.Descriptor().Fields()
+// limits are those of the fields of messages, by descriptor: each call is measured, and most fields have none.
+var limits sync.Map
+
+// limitsOf are the fields of a message to measure, in the order of its definition. No message of the spec contains one of its own kind.
+func limitsOf(m protoreflect.MessageDescriptor) []limited {
+	if known, ok := limits.Load(m); ok {
+		return known.([]limited)
+	}
+	var all []limited
+	fields := m.Fields()
 	for i := range fields.Len() {
-		if field := fields.Get(i); field.IsMap() && m.Has(field) {
-			return true
+		if l := limitsIn(fields.Get(i)); l.limit > 0 || l.inside != nil {
+			all = append(all, l)
 		}
 	}
-	return false
+	limits.Store(m, all)
+	return all
+}
+
+func limitsIn(field protoreflect.FieldDescriptor) limited {
+	l := limited{field: field}
+	switch {
+	case field.IsMap():
+		if field.MapValue().Kind() == protoreflect.StringKind {
+			l.limit = mapLimit
+		}
+	case field.Kind() == protoreflect.MessageKind:
+		l.inside = limitsOf(field.Message())
+	case field.Kind() == protoreflect.StringKind:
+		l.limit = limitOf(string(field.Name()))
+	}
+	return l
+}
+
+// sizesOf checks a message.
+func (f *findings) sizesOf(m proto.Message) {
+	f.keep("", tooBig)
+	message := m.ProtoReflect()
+	f.sizes(nil, message, limitsOf(message.Descriptor()))
 }
 
 // place is where a message stands: in a field of another one. Nil is the outermost.
@@ -61,61 +95,52 @@ func (p *place) prefix() string {
 	return p.in.prefix() + string(p.field.Name()) + "."
 }
 
-// sizes checks every string and map of a message, in the order of the message's definition.
-func (f *findings) sizes(in *place, m protoreflect.Message) {
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if !m.Has(field) {
-			continue
-		}
-		value := m.Get(field)
+// sizes checks every string and map of a message.
+func (f *findings) sizes(in *place, m protoreflect.Message, fields []limited) {
+	for _, l := range fields {
+		value := m.Get(l.field)
 		switch {
-		case field.IsMap():
-			f.mapSize(in, field, value.Map())
-		case field.IsList():
-			f.listSizes(in, field, value.List())
-		case field.Kind() == protoreflect.MessageKind:
-			f.sizes(&place{in, field}, value.Message())
-		case field.Kind() == protoreflect.StringKind:
-			f.atMost(in, field, len(value.String()), limitOf(string(field.Name())))
+		case l.field.IsMap():
+			f.mapSize(in, l, value.Map())
+		case l.field.IsList():
+			f.listSizes(in, l, value.List())
+		case l.inside == nil:
+			f.atMost(in, l, len(value.String()))
+		case value.Message().IsValid(): // it is set
+			f.sizes(&place{in, l.field}, value.Message(), l.inside)
 		}
 	}
 }
 
-func (f *findings) listSizes(in *place, field protoreflect.FieldDescriptor, list protoreflect.List) {
+func (f *findings) listSizes(in *place, l limited, list protoreflect.List) {
 	total := 0
 	for i := range list.Len() {
-		switch field.Kind() {
-		case protoreflect.MessageKind:
-			f.sizes(&place{in, field}, list.Get(i).Message())
-		case protoreflect.StringKind:
-			size := len(list.Get(i).String())
-			total += size
-			if field.Name() != "mount_flags" {
-				f.atMost(in, field, size, limitOf(string(field.Name())))
-			}
+		if l.inside != nil {
+			f.sizes(&place{in, l.field}, list.Get(i).Message(), l.inside)
+			continue
+		}
+		size := len(list.Get(i).String())
+		total += size
+		if l.field.Name() != mountFlags {
+			f.atMost(in, l, size)
 		}
 	}
-	if field.Name() == "mount_flags" {
-		f.atMost(in, field, total, mountFlagsLimit)
+	if l.field.Name() == mountFlags {
+		f.atMost(in, l, total)
 	}
 }
 
-func (f *findings) mapSize(in *place, field protoreflect.FieldDescriptor, m protoreflect.Map) {
-	if field.MapValue().Kind() != protoreflect.StringKind {
-		return
-	}
+func (f *findings) mapSize(in *place, l limited, m protoreflect.Map) {
 	total := 0
 	m.Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
 		total += len(k.String()) + len(v.String())
 		return true
 	})
-	f.atMost(in, field, total, mapLimit)
+	f.atMost(in, l, total)
 }
 
-func (f *findings) atMost(in *place, field protoreflect.FieldDescriptor, size, limit int) {
-	if limit > 0 && size > limit {
-		f.add(in.prefix()+string(field.Name()), tooBig, "has %d bytes, the limit is %d", size, limit)
+func (f *findings) atMost(in *place, l limited, size int) {
+	if size > l.limit {
+		f.add(in.prefix()+string(l.field.Name()), tooBig, "has %d bytes, the limit is %d", size, l.limit)
 	}
 }
