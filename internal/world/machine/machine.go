@@ -124,8 +124,8 @@ type Service struct {
 	Desc   *grpc.ServiceDesc
 	Server any
 	// Prompt promises that the server's methods never block, and change nothing of what they are
-	// asked. In memory they are then called on the caller's own stack, without a thread and a
-	// deadline, and with the caller's own request.
+	// asked and have answered. In memory they are then called on the caller's own stack, without a
+	// thread and a deadline, and with the caller's own request; the caller has their answer itself.
 	Prompt bool
 }
 

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 
 // memoryConn is a client of a socket in memory. It runs the server's handler in
 // the caller's goroutine, on copies of the messages, so that neither side can
-// change what the other holds; a prompt service reads the request itself.
+// change what the other holds; with a prompt service it shares what lies in them.
 type memoryConn struct {
 	machine *Memory
 	path    string
@@ -46,7 +47,7 @@ func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any,
 	transport := &memoryTransport{method: method}
 	seen, cancel := seenByServer(ctx)
 	defer cancel()
-	answer, err := server.handle(seen, transport, args)
+	answer, prompt, err := server.handle(seen, transport, args)
 	transport.report(opts)
 	switch {
 	case c.machine.isDead(server):
@@ -55,6 +56,8 @@ func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any,
 		return status.FromContextError(ctx.Err()).Err()
 	case err != nil:
 		return asStatus(err)
+	case prompt:
+		return shareMessage(reply, answer)
 	}
 	return copyMessage(reply, answer)
 }
@@ -85,8 +88,8 @@ func (m *Memory) isDead(l *memoryListener) bool {
 	return l.dead
 }
 
-// handle finds the method's handler and runs it.
-func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport, args any) (any, error) {
+// handle finds the method's handler and runs it. The answer of a prompt one may be shared.
+func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport, args any) (answer any, prompt bool, err error) {
 	serviceName, methodName, _ := strings.Cut(strings.TrimPrefix(transport.method, "/"), "/")
 	for _, service := range l.services {
 		if service.Desc.ServiceName != serviceName {
@@ -98,16 +101,18 @@ func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport,
 			}
 			seen := &callContext{Context: ctx, transport: transport}
 			if service.Prompt {
-				return method.Handler(service.Server, seen, func(any) error { return nil },
+				answer, err = method.Handler(service.Server, seen, func(any) error { return nil },
 					func(ctx context.Context, _ any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 						return handle(ctx, args)
 					})
+				return answer, true, err
 			}
-			return method.Handler(service.Server, seen, func(into any) error { return copyMessage(into, args) }, nil)
+			answer, err = method.Handler(service.Server, seen, func(into any) error { return copyMessage(into, args) }, nil)
+			return answer, false, err
 		}
-		return nil, status.Errorf(codes.Unimplemented, "unknown method %s for service %s", methodName, serviceName)
+		return nil, false, status.Errorf(codes.Unimplemented, "unknown method %s for service %s", methodName, serviceName)
 	}
-	return nil, status.Errorf(codes.Unimplemented, "unknown service %s", serviceName)
+	return nil, false, status.Errorf(codes.Unimplemented, "unknown service %s", serviceName)
 }
 
 // callContext is what a server gets to see of a client's context: deadline,
@@ -157,5 +162,15 @@ func copyMessage(into, from any) error {
 	}
 	proto.Reset(target)
 	proto.Merge(target, source)
+	return nil
+}
+
+// shareMessage replaces the content of one message by that of another; what lies below is then that of both.
+func shareMessage(into, from any) error {
+	target, source := reflect.ValueOf(into), reflect.ValueOf(from)
+	if target.Type() != source.Type() || source.IsNil() {
+		return copyMessage(into, from)
+	}
+	target.Elem().Set(source.Elem())
 	return nil
 }
