@@ -36,7 +36,7 @@ func (c *Component) EventFrom(source string, about store.Object, eventType, reas
 }
 
 func (c *Component) countEvent(source, kind string, about store.Object, eventType, reason, message string) int32 {
-	id := eventIdentity{source, about.GetUID(), kind, reason, message}
+	id := eventIdentity{source, about.GetUID(), kind, reason, message}.hash()
 	now := metav1.NewTime(c.Kernel.Now())
 	known, isKnown := c.events.find(id)
 	if isKnown {

@@ -19,7 +19,7 @@ func (c *Component) Report(about store.Object, eventType, reason, action, note s
 func (c *Component) ReportFrom(source string, about store.Object, eventType, reason, action, note string) {
 	note = c.again(reason, note)
 	kind := about.GetObjectKind().GroupVersionKind().Kind
-	id := eventIdentity{source, about.GetUID(), kind, reason, note}
+	id := eventIdentity{source, about.GetUID(), kind, reason, note}.hash()
 	now := metav1.NewMicroTime(c.Kernel.Now())
 	if known, ok := c.events.find(id); ok {
 		if known, ok := store.Get[*corev1.Event](c.Store, eventKey(about, known.name)); ok {

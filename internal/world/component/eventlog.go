@@ -17,7 +17,7 @@ const maxRecent = 4096
 // from 1 again. (trace m1) There are very many events, so that it keeps no more of each
 // than counting on takes.
 type eventLog struct {
-	places map[uint64]int32 // in events, by the hash of the identity; nil before the first
+	places map[eventHash]int32 // in events, by the hash of the identity; nil before the first
 	events []logged
 	newest int32
 	oldest int32
@@ -26,7 +26,7 @@ type eventLog struct {
 // logged is an event as this log wrote it last.
 type logged struct {
 	written
-	hash         uint64
+	hash         eventHash
 	newer, older int32 // places; none at the ends
 }
 
@@ -49,13 +49,15 @@ type eventIdentity struct {
 	kind, reason, message string
 }
 
-// hash is that of an identity. Two of one log that have the same one are as good as
+// eventHash is that of an identity. Two of one log that have the same one are as good as
 // impossible: it knows a few thousand.
-func (id eventIdentity) hash() uint64 {
-	hash := uint64(14695981039346656037)
+type eventHash uint64
+
+func (id eventIdentity) hash() eventHash {
+	hash := eventHash(14695981039346656037)
 	for _, text := range [...]string{id.source, string(id.about), id.kind, id.reason, id.message} {
 		for i := range len(text) {
-			hash = (hash ^ uint64(text[i])) * 1099511628211
+			hash = (hash ^ eventHash(text[i])) * 1099511628211
 		}
 		hash = (hash ^ 0xff) * 1099511628211
 	}
@@ -63,8 +65,8 @@ func (id eventIdentity) hash() uint64 {
 }
 
 // find is the event that a repetition counts up, if there is one.
-func (l *eventLog) find(id eventIdentity) (written, bool) {
-	at, ok := l.places[id.hash()]
+func (l *eventLog) find(hash eventHash) (written, bool) {
+	at, ok := l.places[hash]
 	if !ok {
 		return written{}, false
 	}
@@ -74,11 +76,10 @@ func (l *eventLog) find(id eventIdentity) (written, bool) {
 }
 
 // keep takes in an event, in the place of the one with its identity.
-func (l *eventLog) keep(id eventIdentity, e *corev1.Event) {
+func (l *eventLog) keep(hash eventHash, e *corev1.Event) {
 	if l.places == nil {
-		l.places, l.newest, l.oldest = map[uint64]int32{}, none, none
+		l.places, l.newest, l.oldest = map[eventHash]int32{}, none, none
 	}
-	hash := id.hash()
 	at, known := l.places[hash]
 	switch {
 	case known:

@@ -12,13 +12,13 @@ import (
 // client-go's recorder knows of the 4,096 events that it met last.
 func TestTheLogKnowsTheEventsThatItMetLast(t *testing.T) {
 	var log eventLog
-	id := func(i int) eventIdentity {
-		return eventIdentity{source: "kubelet", about: "1", kind: "Pod", reason: "Started", message: fmt.Sprint(i)}
+	id := func(i int) eventHash {
+		return eventIdentity{source: "kubelet", about: "1", kind: "Pod", reason: "Started", message: fmt.Sprint(i)}.hash()
 	}
 	event := func(i int) *corev1.Event {
 		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}, FirstTimestamp: metav1.Unix(int64(i), 0)}
 	}
-	knows := func(id eventIdentity) bool { _, ok := log.find(id); return ok }
+	knows := func(id eventHash) bool { _, ok := log.find(id); return ok }
 	assert.False(t, knows(id(0)))
 	for i := range maxRecent {
 		log.keep(id(i), event(i))
@@ -44,6 +44,6 @@ func TestTheLogKnowsTheEventsThatItMetLast(t *testing.T) {
 		{"default-scheduler", "1", "Pod", "Started", "0"}, {"kubelet", "2", "Pod", "Started", "0"},
 		{"kubelet", "1", "Node", "Started", "0"}, {"kubelet", "1", "Pod", "Failed", "0"},
 	} {
-		assert.False(t, knows(other), other)
+		assert.False(t, knows(other.hash()), other)
 	}
 }
