@@ -67,13 +67,13 @@ func controllerNames(r *csi.ControllerGetCapabilitiesResponse) Set {
 // ControllerCapability is the name of a capability, such as PUBLISH_UNPUBLISH_VOLUME; also
 // of VOLUME_CONDITION, which the bindings do not know any more.
 func ControllerCapability(c *csi.ControllerServiceCapability) string {
-	return capabilityName(c.GetRpc().GetType(), 11)
+	return capabilityName(c.GetRpc().GetType(), csi.ControllerServiceCapability_RPC_Type_name, 11)
 }
 
 func nodeNames(r *csi.NodeGetCapabilitiesResponse) Set {
 	names := make(Set, 0, len(r.GetCapabilities()))
 	for _, c := range r.GetCapabilities() {
-		names = append(names, capabilityName(c.GetRpc().GetType(), 4))
+		names = append(names, capabilityName(c.GetRpc().GetType(), csi.NodeServiceCapability_RPC_Type_name, 4))
 	}
 	return names
 }
@@ -89,9 +89,12 @@ func groupNames(r *csi.GroupControllerGetCapabilitiesResponse) Set {
 func capabilityName[T interface {
 	~int32
 	fmt.Stringer
-}](t T, condition T) string {
+}](t T, known map[int32]string, condition T) string {
 	if t == condition {
 		return volumeCondition
+	}
+	if name, ok := known[int32(t)]; ok { // as String has it, which looks for longer
+		return name
 	}
 	return t.String()
 }
