@@ -32,9 +32,9 @@ type (
 func (c *Simulation) addSidecars(d *driver) {
 	c.addLivenessProbes(d)
 	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: d.expandsOnNodes()}
-	elections := map[string]*sidecar.Election{}
+	elections, all := map[string]*sidecar.Election{}, d.Sidecars.OfController()
 	for _, p := range d.controllers() {
-		for _, s := range d.Sidecars.OfController() {
+		for _, s := range all {
 			if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) && !onNodes(s) {
 				if elections[s.Name()] == nil {
 					elections[s.Name()] = &sidecar.Election{}
@@ -44,7 +44,7 @@ func (c *Simulation) addSidecars(d *driver) {
 		}
 	}
 	for _, n := range c.nodes {
-		for _, s := range d.Sidecars.OfController() {
+		for _, s := range all {
 			if p := d.nodes[n.Name]; p != nil && onNodes(s) && !d.external(Sidecar(s.Name())) {
 				c.addNodeSidecar(s, p)
 			}
