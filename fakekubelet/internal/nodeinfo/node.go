@@ -71,6 +71,7 @@ func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change fun
 		return fmt.Errorf("encode annotation %s: %w", nodeIDAnnotation, err)
 	}
 	_, err = component.SetStatus(p, m.kubelet, m.key(), func(node *corev1.Node) {
+		node.Labels, node.Annotations = maps.Clone(node.Labels), maps.Clone(node.Annotations)
 		if len(ids) == 0 {
 			delete(node.Annotations, nodeIDAnnotation)
 		} else {

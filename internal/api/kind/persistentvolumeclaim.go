@@ -107,7 +107,7 @@ func withFinalizer(finalizers []string, name string) []string {
 	if slices.Contains(finalizers, name) {
 		return finalizers
 	}
-	return append(finalizers, name)
+	return append(slices.Clip(finalizers), name)
 }
 
 // classOf is the name of the claim's class, which older clients set by an

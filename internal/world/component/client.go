@@ -65,7 +65,7 @@ func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key,
 	return store.ModifyStatus(c.Store, key, change)
 }
 
-// SetStatus is PatchStatus for a change that sets fields of the status, and leaves what is in its lists and maps.
+// SetStatus is PatchStatus for a change that sets fields, and leaves what is in lists and maps.
 func SetStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch status")
 	if c.Chance != nil {

@@ -95,7 +95,7 @@ func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 // delete marks the object, removes it, or does one after the other: a grace
 // period is written down even when it is zero.
 func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
-	obj := withOwnMetadata(old)
+	obj := shallowCopy(old)
 	if res.Terminate != nil && res.Terminate(s.Timestamp(), obj) {
 		if d.dry {
 			return obj

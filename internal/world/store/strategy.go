@@ -94,6 +94,7 @@ const (
 	MainPart Part = iota
 	StatusPart
 	MetadataPart // of the object, by a client that is known to leave the rest alone
+	noPart       // what a draft has of its own that shares all that is behind pointers
 )
 
 // Write is a write that has been found valid. Old is nil when the object is created.

@@ -45,7 +45,7 @@ func (s *Store) ModifyStatusObject(res *Resource, key Key, change func(Object)) 
 
 // setStatus is SetStatus for callers that know the resource only at run time.
 func (s *Store) setStatus(res *Resource, key Key, change func(Object)) (Object, error) {
-	return s.patch(res, key, change, StatusPart, MetadataPart)
+	return s.patch(res, key, change, StatusPart, noPart)
 }
 
 func (s *Store) replace(res *Resource, given Object, what Part, opts ...WriteOption) (Object, error) {
@@ -84,6 +84,8 @@ func (s *Store) patch(res *Resource, key Key, change func(Object), what, own Par
 // has no business with.
 func (r *Resource) draft(old Object, what Part) Object {
 	switch {
+	case what == noPart:
+		return shallowCopy(old)
 	case what == MetadataPart:
 		return withOwnMetadata(old)
 	case r.Status:

@@ -48,8 +48,8 @@ func ModifyStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyStatusObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// SetStatus is ModifyStatus for a change that sets fields of the status: what is in its lists and maps or behind its pointers
-// must stay as it is, as of a Fork.
+// SetStatus is ModifyStatus for a change that sets fields: what is in lists and maps or behind pointers must stay as it is, in the
+// metadata, too.
 func SetStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.setStatus(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
