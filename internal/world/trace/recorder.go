@@ -61,18 +61,31 @@ func (r *Recorder) areFew() bool { return len(r.events) < fewEvents }
 
 // Add records an event that is complete.
 func (r *Recorder) Add(e Entry) *Event {
-	if r.areFew() {
-		e.Cluster = r.cluster
-		return r.add(e.Event())
-	}
-	event := e.event()
-	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), noExchange, noDiff
+	event := r.sited(&e)
 	event.keepExchange(&e)
 	if diff := e.diff(); diff != *noDiff {
 		kept := diff // so that only what is kept is allocated
 		event.Diff = &kept
 	}
-	return r.add(&event)
+	return r.add(event)
+}
+
+// sited is the event of an entry, without exchange and diff. Among few it has a site of its own.
+func (r *Recorder) sited(e *Entry) *Event {
+	var event *Event
+	if r.areFew() {
+		whole := &struct { // in one piece
+			event Event
+			site  Site
+		}{e.event(), r.site(e)}
+		event = &whole.event
+		event.Site = &whole.site
+	} else {
+		kept := e.event()
+		event, kept.Site = &kept, r.sites.shared(r.site(e))
+	}
+	event.Exchange, event.Diff = noExchange, noDiff
+	return event
 }
 
 func (r *Recorder) site(e *Entry) Site {
@@ -127,8 +140,14 @@ func (r *Recorder) Begin(e Entry) *Event {
 
 func (r *Recorder) begun(e Entry) *Event {
 	if r.areFew() {
-		e.Cluster = r.cluster
-		return e.Event()
+		whole := &struct { // in one piece
+			event    Event
+			site     Site
+			exchange Exchange
+		}{e.event(), r.site(&e), e.exchange()}
+		event := &whole.event
+		event.Site, event.Exchange, event.Diff = &whole.site, &whole.exchange, noDiff
+		return event
 	}
 	event, exchange := e.event(), e.exchange()
 	event.Site, event.Exchange, event.Diff = r.sites.shared(r.site(&e)), &exchange, noDiff
