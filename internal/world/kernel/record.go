@@ -99,8 +99,9 @@ func (e Event) String() string {
 // Recorder keeps the scheduling events of a run, or holds a second run against
 // them and stops it at the first difference.
 type Recorder struct {
-	events  []Event
+	events  []Event // of a run that is not compared
 	against []Event
+	seen    int
 	compare bool
 	parted  *Divergence
 	clock   string // why the real clock decides; empty if it does not
@@ -110,7 +111,7 @@ type Recorder struct {
 func (r *Recorder) Against() *Recorder { return &Recorder{against: r.events, compare: true} }
 
 // Events is the number of events seen so far.
-func (r *Recorder) Events() int { return len(r.events) }
+func (r *Recorder) Events() int { return r.seen }
 
 // Divergence is where two runs parted that should have been alike.
 type Divergence struct {
@@ -165,17 +166,20 @@ func (r *Recorder) Err() error {
 	if r.parted != nil {
 		return r.parted
 	}
-	if i := len(r.events); r.compare && i < len(r.against) {
+	if i := r.seen; r.compare && i < len(r.against) {
 		return r.diverge(i, &r.against[i], nil)
 	}
 	return nil
 }
 
 func (r *Recorder) event(e Event) error {
-	i := len(r.events)
-	r.events = append(r.events, e)
+	i := r.seen
+	r.seen++
 	switch {
-	case !r.compare || r.parted != nil:
+	case !r.compare:
+		r.events = append(r.events, e)
+		return nil
+	case r.parted != nil:
 		return nil
 	case i >= len(r.against):
 		r.parted = r.diverge(i, nil, &e)
