@@ -16,7 +16,9 @@ func podConditions(conditions []corev1.PodCondition) (errs field.ErrorList) {
 		if c.ObservedGeneration < 0 {
 			errs = append(errs, wholeNumber(at("observedGeneration"), c.ObservedGeneration)...)
 		}
-		if c.Type != corev1.PodScheduled && c.Type != corev1.PodReady && c.Type != corev1.PodInitialized {
+		switch c.Type {
+		case corev1.PodScheduled, corev1.PodInitialized, corev1.PodReadyToStartContainers, corev1.ContainersReady, corev1.PodReady:
+		default:
 			errs = append(errs, qualifiedName(at("Type"), string(c.Type))...)
 		}
 	}
@@ -30,18 +32,19 @@ func wholeNumber(at *field.Path, n int64) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, n, "must be a non-negative integer")}
 }
 
+var podIPs, hostIPs = field.NewPath("status", "podIPs"), field.NewPath("status", "hostIPs")
+
 // podAddresses checks the addresses of a pod and of its node; what was there before stays valid.
 func podAddresses(now, was *corev1.PodStatus) field.ErrorList {
 	ofPod := func(ip corev1.PodIP) string { return ip.IP }
-	errs := addressPair(field.NewPath("status", "podIPs"), now.PodIPs, was.PodIPs, ofPod)
+	errs := addressPair(podIPs, now.PodIPs, was.PodIPs, ofPod)
 	if len(now.HostIPs) == 0 {
 		return errs
 	}
-	at := field.NewPath("status", "hostIPs")
 	if first := now.HostIPs[0].IP; now.HostIP != first {
-		errs = append(errs, field.Invalid(at.Index(0).Child("ip"), first, "must be equal to `hostIP`"))
+		errs = append(errs, field.Invalid(hostIPs.Index(0).Child("ip"), first, "must be equal to `hostIP`"))
 	}
-	return append(errs, addressPair(at, now.HostIPs, was.HostIPs, func(ip corev1.HostIP) string { return ip.IP })...)
+	return append(errs, addressPair(hostIPs, now.HostIPs, was.HostIPs, func(ip corev1.HostIP) string { return ip.IP })...)
 }
 
 // addressPair checks that addresses are one of each family at most. Addresses that stay were checked when they came.

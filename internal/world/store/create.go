@@ -143,5 +143,5 @@ func (r *Resource) validateMetadata(obj Object) (errs field.ErrorList) {
 // closer look; its namespace exists.
 func hasLittleMetadata(obj Object) bool {
 	return !slices.ContainsFunc(obj.GetFinalizers(), isOdd) && obj.GetGenerateName() == "" && mayHaveLabels(obj.GetLabels(), nil) && mayHaveAnnotations(obj.GetAnnotations(), nil) &&
-		len(obj.GetOwnerReferences()) == 0 && len(obj.GetManagedFields()) == 0
+		len(validation.ValidateOwnerReferences(obj.GetOwnerReferences(), metadataPath)) == 0 && len(obj.GetManagedFields()) == 0
 }
