@@ -1,6 +1,8 @@
 package fakekubelet
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -49,15 +51,11 @@ var healthEvents = map[corev1.NodeConditionType]string{
 // announce emits an event of each condition that becomes another one than it was: of
 // readiness only if there was one. [pkg/kubelet/nodestatus/setters.go]
 func (k *Kubelet) announce(before []corev1.NodeCondition) {
-	status := map[corev1.NodeConditionType]corev1.ConditionStatus{}
-	for _, was := range before {
-		status[was.Type] = was.Status
-	}
 	for _, is := range k.conditions(nil) {
-		was, known := status[is.Type]
+		was := slices.IndexFunc(before, func(c corev1.NodeCondition) bool { return c.Type == is.Type })
 		reason := healthEvents[is.Type]
 		switch {
-		case was == is.Status, !known && reason == "":
+		case was >= 0 && before[was].Status == is.Status, was < 0 && reason == "":
 			continue
 		case reason == "" && is.Status == corev1.ConditionTrue:
 			reason = "NodeReady"
