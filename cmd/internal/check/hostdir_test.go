@@ -75,6 +75,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "system-calls/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"device-remembered", "share/blocks-in-turns", "data lost: "},
+	{"limit-too-high", "share/up-to-the-limit", "ControllerPublishVolume fails for good: ResourceExhausted: node node-a has 3 of 3 volumes"},
 	{"unpublish-removes-parent", "life/filesystem", "NodeUnpublishVolume removes what the driver has not made: /var/lib/kubelet/pods/"},
 	{"socket-stays", "crash-driver/NodeStageVolume", "does not start again: start driver hostdir.csi.csisim.dev on node-a: program exited before it answered: exit status 1"},
 	{"unpublish-removes-content", "in-use/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
@@ -133,6 +135,9 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 			subject := hostdir(program, d.name)
 			if strings.HasPrefix(d.trial, "inline/") {
 				subject = withInline(subject, "also", true, storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral)
+			}
+			if d.trial == "share/up-to-the-limit" {
+				subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--max-volumes=3")
 			}
 			card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, d.trial)
 			assert.Contains(t, verdicts(card), d.verdict)

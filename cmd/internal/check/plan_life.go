@@ -98,6 +98,26 @@ func sharing(p *plan) {
 		s.running(part)
 		s.down([]claim{data, logs}, part)
 	})
+	blocks := []claim{blockData, {name: "logs", form: block, access: oneNodeRW}}
+	p.try("share", "blocks-in-turns", "A raw block volume is used, then another one beside it, which may get the device that the first one had.", []string{p.needsKind(block, oneNodeRW), p.fits(2)}, func(s *script) {
+		other, again := pod{name: "other", node: nodeA, claims: blocks[1:]}, pod{name: "again", node: nodeA, claims: blocks[:1]}
+		s.up(blocks[:1], web(nodeA, blocks[0]))
+		s.end(web(nodeA, blocks[0]))
+		s.detached()
+		s.up(blocks[1:], other)
+		s.run(again)
+		s.down(blocks, other, again)
+	})
+	p.try("share", "up-to-the-limit", "A node has as many volumes as NodeGetInfo allows.", []string{p.isLimited()}, func(s *script) {
+		var claims []claim
+		var pods []pod
+		for i := range p.facts.MaxVolumes {
+			c := claim{name: fmt.Sprintf("data-%d", i), form: filesystem, access: oneNodeRW}
+			claims = append(claims, c)
+			pods = append(pods, pod{name: fmt.Sprintf("web-%d", i), node: nodeA, claims: []claim{c}})
+		}
+		s.life(claims, pods...)
+	})
 	p.try("share", "many-volumes", "Many pods with a volume each come and go at once.", []string{p.fits(manyVolumes)}, func(s *script) {
 		var claims []claim
 		var pods []pod
@@ -108,6 +128,20 @@ func sharing(p *plan) {
 		}
 		s.life(claims, pods...)
 	})
+}
+
+// mostLimited is the highest limit that is tried: each volume takes its time.
+const mostLimited = 40
+
+// isLimited says why a node cannot be filled.
+func (p *plan) isLimited() string {
+	switch limit := p.facts.MaxVolumes; {
+	case limit <= 0:
+		return "NodeGetInfo names no limit"
+	case limit > mostLimited:
+		return fmt.Sprintf("NodeGetInfo allows a node %d volumes, more than the %d that are tried", limit, mostLimited)
+	}
+	return p.fits(1)
 }
 
 // fits says why so many volumes cannot be on a node.

@@ -58,6 +58,8 @@ const (
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
 	UnpublishRemovesContent  Behaviour = "unpublish-removes-content"
 	UnpublishRemovesParent   Behaviour = "unpublish-removes-parent"
+	LimitTooHigh             Behaviour = "limit-too-high"
+	DeviceRemembered         Behaviour = "device-remembered"
 	SocketStays              Behaviour = "socket-stays"
 	StartUnmounts            Behaviour = "start-unmounts"
 	ExpandLeavesDevice       Behaviour = "expand-leaves-device"
@@ -122,6 +124,8 @@ var catalogue = []struct {
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
 	{UnpublishRemovesContent, "NodeUnpublishVolume removes the target with all that is in it, unmounted or not"},
+	{LimitTooHigh, "NodeGetInfo allows one volume more than can be attached"},
+	{DeviceRemembered, "NodePublishVolume takes the loop device that a block volume had when it was published first"},
 	{UnpublishRemovesParent, "NodeUnpublishVolume removes the directory of the target, which is the kubelet's"},
 	{SocketStays, "a driver that was killed does not start again, since its socket is there already"},
 	{StartUnmounts, "the node service unmounts all that it knows of when it starts"},

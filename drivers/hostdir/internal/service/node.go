@@ -29,6 +29,8 @@ type node struct {
 	restarted bool
 	// inlines has the ids of the inline volumes that this instance has published: calls for several overlap.
 	inlines sync.Map
+	// devices has the loop devices that broken.DeviceRemembered takes for those of volumes.
+	devices sync.Map
 	// fencing is held to change what a fence does, and by what publishes meanwhile.
 	fencing sync.RWMutex
 }
@@ -62,6 +64,9 @@ func unmountAll(ledger placement.Ledger) error {
 
 func (n *node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeGetInfoResponse, error) {
 	info := &csi.NodeGetInfoResponse{NodeId: n.cfg.NodeID, MaxVolumesPerNode: n.cfg.MaxVolumes}
+	if n.cfg.Broken.Has(broken.LimitTooHigh) {
+		info.MaxVolumesPerNode = n.cfg.MaxVolumes + 1
+	}
 	if len(n.cfg.Topology) > 0 {
 		info.AccessibleTopology = &csi.Topology{Segments: n.cfg.Topology}
 	}

@@ -152,6 +152,10 @@ func (n *node) source(v backend.Volume, staging string, readOnly bool) (string, 
 		if err != nil {
 			return "", err
 		}
+		if n.cfg.Broken.Has(broken.DeviceRemembered) {
+			first, _ := n.devices.LoadOrStore(v.ID, devices[0].Path)
+			return first.(string), nil
+		}
 		return devices[0].Path, nil
 	}
 	table, err := mount.Read()
