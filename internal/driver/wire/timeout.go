@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 const (
@@ -70,7 +71,11 @@ func (c *call) deliverUntilDue(p *kernel.Process, f *fault.Fault, answer proto.M
 	defer hold.Release()
 	c.patience = new(programPatience)
 	err := c.deliver(p, answer)
-	if !errors.Is(err, errHeld) {
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, errHeld) { // on a busy computer the deadline may pass before the first change
+		c.windUp(hold)
 		return err
 	}
 	c.wire.World.Kernel.LetClockDecide(fmt.Sprintf("the deadline of %s passed while the driver worked on it: how it ends that is up to the real clock", c.method))
@@ -78,10 +83,15 @@ func (c *call) deliverUntilDue(p *kernel.Process, f *fault.Fault, answer proto.M
 	goesOn := time.AfterFunc(2*programPatience, hold.Release)
 	defer goesOn.Stop()
 	err = c.deliver(p, answer)
+	c.windUp(hold)
+	return err
+}
+
+// windUp lets the program end what it does for a call whose deadline has passed.
+func (c *call) windUp(hold *machine.Hold) {
 	c.wire.windingUp.begin(c)
 	hold.Release()
 	c.awaitQuiet()
-	return err
 }
 
 // awaitQuiet waits, in wall time, until the called program and all that it has started wait for something.

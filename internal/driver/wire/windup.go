@@ -13,14 +13,16 @@ const (
 	// windingUp is how long, in wall time, a program may take to end what it does for a call whose deadline has passed. Its caller asks
 	// again after half a second at the earliest, which takes no wall time here.
 	windingUp = 2 * time.Second
-	// busyPause is how long, in wall time, ABORTED of such a program is kept back while it may still be winding up.
-	busyPause = 100 * time.Millisecond
+	// busy is how long, in wall time, it may say that it has not ended: on a busy computer an unmount takes seconds.
+	busy = 6 * time.Second
+	// busyPause is how long, in wall time, it is left alone then, until it is asked again.
+	busyPause = 20 * time.Millisecond
 )
 
 // windUps are the volumes for which a program may still be busy with a call whose deadline has passed.
 type windUps map[string]time.Time // until when, by driver and volume
 
-func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(windingUp) }
+func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(busy) }
 
 func (u windUps) of(c *call) (until time.Time, ok bool) {
 	if len(u) == 0 {
@@ -30,8 +32,8 @@ func (u windUps) of(c *call) (until time.Time, ok bool) {
 	return until, ok
 }
 
-// unhurried is a client of a program that may be busy until some time. Its callers try again soon, which takes no wall time here:
-// ABORTED, by which it says so, is kept back.
+// unhurried is a client of a program that may be busy until some time. Its callers try again soon, which takes no wall time here: when it
+// says so, by ABORTED, it is asked again until then.
 type unhurried struct {
 	grpc.ClientConnInterface
 	until time.Time
@@ -39,9 +41,11 @@ type unhurried struct {
 
 // Invoke makes a call.
 func (u unhurried) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
-	err := u.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
-	if status.Code(err) == codes.Aborted && time.Now().Before(u.until) {
+	for {
+		err := u.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+		if status.Code(err) != codes.Aborted || ctx.Err() != nil || time.Now().After(u.until) {
+			return err
+		}
 		time.Sleep(busyPause)
 	}
-	return err
 }
