@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,13 +157,6 @@ func (o *ObjectCondition) object(wrong *error) expect.Object {
 
 // String is the condition in words: pod web in phase Running.
 func (o *ObjectCondition) String() string { return o.object(nil).String() }
-
-// look says whether the condition holds now and, if not, what is there instead.
-func (o *ObjectCondition) look(s *store.Store) (holds bool, got string, err error) {
-	var wrong error
-	holds, got, err = o.object(&wrong).Look(s)
-	return holds, got, errors.Join(wrong, err)
-}
 
 // failure says that the condition does not hold.
 func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {

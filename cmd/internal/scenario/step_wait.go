@@ -177,10 +177,13 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 		got    string
 		failed error
 	)
+	object := o.object(&failed)
 	err := r.cluster.WaitFor(o.String(), limit, func() bool {
 		if now := r.store().Revision(); now != seen {
+			var wrong error
 			seen = now
-			holds, got, failed = o.look(r.store())
+			holds, got, wrong = object.Look(r.store())
+			failed = errors.Join(failed, wrong)
 		}
 		return holds || failed != nil
 	})
