@@ -49,9 +49,9 @@ type Rank int
 const (
 	Dies     Rank = iota - 1 // the driver's program ends by itself
 	Breach                   // of the CSI spec, in an answer
-	NoEffect                 // a call that answers OK and does nothing: another one may have spoilt it
+	NoEffect                 // a call that answers OK and does nothing, as another one may have spoilt it, or one that takes away what others use
 	Refuses                  // a call that fails for good
-	Spoils                   // data, or what is another's
+	Spoils                   // data
 	Leaks                    // something is left behind
 	Waits                    // something never came about
 )

@@ -205,12 +205,12 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
-		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers",
+		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/block",
 		"the driver lacks EXPAND_VOLUME for ControllerExpandVolume: grow/driver-killed-ControllerExpandVolume",
 		"the driver lacks EXPAND_VOLUME for NodeExpandVolume: grow/driver-killed-NodeExpandVolume",
-		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/driver-killed " +
+		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/larger snapshot/larger-block snapshot/driver-killed " +
 			"snapshot/driver-killed-restoring group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed",
-		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/driver-killed-cloning",
+		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-source-deleted snapshot/driver-killed-cloning",
 		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
 			"lost/ControllerUnpublishVolume timed-out/ControllerPublishVolume timed-out/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
 			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
