@@ -27,6 +27,8 @@ type Facts struct {
 	// InlineRefused is the answer with which a node refuses the inline volumes that the CSIDriver
 	// object offers; empty if it does not.
 	InlineRefused string
+	// MountOptionRefused is the answer with which the driver refuses a volume with a mount option; empty if it does not.
+	MountOptionRefused string
 	// Addons is what it says of CSI-Addons.
 	Addons sim.AddonsPromise
 	// MaxVolumes is how many volumes a node can have; 0 is any number.

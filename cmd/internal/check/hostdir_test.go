@@ -170,6 +170,21 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only").Remarks(), "a sound driver")
 }
 
+// The CSI spec makes no duty of mount options, and Kubernetes never looks for them.
+func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
+	const trial, remark = "life/mount-options", "NodePublishVolume ignores mount_flags: the mount at /var/lib/kubelet/pods/"
+	program := buildHostdir(t)
+	ignoring := hostdir(program, "mount-flags-ignored")
+	card := checked(t, ignoring, check.RunOptions{WorkDir: workDir(t)}, trial)
+	assert.Empty(t, verdicts(card))
+	require.Len(t, card.Remarks(), 1)
+	assert.Contains(t, card.Remarks()[0].Verdict, remark)
+	assert.Contains(t, verdicts(checked(t, ignoring, check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)), remark)
+
+	sound := checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)
+	assert.Equal(t, check.Totals{Passed: 1}, counted(sound))
+}
+
 // wasteful are defects that harm nobody in a container: it ends with its program, and its memory may be bounded.
 var wasteful = []string{"stage-hoards-memory", "start-leaves-process"}
 
@@ -208,7 +223,7 @@ func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	for _, d := range defects {
 		known[d.name] = true
 	}
-	for _, d := range append(slices.Clone(remarkable), wasteful...) {
+	for _, d := range slices.Concat(remarkable, wasteful, []string{"mount-flags-ignored"}) {
 		known[d] = true
 	}
 	for _, d := range dayTwoDefects {

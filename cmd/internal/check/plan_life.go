@@ -35,6 +35,10 @@ func lives(p *plan) {
 		s.run(reader)
 		s.down([]claim{data}, reader)
 	})
+	p.try("life", "mount-options", "The mount options of the StorageClass are those of the mount that a pod uses.", []string{p.needsProgram(), p.needsMountOption()}, func(s *script) {
+		s.facts = s.facts.withMountOption()
+		s.life([]claim{data}, web(nodeA, data))
+	})
 	p.try("life", "used-again", "Three pods use a volume, one after the other.", nil, func(s *script) {
 		s.claim(data)
 		for i := range 3 {
@@ -45,6 +49,14 @@ func lives(p *plan) {
 		}
 		s.unclaim(data)
 	})
+}
+
+// needsMountOption: the CSI spec lets a driver refuse it.
+func (p *plan) needsMountOption() string {
+	if p.facts.MountOptionRefused == "" {
+		return ""
+	}
+	return "no volume with the mount option " + mountOption + ": " + p.facts.MountOptionRefused
 }
 
 // accessModes: volumes that one pod, one node or many nodes may use.

@@ -46,7 +46,10 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 			return f, err
 		}
 	}
-	return f, f.tryKinds(ctx, o)
+	if err := f.tryKinds(ctx, o); err != nil {
+		return f, err
+	}
+	return f, f.tryMountOption(ctx, o)
 }
 
 // noMounts says why the machine permits no mounts to a driver program. A user who
@@ -203,6 +206,62 @@ func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 				answer = path.Base(e.Method) + " " + answerOf(e)
 			case "":
 				answer = ""
+			}
+		}
+	}
+	return answer
+}
+
+// mountOption is one that every file system and every bind mount takes.
+const mountOption = "noexec"
+
+// withMountOption are the facts of a driver whose volumes have the option.
+func (f *Facts) withMountOption() *Facts {
+	with := *f
+	if !slices.Contains(with.subject.MountOptions, mountOption) {
+		with.subject.MountOptions = append(slices.Clone(with.subject.MountOptions), mountOption)
+	}
+	return &with
+}
+
+// tryMountOption asks for a volume with a mount option, which a driver may refuse.
+func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
+	if f.NoMounts != "" || f.subject.Driver.Mock != nil {
+		return nil
+	}
+	s := &script{facts: f.withMountOption(), immediate: true}
+	s.apply(data)
+	s.apply(web(nodeA, data))
+	s.step("advance: 1m")
+	s.step("delete: {pod: web}")
+	s.step("advance: 1m")
+	s.step("delete: {pvc: %s}", data.name)
+	s.step("advance: 5m")
+	text, err := s.text("mount-option", "Whether the driver takes a mount option.")
+	if err != nil {
+		return err
+	}
+	result, err := f.observe(ctx, "mount-option", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	if err != nil {
+		return err
+	}
+	f.MountOptionRefused = refusedOption(result)
+	return nil
+}
+
+// refusedOption is the last answer with which a driver keeps a volume with a mount option from being used; empty if the volume is
+// published. Whatever the code is: mount(8) may have refused the option.
+func refusedOption(r *scenario.Result) (answer string) {
+	for _, e := range r.Trace {
+		if e.Kind != trace.Call {
+			continue
+		}
+		switch e.Request.(type) {
+		case *csi.CreateVolumeRequest, *csi.ControllerPublishVolumeRequest, *csi.NodeStageVolumeRequest, *csi.NodePublishVolumeRequest:
+			if e.Code != "" {
+				answer = path.Base(e.Method) + " " + answerOf(e)
+			} else if e.Method == "Node/NodePublishVolume" {
+				return ""
 			}
 		}
 	}

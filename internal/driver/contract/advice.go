@@ -10,6 +10,9 @@ func Advice(violation string) string {
 	case strings.Contains(violation, " "+ignoresReadonly+": "):
 		return "if the driver binds and then remounts with ro: a remount reaches no other mount namespace, so that only the driver's " +
 			"own mount is read-only (mount_namespaces(7)); bind a mount that is read-only already, or use mount_setattr(2) before move_mount(2)"
+	case strings.Contains(violation, " "+ignoresFlags+": "):
+		return "mount_flags are the mountOptions of the StorageClass: mount with them in NodeStageVolume or, if the driver does not stage, in NodePublishVolume, " +
+			"or refuse them with InvalidArgument; of a bind mount a remount reaches no other mount namespace (mount_namespaces(7))"
 	}
 	return ""
 }

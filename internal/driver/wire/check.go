@@ -29,6 +29,7 @@ func (w *Wire) check(c *call, err error) {
 		w.learnNode(c)
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
 		found = append(found, c.checkTarget()...)
+		found = append(found, c.checkFlags()...)
 		found = append(found, c.checkUndone()...)
 		found = append(found, c.checkDevice()...)
 	}
@@ -79,6 +80,24 @@ func (c *call) checkTarget() []contract.Violation {
 		return nil
 	}
 	return c.seen(contract.CheckTarget(c.method, request, info.Mode()), "what was asked for lies at the target path: a directory or a block device")
+}
+
+// checkFlags looks whether the mount that is published has the flags that were asked for. Machines in memory know none.
+func (c *call) checkFlags() []contract.Violation {
+	request, ok := c.request.(*csi.NodePublishVolumeRequest)
+	if !ok || c.site.Machine == nil || InProcess(c.site.Machine) || !contract.ShowsFlags(request) {
+		return nil
+	}
+	mounts, err := c.site.Machine.Mounts()
+	if err != nil {
+		return nil
+	}
+	for _, m := range slices.Backward(mounts) { // the topmost
+		if m.Target == request.GetTargetPath() {
+			return c.seen(contract.CheckFlags(c.method, request, m.Options), "the mount at the target path has the mount flags that were asked for")
+		}
+	}
+	return nil // what is not mounted shows elsewhere
 }
 
 // seen records that a rule was kept which only the machine shows, if nothing was found.

@@ -60,6 +60,7 @@ const (
 	UnpublishRemovesParent   Behaviour = "unpublish-removes-parent"
 	LimitTooHigh             Behaviour = "limit-too-high"
 	DeviceRemembered         Behaviour = "device-remembered"
+	MountFlagsIgnored        Behaviour = "mount-flags-ignored"
 	SocketStays              Behaviour = "socket-stays"
 	StartUnmounts            Behaviour = "start-unmounts"
 	ExpandLeavesDevice       Behaviour = "expand-leaves-device"
@@ -127,6 +128,7 @@ var catalogue = []struct {
 	{LimitTooHigh, "NodeGetInfo allows one volume more than can be attached"},
 	{DeviceRemembered, "NodePublishVolume takes the loop device that a block volume had when it was published first"},
 	{UnpublishRemovesParent, "NodeUnpublishVolume removes the directory of the target, which is the kubelet's"},
+	{MountFlagsIgnored, "NodePublishVolume mounts without the mount flags that it was asked for"},
 	{SocketStays, "a driver that was killed does not start again, since its socket is there already"},
 	{StartUnmounts, "the node service unmounts all that it knows of when it starts"},
 	{ExpandLeavesDevice, "NodeExpandVolume reports the new size of a block volume and leaves its loop device as it is"},

@@ -80,6 +80,9 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 	if n.cfg.Broken.Has(broken.IgnoreReadOnly) {
 		flags &^= mount.ReadOnly
 	}
+	if n.cfg.Broken.Has(broken.MountFlagsIgnored) {
+		flags &= mount.ReadOnly
+	}
 	if n.cfg.Broken.Misplaces() && !v.Block {
 		return n.cfg.Broken.Misplace(source, p.Path)
 	}

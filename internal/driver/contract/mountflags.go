@@ -1,0 +1,37 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+)
+
+// shownFlags are the mount flags that any file system and any bind mount takes, and that the mount itself shows.
+var shownFlags = []string{"nodev", "noexec", "nosuid"}
+
+// ShowsFlags says that the mount that NodePublishVolume makes has to show flags of the request.
+func ShowsFlags(request *csi.NodePublishVolumeRequest) bool { return len(flagsToShow(request)) > 0 }
+
+func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
+	for _, flag := range request.GetVolumeCapability().GetMount().GetMountFlags() {
+		if slices.Contains(shownFlags, flag) {
+			wanted = append(wanted, flag)
+		}
+	}
+	return wanted
+}
+
+// CheckFlags holds the options of the mount at the target path, after NodePublishVolume was answered with OK, against the mount flags
+// that it was given. The CSI spec calls them what can be used: it is a remark.
+func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) (found []Violation) {
+	for _, flag := range flagsToShow(request) {
+		if !slices.Contains(options, flag) {
+			found = append(found, Violation{Method: method, Rule: ignoresFlags, Remark: true,
+				Detail: fmt.Sprintf("the mount at %s, seen from the node, is without %s", request.GetTargetPath(), flag)})
+		}
+	}
+	return found
+}
+
+const ignoresFlags = "ignores mount_flags"
