@@ -39,7 +39,7 @@ func (w *podWorker) dataUses() []datacheck.Use {
 		use := datacheck.Use{
 			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: node,
 			Volume: datacheck.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
-			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name),
+			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name), ForWriting: spec.ForWriting(),
 		}
 		if use.Block {
 			use.Path = csi.BlockPublishPath(w.pod.UID, spec.Name)

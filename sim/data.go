@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -21,7 +24,23 @@ func (c *Simulation) startDataCheck() {
 		c.lost = append(c.lost, text)
 		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
 	}
+	c.data.MayBeReadOnly = func(datacheck.Use) bool {
+		return slices.ContainsFunc(c.World.Trace.Events(), mayMakeReadOnly)
+	}
 	c.data.OnWrite = func(u datacheck.Use) { c.promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
+}
+
+// mayMakeReadOnly reports whether volumes may be read-only after an event that Kubernetes asked to be written to: a file system is
+// that has met an error, and CSI-Addons and changed attributes may ask for it.
+func mayMakeReadOnly(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.FaultFired:
+		return true
+	case trace.Call:
+		service, _, ofAddons := strings.Cut(e.Method, ".")
+		return e.Injected != "" || ofAddons && service != "identity" || e.Method == "Controller/ControllerModifyVolume"
+	}
+	return false
 }
 
 // ReadData lets all pods that run read once more what was written to their volumes.

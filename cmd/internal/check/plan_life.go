@@ -96,6 +96,14 @@ func sharing(p *plan) {
 		s.running(b)
 		s.down([]claim{data}, b)
 	})
+	p.try("share", "read-only-beside", "A pod has a volume read-only beside one that writes, and a third one writes after it.", nil, func(s *script) {
+		reader := pod{name: "reader", node: nodeA, claims: []claim{data}, readOnly: true}
+		again := pod{name: "again", node: nodeA, claims: []claim{data}}
+		s.up([]claim{data}, web(nodeA, data))
+		s.run(reader)
+		s.run(again)
+		s.down([]claim{data}, web(nodeA, data), reader, again)
+	})
 	p.try("share", "two-volumes-one-pod", "A pod uses two volumes.", nil, func(s *script) {
 		logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
 		s.life([]claim{data, logs}, web(nodeA, data, logs))

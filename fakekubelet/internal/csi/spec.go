@@ -1,6 +1,8 @@
 package csi
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -80,6 +82,13 @@ func (s *Spec) mountFlags() []string {
 		return nil
 	}
 	return s.PV.Spec.MountOptions
+}
+
+// ForWriting says that nothing that the driver is told of the volume is read-only: the pod's wish, access modes, mount options, the
+// attachment. Inline volumes may be read-only by their nature.
+func (s *Spec) ForWriting() bool {
+	return !s.ReadOnly && s.PV != nil && !s.PV.Spec.CSI.ReadOnly && !slices.Contains(s.PV.Spec.MountOptions, "ro") &&
+		!slices.Contains(s.PV.Spec.AccessModes, corev1.ReadOnlyMany)
 }
 
 func (s *Spec) attributes() map[string]string {

@@ -5,9 +5,11 @@
 package datacheck
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"syscall"
 	"time"
 
 	"github.com/csisim/csisim/internal/world/machine"
@@ -32,6 +34,9 @@ type Use struct {
 	Block bool
 	// Writable says that a container may write.
 	Writable bool
+	// ForWriting says that nothing of the volume that the driver is told is read-only either: its access modes, its mount
+	// options, its attachment.
+	ForWriting bool
 }
 
 // Machine is a node, as far as the volumes are concerned that are published there.
@@ -50,6 +55,9 @@ type Check struct {
 	OnViolation func(Use, string)
 	// OnWrite is called when a container has written. Default: none.
 	OnWrite func(Use)
+	// MayBeReadOnly says whether something in the run may have made a volume read-only, beside what the driver was asked for by
+	// Kubernetes. Default: nothing has.
+	MayBeReadOnly func(Use) bool
 	// Serves says whether the driver runs on the node: without it, what is mounted
 	// need not be readable.
 	Serves func(driver, node string) bool
@@ -193,12 +201,24 @@ func (c *Check) copied(u Use, of origin, found content) bool {
 
 func (c *Check) write(u Use) {
 	next := c.written[u.Volume].Get(place(u)).generation + 1
-	if put(u, next) == nil { // a volume may be full, or read-only for the pod's node
-		c.remember(u, record{generation: next, pod: u.Pod, node: u.Node, since: c.Now()})
-		if c.OnWrite != nil {
-			c.OnWrite(u)
-		}
+	if err := put(u, next); err != nil { // a volume may be full, or read-only for the pod's node
+		c.refused(u, err)
+		return
 	}
+	c.remember(u, record{generation: next, pod: u.Pod, node: u.Node, since: c.Now()})
+	if c.OnWrite != nil {
+		c.OnWrite(u)
+	}
+}
+
+// refused judges a volume that a container cannot write to, which is no wonder if nobody could.
+func (c *Check) refused(u Use, err error) {
+	wrote := c.written[u.Volume].Get(place(u))
+	if !u.ForWriting || wrote.pod == "" || !errors.Is(err, syscall.EROFS) || c.MayBeReadOnly != nil && c.MayBeReadOnly(u) {
+		return
+	}
+	c.report(u, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only, which nobody has asked for: it has %v",
+		u.Pod, u.Name, u.Path, u.Node, wrote))
 }
 
 func (c *Check) remember(u Use, r record) {
@@ -207,12 +227,16 @@ func (c *Check) remember(u Use, r record) {
 	c.written[u.Volume] = contents
 }
 
-// violation reports one, once for each pod and volume.
 func (c *Check) violation(u Use, expected string, found content) {
+	c.report(u, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
+		u.Pod, u.Name, u.Path, u.Node, expected, found))
+}
+
+// report reports a violation, once for each pod and volume.
+func (c *Check) report(u Use, text string) {
 	if key := u.Pod + " " + u.Volume.String(); !c.reported[key] {
 		c.reported[key] = true
-		c.OnViolation(u, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
-			u.Pod, u.Name, u.Path, u.Node, expected, found))
+		c.OnViolation(u, text)
 	}
 }
 

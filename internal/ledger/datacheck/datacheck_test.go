@@ -122,6 +122,39 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	}
 }
 
+// A read-only publish of a volume is for the pod that has asked for it alone.
+func TestAVolumeThatIsAskedForToWriteToItStaysWritable(t *testing.T) {
+	wrote := func(n *node) {
+		n.publish("a", "v", false)
+		n.Check.Start(n.use("a", "v"))
+	}
+	for _, c := range []struct {
+		name       string
+		before     func(*node)
+		forWriting bool
+		want       []string
+	}{
+		{"a pod wrote to it before", wrote, true, []string{"pod default/b cannot write its data: volume pv-v at /pods/b on node-a is read-only, which nobody has asked for: it has generation 1, which pod default/a wrote on node-a"}},
+		{"it is asked for read-only elsewhere", wrote, false, nil},
+		{"nobody wrote to it before", func(*node) {}, true, nil},
+		{"something in the run may have made it read-only", func(n *node) {
+			wrote(n)
+			n.MayBeReadOnly = func(Use) bool { return true }
+		}, true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNode(t)
+			c.before(n)
+			n.publish("b", "v", true)
+			use := n.use("b", "v")
+			use.ForWriting = c.forWriting
+			n.Check.Start(use)
+			n.Check.Start(use)
+			assert.Equal(t, c.want, n.got)
+		})
+	}
+}
+
 func TestADriverThatMountsNothingIsNotWrittenTo(t *testing.T) {
 	n := newNode(t)
 	require.NoError(t, n.MkdirAll("/pods/a", 0o755))

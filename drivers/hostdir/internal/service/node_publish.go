@@ -132,6 +132,10 @@ func (n *node) bind(source, target string, flags mount.Flags) error {
 	switch {
 	case flags&mount.ReadOnly != 0 && n.cfg.Broken.Has(broken.RemountReadOnly):
 		return mount.Bind(source, target)
+	case flags&mount.ReadOnly != 0 && n.cfg.Broken.Has(broken.ReadOnlyForAll):
+		if err := mount.Restrict(source, mount.ReadOnly); err != nil {
+			return err
+		}
 	case flags&mount.ReadOnly != 0 && n.cfg.Broken.Has(broken.ReadOnlyTopOnly):
 		return broken.BindBelow(source, target, flags)
 	}
