@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"maps"
 	"path"
 	"strings"
 
@@ -24,6 +25,7 @@ type Watch struct {
 	nodes   map[key]string  // names of nodes, by driver and node id
 	renames map[key]bool    // names of nodes that have had another id
 	stages  map[string]bool // the drivers that say that they stage
+	listing listing
 }
 
 // key is a volume, or a node, of a driver.
@@ -31,7 +33,7 @@ type key struct{ driver, id string }
 
 // New returns a watch that has seen nothing yet.
 func New() *Watch {
-	return &Watch{MustAttach: func(string, string) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}}
+	return &Watch{MustAttach: func(string, string) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}, listing: listing{promised: map[string]bool{}, began: map[*trace.Event]uint64{}}}
 }
 
 // certainty is what is known of something that calls make and undo.
@@ -47,6 +49,7 @@ const (
 // state is what calls have made of a volume, as far as it is certain. There may be very many.
 type state struct {
 	attached  map[string]certainty // by node id
+	since     map[string]uint64    // by node id: the turn in which it was attached, if that is certain
 	staged    map[string]certainty // by node
 	published map[target]certainty
 	lock      lock
@@ -96,12 +99,15 @@ func (w *Watch) Began(call *trace.Event) {
 	case *csi.ControllerUnpublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		w.detachedUnused(call, v, r)
+		maps.DeleteFunc(v.since, func(id string, _ uint64) bool { return r.GetNodeId() == "" || id == r.GetNodeId() })
 		// In any order: each is by itself.
 		for id := range v.attached {
 			if r.GetNodeId() == "" || id == r.GetNodeId() {
 				set(&v.attached, id, v.attached[id].left())
 			}
 		}
+	case *csi.ListVolumesRequest:
+		w.listBegan(call, r)
 	case *csi.DeleteVolumeRequest:
 		w.deletedUnused(call, w.of(call.Driver, r.GetVolumeId()), r)
 	}
@@ -132,6 +138,12 @@ func (w *Watch) Ended(call *trace.Event) {
 			caps.Learn(call.Response)
 			w.stages[call.Driver] = caps.Node.Has("STAGE_UNSTAGE_VOLUME")
 		}
+	case *csi.ControllerGetCapabilitiesRequest:
+		var caps contract.Caps
+		caps.Learn(call.Response)
+		w.listing.promised[call.Driver] = caps.Controller.Has("LIST_VOLUMES") && caps.Controller.Has("LIST_VOLUMES_PUBLISHED_NODES")
+	case *csi.ListVolumesRequest:
+		w.listed(call)
 	case *csi.CreateVolumeRequest:
 		w.created(call, r)
 	case *csi.ControllerPublishVolumeRequest:
@@ -140,6 +152,7 @@ func (w *Watch) Ended(call *trace.Event) {
 			w.singleWriter(call, v, r)
 			v.attachedWith(call, r)
 		}
+		w.attachedFor(call, v, r.GetNodeId())
 		set(&v.attached, r.GetNodeId(), v.attached[r.GetNodeId()].made(ok))
 	case *csi.NodeStageVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
@@ -219,6 +232,7 @@ func (w *Watch) renamed(before key) {
 	for k, v := range w.volumes {
 		if k.driver == before.driver {
 			set(&v.attached, before.id, min(v.attached[before.id], maybe))
+			delete(v.since, before.id)
 		}
 	}
 }

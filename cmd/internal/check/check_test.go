@@ -208,6 +208,10 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 			"in-use/NodeUnstageVolume in-use/DeleteVolume in-use/block in-use/CreateSnapshot in-use/DeleteSnapshot " +
 			"system-calls/CreateVolume system-calls/ControllerPublishVolume system-calls/NodeStageVolume system-calls/NodePublishVolume " +
 			"system-calls/NodeUnpublishVolume system-calls/NodeUnstageVolume system-calls/ControllerUnpublishVolume system-calls/DeleteVolume",
+		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: life/listed contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
+			"lost/ControllerUnpublishVolume timed-out/ControllerPublishVolume timed-out/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
+			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
+			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
 		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
 		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/block",
 		"the driver lacks EXPAND_VOLUME for ControllerExpandVolume: grow/driver-killed-ControllerExpandVolume",
@@ -215,10 +219,6 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/larger snapshot/larger-block snapshot/driver-killed " +
 			"snapshot/driver-killed-restoring group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed",
 		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-source-deleted snapshot/driver-killed-cloning",
-		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
-			"lost/ControllerUnpublishVolume timed-out/ControllerPublishVolume timed-out/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
-			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
-			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
 	}, told)
 	assert.Zero(t, card.Totals().NotTried)
 	assert.Empty(t, card.NotTried())

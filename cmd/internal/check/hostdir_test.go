@@ -75,6 +75,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "system-calls/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"list-omits-nodes", "life/listed", "ListVolumes leaves out a node: volume vol-"},
+	{"detach-from-all-nodes", "access/ReadWriteMany", "ListVolumes leaves out a node: volume vol-"},
 	{"readonly-for-all", "share/read-only-beside", "data lost: pod default/again cannot write its data: volume pvc-"},
 	{"device-remembered", "share/blocks-in-turns", "data lost: "},
 	{"limit-too-high", "share/up-to-the-limit", "ControllerPublishVolume fails for good: ResourceExhausted: node node-a has 3 of 3 volumes"},

@@ -39,6 +39,12 @@ func lives(p *plan) {
 		s.facts = s.facts.withMountOption()
 		s.life([]claim{data}, web(nodeA, data))
 	})
+	p.try("life", "listed", "While a pod runs, the driver is asked where its volumes are attached.", []string{p.needsListedNodes()}, func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.step("advance: %s", untilListed)
+		s.running(web(nodeA, data))
+		s.down([]claim{data}, web(nodeA, data))
+	})
 	p.try("life", "used-again", "Three pods use a volume, one after the other.", nil, func(s *script) {
 		s.claim(data)
 		for i := range 3 {
@@ -49,6 +55,19 @@ func lives(p *plan) {
 		}
 		s.unclaim(data)
 	})
+}
+
+// untilListed is longer than it takes the external-attacher to ask for the list of volumes again.
+const untilListed = "2m"
+
+// needsListedNodes: a driver that says where its volumes are attached.
+func (p *plan) needsListedNodes() string {
+	for _, capability := range []string{"PUBLISH_UNPUBLISH_VOLUME", "LIST_VOLUMES", "LIST_VOLUMES_PUBLISHED_NODES"} {
+		if !p.facts.caps.Controller.Has(capability) {
+			return "the controller service lacks " + capability
+		}
+	}
+	return ""
 }
 
 // needsMountOption: the CSI spec lets a driver refuse it.
@@ -76,6 +95,9 @@ func accessModes(p *plan) {
 			b := pod{name: "web-b", node: nodeB, claims: []claim{c}}
 			s.up([]claim{c}, a, b)
 			s.end(a)
+			if p.needsListedNodes() == "" {
+				s.step("advance: %s", untilListed)
+			}
 			s.running(b)
 			s.down([]claim{c}, b)
 		})

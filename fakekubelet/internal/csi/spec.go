@@ -84,7 +84,7 @@ func (s *Spec) mountFlags() []string {
 	return s.PV.Spec.MountOptions
 }
 
-// ForWriting says that nothing that the driver is told of the volume is read-only: the pod's wish, access modes, mount options, the
+// ForWriting says that nothing in the requests to the driver is read-only: the pod's wish, access modes, mount options, the
 // attachment. Inline volumes may be read-only by their nature.
 func (s *Spec) ForWriting() bool {
 	return !s.ReadOnly && s.PV != nil && !s.PV.Spec.CSI.ReadOnly && !slices.Contains(s.PV.Spec.MountOptions, "ro") &&

@@ -34,8 +34,7 @@ type Use struct {
 	Block bool
 	// Writable says that a container may write.
 	Writable bool
-	// ForWriting says that nothing of the volume that the driver is told is read-only either: its access modes, its mount
-	// options, its attachment.
+	// ForWriting says that nothing in the requests to the driver is read-only either: access modes, mount options, attachment.
 	ForWriting bool
 }
 

@@ -60,6 +60,8 @@ const (
 	UnpublishRemovesParent   Behaviour = "unpublish-removes-parent"
 	LimitTooHigh             Behaviour = "limit-too-high"
 	DeviceRemembered         Behaviour = "device-remembered"
+	ListOmitsNodes           Behaviour = "list-omits-nodes"
+	DetachFromAll            Behaviour = "detach-from-all-nodes"
 	ReadOnlyForAll           Behaviour = "readonly-for-all"
 	MountFlagsIgnored        Behaviour = "mount-flags-ignored"
 	SocketStays              Behaviour = "socket-stays"
@@ -129,6 +131,8 @@ var catalogue = []struct {
 	{LimitTooHigh, "NodeGetInfo allows one volume more than can be attached"},
 	{DeviceRemembered, "NodePublishVolume takes the loop device that a block volume had when it was published first"},
 	{UnpublishRemovesParent, "NodeUnpublishVolume removes the directory of the target, which is the kubelet's"},
+	{ListOmitsNodes, "ListVolumes lists volumes without the nodes that they are attached to"},
+	{DetachFromAll, "ControllerUnpublishVolume detaches a volume from all nodes"},
 	{ReadOnlyForAll, "NodePublishVolume makes the staged volume read-only when asked for read-only, and with it what is published later"},
 	{MountFlagsIgnored, "NodePublishVolume mounts without the mount flags that it was asked for"},
 	{SocketStays, "a driver that was killed does not start again, since its socket is there already"},

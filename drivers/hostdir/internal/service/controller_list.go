@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 func (c *controller) ListVolumes(_ context.Context, req *csi.ListVolumesRequest) (*csi.ListVolumesResponse, error) {
@@ -24,9 +25,13 @@ func (c *controller) ListVolumes(_ context.Context, req *csi.ListVolumesRequest)
 	}
 	list := &csi.ListVolumesResponse{NextToken: next}
 	for _, v := range listed {
+		nodes := v.AttachedNodes()
+		if c.cfg.Broken.Has(broken.ListOmitsNodes) {
+			nodes = nil
+		}
 		list.Entries = append(list.Entries, &csi.ListVolumesResponse_Entry{
 			Volume: describe(v),
-			Status: &csi.ListVolumesResponse_VolumeStatus{PublishedNodeIds: v.AttachedNodes()},
+			Status: &csi.ListVolumesResponse_VolumeStatus{PublishedNodeIds: nodes},
 		})
 	}
 	return list, nil

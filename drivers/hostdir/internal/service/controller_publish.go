@@ -65,8 +65,14 @@ func (c *controller) ControllerUnpublishVolume(_ context.Context, req *csi.Contr
 	if c.cfg.Broken.Has(broken.DetachLeaves) {
 		return &csi.ControllerUnpublishVolumeResponse{}, nil
 	}
-	if err := c.store.Detach(v.ID, req.GetNodeId()); err != nil {
-		return nil, answer(err)
+	nodes := []string{req.GetNodeId()}
+	if c.cfg.Broken.Has(broken.DetachFromAll) {
+		nodes = v.AttachedNodes()
+	}
+	for _, id := range nodes {
+		if err := c.store.Detach(v.ID, id); err != nil {
+			return nil, answer(err)
+		}
 	}
 	if c.cfg.Broken.Has(broken.DetachLosesData) {
 		if err := c.store.Wipe(v); err != nil {
