@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/wire"
@@ -11,10 +12,12 @@ import (
 
 // chance lets the strategy draw faults of a space, at calls and at writes to the API, until the budget is spent.
 type chance struct {
-	cluster              *Simulation
-	left                 int
-	onNode, onController alternatives
-	versioned, others    []string // outcomes of writes, first that which is as it should be
+	cluster           *Simulation
+	left              int
+	space             fault.Space
+	programs          bool // some driver is a program that faults can befall at its work
+	atCalls           map[fault.Called]alternatives
+	versioned, others []string // outcomes of writes, first that which is as it should be
 }
 
 // alternatives are faults and their names, which begin with that of no fault.
@@ -38,10 +41,10 @@ func alternativesOf(faults []*fault.Fault) alternatives {
 // drawFaults lets the run's strategy draw faults; of a space without any it is not asked.
 func (c *Simulation) drawFaults(s fault.Space) {
 	d := &chance{
-		cluster: c, left: s.Budget, onNode: alternativesOf(s.AtCall(true)), onController: alternativesOf(s.AtCall(false)),
-		versioned: outcomes(s, true), others: outcomes(s, false),
+		cluster: c, left: s.Budget, space: s, atCalls: map[fault.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),
 	}
-	if len(d.onNode.faults) > 0 {
+	d.programs = s.Has(fault.Halfway) && slices.ContainsFunc(c.options.Drivers, func(d Driver) bool { return d.Program != nil })
+	if len(s.AtCall(fault.Called{OnNode: true})) > 0 || d.programs {
 		c.Wire.Chance = d
 	}
 	if len(d.versioned) > 1 {
@@ -66,10 +69,7 @@ func outcomes(s fault.Space, versioned bool) []string {
 
 // AtCall draws a fault for a call.
 func (d *chance) AtCall(call fault.Site, label string) *fault.Fault {
-	among := d.onController
-	if call.Node != "" {
-		among = d.onNode
-	}
+	among := d.among(call)
 	i := d.draw(kernel.Fault, label, among.names)
 	if i == 0 {
 		return nil
@@ -80,6 +80,28 @@ func (d *chance) AtCall(call fault.Site, label string) *fault.Fault {
 		return nil
 	}
 	return &f
+}
+
+// among are the alternatives at a call.
+func (d *chance) among(call fault.Site) alternatives {
+	called := fault.Called{OnNode: call.Node != "", Watched: d.programs && d.cluster.isWatched(call)}
+	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))
+	among, known := d.atCalls[called]
+	if !known {
+		among = alternativesOf(d.space.AtCall(called))
+		d.atCalls[called] = among
+	}
+	return among
+}
+
+// isWatched reports whether a call is to a program whose changes of files are seen.
+func (c *Simulation) isWatched(call fault.Site) bool {
+	p, err := c.plugin(call.Driver, call.Node)
+	if err != nil {
+		return false
+	}
+	b, is := p.backend.(*programBackend)
+	return is && p.running && b.program.Process().IsWatched()
 }
 
 // AtWrite draws the outcome of a write.

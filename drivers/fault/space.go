@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 	Overlaps Kind = "overlap" // the driver gets the call twice at once
 	Stalls   Kind = "stall"   // the driver stands still in the call while others come
 	Killed   Kind = "kill"    // the driver is killed at the call, and started again
+	Halfway  Kind = "halfway" // the driver's program is killed between two of its changes of files, or finds in use what it unmounts
 	Crashed  Kind = "crash"   // who calls, or writes to the API, is killed, and started again
 	Power    Kind = "power"   // the called plugin's node loses power, and gets it back
 	API      Kind = "api"     // a write to the API conflicts, is refused, or its answer is lost
@@ -29,12 +31,14 @@ const (
 
 // Kinds lists them.
 func Kinds() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API, Belated, Overlaps, Stalls, User, Sockets}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Belated, Overlaps, Stalls, User, Sockets}
 }
 
 // Usual lists those that happen to each cluster and that a run makes again: what users do to it is left out, and so is what makes two
 // calls be in the driver at once.
-func Usual() []Kind { return []Kind{Lost, Errors, Late, Repeated, Killed, Crashed, Power, API} }
+func Usual() []Kind {
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API}
+}
 
 // Space is what may go wrong at the calls and the writes to the API of a run that change something:
 // the run's strategy decides whether and what. The zero value is nothing.
@@ -59,42 +63,52 @@ const Belatedly = "takes effect when its caller has given up"
 // Has reports whether faults of the kind may happen.
 func (s Space) Has(kind Kind) bool { return s.Budget > 0 && slices.Contains(s.Kinds, kind) }
 
-// AtCall are the faults that can befall a call, to a plugin on a node or to a controller plugin, each with a name of its own,
-// in an order that depends on the kinds alone. Spaces have them in common: who wants to change one, or to inject it, copies it.
-func (s Space) AtCall(onNode bool) []*Fault {
+// Called is what of a call decides which faults can befall it.
+type Called struct {
+	// OnNode says that it is one to a plugin on a node. Default: to a controller plugin.
+	OnNode bool
+	// Watched says that the plugin is a program whose system calls are seen. Default: it is Go code of this process, or somebody else's.
+	Watched bool
+	// Unmounts says that it takes mounts away.
+	Unmounts bool
+}
+
+// AtCall are the faults that can befall a call, each with a name of its own, in an order that depends on the kinds alone.
+// Spaces have them in common: who wants to change one, or to inject it, copies it.
+func (s Space) AtCall(c Called) []*Fault {
 	if s.Budget == 0 {
 		return nil
 	}
-	of := atController
-	if onNode {
-		of = atNode
-	}
 	var all []*Fault
 	for _, kind := range s.Kinds {
-		all = append(all, of[kind]...)
+		all = append(all, atCalls[c][kind]...)
 	}
 	return all
 }
 
-// atNode and atController are the faults of each kind, made once: each run of a search asks for them.
-var atNode, atController = atCalls(true), atCalls(false)
+// atCalls are the faults of each kind, made once: each run of a search asks for them.
+var atCalls = map[Called]map[Kind][]*Fault{}
 
-func atCalls(onNode bool) map[Kind][]*Fault {
-	made := map[Kind][]*Fault{}
-	for _, kind := range Kinds() {
-		for _, f := range kind.atCall(onNode) {
-			f.Message = "injected: " + f.Name
-			made[kind] = append(made[kind], &f)
+func init() {
+	for _, c := range []Called{{}, {OnNode: true}, {OnNode: true, Unmounts: true}} {
+		for _, watched := range []bool{false, true} {
+			c.Watched = watched
+			atCalls[c] = map[Kind][]*Fault{}
+			for _, kind := range Kinds() {
+				for _, f := range kind.atCall(c) {
+					f.Message = "injected: " + f.Name
+					atCalls[c][kind] = append(atCalls[c][kind], &f)
+				}
+			}
 		}
 	}
-	return made
 }
 
-// atCall are the faults of a kind; some befall calls to plugins on nodes alone.
-func (k Kind) atCall(onNode bool) []Fault {
+// atCall are the faults of a kind; some befall calls to plugins on nodes alone, or to programs.
+func (k Kind) atCall(c Called) []Fault {
 	switch k {
 	case User:
-		if !onNode {
+		if !c.OnNode {
 			return meanwhile(PodsAgain, PodsByForce, ClaimsAgain, AllAgain, Scales, Edits, Detaches)
 		}
 		return meanwhile(PodsAgain, PodsByForce, ClaimsAgain, AllAgain, Scales, Edits, Detaches, Drains, DeletesNode)
@@ -118,14 +132,16 @@ func (k Kind) atCall(onNode bool) []Fault {
 		return []Fault{{Name: "repeated", Effect: Repeat}}
 	case Killed:
 		return deaths(Driver, "driver killed", RestartTime)
+	case Halfway:
+		return halfway(c)
 	case Crashed:
 		return deaths(Caller, "caller killed", RestartTime)
 	case Sockets:
-		if onNode {
+		if c.OnNode {
 			return meanwhile(SocketVanishes, RegistersTwice)
 		}
 	case Power:
-		if !onNode {
+		if !c.OnNode {
 			return nil
 		}
 		return deaths(Node, "node loses power", bootTime)
@@ -139,4 +155,24 @@ func deaths(of Victim, name string, restart time.Duration) []Fault {
 		{Name: name + " before the driver acts", Effect: Kill, Victim: of, At: OnReceipt, RestartAfter: restart},
 		{Name: name + " before the answer", Effect: Kill, Victim: of, At: BeforeAnswer, RestartAfter: restart},
 	}
+}
+
+// mostChanges is how many changes of files a program has made at most when it is killed halfway: few calls make more.
+const mostChanges = 4
+
+// halfway are the faults of a program at its work.
+func halfway(c Called) (all []Fault) {
+	if !c.Watched {
+		return nil
+	}
+	if c.Unmounts {
+		all = append(all, Fault{Name: "what it unmounts is in use", Effect: InUse})
+	}
+	for n := 1; n <= mostChanges; n++ {
+		all = append(all, Fault{
+			Name:   fmt.Sprintf("driver killed halfway, after change %d", n),
+			Effect: Kill, Victim: Driver, At: AtWork, Changes: n, RestartAfter: RestartTime,
+		})
+	}
+	return all
 }

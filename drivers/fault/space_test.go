@@ -10,21 +10,24 @@ import (
 
 func TestFaultsOfASpaceHaveNamesOfTheirOwn(t *testing.T) {
 	names := map[string]bool{}
-	for _, f := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(true) {
+	for _, f := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(fault.Called{OnNode: true, Watched: true, Unmounts: true}) {
 		assert.NotEmpty(t, f.Name)
 		assert.NotEmpty(t, f.Effect, f.Name)
 		assert.False(t, names[f.Name], f.Name)
 		names[f.Name] = true
 	}
 	for _, k := range fault.Kinds() {
-		assert.Equal(t, k != fault.API, len(fault.Space{Kinds: []fault.Kind{k}, Budget: 1}.AtCall(true)) > 0, "%s: of the API there is none at calls", k)
+		assert.Equal(t, k != fault.API, len(fault.Space{Kinds: []fault.Kind{k}, Budget: 1}.AtCall(fault.Called{OnNode: true, Watched: true})) > 0, "%s: of the API there is none at calls", k)
 	}
 	for _, k := range fault.Usual() {
 		assert.Contains(t, fault.Kinds(), k)
 	}
-	assert.Empty(t, fault.Space{Kinds: fault.Kinds()}.AtCall(true), "nothing without a budget")
-	assert.Empty(t, fault.Space{Budget: 1}.AtCall(true), "nothing without a kind")
-	assert.Empty(t, fault.Space{Kinds: []fault.Kind{fault.Power}, Budget: 1}.AtCall(false), "a controller plugin is on no node")
+	assert.Empty(t, fault.Space{Kinds: fault.Kinds()}.AtCall(fault.Called{OnNode: true}), "nothing without a budget")
+	assert.Empty(t, fault.Space{Budget: 1}.AtCall(fault.Called{OnNode: true}), "nothing without a kind")
+	assert.Empty(t, fault.Space{Kinds: []fault.Kind{fault.Power}, Budget: 1}.AtCall(fault.Called{}), "a controller plugin is on no node")
+	halfway := fault.Space{Kinds: []fault.Kind{fault.Halfway}, Budget: 1}
+	assert.Empty(t, halfway.AtCall(fault.Called{OnNode: true, Unmounts: true}), "of Go code nobody sees what it does")
+	assert.Len(t, halfway.AtCall(fault.Called{OnNode: true, Watched: true, Unmounts: true}), 1+len(halfway.AtCall(fault.Called{OnNode: true, Watched: true})), "only what is unmounted is in use")
 }
 
 func TestASpaceHasItsKindsAsLongAsThereIsABudget(t *testing.T) {

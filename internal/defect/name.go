@@ -49,6 +49,7 @@ var ownParts = []func() *regexp.Regexp{
 	lazyregexp.New(`(^|[\s=:,])/[^\s,;]*`),                            // paths
 	lazyregexp.New(`\b((?:pod|pvc|pv|va|volumesnapshot|volume) )\S+`), // objects
 	lazyregexp.New(`^(driver died: driver )\S+(?: on \S+)?`),          // whose program it was
+	lazyregexp.New(`(: start driver )[^:]+`),                          // whose does not start
 	lazyregexp.New(`\b(killed at )[A-Za-z/]+`),                        // where somebody was killed
 	lazyregexp.New(`(^|[\s=:,])[^\s=:,]*[0-9][^\s:,;]*`),              // ids, numbers, times
 }

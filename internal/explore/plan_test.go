@@ -58,7 +58,7 @@ func TestARunOfASwarmLacksSomeFaults(t *testing.T) {
 	names := map[string]int{}
 	for seed := uint64(1); seed <= 20; seed++ {
 		f := faultPoints{absent: seed}
-		for _, a := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(true) {
+		for _, a := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(fault.Called{OnNode: true}) {
 			if f.has(a.Name) {
 				names[a.Name]++
 			}
@@ -67,5 +67,5 @@ func TestARunOfASwarmLacksSomeFaults(t *testing.T) {
 	for name, runs := range names {
 		assert.Less(t, runs, 20, name)
 	}
-	assert.Len(t, names, len(fault.Space{Kinds: fault.Kinds(), Budget: 1}.AtCall(true)))
+	assert.Len(t, names, len(fault.Space{Kinds: fault.Kinds(), Budget: 1}.AtCall(fault.Called{OnNode: true})))
 }

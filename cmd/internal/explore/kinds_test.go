@@ -43,6 +43,9 @@ var shownByKind = map[fault.Kind]struct {
 func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 	const soundRuns = 30
 	for _, kind := range fault.Kinds() {
+		if kind == fault.Halfway {
+			continue // it befalls programs alone
+		}
 		t.Run(string(kind), func(t *testing.T) {
 			m, ok := shownByKind[kind]
 			require.True(t, ok, "each kind has a mistake that it shows")

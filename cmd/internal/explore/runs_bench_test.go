@@ -3,9 +3,6 @@ package explore
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -35,17 +32,7 @@ func BenchmarkExplore(b *testing.B) {
 // BenchmarkExploreProgram is that with a driver's program, which is started anew in each run: the processes are counted, too. At
 // least 20 would be good.
 func BenchmarkExploreProgram(b *testing.B) {
-	if refused := namespaces.Refused(); refused != nil {
-		b.Skip(refused)
-	}
-	hostdir := filepath.Join(b.TempDir(), "hostdir")
-	build := exec.Command("go", "build", "-o", hostdir, "../../../drivers/hostdir")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
-	out, err := build.CombinedOutput()
-	require.NoError(b, err, string(out))
-	program := `program: {command: ["` + hostdir + `", "--endpoint={{.Endpoint}}", "--driver-name={{.Driver}}", "--mode={{.Mode}}", "--node-id={{.NodeID}}", ` +
-		`"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}"]}`
-	exploreLife(b, "lifecycle", []byte(strings.Replace(string(textOf(b, "lifecycle")), "mock: {}", program, 1)))
+	exploreLife(b, "lifecycle", withProgram(b, "lifecycle", buildHostdir(b)))
 }
 
 func exploreLife(b *testing.B, scenario string, text []byte) {

@@ -25,6 +25,9 @@ func (p *Process) HoldAfter(changes int) *Hold {
 	return h
 }
 
+// IsWatched reports whether the changes of files that the program makes are seen.
+func (p *Process) IsWatched() bool { return p.changes != nil }
+
 // Release lets the program go on, or ends a hold that was not reached. It may be called more
 // than once.
 func (h *Hold) Release() { h.of.changes.release(h) }

@@ -1,0 +1,74 @@
+package explore
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// buildHostdir builds the reference driver as it is released.
+func buildHostdir(t testing.TB) string {
+	t.Helper()
+	if refused := namespaces.Refused(); refused != nil {
+		t.Skip(refused)
+	}
+	hostdir := filepath.Join(t.TempDir(), "hostdir")
+	build := exec.Command("go", "build", "-o", hostdir, "../../../drivers/hostdir")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return hostdir
+}
+
+// withProgram is the text of a scenario with the reference driver as a program in the place of the mock.
+func withProgram(t testing.TB, scenario, hostdir string, flags ...string) []byte {
+	t.Helper()
+	command := append([]string{
+		hostdir, "--endpoint={{.Endpoint}}", "--driver-name={{.Driver}}", "--mode={{.Mode}}", "--node-id={{.NodeID}}",
+		"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}",
+	}, flags...)
+	program := `program: {command: ["` + strings.Join(command, `", "`) + `"]}`
+	return []byte(strings.Replace(string(textOf(t, scenario)), "mock: {}", program, 1))
+}
+
+// Given a driver program that goes wrong when a mount is in use, or when it was killed at its work, when such faults happen halfway
+// through its calls, then it is found with one of them, and to blame; a sound one stands all of them.
+func TestAProgramIsDisturbedHalfway(t *testing.T) {
+	const halfway = 40 // runs: each fault by itself, and some together
+	hostdir := buildHostdir(t)
+	o := usual(halfway)
+	o.Space.Kinds, o.Jobs = []fault.Kind{fault.Halfway}, 2
+	sound, err := Of(context.Background(), fileOf("lifecycle"), withProgram(t, "lifecycle", hostdir), o)
+	require.NoError(t, err)
+	assert.Empty(t, namesOf(sound.Findings))
+	assert.Greater(t, sound.Possible, 30)
+	for broken, takes := range map[string]string{"unpublish-removes-content": "what it unmounts is in use", "socket-stays": "driver killed halfway, after change 1"} {
+		t.Run(broken, func(t *testing.T) {
+			s, err := Of(context.Background(), fileOf("lifecycle"), withProgram(t, "lifecycle", hostdir, "--broken="+broken), o)
+			require.NoError(t, err)
+			require.NotEmpty(t, s.Findings)
+			for _, f := range s.Findings {
+				assert.Equal(t, invariant.Driver, f.Blame, f.Verdict)
+				assert.Equal(t, []string{takes}, takenBy(f.Choices), f.Verdict)
+			}
+		})
+	}
+}
+
+func takenBy(choices []explore.Choice) (takes []string) {
+	for _, c := range choices {
+		takes = append(takes, c.Takes)
+	}
+	return takes
+}
