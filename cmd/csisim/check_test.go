@@ -201,8 +201,8 @@ func TestAWellKnownDriverIsCheckedByTheNameOfItsProfile(t *testing.T) {
 	p := newPlace(t, build(t))
 	got := outcomeOf(t, p.command("check", "--profile", "hostdir", "--only", "life/*", "--only", "repeated/*"))
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem  block  read-only  used-again\n")
-	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 7 passed, 0 failed · ")
+	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem  block  read-only  mount-options  listed  used-again\n")
+	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 9 passed, 0 failed · ")
 }
 
 func TestASinglePluginIsCheckedOnItsOneNode(t *testing.T) {
