@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -30,12 +29,8 @@ func (c *Simulation) startInvariants() {
 // mustAttach reports whether a volume has to be attached before it is used: by its driver, and not by the in-tree plugin in whose place
 // that may be. K-ATT-6, C-ATT-2
 func (c *Simulation) mustAttach(driver, handle string) bool {
-	object, ok := store.Get[*storagev1.CSIDriver](c.World.Store, store.Key{Name: driver})
-	if ok && object.Spec.AttachRequired != nil && !*object.Spec.AttachRequired {
-		return false
-	}
 	_, migrated := migration.PluginOf(driver)
-	return !migrated && !volume.IsInlineHandle(handle) && c.Wire.Attaches(driver)
+	return volume.MustAttachIn(c.World, driver) && !migrated && !volume.IsInlineHandle(handle) && c.Wire.Attaches(driver)
 }
 
 // isInUse reports whether a node says that it uses a volume, or is no more: who detaches it then does so by force. C-ADC-25

@@ -62,9 +62,11 @@ func TestVolumesOfADriverWithoutAnObjectAreAttached(t *testing.T) {
 	w.Version = 13
 	c := w.Start("controller", "")
 	assert.True(t, volume.MustAttach(c, "d"))
+	assert.True(t, volume.MustAttachIn(c.World, "d"))
 	_, err := store.Create(s, &legacy.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "d"}, Spec: legacy.CSIDriverSpec{AttachRequired: new(false)}})
 	require.NoError(t, err)
 	assert.False(t, volume.MustAttach(c, "d"))
+	assert.False(t, volume.MustAttachIn(c.World, "d"))
 }
 
 // L-OBJ-2, L-OBJ-4: one write of a CSINodeInfo writes spec and status; who acts for volumes has to look right

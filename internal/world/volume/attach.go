@@ -2,6 +2,7 @@ package volume
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/world/component"
 )
@@ -10,7 +11,15 @@ import (
 // unless its CSIDriver object says attachRequired=false. A missing object counts
 // as attachable. C-GEN-11, K-DSW-12
 func MustAttach(c *component.Component, driver string) bool {
-	d, ok := CSIDriver(c, driver)
+	return mustAttach(CSIDriver(c, driver))
+}
+
+// MustAttachIn is MustAttach by what the control plane finds in the API.
+func MustAttachIn(w *component.World, driver string) bool {
+	return mustAttach(csiDriverIn(w.Store, w.Version, w.Legacy, driver))
+}
+
+func mustAttach(d *storagev1.CSIDriver, ok bool) bool {
 	return !ok || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }
 

@@ -12,19 +12,24 @@ import (
 // CSIDriver is a driver's CSIDriver object as a component knows it: from its cache,
 // without the fields that are newer than the component.
 func CSIDriver(c *component.Component, driver string) (*storagev1.CSIDriver, bool) {
+	return csiDriverIn(c.Cache, c.Version, c.Legacy, driver)
+}
+
+// csiDriverIn is the object as a program of a version reads it.
+func csiDriverIn(r store.Reader, v version.Version, o legacy.Options, driver string) (*storagev1.CSIDriver, bool) {
 	key := store.Key{Name: driver}
-	if !c.Version.Has(version.CSINode) {
-		old, ok := component.Cached[*legacy.CSIDriver](c, key)
+	if !v.Has(version.CSINode) {
+		old, ok := store.Get[*legacy.CSIDriver](r, key)
 		if !ok {
 			return nil, false
 		}
-		return old.AsCSIDriver(c.Legacy), true
+		return old.AsCSIDriver(o), true
 	}
-	d, ok := component.Cached[*storagev1.CSIDriver](c, key)
+	d, ok := store.Get[*storagev1.CSIDriver](r, key)
 	if !ok {
 		return nil, false
 	}
-	return known(c.Version, d), true
+	return known(v, d), true
 }
 
 // known is a CSIDriver without the fields that a version does not know.

@@ -116,8 +116,11 @@ func TestOnlyACSIDriverThatSaysSoIsNotAttached(t *testing.T) { // C-GEN-11
 	_, err = store.Create(s, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "cloud"}})
 	assert.NoError(t, err)
 	assert.False(t, volume.MustAttach(c, "local"))
+	assert.False(t, volume.MustAttachIn(c.World, "local"))
 	assert.True(t, volume.MustAttach(c, "cloud"))
+	assert.True(t, volume.MustAttachIn(c.World, "cloud"))
 	assert.True(t, volume.MustAttach(c, "unknown"))
+	assert.True(t, volume.MustAttachIn(c.World, "unknown"))
 }
 
 func TestWhenAPodIsTerminated(t *testing.T) { // C-GEN-10
