@@ -15,7 +15,6 @@ type chance struct {
 	cluster           *Simulation
 	left              int
 	space             fault.Space
-	programs          bool // some driver is a program that faults can befall at its work
 	atCalls           map[fault.Called]alternatives
 	versioned, others []string // outcomes of writes, first that which is as it should be
 }
@@ -43,8 +42,7 @@ func (c *Simulation) drawFaults(s fault.Space) {
 	d := &chance{
 		cluster: c, left: s.Budget, space: s, atCalls: map[fault.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),
 	}
-	d.programs = s.Has(fault.Halfway) && slices.ContainsFunc(c.options.Drivers, func(d Driver) bool { return d.Program != nil })
-	if len(s.AtCall(fault.Called{OnNode: true})) > 0 || d.programs {
+	if len(s.AtCall(fault.Called{OnNode: true, Watched: true})) > 0 {
 		c.Wire.Chance = d
 	}
 	if len(d.versioned) > 1 {
@@ -68,8 +66,8 @@ func outcomes(s fault.Space, versioned bool) []string {
 }
 
 // AtCall draws a fault for a call.
-func (d *chance) AtCall(call fault.Site, label string) *fault.Fault {
-	among := d.among(call)
+func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Fault {
+	among := d.among(call, watched)
 	i := d.draw(kernel.Fault, label, among.names)
 	if i == 0 {
 		return nil
@@ -83,8 +81,8 @@ func (d *chance) AtCall(call fault.Site, label string) *fault.Fault {
 }
 
 // among are the alternatives at a call.
-func (d *chance) among(call fault.Site) alternatives {
-	called := fault.Called{OnNode: call.Node != "", Watched: d.programs && d.cluster.isWatched(call)}
+func (d *chance) among(call fault.Site, watched bool) alternatives {
+	called := fault.Called{OnNode: call.Node != "", Watched: watched}
 	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))
 	among, known := d.atCalls[called]
 	if !known {
@@ -92,16 +90,6 @@ func (d *chance) among(call fault.Site) alternatives {
 		d.atCalls[called] = among
 	}
 	return among
-}
-
-// isWatched reports whether a call is to a program whose changes of files are seen.
-func (c *Simulation) isWatched(call fault.Site) bool {
-	p, err := c.plugin(call.Driver, call.Node)
-	if err != nil {
-		return false
-	}
-	b, is := p.backend.(*programBackend)
-	return is && p.running && b.program.Process().IsWatched()
 }
 
 // AtWrite draws the outcome of a write.

@@ -220,10 +220,8 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	if !InProcess(c.site.Machine) {
 		client = redialled{client, c.site}
 	}
-	if c.wire.ProgramAt != nil {
-		if program := c.wire.ProgramAt(c.site); program != nil {
-			client = mortal{client, program.Done()}
-		}
+	if program := c.program(); program != nil {
+		client = mortal{client, program.Done()}
 	}
 	if until, busy := c.wire.windingUp.of(c); busy {
 		client = unhurried{client, until}

@@ -98,13 +98,18 @@ func (c *call) crashAtWork(p *kernel.Process, f *fault.Fault, answer proto.Messa
 	return err
 }
 
-// hold has the program that is called stand still after the changes of a fault: delivering the call returns errHeld then, and once
-// more, when it is released, the answer. It is nil if changes are not seen.
-func (c *call) hold(f *fault.Fault) *machine.Hold {
+// program is the one that is called; nil if none of the run's is.
+func (c *call) program() *machine.Process {
 	if c.wire.ProgramAt == nil {
 		return nil
 	}
-	program := c.wire.ProgramAt(c.site)
+	return c.wire.ProgramAt(c.site)
+}
+
+// hold has the program that is called stand still after the changes of a fault: delivering the call returns errHeld then, and once
+// more, when it is released, the answer. It is nil if changes are not seen.
+func (c *call) hold(f *fault.Fault) *machine.Hold {
+	program := c.program()
 	if program == nil {
 		return nil
 	}

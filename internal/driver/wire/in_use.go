@@ -13,10 +13,7 @@ var errUnseen = errors.New("this system does not show csisim which system calls 
 // sendWhileInUse gives the call to the driver while something uses its mounts. Drivers in
 // this process, or that somebody else started, unmount nothing that is seen.
 func (c *call) sendWhileInUse(f *fault.Fault) error {
-	if c.wire.ProgramAt == nil {
-		return c.pass(c.process, c.answer)
-	}
-	program := c.wire.ProgramAt(c.site)
+	program := c.program()
 	if program == nil {
 		return c.pass(c.process, c.answer)
 	}

@@ -9,8 +9,8 @@ import (
 
 // Chance lets the strategy of a run decide whether a fault befalls a call that changes something.
 type Chance interface {
-	// AtCall is the fault that befalls the call; nil if none does.
-	AtCall(call fault.Site, label string) *fault.Fault
+	// AtCall is the fault that befalls the call; nil if none does. Watched says that a program gets it whose system calls are seen.
+	AtCall(call fault.Site, watched bool, label string) *fault.Fault
 }
 
 // drawn is the fault that the strategy wants for a call; nil if it wants none.
@@ -18,7 +18,8 @@ func (c *call) drawn() *fault.Fault {
 	if c.wire.Chance == nil || !fault.HasEffect(path.Base(c.method)) {
 		return nil
 	}
-	return c.wire.Chance.AtCall(c.faultSite(), c.label())
+	program := c.program()
+	return c.wire.Chance.AtCall(c.faultSite(), program != nil && program.IsWatched(), c.label())
 }
 
 // label names the call among those of a run, but for how often it was made: the method, the

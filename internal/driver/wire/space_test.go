@@ -27,7 +27,7 @@ type offered struct {
 	fault  *fault.Fault
 }
 
-func (o *offered) AtCall(call fault.Site, label string) *fault.Fault {
+func (o *offered) AtCall(call fault.Site, _ bool, label string) *fault.Fault {
 	o.labels = append(o.labels, fmt.Sprintf("%s, on a node: %t", label, call.Node != ""))
 	return o.fault
 }

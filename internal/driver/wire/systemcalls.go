@@ -33,10 +33,7 @@ func (w watched) Invoke(ctx context.Context, method string, request, answer any,
 // meanwhile: nobody could say for which of them it makes one. The watch is nil if no program of the run is called; where its
 // system calls are not shown the run ends.
 func (c *call) watchCalls(what string, i machine.Interference) *machine.CallWatch {
-	if c.wire.ProgramAt == nil {
-		return nil
-	}
-	program := c.wire.ProgramAt(c.site)
+	program := c.program()
 	if program == nil {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (c *call) windUp(hold *machine.Hold) {
 
 // awaitQuiet waits, in wall time, until the called program and all that it has started wait for something.
 func (c *call) awaitQuiet() {
-	program := c.wire.ProgramAt(c.site)
+	program := c.program()
 	for began, quiet := time.Now(), time.Now(); program != nil && time.Since(quiet) < quietTime && time.Since(began) < windingUp; time.Sleep(quietTime / 5) {
 		if !program.Quiet() {
 			quiet = time.Now()
