@@ -42,12 +42,11 @@ func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 			continue
 		}
 		what, expected := "volume handed over", "the side that attached a volume detaches it"
-		detail, disorder := strings.CutPrefix(e.Message, invariant.OutOfOrder)
-		if wrong, is := strings.CutPrefix(e.Message, invariant.WrongRequest); is {
-			what, expected, detail = strings.TrimSuffix(invariant.WrongRequest, ": "), invariant.Of(e.Message).Holds, wrong
-		}
-		if disorder {
-			what, expected = strings.TrimSuffix(invariant.OutOfOrder, ": "), invariant.Of(e.Message).Holds
+		detail := e.Message
+		for _, of := range []string{invariant.OutOfOrder, invariant.WrongRequest} {
+			if rest, is := strings.CutPrefix(e.Message, of); is {
+				what, expected, detail = strings.TrimSuffix(of, ": "), invariant.Of(e.Message).Holds, rest
+			}
 		}
 		if f := allowed.failure(what, expected, []string{detail}); f != nil {
 			f.About = e
