@@ -155,12 +155,8 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 		s.step("delete: {pvc: %s}", c.name)
 	}
 	s.step("advance: 5m")
-	text, err := s.text("kinds", "Which kinds of volume the driver makes.")
-	if err != nil {
-		return err
-	}
 	o.SystemCalls = f.NoUnmounts == ""
-	result, err := f.observe(ctx, "kinds", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	result, err := f.tried(ctx, s, "kinds", "Which kinds of volume the driver makes.", o)
 	if err != nil {
 		return err
 	}
@@ -237,16 +233,21 @@ func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
 	s.step("advance: 1m")
 	s.step("delete: {pvc: %s}", data.name)
 	s.step("advance: 5m")
-	text, err := s.text("mount-option", "Whether the driver takes a mount option.")
-	if err != nil {
-		return err
-	}
-	result, err := f.observe(ctx, "mount-option", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	result, err := f.tried(ctx, s, "mount-option", "Whether the driver takes a mount option.", o)
 	if err != nil {
 		return err
 	}
 	f.MountOptionRefused = refusedOption(result)
 	return nil
+}
+
+// tried makes a run to learn from, whatever the driver does wrong in it.
+func (f *Facts) tried(ctx context.Context, s *script, name, description string, o RunOptions) (*scenario.Result, error) {
+	text, err := s.text(name, description)
+	if err != nil {
+		return nil, err
+	}
+	return f.observe(ctx, name, text+"\nexpect: {leftovers: any, violations: any}\n", o)
 }
 
 // refusedOption is the last answer with which a driver keeps a volume with a mount option from being used; empty if the volume is
@@ -277,11 +278,7 @@ func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
 	s.step("advance: 1m")
 	s.step("delete: {pod: web}")
 	s.step("advance: 1m")
-	text, err := s.text("inline", "What the node plugin can do.")
-	if err != nil {
-		return err
-	}
-	result, err := f.observe(ctx, "inline", text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	result, err := f.tried(ctx, s, "inline", "What the node plugin can do.", o)
 	if err != nil {
 		return err
 	}
