@@ -87,7 +87,7 @@ func (f *Finding) Fails() bool {
 }
 
 // IsUnexplained reports whether the driver is not to blame, and nothing that Kubernetes is known to do explains it: what never comes
-// about, calls that nobody makes again, and calls in an order that Kubernetes rules out.
+// about, calls that nobody makes again, calls in an order that Kubernetes rules out, and those without what they are to be given.
 func (f *Finding) IsUnexplained() bool {
 	if f.Blame != invariant.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
 		return false
