@@ -253,7 +253,7 @@ func (l *layers) coverMounts(mounts []*mountinfo.Info) error {
 // mountsBelow are the host's mounts in a directory that belong to no place of the machine's own.
 func (l *layers) mountsBelow(dir string) (below []*mountinfo.Info) {
 	for _, m := range l.host {
-		if rest, is := cutDir(m.Mountpoint, strings.TrimSuffix(dir, "/")); is && rest != "" && !inPlace(m.Mountpoint) {
+		if rest, is := cutDir(m.Mountpoint, strings.TrimSuffix(dir, "/")); is && rest != "" && rest != "/" && !inPlace(m.Mountpoint) {
 			below = append(below, m)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/namespaces"
@@ -179,6 +180,22 @@ func TestHostsMountTableIsAsBefore(t *testing.T) {
 	require.NoError(t, err, "files survive")
 	require.NoError(t, m.Close())
 	assert.Equal(t, before, mountTable(t))
+}
+
+// The kernel gives the lowest free number to a file system that is mounted: by its number a loop
+// device in a node's memory is known to be the run's.
+func TestNobodyElsesFileSystemHasTheNumberOfAMachinesMemory(t *testing.T) {
+	m := newNamespace(t)
+	defer func() { require.NoError(t, m.Close()) }()
+	require.NotEmpty(t, m.Memory())
+	for range 30 {
+		dir := t.TempDir()
+		require.NoError(t, unix.Mount("others", dir, "tmpfs", 0, "size=4k"))
+		defer func() { require.NoError(t, unix.Unmount(dir, 0)) }()
+		var others unix.Stat_t
+		require.NoError(t, unix.Stat(dir, &others))
+		assert.NotContains(t, m.Memory(), others.Dev)
+	}
 }
 
 func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
