@@ -136,6 +136,14 @@ func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) 
 	return m, c.run.loops.AddMemory(m.Memory()...)
 }
 
+// closeMachine frees the loop devices of a machine's memory while that is known to be the machine's, and closes it.
+func (c *Simulation) closeMachine(m machine.Machine) (err error) {
+	if d, is := m.(*machine.Disk); is {
+		err = c.run.loops.RemoveMemory(d.Memory()...)
+	}
+	return errors.Join(err, m.Close())
+}
+
 // Apart says what keeps the nodes apart and what that rules out, where they are not
 // as separate as they can be; else it is empty.
 func (c *Simulation) Apart() string { return c.apart }

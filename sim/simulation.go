@@ -144,11 +144,11 @@ func (c *Simulation) Close() error {
 	errs = append(errs, c.keepWritten())
 	for _, n := range c.nodes {
 		n.runtime.PowerOff()
-		errs = append(errs, n.machine.Close())
+		errs = append(errs, c.closeMachine(n.machine))
 		n.leaveNetwork()
 	}
 	for _, m := range c.controlPlanes {
-		errs = append(errs, m.Close())
+		errs = append(errs, c.closeMachine(m))
 	}
 	c.images.end()
 	errs = append(errs, c.stopStandIns(), c.run.leave(c))

@@ -95,7 +95,12 @@ func (d *Disk) enter() error {
 func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
 // Memory are the numbers of the file systems in memory that a machine in a namespace has.
-func (d *Disk) Memory() []uint64 { return d.own.memory }
+func (d *Disk) Memory() []uint64 {
+	if d.own == nil {
+		return nil
+	}
+	return d.own.memory
+}
 
 // keepBase remembers the mounts that make up the empty machine.
 func (d *Disk) keepBase() error {

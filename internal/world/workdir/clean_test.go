@@ -145,7 +145,7 @@ func TestCleanUnmountsAndDetaches(t *testing.T) {
 	assert.Equal(t, []string{loop}, report.Runs[0].Detached)
 	assert.FileExists(t, volume+"/data")
 	assertEmpty(t, parent)
-	assert.NoFileExists(t, strings.Replace(loop, "/dev", "/sys/block", 1)+"/loop/backing_file")
+	assertDetached(t, loop)
 }
 
 func TestCleanTouchesNothingElse(t *testing.T) {
@@ -204,6 +204,20 @@ func attachLoop(t *testing.T, image string) string {
 		t.Skipf("no loop device is to be had: %v", err)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// backing has the path of the file that a loop device shows, while it shows one.
+func backing(device string) string {
+	return strings.Replace(device, "/dev", "/sys/block", 1) + "/loop/backing_file"
+}
+
+// assertDetached waits until a loop device shows no file: one that somebody looks at is detached when that ends.
+func assertDetached(t *testing.T, device string) {
+	t.Helper()
+	assert.Eventually(t, func() bool {
+		_, err := os.Stat(backing(device))
+		return os.IsNotExist(err)
+	}, 10*time.Second, time.Millisecond, "%s shows a file", device)
 }
 
 // assertEnded waits for the end of a process that is not a child of this one. It

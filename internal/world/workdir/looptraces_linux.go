@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ const tracesName = ".loops"
 const (
 	loopTrace   = "loop %s %d %d" // device, file system and inode of its file
 	memoryTrace = "memory %d"     // a file system in memory
+	goneTrace   = "gone %d"       // one that is the run's no more
 	runsTrace   = "runs %d"       // one that holds the directories of runs
 )
 
@@ -71,11 +73,20 @@ func tracesOf(dir string) (*traces, error) {
 		if n, _ := fmt.Sscanf(lines.Text(), memoryTrace, &device); n == 1 {
 			t.memory[device] = true
 		}
+		if n, _ := fmt.Sscanf(lines.Text(), goneTrace, &device); n == 1 {
+			t.forget(device)
+		}
 		if n, _ := fmt.Sscanf(lines.Text(), runsTrace, &device); n == 1 {
 			t.runs[device] = true
 		}
 	}
 	return t, nil
+}
+
+// forget leaves out a file system whose number may be somebody else's by now, with what was shown of it.
+func (t *traces) forget(device uint64) {
+	delete(t.memory, device)
+	maps.DeleteFunc(t.loops, func(s shown, _ bool) bool { return s.file.device == device })
 }
 
 // leadTo says whether a loop device is the run's. The path that the kernel reports of a

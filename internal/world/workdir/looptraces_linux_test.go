@@ -55,7 +55,7 @@ func TestCleanDetachesLoopDevicesWhoseFileIsGone(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, report.Runs, 1)
 			assert.Equal(t, []string{device}, report.Runs[0].Detached)
-			assert.NoFileExists(t, backing(device))
+			assertDetached(t, device)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -46,6 +47,26 @@ func (l *Loops) AddMemory(devices ...uint64) error {
 	for _, device := range devices {
 		l.memory[device] = true
 		lines = append(lines, fmt.Sprintf(memoryTrace, device))
+	}
+	return leaveTrace(l.dir, lines...)
+}
+
+// RemoveMemory frees the loop devices that show files of file systems in memory which are about
+// to go: their numbers are given to others then.
+func (l *Loops) RemoveMemory(devices ...uint64) error {
+	if len(devices) == 0 {
+		return nil
+	}
+	if _, err := l.InUse(); err != nil { // some were attached since the last look
+		return err
+	}
+	if err := l.detach(func(f file) bool { return slices.Contains(devices, f.device) }); err != nil {
+		return err
+	}
+	var lines []string
+	for _, device := range devices {
+		delete(l.memory, device)
+		lines = append(lines, fmt.Sprintf(goneTrace, device))
 	}
 	return leaveTrace(l.dir, lines...)
 }
@@ -131,9 +152,11 @@ func findFile(dir string, wanted file) (found string) {
 }
 
 // Detach frees the run's loop devices, also those whose file has been removed since.
-func (l *Loops) Detach() error {
+func (l *Loops) Detach() error { return l.detach(func(file) bool { return true }) }
+
+func (l *Loops) detach(wanted func(file) bool) error {
 	for s, k := range l.known {
-		if k.name == "" {
+		if k.name == "" || !wanted(s.file) {
 			continue
 		}
 		if _, err := detachLoop(s.device, func(f file, _ string) bool { return f == s.file }); err != nil {

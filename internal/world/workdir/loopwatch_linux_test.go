@@ -3,12 +3,12 @@ package workdir_test
 import (
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/csisim/csisim/internal/world/workdir"
 )
@@ -22,7 +22,7 @@ func TestLoopDevicesOfARunAreKnownAlsoWhenTheirFileIsGone(t *testing.T) {
 		_, err := foreign.InUse()
 		require.NoError(t, err)
 		require.NoError(t, foreign.Detach())
-		assert.NoFileExists(t, backing(others))
+		assertDetached(t, others)
 	}()
 	loops := workdir.NewLoops(dir)
 	for range 2 {
@@ -32,7 +32,7 @@ func TestLoopDevicesOfARunAreKnownAlsoWhenTheirFileIsGone(t *testing.T) {
 		_ = os.Remove(dir + "/image")
 	}
 	require.NoError(t, loops.Detach())
-	assert.NoFileExists(t, backing(ours))
+	assertDetached(t, ours)
 	assert.FileExists(t, backing(others), "somebody else's")
 }
 
@@ -51,7 +51,41 @@ func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 		assert.Equal(t, []workdir.Loop{{Device: device, File: memory + "/image"}}, found)
 	}
 	require.NoError(t, loops.Detach())
-	assert.NoFileExists(t, backing(device))
+	assertDetached(t, device)
+}
+
+// Given a node's memory that goes, when its number is given to somebody else's, then neither
+// the run nor the end of its directory takes that for the run's.
+func TestALoopDeviceInMemoryThatIsTheRunsNoMoreIsSpared(t *testing.T) {
+	needRoot(t)
+	memory := tmpfs(t, "size=4m")
+	info, err := os.Stat(memory)
+	require.NoError(t, err)
+	number := info.Sys().(*syscall.Stat_t).Dev
+	dir, err := workdir.New(t.TempDir())
+	require.NoError(t, err)
+	loops := workdir.NewLoops(dir.Path())
+	require.NoError(t, loops.AddMemory(number))
+	ours := attachLoop(t, memory+"/image")
+	require.NoError(t, loops.RemoveMemory(number))
+	assertDetached(t, ours)
+
+	others := attachLoop(t, memory+"/image")
+	defer func() { require.NoError(t, detach(others)) }()
+	found, err := loops.InUse()
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	require.NoError(t, loops.Detach())
+	hide(t, memory)
+	require.NoError(t, dir.Close())
+	assert.FileExists(t, backing(others))
+}
+
+// hide has a file system mounted nowhere until the end of the test; a loop device keeps it.
+func hide(t *testing.T, mounted string) {
+	t.Helper()
+	require.NoError(t, unix.Unmount(mounted, unix.MNT_DETACH))
+	t.Cleanup(func() { require.NoError(t, unix.Mount("tmpfs", mounted, "tmpfs", 0, "size=4k")) }) // what the test's end unmounts
 }
 
 // The number of a file that is removed is given to another one, the loop device, too.
@@ -74,8 +108,4 @@ func TestALoopDeviceThatNowShowsSomebodyElsesFileIsNotTheRuns(t *testing.T) {
 	assert.Empty(t, found)
 	require.NoError(t, loops.Detach())
 	assert.FileExists(t, backing(device))
-}
-
-func backing(device string) string {
-	return strings.Replace(device, "/dev", "/sys/block", 1) + "/loop/backing_file"
 }

@@ -26,6 +26,9 @@ func NewLoops(string) *Loops { return &Loops{} }
 // AddMemory adds nothing.
 func (*Loops) AddMemory(...uint64) error { return nil }
 
+// RemoveMemory removes nothing.
+func (*Loops) RemoveMemory(...uint64) error { return nil }
+
 // InUse are none.
 func (*Loops) InUse() ([]Loop, error) { return nil, nil }
 
