@@ -22,6 +22,7 @@ type layers struct {
 	scratch string // where the upper directories are, while it is built
 	host    []*mountinfo.Info
 	through []string      // directories that are the host's own
+	hidden  []string      // those of them that are in none of the mounts in host
 	oneUser bool          // csisim is an ordinary user's
 	covered []string      // the directories that have a layer, in the order of their numbers
 	upper   *os.File      // the upper directories, by their numbers
@@ -77,8 +78,10 @@ func (l *layers) overlay(dir string) error {
 			return err
 		}
 	}
-	_ = os.Chown(upper, int(host.Uid), int(host.Gid)) // in a user namespace all is its user's
-	if err := os.Chmod(upper, fs.FileMode(host.Mode&0o777)|sticky(host.Mode)); err != nil {
+	if err := imitate(upper, host); err != nil {
+		return err
+	}
+	if err := l.lead(dir, upper); err != nil {
 		return err
 	}
 	options := "lowerdir=" + escaped(dir) + ",upperdir=" + escaped(upper) + ",workdir=" + escaped(work) + ",xino=off"
@@ -111,6 +114,37 @@ func (l *layers) keep(dir, upper string) error {
 		}
 	}
 	return nil
+}
+
+// lead makes the directories of a layer that lead to what is let through, where the host's are hidden from it.
+func (l *layers) lead(dir, upper string) error {
+	for _, through := range l.hidden {
+		below, is := cutDir(through, strings.TrimSuffix(dir, "/"))
+		if !is {
+			continue
+		}
+		at := ""
+		for name := range strings.SplitSeq(strings.TrimPrefix(below, "/"), "/") {
+			at += "/" + name
+			var host unix.Stat_t
+			if err := unix.Stat(strings.TrimSuffix(dir, "/")+at, &host); err != nil {
+				return &fs.PathError{Op: "stat", Path: dir + at, Err: err}
+			}
+			if err := os.Mkdir(upper+at, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			if err := imitate(upper+at, host); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// imitate gives a directory the owner and the mode of one of the host.
+func imitate(dir string, host unix.Stat_t) error {
+	_ = os.Chown(dir, int(host.Uid), int(host.Gid)) // in a user namespace all is its user's
+	return os.Chmod(dir, fs.FileMode(host.Mode&0o777)|sticky(host.Mode))
 }
 
 // number finds out in which file systems the files of a layer seem to be: that of its

@@ -104,6 +104,27 @@ func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 	assert.Equal(t, []string{"changed " + dir + "/changed", "made " + dir + "/made/", "removed " + dir + "/removed"}, written)
 }
 
+// Given runs that are kept in memory, when a node of one is made, then its programs write the directories of that run and see no other,
+// and no program is said to have made what leads there.
+func TestANodeSeesOfTheRunsInMemoryItsOwn(t *testing.T) {
+	needRoot(t)
+	runs := shortDir(t) + "/runs"
+	require.NoError(t, os.Mkdir(runs, 0o700))
+	require.NoError(t, unix.Mount("csisim", runs, "tmpfs", 0, "size=4m"))
+	defer func() { require.NoError(t, unix.Unmount(runs, 0)) }()
+	for _, dir := range []string{"/mine", "/others"} {
+		require.NoError(t, os.Mkdir(runs+dir, 0o700))
+	}
+	m, err := machine.NewNamespace("node-1", runs+"/mine/n1", false, runs+"/mine")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, m.Close()) }()
+	assert.Equal(t, "mine\n", run(t, m, shell("echo x >"+runs+"/mine/file && ls "+runs)))
+	assert.FileExists(t, runs+"/mine/file")
+	written, err := m.Written()
+	require.NoError(t, err)
+	assert.Empty(t, written)
+}
+
 func TestWhatShowsTheKernelIsReadOnly(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/moby/sys/mountinfo"
@@ -22,6 +23,7 @@ type ownRoot struct {
 	dir     string         // on the host, where the root is built
 	kubelet string         // directory of the host that is the kubelet's; empty if that is in memory
 	through []string       // directories of the host that programs may write in
+	hidden  []string       // those of them whose file system the layers do not show
 	layers  *layers        // what keeps the others from being written
 	memory  []uint64       // numbers of the file systems in memory
 	thread  int            // id of the thread that has the root
@@ -39,6 +41,7 @@ func (r *ownRoot) build() error {
 	if err != nil {
 		return err
 	}
+	host, r.hidden = r.withoutRuns(host)
 	r.oneUser = namespaces.Rootless() // a thread in the root does not see it
 	if err := r.mountMemory(r.dir); err != nil {
 		return err
@@ -66,6 +69,20 @@ func (r *ownRoot) build() error {
 	return r.mountMemory(r.root() + KubeletDir)
 }
 
+// withoutRuns leaves out the file system in memory in which csisim has the directories of runs: nodes see no more of that than what is
+// let through, which is then hidden.
+func (r *ownRoot) withoutRuns(host []*mountinfo.Info) (others []*mountinfo.Info, hidden []string) {
+	for _, m := range host {
+		within := slices.DeleteFunc(slices.Clone(r.through), func(dir string) bool { _, is := cutDir(dir, m.Mountpoint); return !is })
+		if m.FSType == "tmpfs" && m.Source == "csisim" && len(within) > 0 {
+			hidden = within
+		} else {
+			others = append(others, m)
+		}
+	}
+	return others, hidden
+}
+
 // root is where the root is built; the layers' upper directories, beside it, are where
 // no program finds them.
 func (r *ownRoot) root() string { return r.dir + "/root" }
@@ -76,7 +93,7 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return err
 	}
-	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, oneUser: r.oneUser}
+	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, oneUser: r.oneUser}
 	err = r.layers.cover("/")
 	if err != nil {
 		return err
