@@ -27,13 +27,13 @@ const mostExamples = 8
 // example makes a finding of a run that shows it: it repeats the run, keeps its choices, and leaves out
 // what is easy to leave out.
 func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, error) {
-	recording := NewRecording(s.plan.strategy(c))
-	first, err := s.subject.Run(ctx, recording, &s.stacks)
+	f := &Finding{Shown: shown, Found: s.plan.name(c), Runs: 1, examples: 1}
+	choices, err := s.show(ctx, c, f)
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{Shown: shown, Found: s.plan.name(c), Runs: 1, Before: len(recording.Choices), examples: 1}
-	f.shrinking = &shrinking{best: recording.Choices, try: func(fewer []Choice) ([]Choice, bool) {
+	f.Before = len(choices)
+	f.shrinking = &shrinking{best: choices, try: func(fewer []Choice) ([]Choice, bool) {
 		if ctx.Err() != nil {
 			return nil, false
 		}
@@ -41,10 +41,26 @@ func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, 
 		outcome, err := s.subject.Run(ctx, replay, &s.stacks)
 		return replay.taken, err == nil && f.keep(outcome)
 	}}
-	f.keep(first)
 	f.shrinking.simplify()
 	f.Choices = f.shrinking.best
 	return f, nil
+}
+
+// show makes the run of a course in this process, and returns its choices. One that was made elsewhere has shown no more than a verdict:
+// if the subject has chances of its own, it is made some times until it shows the finding.
+func (s *Search) show(ctx context.Context, c course, f *Finding) (choices []Choice, err error) {
+	for range 1 + s.options.Repeats {
+		recording := NewRecording(s.plan.strategy(c))
+		made, err := s.subject.Run(ctx, recording, &s.stacks)
+		if err != nil {
+			return nil, err
+		}
+		choices = recording.Choices
+		if f.keep(made) || f.More != nil {
+			return choices, nil
+		}
+	}
+	return choices, nil
 }
 
 // keep keeps how a run shows the finding; it reports whether it does.

@@ -42,8 +42,8 @@ type keptRun struct {
 
 // mutation is what a guided run takes: faults, in the calm order or in one that a seed draws, with its stale views.
 type mutation struct {
-	choices []Choice
-	order   uint64 // 0 is the calm one
+	Choices []Choice
+	Order   uint64 // 0 is the calm one
 }
 
 // orderKind is the kind of the choice by which a corpus names the order of a run.
@@ -51,19 +51,19 @@ const orderKind = "order"
 
 // all are the choices with that of the order, as corpora keep them.
 func (m mutation) all() []Choice {
-	if m.order == 0 {
-		return m.choices
+	if m.Order == 0 {
+		return m.Choices
 	}
-	return append([]Choice{{Kind: orderKind, Nth: 1, Takes: strconv.FormatUint(m.order, 10)}}, m.choices...)
+	return append([]Choice{{Kind: orderKind, Nth: 1, Takes: strconv.FormatUint(m.Order, 10)}}, m.Choices...)
 }
 
 // mutationOf is what a corpus has kept.
 func mutationOf(all []Choice) (m mutation) {
 	for _, c := range all {
 		if order, err := strconv.ParseUint(c.Takes, 10, 64); c.Kind == orderKind && err == nil {
-			m.order = order
+			m.Order = order
 		} else {
-			m.choices = append(m.choices, c)
+			m.Choices = append(m.Choices, c)
 		}
 	}
 	return m
@@ -72,10 +72,10 @@ func mutationOf(all []Choice) (m mutation) {
 func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
 	g := &guide{first: first, budget: o.Budget, calm: map[Choice]bool{}, chance: newChance(seed), states: map[string]bool{}, tried: map[Choice]bool{}}
 	g.learnt = sync.NewCond(&g.mu)
-	for _, p := range slices.Concat(calm.calls, calm.writes) {
+	for _, p := range slices.Concat(calm.Calls, calm.Writes) {
 		g.calm[p.Choice] = true
 	}
-	g.keep(mutation{}, slices.Concat(calm.calls, calm.writes))
+	g.keep(mutation{}, slices.Concat(calm.Calls, calm.Writes))
 	return g
 }
 
@@ -155,15 +155,15 @@ func (g *guide) draw() mutation {
 	if g.chance.below(calmOdds) > 0 {
 		k = g.kept[g.chance.below(len(g.kept))]
 	}
-	m := mutation{slices.Clone(k.choices), k.order}
+	m := mutation{slices.Clone(k.Choices), k.Order}
 	for range min(g.budget, 1+g.chance.below(g.budget)) {
 		if c, ok := g.fault(k); ok {
-			m.choices = append(m.choices, c)
+			m.Choices = append(m.Choices, c)
 		}
 	}
-	m.choices = m.choices[max(0, len(m.choices)-g.budget):]
-	if len(m.choices) == 0 || g.chance.below(2) == 0 {
-		m.order = uint64(1 + g.chance.below(1<<30))
+	m.Choices = m.Choices[max(0, len(m.Choices)-g.budget):]
+	if len(m.Choices) == 0 || g.chance.below(2) == 0 {
+		m.Order = uint64(1 + g.chance.below(1<<30))
 	}
 	return m
 }
@@ -180,7 +180,7 @@ func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	for range attempts {
 		at := among[g.chance.below(len(among))]
 		drawn = at.Choice
-		drawn.Takes = at.alternatives[1+g.chance.below(len(at.alternatives)-1)]
+		drawn.Takes = at.Alternatives[1+g.chance.below(len(at.Alternatives)-1)]
 		if !g.tried[drawn.loose()] {
 			break
 		}
@@ -198,9 +198,9 @@ type steered struct {
 }
 
 func newSteered(m mutation, calm known) *steered {
-	s := &steered{Replay: NewReplay(m.choices), counting: counting{names: newNamed()}, order: kernel.Calm{}}
-	if m.order > 0 {
-		s.order = newPCT(m.order, calm, 0)
+	s := &steered{Replay: NewReplay(m.Choices), counting: counting{names: newNamed()}, order: kernel.Calm{}}
+	if m.Order > 0 {
+		s.order = newPCT(m.Order, calm, 0)
 	}
 	return s
 }
@@ -220,4 +220,4 @@ func (s *steered) Choose(c kernel.Choice) int {
 func (s *steered) String() string { return s.Replay.String() + ", " + s.order.String() }
 
 // points are those of the run.
-func (s *steered) points() []point { return slices.Concat(s.calls, s.writes) }
+func (s *steered) points() []point { return slices.Concat(s.Calls, s.Writes) }

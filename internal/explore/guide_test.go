@@ -11,7 +11,7 @@ import (
 // of its runs has more of them than the budget, and none is the calm run again.
 func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 	const points, budget, seeds = 200, 3, 10
-	calm := known{order: 10, calls: some("call", points)}
+	calm := known{Order: 10, Calls: some("call", points)}
 	for seed := range uint64(seeds) {
 		g := newGuide(0, seed, Options{Budget: budget}, calm)
 		tried, drawn := map[Choice]bool{}, 0
@@ -19,9 +19,9 @@ func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 			m := g.of(context.Background(), run)
 			g.learn(m, nil, nil)
 			assert.NotEqual(t, mutation{}, m)
-			assert.LessOrEqual(t, len(m.choices), budget)
-			drawn += len(m.choices)
-			for _, c := range m.choices {
+			assert.LessOrEqual(t, len(m.Choices), budget)
+			drawn += len(m.Choices)
+			for _, c := range m.Choices {
 				tried[c] = true
 			}
 		}
@@ -31,10 +31,10 @@ func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 
 // A search without faults looks for other orders alone.
 func TestAGuidedSearchWithoutFaultsDrawsOrders(t *testing.T) {
-	g := newGuide(0, 1, Options{}, known{order: 10})
+	g := newGuide(0, 1, Options{}, known{Order: 10})
 	for run := range uint64(10) {
 		m := g.of(context.Background(), run)
-		assert.Empty(t, m.choices)
-		assert.NotZero(t, m.order)
+		assert.Empty(t, m.Choices)
+		assert.NotZero(t, m.Order)
 	}
 }

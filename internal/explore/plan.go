@@ -25,7 +25,7 @@ type plan struct {
 
 func newPlan(o Options, calm known) *plan {
 	p := &plan{options: o, known: calm, from: o.Before, possible: map[Choice]bool{}}
-	for _, single := range slices.Concat(singles(calm.calls), singles(calm.writes)) {
+	for _, single := range slices.Concat(singles(calm.Calls), singles(calm.Writes)) {
 		p.possible[single.loose()] = true
 	}
 	if o.Strategy == Exhaustive {
@@ -33,7 +33,7 @@ func newPlan(o Options, calm known) *plan {
 		return p
 	}
 	if !o.Alone {
-		p.calls, p.writes = singles(calm.calls), singles(calm.writes)
+		p.calls, p.writes = singles(calm.Calls), singles(calm.Writes)
 	}
 	if o.Strategy == Guided {
 		for _, kept := range o.Kept {
@@ -51,8 +51,8 @@ func singles(points []point) (all []Choice) {
 	for i, more := 1, true; more; i++ {
 		more = false
 		for _, at := range points {
-			if i < len(at.alternatives) {
-				at.Takes, more = at.alternatives[i], true
+			if i < len(at.Alternatives) {
+				at.Takes, more = at.Alternatives[i], true
 				all = append(all, at.Choice)
 			}
 		}
@@ -62,9 +62,9 @@ func singles(points []point) (all []Choice) {
 
 // course is how one run decides.
 type course struct {
-	faults []Choice // in the calm order; nil if there is a seed
-	guided *mutation
-	seed   uint64
+	Faults []Choice // in the calm order; nil if there is a seed
+	Guided *mutation
+	Seed   uint64
 	picks  []kernel.Pick // what it decides otherwise than the calm run, if every run is made
 	none   bool          // there is no such run: all were made
 }
@@ -77,23 +77,23 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 	}
 	again := uint64(len(p.again))
 	if run < again {
-		return course{guided: &p.again[run]}
+		return course{Guided: &p.again[run]}
 	}
 	inAll := (uint64(p.from)+run-again)*uint64(p.options.Shards) + uint64(p.options.Shard)
 	calls, writes := uint64(len(p.calls)), uint64(len(p.writes))
 	later := inAll - calls
 	switch {
 	case inAll < calls:
-		return course{faults: p.calls[inAll : inAll+1]}
+		return course{Faults: p.calls[inAll : inAll+1]}
 	case p.guide != nil:
 		m := p.guide.of(ctx, run)
-		return course{guided: &m}
+		return course{Guided: &m}
 	case later >= 2*writes:
-		return course{seed: p.options.Seed + later - writes}
+		return course{Seed: p.options.Seed + later - writes}
 	case later%2 == 1:
-		return course{faults: p.writes[later/2 : later/2+1]}
+		return course{Faults: p.writes[later/2 : later/2+1]}
 	}
-	return course{seed: p.options.Seed + later/2}
+	return course{Seed: p.options.Seed + later/2}
 }
 
 // strategy makes the strategy of a course.
@@ -104,14 +104,14 @@ func (p *plan) strategy(c course) kernel.Strategy {
 			return newSurveyed(c.picks)
 		}
 		return newEnumerated(c.picks)
-	case c.guided != nil:
-		return newSteered(*c.guided, p.known)
-	case c.faults == nil:
-		return newStrategy(p.options.Strategy, c.seed, p.known, p.options.Budget)
+	case c.Guided != nil:
+		return newSteered(*c.Guided, p.known)
+	case c.Faults == nil:
+		return newStrategy(p.options.Strategy, c.Seed, p.known, p.options.Budget)
 	case p.guide != nil:
-		return newSteered(mutation{choices: c.faults}, p.known)
+		return newSteered(mutation{Choices: c.Faults}, p.known)
 	}
-	return NewReplay(c.faults)
+	return NewReplay(c.Faults)
 }
 
 // name is how people call a run with a course.
@@ -119,21 +119,21 @@ func (p *plan) name(c course) string {
 	switch {
 	case p.enumeration != nil:
 		return fmt.Sprintf("%s: %s otherwise than in the calm run", Exhaustive, plural.Of(len(c.picks), "decision"))
-	case c.faults != nil:
+	case c.Faults != nil:
 		return "one fault in the calm order"
-	case c.guided == nil:
-	case c.guided.order > 0:
-		return fmt.Sprintf("%s in the order of pct, seed %d", plural.Of(len(c.guided.choices), "fault"), c.guided.order)
+	case c.Guided == nil:
+	case c.Guided.Order > 0:
+		return fmt.Sprintf("%s in the order of pct, seed %d", plural.Of(len(c.Guided.Choices), "fault"), c.Guided.Order)
 	default:
-		return plural.Of(len(c.guided.choices), "fault") + " in the calm order"
+		return plural.Of(len(c.Guided.Choices), "fault") + " in the calm order"
 	}
-	return fmt.Sprintf("%s, seed %d", p.options.Strategy, c.seed)
+	return fmt.Sprintf("%s, seed %d", p.options.Strategy, c.Seed)
 }
 
 // mutation is what a guide learns that a run has taken.
 func (c course) mutation() mutation {
-	if c.guided != nil {
-		return *c.guided
+	if c.Guided != nil {
+		return *c.Guided
 	}
-	return mutation{choices: c.faults}
+	return mutation{Choices: c.Faults}
 }

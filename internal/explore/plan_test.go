@@ -15,7 +15,7 @@ func names(p *plan, runs uint64) (all []string) {
 	for run := range runs {
 		c := p.of(context.Background(), run)
 		name := p.name(c)
-		for _, choice := range c.faults {
+		for _, choice := range c.Faults {
 			name += ": " + choice.String()
 		}
 		all = append(all, name)
@@ -33,7 +33,7 @@ func some(of string, n int) (all []point) {
 
 // The shards of a search make the runs of the whole, each of them once, and a search that goes on those that come next.
 func TestShardsAndContinuedSearchesMakeTheRunsOfTheWhole(t *testing.T) {
-	calm := known{order: 10, calls: some("call", 3), writes: some("write", 2)}
+	calm := known{Order: 10, Calls: some("call", 3), Writes: some("write", 2)}
 	o := Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 3}
 	whole := names(newPlan(o, calm), 12)
 	assert.Equal(t, []string{

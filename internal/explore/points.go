@@ -26,16 +26,16 @@ func (c chance) points(n, limit int) map[int]bool {
 // point is a decision at which faults can happen.
 type point struct {
 	Choice
-	alternatives []string // the first is no fault
+	Alternatives []string // the first is no fault
 }
 
 // known is what a calm run shows of those with faults: how many decisions there are about the
 // order of processes, and at which calls and writes faults can happen.
 type known struct {
-	order         int
-	calls, writes []point
-	// points are all of them, counted by their loose names.
-	points map[Choice]bool
+	Order         int
+	Calls, Writes []point
+	// Points are all of them, counted by their loose names.
+	Points map[Choice]bool
 }
 
 // counting takes the calm decisions and counts them.
@@ -48,11 +48,11 @@ type counting struct {
 func (n *counting) Choose(c kernel.Choice) int {
 	switch {
 	case c.Process(0) != nil:
-		n.order++
+		n.Order++
 	case c.Kind == kernel.Fault:
-		n.calls = append(n.calls, n.point(c))
+		n.Calls = append(n.Calls, n.point(c))
 	case c.Kind == kernel.Outcome:
-		n.writes = append(n.writes, n.point(c))
+		n.Writes = append(n.Writes, n.point(c))
 	}
 	return 0
 }
@@ -64,14 +64,14 @@ func (n *counting) point(c kernel.Choice) point {
 
 // all is what was counted.
 func (n *counting) all() known {
-	n.points = map[Choice]bool{}
+	n.Points = map[Choice]bool{}
 	times := map[Choice]int{}
-	for _, p := range slices.Concat(n.calls, n.writes) {
+	for _, p := range slices.Concat(n.Calls, n.Writes) {
 		c := p.loose()
 		c.Nth = 0
 		times[c]++
 		c.Nth = times[c]
-		n.points[c] = true
+		n.Points[c] = true
 	}
 	return n.known
 }
@@ -123,15 +123,15 @@ func (s *sequence) here() bool {
 func newFaultPoints(c chance, calm known, budget int) faultPoints {
 	f := faultPoints{chance: c, calls: sequence{points: map[int]bool{}}, writes: sequence{points: map[int]bool{}}}
 	if budget > 0 && c.below(noveltyOdds) == 0 {
-		f.novel = &novelty{calm.points, newNamed()}
+		f.novel = &novelty{calm.Points, newNamed()}
 	}
 	at := -1
 	for range c.below(budget + 1) {
 		switch {
-		case len(calm.writes) > 0 && (len(calm.calls) == 0 || c.below(writeOdds) == 0):
-			f.writes.points[c.below(len(calm.writes))] = true
+		case len(calm.Writes) > 0 && (len(calm.Calls) == 0 || c.below(writeOdds) == 0):
+			f.writes.points[c.below(len(calm.Writes))] = true
 		case at < 0 || c.below(2) == 0:
-			at = c.below(len(calm.calls))
+			at = c.below(len(calm.Calls))
 			f.calls.points[at] = true
 		default:
 			at += 1 + c.below(3)

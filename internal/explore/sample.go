@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -20,30 +21,34 @@ type Sample struct {
 
 // run makes a run. One of the sample it makes once more and holds against the first: two runs of one strategy differ only if csisim or
 // what it drives does not do the same twice.
-func (s *Search) run(ctx context.Context, subject Subject, e *ended, strategy kernel.Strategy, stacks *kernel.Stacks) (outcome Outcome, err error) {
-	comparer, can := subject.(Comparer)
-	if !can || e.run%sampled != sampled-1 {
-		return subject.Run(ctx, strategy, stacks)
+func (h *here) run(ctx context.Context, run uint64, c course, strategy kernel.Strategy) (outcome Outcome, made made, err error) {
+	comparer, can := h.subject.(Comparer)
+	if !can || run%sampled != sampled-1 {
+		outcome, err = h.subject.Run(ctx, strategy, &h.stacks)
+		return outcome, made, err
 	}
-	e.compared = true
 	next := strategy
-	outcome, e.parted, err = comparer.Compare(ctx, func() kernel.Strategy {
+	outcome, parted, err := comparer.Compare(ctx, func() kernel.Strategy {
 		now := next
-		next = s.plan.strategy(e.course)
+		next = h.plan.strategy(c)
 		return now
-	}, stacks)
-	return outcome, err
+	}, &h.stacks)
+	made.Compared = true
+	if parted != nil {
+		made.Parted = parted.Error()
+	}
+	return outcome, made, err
 }
 
 // take takes notice of a run that may be one of the sample.
 func (s *Sample) take(e *ended, name string) {
-	if e.compared {
+	if e.Compared {
 		s.Runs++
 	}
-	if e.parted == nil {
+	if e.Parted == "" {
 		return
 	}
 	if s.Parted++; s.First == nil {
-		s.First, s.In = e.parted, name
+		s.First, s.In = errors.New(e.Parted), name
 	}
 }

@@ -36,6 +36,9 @@ type Options struct {
 	Kept   [][]Choice
 	// Jobs is how many runs there are at once.
 	Jobs int
+	// Elsewhere opens the way to a Maker in another process, which is given what it needs to know; it is called once for each job. The
+	// strategy Exhaustive does not use it. Default: all runs are made in this process.
+	Elsewhere func(setup []byte) (Elsewhere, error)
 	// Repeats is how many times the run of a finding is made again when it is shrunk. Default: never.
 	Repeats int
 	// Progress is called after every run. Default: not called.
@@ -125,19 +128,8 @@ func (s *Search) Twins() int {
 type ended struct {
 	run    uint64
 	course course
-	err    error
-	// shown is what the run shows first; of no name if it passed.
-	shown Shown
-	// points are what a guide learns of.
-	points []point
-	// states are what the run has reached, and happened the faults in it.
-	states   []string
-	happened []Choice
-	// compared says that the run is one of the sample, and parted how it then was not like itself.
-	compared bool
-	parted   error
-	// enumerated is what an enumeration learns of.
-	enumerated *enumerated
+	made
+	err error
 }
 
 // all makes the runs, several at once, and looks at them in their order.
@@ -150,25 +142,27 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 		drawing, timeout = context.WithDeadline(working, began.Add(s.options.Time))
 		defer timeout()
 	}
+	makers, err := s.makers()
+	defer closeAll(makers)
+	if err != nil {
+		return err
+	}
 	results := make(chan ended, 16*s.options.Jobs)
 	var next atomic.Uint64
 	var workers sync.WaitGroup
-	for range s.options.Jobs {
-		workers.Go(func() { s.work(working, drawing, &next, results) })
+	for _, m := range makers {
+		workers.Go(func() { s.work(working, drawing, m, &next, results) })
 	}
 	go func() { workers.Wait(); close(results) }()
-	err := s.collect(ctx, began, results)
+	err = s.collect(ctx, began, results)
 	cancel()
 	for range results { // so that no worker waits
 	}
 	return err
 }
 
-func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results chan<- ended) {
-	var stacks kernel.Stacks
-	defer stacks.Close()
-	subject, err := s.fresh()
-	for err == nil {
+func (s *Search) work(ctx, drawing context.Context, m maker, next *atomic.Uint64, results chan<- ended) {
+	for {
 		e := ended{run: next.Add(1) - 1}
 		if s.options.Runs > 0 && e.run >= uint64(s.options.Runs) {
 			return
@@ -176,38 +170,11 @@ func (s *Search) work(ctx, drawing context.Context, next *atomic.Uint64, results
 		if e.course = s.plan.of(drawing, e.run); drawing.Err() != nil || e.course.none {
 			return
 		}
-		strategy := s.plan.strategy(e.course)
-		var outcome Outcome
-		faults := newFaultWatch(strategy)
-		if outcome, err = s.run(ctx, subject, &e, faults.strategy(), &stacks); err == nil {
-			e.happened = faults.happened
-			e.note(strategy, outcome)
-		}
-		e.err = err
+		e.made, e.err = m.make(ctx, e.run, e.course)
 		results <- e
-	}
-}
-
-// note keeps what the run shows, and what a guide learns of it.
-func (e *ended) note(strategy kernel.Strategy, o Outcome) {
-	switch s := strategy.(type) {
-	case *enumerated:
-		e.enumerated = s
-	case *surveyed:
-		s.reduce()
-		e.enumerated, s.survey = s.enumerated, survey{}
-	}
-	e.states = statesOf(o.Trace)
-	s, isSteered := strategy.(*steered)
-	if isSteered {
-		e.states = append(e.states, s.views.states...)
-	}
-	if len(o.Shown) > 0 {
-		e.shown = o.Shown[0]
-		return
-	}
-	if isSteered {
-		e.points = s.points()
+		if e.err != nil {
+			return
+		}
 	}
 }
 
@@ -235,7 +202,7 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 				s.plan.enumeration.learn(e.enumerated, Bounds{s.options.Budget, s.options.Deviations})
 			}
 			if s.plan.guide != nil {
-				s.plan.guide.learn(e.course.mutation(), e.points, e.states)
+				s.plan.guide.learn(e.course.mutation(), e.Points, e.States)
 			}
 			if err := s.enter(ctx, e); err != nil && ctx.Err() == nil {
 				return err
@@ -251,10 +218,10 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 
 // reach takes notice of how far a run has come.
 func (s *Search) reach(e ended) {
-	for _, state := range e.states {
+	for _, state := range e.States {
 		s.states[state] = true
 	}
-	for _, c := range e.happened {
+	for _, c := range e.Happened {
 		if s.plan.possible[c] {
 			s.happened[c] = true
 		}
@@ -263,14 +230,14 @@ func (s *Search) reach(e ended) {
 
 // enter puts a run that failed to its finding.
 func (s *Search) enter(ctx context.Context, e ended) error {
-	if e.shown.Name == "" {
+	if e.Shown.Name == "" {
 		return nil
 	}
-	i := slices.IndexFunc(s.Findings, func(f *Finding) bool { return f.Name == e.shown.Name })
+	i := slices.IndexFunc(s.Findings, func(f *Finding) bool { return f.Name == e.Shown.Name })
 	if i >= 0 {
 		return s.again(ctx, s.Findings[i], e.course)
 	}
-	f, err := s.example(ctx, e.course, e.shown)
+	f, err := s.example(ctx, e.course, e.Shown)
 	if err == nil {
 		s.Findings = append(s.Findings, f)
 	}

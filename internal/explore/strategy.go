@@ -75,7 +75,7 @@ func newPCT(seed uint64, calm known, budget int) *pct {
 	c := newChance(seed)
 	return &pct{
 		seed: seed, chance: c, priorities: make([]int, 0, 256), // as a short run has processes
-		changes: slices.Sorted(maps.Keys(c.points(1+c.below(mostChanges), calm.order))), faults: newFaultPoints(c, calm, budget),
+		changes: slices.Sorted(maps.Keys(c.points(1+c.below(mostChanges), calm.Order))), faults: newFaultPoints(c, calm, budget),
 	}
 }
 

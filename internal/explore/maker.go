@@ -1,0 +1,99 @@
+package explore
+
+import (
+	"context"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// maker makes runs of a search, one after the other.
+type maker interface {
+	make(ctx context.Context, run uint64, c course) (made, error)
+	close()
+}
+
+// made is what came of a run.
+type made struct {
+	// Shown is what the run shows first; of no name if it passed.
+	Shown Shown
+	// Points are what a guide learns of.
+	Points []point
+	// States are what the run has reached, and Happened the faults in it.
+	States   []string
+	Happened []Choice
+	// Compared says that the run is one of the sample, and Parted how it then was not like itself.
+	Compared bool
+	Parted   string
+
+	enumerated *enumerated // what an enumeration learns of
+}
+
+// makers are those of all jobs.
+func (s *Search) makers() (all []maker, err error) {
+	for range s.options.Jobs {
+		m, err := s.maker()
+		if err != nil {
+			return all, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func closeAll(makers []maker) {
+	for _, m := range makers {
+		m.close()
+	}
+}
+
+func (s *Search) maker() (maker, error) {
+	if s.options.Elsewhere != nil && s.plan.enumeration == nil {
+		return s.elsewhere()
+	}
+	subject, err := s.fresh()
+	return &here{plan: s.plan, subject: subject}, err
+}
+
+// here makes runs in this process.
+type here struct {
+	plan    *plan
+	subject Subject
+	stacks  kernel.Stacks
+}
+
+func (h *here) make(ctx context.Context, run uint64, c course) (made, error) {
+	strategy := h.plan.strategy(c)
+	faults := newFaultWatch(strategy)
+	outcome, made, err := h.run(ctx, run, c, faults.strategy())
+	if err != nil {
+		return made, err
+	}
+	made.Happened = faults.happened
+	made.note(strategy, outcome)
+	return made, nil
+}
+
+func (h *here) close() { h.stacks.Close() }
+
+// note keeps what the run shows, and what a guide learns of it.
+func (m *made) note(strategy kernel.Strategy, o Outcome) {
+	switch s := strategy.(type) {
+	case *enumerated:
+		m.enumerated = s
+	case *surveyed:
+		s.reduce()
+		m.enumerated, s.survey = s.enumerated, survey{}
+	}
+	m.States = statesOf(o.Trace)
+	s, isSteered := strategy.(*steered)
+	if isSteered {
+		m.States = append(m.States, s.views.states...)
+	}
+	if len(o.Shown) > 0 {
+		m.Shown = o.Shown[0]
+		return
+	}
+	if isSteered {
+		m.Points = s.points()
+	}
+}
