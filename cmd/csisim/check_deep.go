@@ -91,7 +91,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 	file := filepath.Join(cmp.Or(c.flags.out, "."), t.File())
 	found, err := explore.Of(ctx, file, []byte(t.Text), explore.Options{
 		Strategy: exploration.Strategies()[0], Seed: c.flags.seed, Time: limit, Runs: c.flags.deep.runs, Jobs: c.flags.parallel,
-		Space: fault.Space{Kinds: append(fault.Usual(), fault.Overlaps), Budget: usualBudget}, Run: run,
+		Space: fault.Space{Kinds: append(fault.Usual(), fault.Overlaps), Budget: usualBudget}, Run: run, Processes: true,
 		Progress: func(at *explore.Search) { c.progress.searching(t.Name(), at) },
 	})
 	c.progress.erase()

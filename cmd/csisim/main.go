@@ -7,6 +7,7 @@ import (
 	"os"
 
 	_ "github.com/csisim/csisim/cmd/internal/earlygc" // sets GOGC before the other packages initialize
+	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
@@ -15,6 +16,10 @@ func main() {
 	namespaces.Arrive()
 	env := environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	env.tuneMemory()
+	if explore.MakesRuns() {
+		env.makeRuns(ctx)
+		os.Exit(0)
+	}
 	os.Exit(execute(ctx, env, os.Args[1:]))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/sim/namespaces"
 )
@@ -21,7 +22,7 @@ import (
 const asCommand = "CSISIM_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	if os.Getenv(asCommand) != "" || explore.MakesRuns() {
 		main()
 	}
 	if os.Getenv(asRegistrar) != "" {

@@ -8,14 +8,20 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/sim"
 )
 
 // subject is a scenario that is run again and again. Runs that go on at once need one each.
 type subject struct {
 	scenario *scenario.Scenario
 	options  scenario.RunOptions
-	met      *met   // nil if nobody asks
-	usage    *usage // nil if nobody asks
+	notice   func(noticed) // nil if nobody asks
+}
+
+// noticed is what of a run counts for a whole search, whatever the run shows.
+type noticed struct {
+	Sometimes []bool
+	Usage     []sim.Usage
 }
 
 func newSubject(file string, text []byte, o Options) (*subject, error) {
@@ -34,11 +40,8 @@ func (s *subject) run(ctx context.Context, strategy kernel.Strategy, stacks *ker
 func (s *subject) make(ctx context.Context, strategy func() kernel.Strategy, stacks *kernel.Stacks, o scenario.RunOptions) (*scenario.Result, error) {
 	o.Strategy, o.Stacks = strategy, stacks
 	result, err := scenario.Run(ctx, s.scenario, o)
-	if result != nil && s.met != nil {
-		s.met.add(result.Sometimes)
-	}
-	if result != nil && s.usage != nil {
-		s.usage.add(result)
+	if result != nil && s.notice != nil {
+		s.notice(noticed{result.Sometimes, result.Usage})
 	}
 	if err != nil && context.Cause(ctx) == nil {
 		return nil, fmt.Errorf("run with strategy %v: %w", strategy(), err)

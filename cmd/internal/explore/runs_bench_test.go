@@ -13,9 +13,13 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// TestMain has programs of drivers mount for themselves only.
+// TestMain has programs of drivers mount for themselves only, and makes the runs of searches that have them made by processes.
 func TestMain(m *testing.M) {
 	namespaces.Enter()
+	if MakesRuns() {
+		Serve(context.Background())
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -26,6 +26,9 @@ type Options struct {
 	Space fault.Space
 	// Run is how each run is made, but for its strategy and its faults.
 	Run scenario.RunOptions
+	// Processes has runs with driver programs made by further processes of this program, one on each processor, in which MakesRuns is
+	// true and Serve is called. Of Run they are given WorkDir, Isolation, Patience, HostPaths and Strict. Default: all are made in this one.
+	Processes bool
 	// Corpus is a directory that says how far the search has come before, and that keeps how far it comes now. Default: none.
 	Corpus string
 	// Progress is called after every run, and when a finding has been shrunk.
@@ -74,7 +77,7 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	}
 	s := &Search{options: o, file: file, text: text, subject: subject, corpus: corpusOf(file, text, o)}
 	s.met.statements = subject.scenario.Sometimes
-	subject.met, subject.usage = &s.met, &s.usage
+	subject.notice = s.notice
 	if o.Corpus != "" {
 		if err := s.corpus.read(o.Corpus); err != nil {
 			return nil, err
@@ -107,9 +110,15 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	if left > 0 {
 		left = max(left-time.Since(began), 1)
 	}
+	processes, err := s.startProcesses()
+	if err != nil {
+		return err
+	}
+	defer processes.close()
 	found, err := explore.Of(ctx, s.fresh, explore.Options{
 		Strategy: o.Strategy, Seed: o.Seed, Alone: o.Alone, Runs: o.Runs, Time: left, Shard: o.Shard, Shards: o.Shards,
 		Jobs: o.Jobs, Repeats: repeats, Budget: o.Space.Budget, Deviations: o.Deviations, Before: s.corpus.Runs, Kept: s.corpus.Kept,
+		Elsewhere: s.elsewhere(processes),
 		Progress: func(at *explore.Search) {
 			s.take(at, began)
 			if o.Progress != nil {
@@ -134,8 +143,14 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 // fresh is the scenario for one more worker.
 func (s *Search) fresh() (explore.Subject, error) {
 	subject, err := newSubject(s.file, s.text, s.options)
-	subject.met, subject.usage = &s.met, &s.usage
+	subject.notice = s.notice
 	return subject, err
+}
+
+// notice takes notice of a run.
+func (s *Search) notice(n noticed) {
+	s.met.add(n.Sometimes)
+	s.usage.add(n.Usage)
 }
 
 // Never lists the statements of the scenario's sometimes that were true in no run.
@@ -148,6 +163,7 @@ func (s *Search) take(at *explore.Search, began time.Time) {
 	s.Sample = at.Sample
 	for _, f := range at.Findings {
 		finding := &Finding{Finding: f}
+		finding.complete(s.Calm)
 		finding.Blame = finding.blame()
 		s.Findings = append(s.Findings, finding)
 	}

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/csisim/csisim/cmd/internal/check"
-	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/sim"
 )
 
 // usage is what driver programs took and left, in all runs of a search: several go on at once.
@@ -13,10 +13,10 @@ type usage struct {
 	check.Usage
 }
 
-func (u *usage) add(r *scenario.Result) {
+func (u *usage) add(run []sim.Usage) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.Add(r.Usage)
+	u.Add(run)
 }
 
 // Usage says what driver programs took and left, a line each.

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +23,28 @@ var ErrNotPermitted = errors.New("namespaces are not permitted")
 
 // variable shows a program that was run again which namespaces it is in.
 const variable = "CSISIM_NAMESPACES"
+
+// within shows a program that this one starts that it stays in the namespaces of this one, and counts as a part of it.
+const within = "CSISIM_WITHIN"
+
+// Within is the variable for the environment of such a program: this one, run again with other tasks.
+func Within() string {
+	return within + "=" + strings.Join(append([]string{strconv.Itoa(PID())}, entered...), ",")
+}
+
+// arriveWithin reports whether the process was started so.
+func arriveWithin() bool {
+	number, names, is := strings.Cut(os.Getenv(within), ",")
+	if !is {
+		return false
+	}
+	_ = os.Unsetenv(within)
+	pid, _ = strconv.Atoi(number) // written by Within
+	if names != "" {
+		entered = strings.Split(names, ",")
+	}
+	return true
+}
 
 // entered are the names of the namespaces that this process was started in.
 var entered []string
@@ -62,7 +85,7 @@ func Enter() {
 // now on it is given the signals that end the ctx of Again.
 func Arrive() {
 	names := os.Getenv(variable)
-	if names == "" {
+	if arriveWithin() || names == "" {
 		return
 	}
 	_ = os.Unsetenv(variable) // not for the programs that this one starts

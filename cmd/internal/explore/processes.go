@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/sim"
+)
+
+// variable says to a process of this program that it makes runs, and for how many jobs.
+const variable = "CSISIM_RUNS"
+
+// MakesRuns reports whether this process was started to Serve.
+func MakesRuns() bool { return os.Getenv(variable) != "" }
+
+// task is what such a process is given first for each job.
+type task struct {
+	File      string
+	Text      []byte
+	Space     fault.Space
+	WorkDir   string
+	Isolation sim.Isolation
+	Patience  time.Duration
+	HostPaths []string
+	Strict    bool
+	Search    []byte // for explore.NewMaker
+}
+
+func (t *task) options() Options {
+	return Options{Space: t.Space, Run: scenario.RunOptions{
+		WorkDir: t.WorkDir, Isolation: t.Isolation, Patience: t.Patience, HostPaths: t.HostPaths, Strict: t.Strict,
+	}}
+}
+
+// answer is what comes of each run that it is assigned then.
+type answer struct {
+	Made    []byte
+	Noticed []noticed
+	Err     string
+}
+
+// startProcesses starts those that make the runs; nil if this process does.
+func (s *Search) startProcesses() (processes, error) {
+	o := s.options
+	if !o.Processes || o.Jobs < 2 || o.Strategy == explore.Exhaustive || !s.subject.scenario.HasPrograms() || !namespaces.Entered() {
+		return nil, nil
+	}
+	return startProcesses(o.Jobs)
+}
+
+// elsewhere opens the ways to processes, one for each job.
+func (s *Search) elsewhere(p processes) func(search []byte) (explore.Elsewhere, error) {
+	if p == nil {
+		return nil
+	}
+	return func(search []byte) (explore.Elsewhere, error) {
+		o := s.options
+		process, file := p.next()
+		w := &way{process: process, file: file, notice: s.notice, write: gob.NewEncoder(file), read: gob.NewDecoder(file)}
+		return w, w.send(task{s.file, s.text, o.Space, o.Run.WorkDir, o.Run.Isolation, o.Run.Patience, o.Run.HostPaths, o.Run.Strict, search})
+	}
+}
+
+// way leads to a process that makes runs.
+type way struct {
+	process *process
+	file    *os.File
+	notice  func(noticed)
+	write   *gob.Encoder
+	read    *gob.Decoder
+}
+
+// Make has a run made there. If ctx ends the run is given up.
+func (w *way) Make(ctx context.Context, assigned []byte) ([]byte, error) {
+	defer context.AfterFunc(ctx, w.Close)()
+	var a answer
+	err := w.send(assigned)
+	if err == nil {
+		err = w.read.Decode(&a)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, fmt.Errorf("a process of csisim that makes runs has ended: %w", cmp.Or(w.process.end(), err))
+	}
+	for _, n := range a.Noticed {
+		w.notice(n)
+	}
+	if a.Err != "" {
+		return nil, errors.New(a.Err)
+	}
+	return a.Made, nil
+}
+
+func (w *way) send(what any) error { return w.write.Encode(what) }
+
+// Close ends the way.
+func (w *way) Close() { _ = w.file.Close() } // whoever reads there sees its end
+
+// serve makes the runs of one job until its way ends.
+func serve(ctx context.Context, file *os.File) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer file.Close()
+	read, write := gob.NewDecoder(file), gob.NewEncoder(file)
+	var t task
+	if read.Decode(&t) != nil {
+		return
+	}
+	var since []noticed
+	maker, err := t.maker(func(n noticed) { since = append(since, n) })
+	assigned := make(chan []byte)
+	go func() {
+		defer stop() // the run that is under way is given up
+		defer close(assigned)
+		for {
+			var next []byte
+			if read.Decode(&next) != nil {
+				return
+			}
+			assigned <- next
+		}
+	}()
+	for next := range assigned {
+		var a answer
+		if err == nil {
+			a.Made, err = maker.Make(ctx, next)
+		}
+		if err != nil {
+			a.Err = err.Error()
+		}
+		a.Noticed, since = since, nil
+		if write.Encode(a) != nil {
+			stop()
+		}
+	}
+	if maker != nil {
+		maker.Close()
+	}
+}
+
+func (t *task) maker(notice func(noticed)) (*explore.Maker, error) {
+	subject, err := newSubject(t.File, t.Text, t.options())
+	if err != nil {
+		return nil, err
+	}
+	subject.notice = notice
+	return explore.NewMaker(subject, t.Search)
+}

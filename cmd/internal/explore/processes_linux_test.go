@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/drivers/fault"
+)
+
+// Given a scenario with driver programs, when processes make its runs, then the search finds what it finds without them, and no process
+// is left.
+func TestProcessesMakeRunsWithPrograms(t *testing.T) {
+	hostdir := buildHostdir(t)
+	text := withProgram(t, "lifecycle", hostdir, "--broken=create-not-idempotent")
+	search := func(processes bool) *Search {
+		o := usual(40)
+		o.Space, o.Jobs, o.Processes = fault.Space{Kinds: []fault.Kind{fault.Lost, fault.Killed}, Budget: 2}, 4, processes
+		s, err := Of(t.Context(), fileOf("lifecycle"), text, o)
+		require.NoError(t, err)
+		return s
+	}
+	here, there := search(false), search(true)
+	require.NotEmpty(t, here.Findings)
+	assert.Equal(t, namesOf(here.Findings), namesOf(there.Findings))
+	assert.Equal(t, here.Happened, there.Happened)
+	assert.Equal(t, here.Usage() == nil, there.Usage() == nil)
+	for _, f := range there.Findings {
+		assert.NotEmpty(t, f.Story, f.Verdict)
+	}
+	assert.Empty(t, processesThatMakeRuns(t))
+}
+
+// Given a search whose processes make runs, when it is interrupted, then it ends with what it has, and no process is left.
+func TestASearchWithProcessesIsInterrupted(t *testing.T) {
+	text := withProgram(t, "lifecycle", buildHostdir(t))
+	ctx, interrupt := context.WithCancel(t.Context())
+	o := usual(0)
+	o.Time, o.Jobs, o.Processes = time.Hour, 4, true
+	o.Progress = func(s *Search) {
+		if s.Runs == 5 {
+			assert.Len(t, processesThatMakeRuns(t), processesFor(t, o.Jobs))
+			interrupt()
+		}
+	}
+	s, err := Of(ctx, fileOf("lifecycle"), text, o)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, s.Runs, 5)
+	assert.Empty(t, processesThatMakeRuns(t))
+}
+
+// Given a search whose processes make runs, when one is killed, then the search says so in one sentence, and the others end.
+func TestASearchSaysThatAProcessWasKilled(t *testing.T) {
+	text := withProgram(t, "lifecycle", buildHostdir(t))
+	if processesFor(t, 2) == 0 {
+		t.Skip("there is one processor")
+	}
+	o := usual(0)
+	o.Time, o.Jobs, o.Processes = time.Hour, 4, true
+	o.Progress = func(s *Search) {
+		if s.Runs == 5 {
+			require.NoError(t, unix.Kill(processesThatMakeRuns(t)[0], unix.SIGKILL))
+		}
+	}
+	_, err := Of(t.Context(), fileOf("lifecycle"), text, o)
+	assert.ErrorContains(t, err, "a process of csisim that makes runs has ended: signal: killed")
+	assert.Empty(t, processesThatMakeRuns(t))
+}
+
+// processesFor is how many processes make the runs of so many jobs.
+func processesFor(t *testing.T, jobs int) int {
+	cpus, err := processors()
+	require.NoError(t, err)
+	if len(cpus) < 2 {
+		return 0
+	}
+	return min(len(cpus), jobs)
+}
+
+// processesThatMakeRuns are the numbers of those of this process.
+func processesThatMakeRuns(t *testing.T) (pids []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	for _, stat := range stats {
+		var pid, parent int
+		var state string
+		text, _ := os.ReadFile(stat) // none of one that has ended
+		_, after, _ := strings.Cut(string(text), ") ")
+		if n, _ := fmt.Sscan(after, &state, &parent); n < 2 || parent != os.Getpid() {
+			continue
+		}
+		_, err := fmt.Sscan(string(text), &pid)
+		require.NoError(t, err)
+		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(stat), "environ"))
+		if bytes.Contains(environment, []byte(variable+"=")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
