@@ -202,14 +202,6 @@ func (f *exploreFlags) jobsOf(s *scenario.Scenario) int {
 	return runtime.NumCPU()
 }
 
-// makeRuns makes runs of a search for the process that keeps it.
-func (env environment) makeRuns(ctx context.Context) {
-	adoptOrphans()
-	defer env.tuneSearch()()
-	explore.Serve(ctx)
-	_ = killOrphans() // the other process ends with all that is left
-}
-
 // readShard reads which shard it is.
 func (f *exploreFlags) readShard() error {
 	var rest string

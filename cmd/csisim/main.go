@@ -17,10 +17,17 @@ func main() {
 	env := environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	env.tuneMemory()
 	if explore.MakesRuns() {
-		env.makeRuns(ctx)
+		makeRuns(ctx)
 		os.Exit(0)
 	}
 	os.Exit(execute(ctx, env, os.Args[1:]))
+}
+
+// makeRuns makes runs of a search for the process that keeps it.
+func makeRuns(ctx context.Context) {
+	adoptOrphans()
+	explore.Serve(ctx)
+	_ = killOrphans() // the other process ends with all that is left
 }
 
 // environment is what the command is given besides its arguments.

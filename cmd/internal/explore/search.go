@@ -70,6 +70,9 @@ type Search struct {
 // the error is for a run that could not be made.
 func Of(ctx context.Context, file string, text []byte, o Options) (*Search, error) {
 	o.Shards = max(o.Shards, 1)
+	if o.Runs > 0 {
+		o.Jobs = min(o.Jobs, o.Runs)
+	}
 	began := time.Now()
 	subject, err := newSubject(file, text, o)
 	if err != nil {
