@@ -29,7 +29,9 @@ const stopPatience = 5 * time.Second
 // flight finish and removes the sockets.
 func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Config) error {
 	exclusive := service.Exclusive(cfg.Broken)
-	newServer := func() *grpc.Server { return grpc.NewServer(grpc.ChainUnaryInterceptor(logFailure, exclusive)) }
+	newServer := func() *grpc.Server {
+		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken.Has(broken.RequestsLogged)), exclusive))
+	}
 	server := newServer()
 	servers, addonsServer := []*grpc.Server{server}, server
 	if addonsEndpoint != "" {
@@ -59,6 +61,9 @@ func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Con
 	go func() {
 		defer close(stopped)
 		<-ctx.Done()
+		if cfg.Broken.Has(broken.StopUnmounts) {
+			_ = service.UnmountAll(cfg) // it ends anyway
+		}
 		stop(servers)
 	}()
 	if err := server.Serve(listener); err != nil {
@@ -118,10 +123,16 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-func logFailure(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	answer, err := handle(ctx, req)
-	if err != nil {
-		log.Printf("%s: %s: %s", call.FullMethod, status.Code(err), status.Convert(err).Message())
+// logCalls logs calls that fail and, if it is to, all requests as they are.
+func logCalls(requests bool) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		if requests {
+			log.Printf("%s: %v", call.FullMethod, req)
+		}
+		answer, err := handle(ctx, req)
+		if err != nil {
+			log.Printf("%s: %s: %s", call.FullMethod, status.Code(err), status.Convert(err).Message())
+		}
+		return answer, err
 	}
-	return answer, err
 }

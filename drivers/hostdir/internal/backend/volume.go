@@ -189,6 +189,21 @@ func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err 
 	return v, err
 }
 
+// RecordAndExpandVolume is ExpandVolume that notes the new size first: who is killed then takes the volume for grown.
+func (b *Backend) RecordAndExpandVolume(id string, required, _ int64) (v Volume, err error) {
+	err = b.exclusively(func() error {
+		if v, err = b.volume(id); err != nil || v.CapacityBytes >= required {
+			return err
+		}
+		v.CapacityBytes = required
+		if err := b.saveVolume(v); err != nil || !v.Block {
+			return err
+		}
+		return os.Truncate(b.DataPath(v), required)
+	})
+	return v, err
+}
+
 // Volume looks a volume up. Errors: ErrNotFound.
 func (b *Backend) Volume(id string) (v Volume, err error) {
 	err = b.exclusively(func() error {
@@ -212,11 +227,16 @@ func (b *Backend) volumes() ([]Volume, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Volume, len(ids))
-	for i, id := range ids {
-		if all[i], err = b.volume(id); err != nil {
+	var all []Volume
+	for _, id := range ids {
+		v, err := b.volume(id)
+		if errors.Is(err, ErrNotFound) { // of which nothing is known
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, v)
 	}
 	return all, nil
 }
@@ -291,6 +311,25 @@ func (b *Backend) WipeCopies(id string) error {
 		}
 	}
 	return err
+}
+
+// WipeSnapshot takes the content of a snapshot of a directory away.
+func (b *Backend) WipeSnapshot(id string) error {
+	return b.exclusively(func() error {
+		s, err := b.snapshot(id)
+		if err != nil || s.Block {
+			return err
+		}
+		return clear(b.snapshotData(s))
+	})
+}
+
+// DeleteInParts removes what is known of a volume, and then its content.
+func (b *Backend) DeleteInParts(v Volume) error {
+	return b.exclusively(func() error {
+		dir := b.object(volumesDir, v.ID)
+		return errors.Join(os.Remove(filepath.Join(dir, recordFile)), os.RemoveAll(dir))
+	})
 }
 
 // Wipe takes a volume's content away.

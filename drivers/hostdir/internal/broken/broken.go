@@ -71,6 +71,25 @@ const (
 	CopyStaysSmall           Behaviour = "copy-stays-small"
 	DeleteTakesSnapshots     Behaviour = "delete-takes-snapshots"
 	DeleteWipesCopies        Behaviour = "delete-wipes-copies"
+	ListIgnoresSource        Behaviour = "list-ignores-source"
+	PagesSkip                Behaviour = "pages-skip"
+	GetOmitsNodes            Behaviour = "get-omits-nodes"
+	StatsRemembered          Behaviour = "stats-remembered"
+	StatsOfNode              Behaviour = "stats-of-node"
+	RequestsLogged           Behaviour = "requests-logged"
+	PublishLeavesFile        Behaviour = "publish-leaves-file"
+	PublishLeavesZombie      Behaviour = "publish-leaves-zombie"
+	UnmountsLazily           Behaviour = "unmounts-lazily"
+	DeleteForgetsFirst       Behaviour = "delete-forgets-first"
+	DeleteTakesOrigin        Behaviour = "delete-takes-origin"
+	DeleteTakesOwnSnapshot   Behaviour = "delete-takes-own-snapshot"
+	RestoreConsumes          Behaviour = "restore-consumes"
+	ExpandOnce               Behaviour = "expand-once"
+	ExpandRecordsFirst       Behaviour = "expand-records-first"
+	StageClears              Behaviour = "stage-clears"
+	ReadOnlySticks           Behaviour = "readonly-sticks"
+	StopUnmounts             Behaviour = "stop-unmounts"
+	DetachRefusesElsewhere   Behaviour = "detach-refuses-elsewhere"
 
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
@@ -141,6 +160,25 @@ var catalogue = []struct {
 	{ExpandSkipsNode, "ControllerExpandVolume says that the node has nothing to do"},
 	{DeleteTakesSnapshots, "DeleteVolume deletes the snapshots of the volume, too"},
 	{DeleteWipesCopies, "DeleteVolume takes the content of the volumes away that were made from it"},
+	{ListIgnoresSource, "ListSnapshots lists the snapshots of all volumes when asked for those of one"},
+	{PagesSkip, "each page of a list but the first leaves its first entry out"},
+	{GetOmitsNodes, "ControllerGetVolume says nothing of the nodes that a volume is attached to"},
+	{StatsRemembered, "NodeGetVolumeStats reports the size that a volume had when it was measured first"},
+	{StatsOfNode, "NodeGetVolumeStats reports the file system in which the device node of a block volume lies"},
+	{RequestsLogged, "the log has all requests, with their secrets"},
+	{PublishLeavesFile, "NodePublishVolume opens a file and leaves it open"},
+	{PublishLeavesZombie, "NodePublishVolume starts a program and does not wait for it"},
+	{UnmountsLazily, "what is unmounted is unmounted lazily, in use or not"},
+	{DeleteForgetsFirst, "DeleteVolume removes what is known of a volume before its content, and knows nothing of it when it comes again"},
+	{DeleteTakesOrigin, "DeleteVolume takes the content of the volume away that this one was made from"},
+	{DeleteTakesOwnSnapshot, "DeleteVolume deletes the snapshot that the volume was made from"},
+	{RestoreConsumes, "a snapshot that has become a volume is empty"},
+	{ExpandOnce, "ControllerExpandVolume refuses to make a volume larger a second time"},
+	{ExpandRecordsFirst, "ControllerExpandVolume notes the size of a block volume before its image has that, and takes what is noted for done"},
+	{StageClears, "NodeStageVolume takes a volume that it cannot mount for one without content, and clears it"},
+	{ReadOnlySticks, "a volume that is published read-only first is published so ever after"},
+	{StopUnmounts, "the node service unmounts all that it knows of when it is asked to stop"},
+	{DetachRefusesElsewhere, "ControllerUnpublishVolume fails when the volume is attached to other nodes only"},
 	{CopyStaysSmall, "a block volume made from another one, or from a snapshot, is as small as that"},
 	{ReclaimLosesData, "reclaiming space takes the volume's content away"},
 	{FenceIgnored, "a node that is fenced stages and publishes volumes"},

@@ -4,6 +4,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // Exit ends the driver.
@@ -21,4 +22,13 @@ func StartProcess(target string) error {
 	}
 	go func() { _ = process.Wait() }() // whoever kills it leaves no zombie
 	return nil
+}
+
+// LeaveZombie starts a program and does not wait for it.
+func LeaveZombie() error { return exec.Command("true").Start() }
+
+// LeaveFile opens a file and never closes it, not even when nobody knows of it any more.
+func LeaveFile(path string) error {
+	_, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	return err
 }

@@ -84,7 +84,14 @@ func Restrict(target string, flags Flags) error {
 
 // Unmount takes away every mount at path, also when several lie on top of each
 // other, and reports whether there was one.
-func Unmount(path string) (was bool, err error) {
+func Unmount(path string) (was bool, err error) { return unmount(path, unix.UMOUNT_NOFOLLOW) }
+
+// UnmountLazily is Unmount of what may be in use, and stays mounted for whoever uses it.
+func UnmountLazily(path string) (was bool, err error) {
+	return unmount(path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+}
+
+func unmount(path string, flags int) (was bool, err error) {
 	for {
 		table, err := Read()
 		if err != nil {
@@ -93,7 +100,7 @@ func Unmount(path string) (was bool, err error) {
 		if _, mounted := table.At(path); !mounted {
 			return was, nil
 		}
-		if err := unix.Unmount(path, unix.UMOUNT_NOFOLLOW); err != nil {
+		if err := unix.Unmount(path, flags); err != nil {
 			return was, fmt.Errorf("umount %s: %w", path, explain(err))
 		}
 		was = true

@@ -19,6 +19,7 @@ type controller struct {
 
 	copying sync.Mutex
 	copies  map[string]bool // volumes into which broken.CopyTrustsDirectory still copies
+	grown   sync.Map        // volumes that have grown, by their ids
 }
 
 func newController(cfg Config, store *backend.Backend) (*controller, error) {

@@ -19,7 +19,7 @@ func (c *controller) ListVolumes(_ context.Context, req *csi.ListVolumesRequest)
 	if err != nil {
 		return nil, answer(err)
 	}
-	listed, next, err := page(all, req.GetStartingToken(), req.GetMaxEntries())
+	listed, next, err := page(all, c.from(req.GetStartingToken()), req.GetMaxEntries())
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +45,11 @@ func (c *controller) ControllerGetVolume(_ context.Context, req *csi.ControllerG
 	if err != nil {
 		return nil, answer(err)
 	}
-	return &csi.ControllerGetVolumeResponse{
-		Volume: describe(v),
-		Status: &csi.ControllerGetVolumeResponse_VolumeStatus{PublishedNodeIds: v.AttachedNodes()},
-	}, nil
+	status := &csi.ControllerGetVolumeResponse_VolumeStatus{PublishedNodeIds: v.AttachedNodes()}
+	if c.cfg.Broken.Has(broken.GetOmitsNodes) {
+		status.PublishedNodeIds = nil
+	}
+	return &csi.ControllerGetVolumeResponse{Volume: describe(v), Status: status}, nil
 }
 
 func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequest) (*csi.ListSnapshotsResponse, error) {
@@ -59,11 +60,11 @@ func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequ
 	var wanted []backend.Snapshot
 	for _, s := range all {
 		if (req.GetSnapshotId() == "" || req.GetSnapshotId() == s.ID) &&
-			(req.GetSourceVolumeId() == "" || req.GetSourceVolumeId() == s.VolumeID) {
+			(req.GetSourceVolumeId() == "" || c.cfg.Broken.Has(broken.ListIgnoresSource) || req.GetSourceVolumeId() == s.VolumeID) {
 			wanted = append(wanted, s)
 		}
 	}
-	listed, next, err := page(wanted, req.GetStartingToken(), req.GetMaxEntries())
+	listed, next, err := page(wanted, c.from(req.GetStartingToken()), req.GetMaxEntries())
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +73,14 @@ func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequ
 		list.Entries = append(list.Entries, &csi.ListSnapshotsResponse_Entry{Snapshot: describeSnapshot(s)})
 	}
 	return list, nil
+}
+
+// from is the token of a request, with which a page begins.
+func (c *controller) from(token string) string {
+	if start, err := strconv.Atoi(token); err == nil && c.cfg.Broken.Has(broken.PagesSkip) {
+		return strconv.Itoa(start + 1)
+	}
+	return token
 }
 
 // page cuts the entries from token on, at most limit of them (0 means all). A

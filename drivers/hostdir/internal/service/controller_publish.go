@@ -62,6 +62,9 @@ func (c *controller) ControllerUnpublishVolume(_ context.Context, req *csi.Contr
 	if _, attached := v.Attachments[req.GetNodeId()]; !attached && c.cfg.Broken.Has(broken.DetachNotFound) {
 		return nil, status.Errorf(codes.NotFound, "volume %s is not attached to node %s", v.ID, req.GetNodeId())
 	}
+	if _, attached := v.Attachments[req.GetNodeId()]; !attached && len(v.Attachments) > 0 && c.cfg.Broken.Has(broken.DetachRefusesElsewhere) {
+		return nil, precondition("volume %s is attached to %v", v.ID, v.AttachedNodes())
+	}
 	if c.cfg.Broken.Has(broken.DetachLeaves) {
 		return &csi.ControllerUnpublishVolumeResponse{}, nil
 	}

@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -54,6 +55,12 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	}
 	if c.cfg.Broken.Has(broken.CopyStaysSmall) && block && source != (backend.Source{}) {
 		err = c.store.Shrink(v)
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
+	if c.cfg.Broken.Has(broken.RestoreConsumes) && source.SnapshotID != "" {
+		err = c.store.WipeSnapshot(source.SnapshotID)
 	}
 	if err != nil {
 		return nil, answer(err)
@@ -113,10 +120,33 @@ func (c *controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 			return nil, answer(err)
 		}
 	}
+	if err := c.deleteMore(req.GetVolumeId()); err != nil {
+		return nil, answer(err)
+	}
 	if err := c.store.DeleteVolume(req.GetVolumeId()); err != nil {
 		return nil, answer(err)
 	}
 	return &csi.DeleteVolumeResponse{}, nil
+}
+
+// deleteMore does what some defects do to a volume, or to what it was made from, before it is deleted.
+func (c *controller) deleteMore(id string) error {
+	v, err := c.store.Volume(id)
+	if errors.Is(err, backend.ErrNotFound) || len(v.Attachments) > 0 {
+		return nil
+	}
+	if c.cfg.Broken.Has(broken.DeleteTakesOrigin) && v.Source.VolumeID != "" {
+		if origin, gone := c.store.Volume(v.Source.VolumeID); gone == nil {
+			err = errors.Join(err, c.store.Wipe(origin))
+		}
+	}
+	if c.cfg.Broken.Has(broken.DeleteTakesOwnSnapshot) && v.Source.SnapshotID != "" {
+		err = errors.Join(err, c.store.DeleteSnapshot(v.Source.SnapshotID))
+	}
+	if c.cfg.Broken.Has(broken.DeleteForgetsFirst) {
+		err = errors.Join(err, c.store.DeleteInParts(v))
+	}
+	return err
 }
 
 func (c *controller) ControllerExpandVolume(_ context.Context, req *csi.ControllerExpandVolumeRequest) (*csi.ControllerExpandVolumeResponse, error) {
@@ -140,7 +170,14 @@ func (c *controller) ControllerExpandVolume(_ context.Context, req *csi.Controll
 	if c.cfg.Broken.Has(broken.ExpandForgetsSize) {
 		return &csi.ControllerExpandVolumeResponse{CapacityBytes: max(required, v.CapacityBytes), NodeExpansionRequired: true}, nil
 	}
-	if v, err = c.store.ExpandVolume(v.ID, required, limit); err != nil {
+	expand := c.store.ExpandVolume
+	if c.cfg.Broken.Has(broken.ExpandRecordsFirst) {
+		expand = c.store.RecordAndExpandVolume
+	}
+	if _, again := c.grown.LoadOrStore(v.ID, true); again && required > v.CapacityBytes && c.cfg.Broken.Has(broken.ExpandOnce) {
+		return nil, status.Errorf(codes.OutOfRange, "volume %s has grown already", v.ID)
+	}
+	if v, err = expand(v.ID, required, limit); err != nil {
 		return nil, answer(err)
 	}
 	return &csi.ControllerExpandVolumeResponse{

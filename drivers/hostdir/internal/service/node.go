@@ -31,6 +31,8 @@ type node struct {
 	inlines sync.Map
 	// devices has the loop devices that broken.DeviceRemembered takes for those of volumes.
 	devices sync.Map
+	// remembered has what some other defects take for so because it was so first.
+	remembered sync.Map
 	// fencing is held to change what a fence does, and by what publishes meanwhile.
 	fencing sync.RWMutex
 }
@@ -50,6 +52,18 @@ func newNode(cfg Config, store *backend.Backend) (*node, error) {
 	}
 	err = store.RegisterNode(backend.Node{ID: cfg.NodeID, MaxVolumes: cfg.MaxVolumes, Topology: cfg.Topology})
 	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted}, err
+}
+
+// UnmountAll unmounts whatever an instance has mounted, if it serves a node.
+func UnmountAll(cfg Config) error {
+	if !cfg.Node {
+		return nil
+	}
+	ledger, err := placement.Open(filepath.Join(cfg.NodeStateDir, "placements"), false)
+	if err != nil {
+		return err
+	}
+	return unmountAll(ledger)
 }
 
 // unmountAll unmounts whatever an earlier instance has mounted.

@@ -65,6 +65,10 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if readOnly || req.GetReadonly() {
 		flags |= mount.ReadOnly
 	}
+	if n.cfg.Broken.Has(broken.ReadOnlySticks) {
+		first, _ := n.remembered.LoadOrStore("flags of "+v.ID, flags)
+		flags = first.(mount.Flags)
+	}
 	p := placement.Placement{
 		VolumeID: v.ID, Path: target, Target: true,
 		ReadOnly: flags&mount.ReadOnly != 0, Mode: a.mode.String(), Flags: a.flagList(),
@@ -111,6 +115,16 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 	}
 	if !done && n.cfg.Broken.Has(broken.PublishLeavesProcess) {
 		if err := broken.StartProcess(p.Path); err != nil {
+			return err
+		}
+	}
+	if !done && n.cfg.Broken.Has(broken.PublishLeavesFile) {
+		if err := broken.LeaveFile(n.store.Dir()); err != nil {
+			return err
+		}
+	}
+	if !done && n.cfg.Broken.Has(broken.PublishLeavesZombie) {
+		if err := broken.LeaveZombie(); err != nil {
 			return err
 		}
 	}

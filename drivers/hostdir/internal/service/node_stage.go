@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -85,7 +86,11 @@ func (n *node) stageDirectory(v backend.Volume, p placement.Placement) error {
 	if n.cfg.Broken.Has(broken.StagePanics) {
 		panic("no backend for volume " + v.ID)
 	}
-	return mount.Bind(n.store.DataPath(v), p.Path)
+	err = mount.Bind(n.store.DataPath(v), p.Path)
+	if err != nil && n.cfg.Broken.Has(broken.StageClears) {
+		err = errors.Join(n.store.Wipe(v), mount.Bind(n.store.DataPath(v), p.Path))
+	}
+	return err
 }
 
 // leakMount mounts something for a volume at a path that nobody else knows.
@@ -164,7 +169,11 @@ func (n *node) displace(path string) (was bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if was, err = mount.Unmount(path); err != nil {
+	unmount := mount.Unmount
+	if n.cfg.Broken.Has(broken.UnmountsLazily) {
+		unmount = mount.UnmountLazily
+	}
+	if was, err = unmount(path); err != nil {
 		return was, err
 	}
 	return was, n.ledger.Drop(path)

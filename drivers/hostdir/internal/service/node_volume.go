@@ -30,12 +30,28 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 	if err := n.visible(v, req.GetVolumePath()); err != nil {
 		return nil, answer(err)
 	}
+	if n.cfg.Broken.Has(broken.StatsRemembered) {
+		first, _ := n.remembered.LoadOrStore("size of "+v.ID, v.CapacityBytes)
+		v.CapacityBytes = first.(int64)
+	}
+	if v.Block && n.cfg.Broken.Has(broken.StatsOfNode) {
+		if v.CapacityBytes, err = sizeOfFileSystem(req.GetVolumePath()); err != nil {
+			return nil, answer(err)
+		}
+	}
 	if v.Block {
 		return &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{
 			{Unit: csi.VolumeUsage_BYTES, Total: v.CapacityBytes},
 		}}, nil
 	}
 	return measured(req.GetVolumePath(), v.CapacityBytes)
+}
+
+// sizeOfFileSystem is that in which a path lies.
+func sizeOfFileSystem(path string) (int64, error) {
+	var fs unix.Statfs_t
+	err := unix.Statfs(path, &fs)
+	return int64(fs.Blocks) * fs.Bsize, err
 }
 
 // measured is what is used of a volume's directory. An inline volume has no size: what it
