@@ -17,6 +17,7 @@ import (
 // driver promises. An outcome that a fault made is not the driver's.
 func (w *Wire) check(c *call, err error) {
 	caps := w.capsOf(c.site.Driver)
+	c.noteAsked()
 	found := contract.CheckRequest(c.method, c.request, caps)
 	switch {
 	case c.event.Injected != "" && !c.ownAnswer:

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -12,9 +13,12 @@ import (
 // volumeOfDriver is a volume of a driver.
 type volumeOfDriver struct{ driver, id string }
 
-// device is what is known of a raw block volume.
+// device is what is known of the size of a volume, and of its devices if it is a raw block volume.
 type device struct {
-	bytes int64 // that it has to have at least, wherever it is published
+	made  int64            // the bytes that it had when it was made
+	asked int64            // the most that it was asked to grow to, whatever was answered
+	bytes int64            // that it has to have at least, wherever it is published
+	grown map[string]int64 // by node: what it has there at least since it grew
 	at    []deviceAt
 }
 
@@ -38,7 +42,8 @@ func (c *call) checkDevice() []contract.Violation {
 	switch r := c.request.(type) {
 	case *csi.CreateVolumeRequest:
 		made, _ := c.answer.(*csi.CreateVolumeResponse)
-		c.wire.devices[volumeOfDriver{v.driver, made.GetVolume().GetVolumeId()}] = device{bytes: cmp.Or(made.GetVolume().GetCapacityBytes(), requiredBytes(r))}
+		bytes := cmp.Or(made.GetVolume().GetCapacityBytes(), requiredBytes(r))
+		c.wire.devices[volumeOfDriver{v.driver, made.GetVolume().GetVolumeId()}] = device{made: bytes, bytes: bytes}
 	case *csi.DeleteVolumeRequest:
 		delete(c.wire.devices, v)
 	case *csi.NodePublishVolumeRequest:
@@ -71,11 +76,49 @@ func (c *call) checkDevice() []contract.Violation {
 		}
 	case *csi.NodeExpandVolumeRequest:
 		answer, _ := c.answer.(*csi.NodeExpandVolumeResponse)
+		if _, known := c.wire.devices[v]; known {
+			d.grown = maps.Clone(d.grown)
+			if d.grown == nil {
+				d.grown = map[string]int64{}
+			}
+			d.grown[c.site.Node] = max(d.grown[c.site.Node], answer.GetCapacityBytes(), requiredBytes(r))
+			c.wire.devices[v] = d
+		}
 		if i := slices.IndexFunc(d.at, func(at deviceAt) bool { return at.node == c.site.Node && at.path == r.GetVolumePath() }); i >= 0 {
 			return c.checkSize(d.at[i], max(answer.GetCapacityBytes(), requiredBytes(r)))
 		}
+	case *csi.NodeGetVolumeStatsRequest:
+		return c.checkStats(d, r.GetVolumePath())
 	}
 	return nil
+}
+
+// noteAsked takes notice of a volume that is asked to grow.
+func (c *call) noteAsked() {
+	if _, grows := c.request.(*csi.ControllerExpandVolumeRequest); grows {
+		v := volumeOfDriver{c.site.Driver, volumeOf(c.request)}
+		d := c.wire.devices[v]
+		d.asked = max(d.asked, requiredBytes(c.request))
+		c.wire.devices[v] = d
+	}
+}
+
+// checkStats looks at what a node says of the size of a volume.
+func (c *call) checkStats(d device, path string) []contract.Violation {
+	answer, ok := c.answer.(*csi.NodeGetVolumeStatsResponse)
+	if !ok {
+		return nil
+	}
+	known := contract.Sizes{Least: max(d.bytes, d.grown[c.site.Node]), Asked: d.asked}
+	if known.Least > d.made {
+		known.Before = d.made
+	}
+	if machine, sees := c.site.Machine.(sized); sees {
+		if has, err := machine.DeviceBytes(path); err == nil {
+			known.Device = has
+		}
+	}
+	return c.seen(contract.CheckStats(c.method, answer, known), "the total that is answered is the size of the volume")
 }
 
 // checkSize looks at a device; one that cannot be seen is as it should be.
