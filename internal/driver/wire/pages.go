@@ -4,13 +4,17 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/world/kernel"
 )
 
 // csisimItself is the caller of questions that nobody in the cluster asks.
 const csisimItself = "csisim"
 
-// list is what somebody asks a driver for, page after page.
-type list struct{ driver, caller, method string }
+// list is what somebody asks a driver for, page after page. csisim itself may ask for several at once.
+type list struct {
+	driver, caller, method string
+	by                     *kernel.Process
+}
 
 // reading is how far somebody has come with a list.
 type reading struct {
@@ -24,7 +28,7 @@ func (c *call) turn() error {
 	if !isPage(c.answer) {
 		return nil
 	}
-	key := list{c.site.Driver, c.site.Caller, c.method}
+	key := list{c.site.Driver, c.site.Caller, c.method, c.process}
 	r := c.wire.lists[key]
 	if r == nil {
 		r = &reading{}

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +34,7 @@ func (c *call) sendTwice(f *fault.Fault) error {
 		first.Volumes, second.Volumes = nil, nil // other volumes came meanwhile, too
 	}
 	c.wire.note(c, c.seen(contract.CheckRepeat(c.method, first, second), "made again, it has the same answer and changes nothing"))
+	c.wire.note(c, c.checkLists())
 	return nil
 }
 
@@ -144,7 +144,11 @@ func (c *call) volumesOfRequest() []contract.Listed {
 	}
 	_, creates := c.answer.(*csi.CreateVolumeResponse)
 	var found []contract.Listed
-	for _, entry := range c.listed() {
+	listed, err := c.volumes(0)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range listed {
 		if id := entry.GetVolume().GetVolumeId(); creates || id == volumeOf(c.request) {
 			l := contract.Listed{ID: id, Bytes: entry.GetVolume().GetCapacityBytes()}
 			if caps.Has("LIST_VOLUMES_PUBLISHED_NODES") {
@@ -155,22 +159,4 @@ func (c *call) volumesOfRequest() []contract.Listed {
 	}
 	slices.SortFunc(found, func(a, b contract.Listed) int { return strings.Compare(a.ID, b.ID) })
 	return found
-}
-
-// listed is what ListVolumes answers; nil if it cannot.
-func (c *call) listed() []*csi.ListVolumesResponse_Entry {
-	site := c.site
-	site.Caller = csisimItself
-	client := csi.NewControllerClient(c.wire.Conn(c.process, site))
-	var all []*csi.ListVolumesResponse_Entry
-	for token := ""; ; {
-		page, err := client.ListVolumes(context.Background(), &csi.ListVolumesRequest{StartingToken: token})
-		if err != nil {
-			return nil
-		}
-		all = append(all, page.GetEntries()...)
-		if token = page.GetNextToken(); token == "" {
-			return all
-		}
-	}
 }

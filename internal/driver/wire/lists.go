@@ -1,0 +1,177 @@
+package wire
+
+import (
+	"context"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+)
+
+// mostFiltered is how many filters of a list are tried, and how many volumes are asked for by their ids.
+const mostFiltered = 4
+
+// checkLists asks for what the driver lists in each way in which it can be asked, when something was made or attached, and holds the
+// answers against each other. What comes and goes meanwhile, and what fails, says nothing.
+func (c *call) checkLists() []contract.Violation {
+	caps := c.wire.capsOf(c.site.Driver).Controller
+	switch c.method {
+	case "Controller/CreateVolume", "Controller/ControllerPublishVolume":
+		if caps.Has("LIST_VOLUMES") {
+			return c.checkVolumes(caps)
+		}
+	case "Controller/CreateSnapshot":
+		if caps.Has("LIST_SNAPSHOTS") {
+			return c.checkSnapshots()
+		}
+	}
+	return nil
+}
+
+// asks is a client by which csisim itself asks.
+func (c *call) asks() csi.ControllerClient {
+	site := c.site
+	site.Caller = csisimItself
+	return csi.NewControllerClient(c.wire.Conn(c.process, site))
+}
+
+// pageOfSome is a size by which a list has two pages or more.
+func pageOfSome(entries int) int { return max(1, entries/2) }
+
+func (c *call) checkVolumes(caps contract.Set) (found []contract.Violation) {
+	const method = "Controller/ListVolumes"
+	before, ok := c.volumes(0)
+	size := pageOfSome(len(before))
+	paged, refused := c.volumes(size)
+	var got *csi.ControllerGetVolumeResponse
+	if caps.Has("GET_VOLUME") && caps.Has("LIST_VOLUMES_PUBLISHED_NODES") && volumeOf(c.request) != "" {
+		got, _ = c.asks().ControllerGetVolume(context.Background(), &csi.ControllerGetVolumeRequest{VolumeId: volumeOf(c.request)})
+	}
+	after, still := c.volumes(0)
+	if ok != nil || still != nil {
+		return nil
+	}
+	found = checkPages(method, idsOf(before), idsOf(paged), idsOf(after), size, refused)
+	if got != nil {
+		id := volumeOf(c.request)
+		found = append(found, contract.CheckNodes("Controller/ControllerGetVolume", id, nodesOf(before, id), got.GetStatus().GetPublishedNodeIds(), nodesOf(after, id))...)
+	}
+	return found
+}
+
+func (c *call) checkSnapshots() (found []contract.Violation) {
+	const method = "Controller/ListSnapshots"
+	before, ok := c.snapshots(&csi.ListSnapshotsRequest{})
+	size := pageOfSome(len(before))
+	paged, refused := c.snapshots(&csi.ListSnapshotsRequest{MaxEntries: int32(size)})
+	var filters []filtered
+	for _, s := range before[:min(len(before), mostFiltered)] {
+		filters = append(filters, c.filtered(&csi.ListSnapshotsRequest{SnapshotId: s.GetSnapshotId()}), c.filtered(&csi.ListSnapshotsRequest{SourceVolumeId: s.GetSourceVolumeId()}))
+	}
+	after, still := c.snapshots(&csi.ListSnapshotsRequest{})
+	if ok != nil || still != nil {
+		return nil
+	}
+	found = checkPages(method, idsOf(before), idsOf(paged), idsOf(after), size, refused)
+	for _, f := range filters {
+		if f.err == nil {
+			found = append(found, contract.CheckFilter(method, f.name, idsOf(f.of(before)), idsOf(f.got), idsOf(f.of(after)))...)
+		}
+	}
+	return found
+}
+
+// filtered is a list of snapshots that was asked for with a filter.
+type filtered struct {
+	request *csi.ListSnapshotsRequest
+	name    string // of the filter
+	got     []*csi.Snapshot
+	err     error
+}
+
+func (c *call) filtered(request *csi.ListSnapshotsRequest) filtered {
+	f := filtered{request: request, name: "its snapshot_id"}
+	if request.GetSourceVolumeId() != "" {
+		f.name = "its source_volume_id"
+	}
+	f.got, f.err = c.snapshots(request)
+	return f
+}
+
+// of are the snapshots that the filter lets through.
+func (f filtered) of(all []*csi.Snapshot) []*csi.Snapshot {
+	return slices.DeleteFunc(slices.Clone(all), func(s *csi.Snapshot) bool {
+		return f.request.GetSnapshotId() != "" && s.GetSnapshotId() != f.request.GetSnapshotId() ||
+			f.request.GetSourceVolumeId() != "" && s.GetSourceVolumeId() != f.request.GetSourceVolumeId()
+	})
+}
+
+// checkPages looks at a list in pages, which a driver must not refuse, nor its own token.
+func checkPages(method string, before, paged, after []string, size int, refused error) []contract.Violation {
+	switch status.Code(refused) {
+	case codes.OK:
+		return contract.CheckPages(method, before, paged, after, size)
+	case codes.InvalidArgument, codes.Aborted, codes.OutOfRange, codes.Unimplemented:
+		return []contract.Violation{contract.RefusesPage(method, refused)}
+	}
+	return nil
+}
+
+// volumes is what ListVolumes answers in pages of a size, 0 for all at once.
+func (c *call) volumes(size int) (all []*csi.ListVolumesResponse_Entry, err error) {
+	client := c.asks()
+	for token := ""; ; {
+		page, err := client.ListVolumes(context.Background(), &csi.ListVolumesRequest{MaxEntries: int32(size), StartingToken: token})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.GetEntries()...)
+		if token = page.GetNextToken(); token == "" {
+			return all, nil
+		}
+	}
+}
+
+// snapshots is what ListSnapshots answers to a request and those for the pages after it.
+func (c *call) snapshots(request *csi.ListSnapshotsRequest) (all []*csi.Snapshot, err error) {
+	client := c.asks()
+	for token := ""; ; {
+		page, err := client.ListSnapshots(context.Background(), &csi.ListSnapshotsRequest{
+			MaxEntries: request.GetMaxEntries(), SnapshotId: request.GetSnapshotId(), SourceVolumeId: request.GetSourceVolumeId(), StartingToken: token,
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page.GetEntries() {
+			all = append(all, entry.GetSnapshot())
+		}
+		if token = page.GetNextToken(); token == "" {
+			return all, nil
+		}
+	}
+}
+
+// idsOf are the ids of entries of a list.
+func idsOf[E *csi.Snapshot | *csi.ListVolumesResponse_Entry](entries []E) (ids []string) {
+	for _, e := range entries {
+		switch e := any(e).(type) {
+		case *csi.Snapshot:
+			ids = append(ids, e.GetSnapshotId())
+		case *csi.ListVolumesResponse_Entry:
+			ids = append(ids, e.GetVolume().GetVolumeId())
+		}
+	}
+	return ids
+}
+
+// nodesOf are the nodes of a volume in a list.
+func nodesOf(entries []*csi.ListVolumesResponse_Entry, id string) []string {
+	i := slices.IndexFunc(entries, func(e *csi.ListVolumesResponse_Entry) bool { return e.GetVolume().GetVolumeId() == id })
+	if i < 0 {
+		return nil
+	}
+	return entries[i].GetStatus().GetPublishedNodeIds()
+}
