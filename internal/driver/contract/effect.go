@@ -58,7 +58,13 @@ func RemovesOthers(method, dir string) Violation {
 	return Violation{Method: method, Rule: removesOthers, Detail: dir + " is gone, in which the kubelet keeps what it knows of the volume"}
 }
 
+// UnmountsLazily is that a call answers OK although something uses what it has unmounted.
+func UnmountsLazily(method, path string) Violation {
+	return Violation{Method: method, Rule: unmountsLazily, Detail: path + " was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then"}
+}
+
 const (
+	unmountsLazily    = "unmounts lazily"
 	removesOthers     = "removes what the driver has not made"
 	noEffect          = "has no effect"
 	leavesTarget      = "leaves what it has to delete"

@@ -3,8 +3,10 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/contract"
 )
 
 // errUnseen is why a fault cannot disturb what a driver's program does to files.
@@ -23,10 +25,14 @@ func (c *call) sendWhileInUse(f *fault.Fault) error {
 		return ErrCallerGone
 	}
 	defer func() {
-		if end() {
+		if refused, _ := end(); refused {
 			c.ownAnswer = true
 			c.event.Injected = f.InWords()
 		}
 	}()
-	return c.pass(c.process, c.answer)
+	err := c.pass(c.process, c.answer)
+	if _, lazily := end(); err == nil && slices.Contains(pathsOf(c.request), lazily) {
+		c.wire.note(c, []contract.Violation{contract.UnmountsLazily(c.method, lazily)})
+	}
+	return err
 }

@@ -16,10 +16,16 @@ type changes struct {
 	listener int
 	unsynced *unsynced // nil if nobody asks
 
-	mu      sync.Mutex
-	hold    *Hold      // nil if none is to be reached
-	unmount *bool      // whether an attempt was refused; nil if none is to be
-	watch   *CallWatch // nil if nobody watches
+	mu    sync.Mutex
+	hold  *Hold      // nil if none is to be reached
+	inUse *inUse     // nil if what is mounted is not in use
+	watch *CallWatch // nil if nobody watches
+}
+
+// inUse are mounts that something uses.
+type inUse struct {
+	refused bool   // an attempt to unmount one
+	lazily  string // what was taken off all the same, while whoever uses it goes on; empty for nothing
 }
 
 // follow sees what the calling thread's children change, and notes what they do not sync. It returns nil where that is not
@@ -85,9 +91,14 @@ func (c *changes) see(n *notification) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.unmount != nil && n.unmounts():
-		*c.unmount, c.unmount = true, nil
+	case c.inUse != nil && !c.inUse.refused && n.unmounts(false):
+		c.inUse.refused = true
 		c.answer(response{id: n.id, error: -int32(unix.EBUSY)})
+		return
+	case c.inUse != nil && n.unmounts(true):
+		c.inUse.lazily = n.pathOf(spot{path: 1})
+	}
+	switch {
 	case c.hold != nil && c.hold.meets(n):
 		c.hold.id = n.id
 		close(c.hold.reached)
@@ -202,18 +213,18 @@ func (c *changes) endWatch(w *CallWatch) {
 	}
 }
 
-func (c *changes) refuseUnmount() (end func() bool) {
+func (c *changes) refuseUnmount() (end func() (refused bool, lazily string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	refused := new(bool)
-	c.unmount = refused
-	return func() bool {
+	use := &inUse{}
+	c.inUse = use
+	return func() (bool, string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.unmount == refused {
-			c.unmount = nil
+		if c.inUse == use {
+			c.inUse = nil
 		}
-		return *refused
+		return use.refused, use.lazily
 	}
 }
 

@@ -107,13 +107,29 @@ func TestAnUnmountIsRefusedOnce(t *testing.T) {
 	end := p.RefuseUnmount()
 	begin()
 	<-p.Done()
-	assert.True(t, end())
+	refused, lazily := end()
+	assert.True(t, refused)
+	assert.Empty(t, lazily)
 	assert.Equal(t, "umount: /var/lib/kubelet/a: target is busy.\nfirst 32\nsecond 0\n", log(t, p))
 
 	p, begin = followed(t, m, `umount a`)
-	assert.False(t, p.RefuseUnmount()(), "nothing was unmounted")
+	refused, _ = p.RefuseUnmount()()
+	assert.False(t, refused, "nothing was unmounted")
 	begin()
 	<-p.Done()
+}
+
+func TestALazyUnmountIsNotRefusedButSeen(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	p, begin := followed(t, m, `mkdir a; mount -t tmpfs none a; umount -l a; echo $?`)
+	end := p.RefuseUnmount()
+	begin()
+	<-p.Done()
+	refused, lazily := end()
+	assert.False(t, refused)
+	assert.Equal(t, machine.KubeletDir+"/a", lazily)
+	assert.Equal(t, "0\n", log(t, p))
 }
 
 func log(t *testing.T, p *machine.Process) string {

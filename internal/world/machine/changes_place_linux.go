@@ -75,9 +75,9 @@ func (p place) close() {
 	}
 }
 
-// unmounts says that a waiting call is about to unmount what something could be using.
-func (n *notification) unmounts() bool {
-	if n.number != unix.SYS_UMOUNT2 || n.args[1]&unix.MNT_DETACH != 0 {
+// unmounts says that a waiting call is about to unmount something: what nobody may be using or, lazily, whoever uses it.
+func (n *notification) unmounts(lazily bool) bool {
+	if n.number != unix.SYS_UMOUNT2 || (n.args[1]&unix.MNT_DETACH != 0) != lazily {
 		return false
 	}
 	target := n.placeOf(unix.AT_FDCWD, n.args[0])

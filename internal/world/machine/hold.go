@@ -34,8 +34,9 @@ func (h *Hold) Release() { h.of.changes.release(h) }
 
 // RefuseUnmount makes the next attempt to unmount something, of the program or of one that it
 // has started, fail with EBUSY, as if somebody used the mount. The function that it returns
-// ends this and reports whether there was such an attempt; it is nil where they cannot be seen.
-func (p *Process) RefuseUnmount() (end func() (refused bool)) {
+// ends this, and reports whether there was such an attempt, and what was unmounted lazily meanwhile, which does not fail; it is nil where
+// they cannot be seen.
+func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
 	if p.changes == nil {
 		return nil
 	}

@@ -96,6 +96,9 @@ func (*Disk) killNeighbours(*thread) ([]string, error) { return nil, nil }
 
 func (*Disk) killLeft() error { return nil }
 
+// Holds are none: nobody knows.
+func (p *Process) Holds() (files, unreaped []string) { return nil, nil }
+
 func peakMemory(int) int64 { return 0 }
 
 func threadID() int { return 0 }
@@ -143,12 +146,12 @@ func (*Disk) newUnsynced() *unsynced  { return nil }
 func (*unsynced) lose() int           { return 0 }
 func (*unsynced) moved(time.Duration) {}
 
-func (*changes) arm(*Hold)                      {}
-func (*changes) release(*Hold)                  {}
-func (*changes) refuseUnmount() func() bool     { return nil }
-func (*changes) watchBy(*CallWatch)             {}
-func (*changes) seenBy(*CallWatch) []SystemCall { return nil }
-func (*changes) endWatch(*CallWatch)            {}
+func (*changes) arm(*Hold)                            {}
+func (*changes) release(*Hold)                        {}
+func (*changes) refuseUnmount() func() (bool, string) { return nil }
+func (*changes) watchBy(*CallWatch)                   {}
+func (*changes) seenBy(*CallWatch) []SystemCall       { return nil }
+func (*changes) endWatch(*CallWatch)                  {}
 
 // controlGroup bounds programs: nothing does.
 type controlGroup struct{}
