@@ -64,6 +64,7 @@ type Check struct {
 	Now func() time.Duration
 
 	made     map[Volume]bool  // empty volumes of this run
+	writable map[string]bool  // drivers of which pods have written to a new volume
 	written  map[Volume]known // what is known of their content
 	reported map[string]bool
 
@@ -108,7 +109,7 @@ func (r record) String() string {
 func New() *Check {
 	return &Check{
 		Now:  func() time.Duration { return 0 },
-		made: map[Volume]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
+		made: map[Volume]bool{}, writable: map[string]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
 		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{},
 	}
 }
@@ -204,20 +205,29 @@ func (c *Check) write(u Use) {
 		c.refused(u, err)
 		return
 	}
+	if c.made[u.Volume] {
+		c.writable[u.Volume.Driver] = true
+	}
 	c.remember(u, record{generation: next, pod: u.Pod, node: u.Node, since: c.Now()})
 	if c.OnWrite != nil {
 		c.OnWrite(u)
 	}
 }
 
-// refused judges a volume that a container cannot write to, which is no wonder if nobody could.
+// refused judges a volume that a container cannot write to, which is no wonder if nobody could: neither to it before nor, if it is new, to
+// any other new one of its driver.
 func (c *Check) refused(u Use, err error) {
 	wrote := c.written[u.Volume].Get(place(u))
-	if !u.ForWriting || wrote.pod == "" || !errors.Is(err, syscall.EROFS) || c.MayBeReadOnly != nil && c.MayBeReadOnly(u) {
+	could := wrote.pod != "" || c.made[u.Volume] && c.writable[u.Volume.Driver]
+	if !u.ForWriting || !could || !errors.Is(err, syscall.EROFS) || c.MayBeReadOnly != nil && c.MayBeReadOnly(u) {
 		return
 	}
-	c.report(u, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only, which nobody has asked for: it has %v",
-		u.Pod, u.Name, u.Path, u.Node, wrote))
+	has := wrote.String()
+	if wrote.pod == "" {
+		has = "nothing yet, and other pods could write to theirs"
+	}
+	c.report(u, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only, which nobody has asked for: it has %s",
+		u.Pod, u.Name, u.Path, u.Node, has))
 }
 
 func (c *Check) remember(u Use, r record) {
