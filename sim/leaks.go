@@ -42,6 +42,7 @@ type lookout struct{ *Simulation }
 
 func (l lookout) Began(at wire.Site, call *trace.Event) {
 	l.watch.Began(at.Machine, call, at.Deadline)
+	l.beforeDeletion(call)
 	l.promises.Began(call)
 	l.invariants.Began(call)
 }
@@ -66,4 +67,19 @@ func (c *Simulation) driverOf(m machine.Machine, pid int) string {
 		}
 	}
 	return ""
+}
+
+// programsOf are the programs of a driver that run.
+func (c *Simulation) programsOf(driver string) (all []ledger.Program) {
+	for _, d := range c.drivers {
+		if d.Name != driver {
+			continue
+		}
+		for _, p := range c.plugins(d) {
+			if b, ok := p.backend.(*programBackend); ok && p.running {
+				all = append(all, ledger.Program{Plugin: p.String(), Node: p.node, Process: b.program.Process()})
+			}
+		}
+	}
+	return all
 }

@@ -52,6 +52,8 @@ type Simulation struct {
 		server *apiserver.Server
 	}
 	died       []expect.Death
+	logsRead   bool // the logs of programs were looked at
+	remains    remains
 	images     images
 	apart      string // what keeps the nodes apart, if that is not all there could be
 	watch      *ledger.Watch
@@ -94,7 +96,7 @@ func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c.Wire.Observer = lookout{c}
 	c.Wire.ProgramAt = c.programAt
 	c.watch = ledger.NewWatch(c.World.Trace)
-	c.watch.DriverOf, c.watch.Renamed = c.driverOf, c.Wire.Renamed
+	c.watch.DriverOf, c.watch.Renamed, c.watch.Programs = c.driverOf, c.Wire.Renamed, c.programsOf
 	for _, f := range o.Faults {
 		if cluster != "" { // each counts for itself
 			own := *f

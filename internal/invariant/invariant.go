@@ -58,8 +58,8 @@ const (
 
 // all are in the order in which verdicts are held against them.
 var all = []*Invariant{
-	alive, own, idempotent, effective, contradicted, singleWriter, lockEnds, addonsPromises, sizes, answers, foreignMounts, data,
-	nothingUndone, askedAgain, nothingLeaked, usedWhereAttached, publishedWhereStaged, unstagedUnused, detachedUnused, deletedUnused, handedOn, handedOver, progress,
+	alive, own, idempotent, effective, contradicted, singleWriter, lockEnds, addonsPromises, secretsKept,
+	nothingUndone, askedAgain, nothingLeaked, sizes, answers, foreignMounts, data, usedWhereAttached, publishedWhereStaged, unstagedUnused, detachedUnused, deletedUnused, handedOn, handedOver, progress,
 }
 
 // All lists them.

@@ -3,9 +3,12 @@ package invariant
 import "strings"
 
 var nothingLeaked = &Invariant{
-	Name: "leaks", Holds: "what a driver was asked to take away is gone: mounts, files, devices, attachments, volumes, snapshots",
+	Name: "leaks", Holds: "what a driver was asked to take away is gone: mounts, files, devices, attachments, volumes with their content, snapshots, and what a program holds for them",
 	Reason: "it costs money, and on nodes ends in one that takes no pods any more",
-	Rules:  []string{"CSI spec: DeleteVolume", "CSI spec: ControllerUnpublishVolume", "CSI spec: NodeUnstageVolume"}, Blame: Driver, Rank: Leaks, breaks: begins("left behind: "),
+	Rules:  []string{"CSI spec: DeleteVolume", "CSI spec: ControllerUnpublishVolume", "CSI spec: NodeUnstageVolume"}, Blame: Driver, Rank: Leaks,
+	breaks: func(verdict string) bool {
+		return strings.HasPrefix(verdict, "left behind: ") || strings.HasPrefix(verdict, "DeleteVolume leaves data: ")
+	},
 }
 
 var nothingUndone = &Invariant{

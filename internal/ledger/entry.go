@@ -25,6 +25,8 @@ const (
 	VolumeData       Kind = "volume data" // a vol_data.json
 	LoopDevice       Kind = "loop device"
 	Process          Kind = "process"
+	OpenFile         Kind = "open file"    // of a driver's program
+	DeadProcess      Kind = "dead process" // that a driver's program does not wait for
 	VolumeAttachment Kind = "VolumeAttachment"
 	Attachment       Kind = "attachment"     // in a driver's backend
 	Volume           Kind = "volume"         // in a driver's backend

@@ -68,6 +68,10 @@ func Look(c Cluster) Ledger {
 	for _, b := range c.Backends {
 		a.backend(b)
 	}
+	for _, g := range c.Watch.growing {
+		g.entry.Undone = a.history.deed(g.call)
+		a.add(g.entry)
+	}
 	slices.SortStableFunc(a.found.Leaks, byBlame)
 	return a.found
 }

@@ -19,6 +19,8 @@ type Watch struct {
 	DriverOf func(m machine.Machine, pid int) string
 	// Renamed is a text without the random parts of the run's paths.
 	Renamed func(text string) string
+	// Programs are those of a driver that run. Default: it has none.
+	Programs func(driver string) []Program
 
 	trace     *trace.Recorder
 	sightings *Sightings
@@ -26,11 +28,13 @@ type Watch struct {
 	unmounts  *Unmounts
 	watched   map[string]machineMounts // of each machine, as they were when unmounts were looked for
 	unmounted []string                 // what was not its driver's own
+	lives     map[string]*lives        // by driver
+	growing   []growing                // what grows with each life of a volume
 }
 
 // NewWatch returns a watch that has seen nothing yet.
 func NewWatch(to *trace.Recorder) *Watch {
-	return &Watch{trace: to, sightings: NewSightings(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}}
+	return &Watch{trace: to, sightings: NewSightings(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, lives: map[string]*lives{}}
 }
 
 // Began takes notice of a call to a plugin on a machine.
@@ -52,6 +56,9 @@ func (w *Watch) Ended(m machine.Machine, call *trace.Event) {
 	}
 	if Changes(call) {
 		w.See(m, call)
+	}
+	if w.Programs != nil && w.shows(m) && Changes(call) {
+		w.lived(call)
 	}
 }
 

@@ -43,6 +43,7 @@ var proofs = map[string]proof{
 	"single-writer":     {faulty: "attaches-twice", scenario: "../cmd/internal/library/testdata/recovered.yaml", own: seeded.AttachedFromOldView},
 	"locks":             {faulty: "stage-keeps-lock", steps: "fault: {call: NodeStageVolume, repeat: true, times: 1}"},
 	"addons":            {scenario: "csi-addons/broken/group-member-missing.yaml"},
+	"secrets":           {scenario: "../cmd/internal/library/testdata/secrets.yaml", broken: "requests-logged"},
 	"sizes":             {faulty: "wrong-capacity"},
 	"answers":           {faulty: "create-returns-no-id"},
 	"foreign-mounts":    {scenario: "programs/hostdir-neighbours.yaml", broken: "publish-unmounts-others"},

@@ -63,6 +63,9 @@ func parse(data []byte) content {
 	return content{there: true, generation: generation, volume: volume}
 }
 
+// VolumeIn is the volume to which a container wrote what a file begins with; empty if none did.
+func VolumeIn(start []byte) string { return parse(start).volume }
+
 // look reads what is published.
 func look(u Use) content {
 	if u.Block {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
@@ -148,6 +149,30 @@ func RedactText(text string, request proto.Message) string {
 		}
 	}
 	return text
+}
+
+// Secrets are those of a request, by their keys.
+func Secrets(request proto.Message) map[string]string {
+	if request == nil || !request.ProtoReflect().IsValid() {
+		return nil
+	}
+	all := map[string]string{}
+	request.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if isSecret(f) && f.IsMap() {
+			v.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+				all[key.String()] = value.String()
+				return true
+			})
+		}
+		return true
+	})
+	return all
+}
+
+// LooksSecret reports whether a value is taken for no word, name or number: it is long, and has letters and digits.
+func LooksSecret(value string) bool {
+	const long = 8
+	return len(value) >= long && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter)
 }
 
 // secretsOf are the values of a message's secrets, long ones first.

@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// remains follows what containers have written to volumes down to where programs of drivers keep it, as far as that lies in the
+// directories that the run gives them.
+type remains struct {
+	kept     map[datacheck.Volume]*trace.Event // the first deletion of each volume whose content was seen there before it
+	reported bool
+}
+
+// beforeDeletion takes notice of a volume that is about to be deleted.
+func (c *Simulation) beforeDeletion(call *trace.Event) {
+	request, deletes := call.Request.(*csi.DeleteVolumeRequest)
+	if !deletes || !c.hasProgram(call.Driver) {
+		return
+	}
+	v := datacheck.Volume{Driver: call.Driver, Handle: request.GetVolumeId()}
+	if c.remains.kept[v] != nil || c.contents()[v.String()] == "" {
+		return
+	}
+	if c.remains.kept == nil {
+		c.remains.kept = map[datacheck.Volume]*trace.Event{}
+	}
+	c.remains.kept[v] = call
+}
+
+// mostContents is how many files are looked at: whoever has more keeps something else there.
+const mostContents = 2000
+
+// contents are the files that have what was written to volumes, by the volume.
+func (c *Simulation) contents() map[string]string {
+	found, count := map[string]string{}, 0
+	for _, below := range []string{"state", "standin"} {
+		_ = filepath.WalkDir(filepath.Join(c.run.work.Path(), below), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() { // what goes meanwhile is no matter
+				return nil
+			}
+			if count++; count > mostContents {
+				return fs.SkipAll
+			}
+			if volume := contentOf(path, entry); volume != "" {
+				found[volume] = path
+			}
+			return nil
+		})
+	}
+	return found
+}
+
+// contentOf is the volume whose content a file has, empty if it has none: that of a container, or the image of a device.
+func contentOf(path string, entry fs.DirEntry) string {
+	if info, err := entry.Info(); err != nil || entry.Name() != datacheck.FileName && info.Size() < datacheck.BlockBytes {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	start := make([]byte, datacheck.BlockBytes)
+	n, _ := f.Read(start) // an empty one has nothing
+	return datacheck.VolumeIn(start[:n])
+}
+
+// remainsPatience is how long, in wall time, a driver may take to remove what it has said to be deleted.
+const remainsPatience = 2 * time.Second
+
+// lookForRemains looks for content of volumes that were deleted.
+func (c *Simulation) lookForRemains() {
+	if c.remains.reported || len(c.remains.kept) == 0 {
+		return
+	}
+	c.remains.reported = true
+	deleted := c.deletedForGood()
+	stays := func() (stay []datacheck.Volume, contents map[string]string) {
+		contents = c.contents()
+		for v := range deleted { // any order: it is sorted
+			if contents[v.String()] != "" {
+				stay = append(stay, v)
+			}
+		}
+		slices.SortFunc(stay, func(a, b datacheck.Volume) int { return int(deleted[a].Seq) - int(deleted[b].Seq) })
+		return stay, contents
+	}
+	stay, contents := stays()
+	for end := time.Now().Add(remainsPatience); len(stay) > 0 && time.Now().Before(end); stay, contents = stays() {
+		time.Sleep(remainsPatience / 100)
+	}
+	if len(stay) == 0 {
+		return
+	}
+	v := stay[0]
+	c.Wire.Report(deleted[v], contract.LeavesData(deleted[v].Method, v.Handle, c.Wire.Renamed(contents[v.String()]), len(stay) == len(deleted)))
+}
+
+// deletedForGood are the volumes that were there and whose last call is a DeleteVolume that answered OK, of drivers that have nothing else
+// into which their content may have been copied.
+func (c *Simulation) deletedForGood() map[datacheck.Volume]*trace.Event {
+	deleted, copies := map[datacheck.Volume]*trace.Event{}, map[string]bool{}
+	for _, e := range c.World.Trace.Events() {
+		if e.Kind != trace.Call {
+			continue
+		}
+		switch r := e.Request.(type) {
+		case *csi.DeleteVolumeRequest:
+			if v := (datacheck.Volume{Driver: e.Driver, Handle: r.GetVolumeId()}); e.Code == "" && c.remains.kept[v] != nil {
+				deleted[v] = e
+			}
+		case *csi.CreateVolumeRequest:
+			delete(deleted, datacheck.Volume{Driver: e.Driver, Handle: ledger.VolumeOf(e)})
+			copies[e.Driver] = copies[e.Driver] || r.GetVolumeContentSource() != nil
+		case *csi.CreateSnapshotRequest, *csi.CreateVolumeGroupSnapshotRequest:
+			copies[e.Driver] = true
+		}
+	}
+	maps.DeleteFunc(deleted, func(v datacheck.Volume, _ *trace.Event) bool { return copies[v.Driver] || c.peer() != nil })
+	return deleted
+}
+
+// hasProgram reports whether the plugins of a driver are programs of the run's own.
+func (c *Simulation) hasProgram(name string) bool {
+	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.Name == name && d.Program != nil })
+}
