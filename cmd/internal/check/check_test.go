@@ -204,7 +204,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 		told = append(told, fmt.Sprintf("%s: %s", reason.Why, strings.Join(check.Names(reason.Trials), " ")))
 	}
 	assert.Equal(t, []string{
-		"the driver is no program: life/mount-options stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
+		"the driver is no program: life/mount-options life/secrets life/again-and-again stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
 			"in-use/NodeUnstageVolume in-use/DeleteVolume in-use/block in-use/CreateSnapshot in-use/DeleteSnapshot " +
 			"system-calls/CreateVolume system-calls/ControllerPublishVolume system-calls/NodeStageVolume system-calls/NodePublishVolume " +
 			"system-calls/NodeUnpublishVolume system-calls/NodeUnstageVolume system-calls/ControllerUnpublishVolume system-calls/DeleteVolume",
@@ -212,13 +212,15 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 			"lost/ControllerUnpublishVolume timed-out/ControllerPublishVolume timed-out/ControllerUnpublishVolume abandoned/ControllerPublishVolume crash-driver/ControllerPublishVolume " +
 			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
 			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
+		"the node service lacks GET_VOLUME_STATS: life/measured life/measured-block",
 		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
-		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/block",
+		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/twice grow/block grow/measured grow/measured-block grow/driver-killed-block",
 		"the driver lacks EXPAND_VOLUME for ControllerExpandVolume: grow/driver-killed-ControllerExpandVolume",
 		"the driver lacks EXPAND_VOLUME for NodeExpandVolume: grow/driver-killed-NodeExpandVolume",
-		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/larger snapshot/larger-block snapshot/driver-killed " +
-			"snapshot/driver-killed-restoring group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed",
-		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-source-deleted snapshot/driver-killed-cloning",
+		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/restored-twice snapshot/larger snapshot/larger-block snapshot/driver-killed " +
+			"snapshot/driver-killed-restoring listed/snapshots group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed",
+		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-source-deleted snapshot/clone-deleted snapshot/driver-killed-cloning",
+		"the controller service lacks LIST_VOLUMES: listed/volumes",
 	}, told)
 	assert.Zero(t, card.Totals().NotTried)
 	assert.Empty(t, card.NotTried())

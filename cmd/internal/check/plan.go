@@ -21,6 +21,7 @@ var groups = []Group{
 	{"share", "Several volumes and pods"},
 	{"grow", "Growing volumes"},
 	{"snapshot", "Snapshots and clones"},
+	{"listed", "Lists of what there is"},
 	{"group", "Group snapshots"},
 	{"repeated", "Repeated calls"},
 	{"contradicted", "Contradicting calls"},
@@ -95,7 +96,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, dayTwoOperations, inlineVolumes,
 	} {
 		add(p)

@@ -19,6 +19,7 @@ func copies(p *plan) {
 		append([]string{p.fits(3)}, snapshots...), (*script).twoSnapshots)
 	p.try("snapshot", "source-deleted", "A snapshot of a volume that nobody uses becomes another one when the volume is deleted.",
 		append([]string{p.fits(2)}, snapshots...), (*script).snapshotWithoutSource)
+	p.try("snapshot", "restored-twice", "A snapshot becomes a volume, which is deleted, and then another one.", append([]string{p.fits(2)}, snapshots...), (*script).twoRestored)
 	p.largerCopies(snapshots)
 	p.try("snapshot", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a snapshot.", killed, func(s *script) {
 		s.killsDriver("CreateSnapshot", 1)
@@ -36,6 +37,7 @@ func copies(p *plan) {
 		s.lifeWithClone()
 	})
 	p.try("snapshot", "cloned-source-deleted", "A volume is made from another one, which is deleted then.", []string{p.needsClones(), p.fits(2)}, (*script).cloneWithoutSource)
+	p.try("snapshot", "clone-deleted", "A volume is made from another one and deleted; the other one has its content still.", []string{p.needsClones(), p.fits(2)}, (*script).sourceWithoutClone)
 	p.copiesOfKilled("driver-killed-cloning", "a volume from another one", []string{p.needsOurs(), p.needsClones(), p.fits(2)}, func(_ *script, make func(claim)) { make(cloned) })
 }
 
@@ -135,6 +137,46 @@ func (s *script) cloneWithoutSource() {
 	s.goneInTime(cloned)
 }
 
+// sourceWithoutClone: a copy that goes takes nothing of its source with it.
+func (s *script) sourceWithoutClone() {
+	reader, after := pod{name: "reader", node: nodeA, claims: []claim{cloned}}, pod{name: "after", node: nodeA, claims: []claim{data}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.up([]claim{cloned}, reader)
+	s.end(web(nodeA, data), reader)
+	s.detached()
+	s.deleteCopy(cloned)
+	s.run(after)
+	s.down([]claim{data}, after)
+}
+
+// twoRestored: neither a volume that is made of a snapshot nor its end takes anything of the snapshot away, or of what that was cut from.
+func (s *script) twoRestored() {
+	again := restoredFrom("daily")
+	first := again
+	first.name = "first"
+	reader, rereader := pod{name: "reader", node: nodeA, claims: []claim{first}}, pod{name: "again", node: nodeA, claims: []claim{again}}
+	after := pod{name: "after", node: nodeA, claims: []claim{data}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.snap("daily")
+	s.up([]claim{first}, reader)
+	s.end(web(nodeA, data), reader)
+	s.detached()
+	s.deleteCopy(first)
+	s.up([]claim{again}, rereader)
+	s.run(after)
+	s.end(rereader, after)
+	s.detached()
+	s.forget("daily")
+	s.unclaim(data, again)
+}
+
+// deleteCopy deletes a claim while another one stays.
+func (s *script) deleteCopy(c claim) {
+	s.step("delete: {pvc: %s}", c.name)
+	s.step("wait: {call: DeleteVolume, code: OK}")
+	s.step("advance: 1m")
+}
+
 func (s *script) deleteSource() {
 	s.step("delete: {pvc: data}")
 	s.step("advance: 1m")
@@ -171,8 +213,10 @@ func (p *plan) largerCopies(needs []string) {
 }
 
 // snap cuts a snapshot of data's volume and waits until it is ready.
-func (s *script) snap(name string) {
-	s.apply(snapshotClass{}, snapshot{name, data})
+func (s *script) snap(name string) { s.snapOf(name, data) }
+
+func (s *script) snapOf(name string, c claim) {
+	s.apply(snapshotClass{}, snapshot{name, c})
 	s.step(`wait: {volumesnapshot: %s, that: "object.status.readyToUse"}`, name)
 }
 

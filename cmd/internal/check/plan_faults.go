@@ -14,6 +14,16 @@ func repeatedCalls(p *plan) {
 			s.life([]claim{c}, web(nodeA, c))
 		})
 	}
+	many := claim{name: "data", form: filesystem, access: manyRW}
+	p.try("repeated", "many-nodes", "Every call that changes something comes twice, while a pod on another node uses the volume, too.", []string{p.needsKind(many.form, many.access), p.needsNodes(), p.needsOnePlace()}, func(s *script) {
+		there := pod{name: "there", node: nodeB, claims: []claim{many}}
+		s.fault(`call: "*", repeat: true`)
+		s.up([]claim{many}, web(nodeA, many), there)
+		s.end(web(nodeA, many))
+		s.step("advance: 1m") // it is detached from the one node
+		s.running(there)
+		s.down([]claim{many}, there)
+	})
 	p.try("repeated", "read-only", "Every call that changes something comes twice, for a read-only pod.", nil, func(s *script) {
 		s.fault(`call: "*", repeat: true`)
 		s.life([]claim{data}, pod{name: "reader", node: nodeA, claims: []claim{data}, readOnly: true})
@@ -150,10 +160,25 @@ func driverCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
 		p.try("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, func(s *script) {
+			if e.call == "DeleteVolume" { // what is left of the next volume is then known to go in the ordinary way
+				s.life([]claim{data}, web(nodeA, data))
+			}
 			s.killsDriver(e.call, workKills)
 			s.lifeWith(e)
 		})
 	}
+	p.try("crash-driver", "block", "The driver is killed before, while and after it does each call on the node of the life of a raw block volume, and while it does the others.", []string{p.needsOurs(), p.needsKind(block, oneNodeRW)}, func(s *script) {
+		for _, e := range p.effects() {
+			switch {
+			case e.missing != "":
+			case e.onNode():
+				s.killsDriver(e.call, workKills)
+			default: // the sidecars die with it, and wait ever longer
+				s.killsAtWork(e.call, 1)
+			}
+		}
+		s.life([]claim{blockData}, web(nodeA, blockData))
+	})
 }
 
 // workKills is how often the driver is killed while it works on a call of a volume's life,

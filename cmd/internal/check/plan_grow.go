@@ -47,10 +47,32 @@ func growing(p *plan) {
 		}
 		s.lifeWithGrowth()
 	})
+	p.try("grow", "twice", "A volume grows while a pod uses it, and once more.", append(needs, online), func(s *script) {
+		s.up([]claim{data}, web(nodeA, data))
+		s.grow(data)
+		s.grown(data)
+		s.growTo(data, s.facts.subject.grownAgain())
+		s.grownTo(data, s.facts.subject.grownAgain())
+		s.down([]claim{data}, web(nodeA, data))
+	})
 	p.try("grow", "block", "A raw block volume grows while a pod uses it; calls come twice.", append(needs, online, p.needsKind(block, oneNodeRW)), func(s *script) {
 		s.fault(`call: "*ExpandVolume", repeat: true`)
 		s.lifeWithGrowthOf(blockData)
 	})
+	for _, c := range []claim{data, blockData} {
+		title, needs := "measured", append(slices.Clone(needs), online, p.needsStats())
+		if c.form == block {
+			title, needs = "measured-block", append(needs, p.needsKind(block, oneNodeRW))
+		}
+		p.try("grow", title, "A volume grows while a pod uses it, and the kubelet asks before and after how full it is.", needs, func(s *script) {
+			s.up([]claim{c}, web(nodeA, c))
+			s.step("advance: %s", untilMeasured)
+			s.grow(c)
+			s.grown(c)
+			s.step("advance: %s", untilMeasured)
+			s.down([]claim{c}, web(nodeA, c))
+		})
+	}
 	for _, call := range []string{"ControllerExpandVolume", "NodeExpandVolume"} {
 		offered := ""
 		if !slices.Contains(p.facts.expansions(), call) {
@@ -61,7 +83,16 @@ func growing(p *plan) {
 			s.lifeWithGrowth()
 		})
 	}
+	p.try("grow", "driver-killed-block", "The driver is killed before, while and after it makes a raw block volume grow.", append([]string{p.needsOurs(), online, p.needsKind(block, oneNodeRW)}, needs...), func(s *script) {
+		for _, call := range s.facts.expansions() {
+			s.killsDriver(call, workKills)
+		}
+		s.lifeWithGrowthOf(blockData)
+	})
 }
+
+// untilMeasured is longer than the kubelet waits before it asks for statistics. K-STAT-1
+const untilMeasured = "3m"
 
 // expansions are the calls that make volumes bigger.
 func (f *Facts) expansions() []string {
@@ -101,14 +132,18 @@ func (s *script) lifeWithGrowthOf(c claim) {
 	s.down([]claim{c}, web(nodeA, c))
 }
 
-func (s *script) grow(c claim) {
-	s.step("patch: {pvc: %s, merge: {spec: {resources: {requests: {storage: %s}}}}}", c.name, s.facts.subject.grown())
+func (s *script) grow(c claim) { s.growTo(c, s.facts.subject.grown()) }
+
+func (s *script) growTo(c claim, size string) {
+	s.step("patch: {pvc: %s, merge: {spec: {resources: {requests: {storage: %s}}}}}", c.name, size)
 }
 
 // grown waits until the backend has made the volume bigger, and the claim says so.
-func (s *script) grown(c claim) {
-	s.step(`wait: {pv: pvc/%s, that: "object.spec.capacity.storage == '%s'"}`, c.name, s.facts.subject.grown())
-	s.step(`wait: {pvc: %s, that: "object.status.capacity.storage == '%s'"}`, c.name, s.facts.subject.grown())
+func (s *script) grown(c claim) { s.grownTo(c, s.facts.subject.grown()) }
+
+func (s *script) grownTo(c claim, size string) {
+	s.step(`wait: {pv: pvc/%s, that: "object.spec.capacity.storage == '%s'"}`, c.name, size)
+	s.step(`wait: {pvc: %s, that: "object.status.capacity.storage == '%s'"}`, c.name, size)
 }
 
 // snapshots: new volumes come with the content of others.

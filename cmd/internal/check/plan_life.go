@@ -1,6 +1,10 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+)
 
 // The claims and pods of most scenarios.
 var (
@@ -35,6 +39,19 @@ func lives(p *plan) {
 		s.run(reader)
 		s.down([]claim{data}, reader)
 	})
+	p.try("life", "read-only-first", "A pod writes to a volume; another one is had read-only at first, then a pod writes to that, and a third one finds it.", []string{p.fits(2)}, func(s *script) {
+		logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
+		other := pod{name: "other", node: nodeA, claims: []claim{logs}}
+		s.up([]claim{logs}, other)
+		reader := pod{name: "reader", node: nodeA, claims: []claim{data}, readOnly: true}
+		after := pod{name: "after", node: nodeA, claims: []claim{data}}
+		s.up([]claim{data}, reader)
+		s.end(reader)
+		s.run(web(nodeA, data))
+		s.end(web(nodeA, data))
+		s.run(reader, after)
+		s.down([]claim{data, logs}, reader, after, other)
+	})
 	p.try("life", "mount-options", "The mount options of the StorageClass are those of the mount that a pod uses.", []string{p.needsProgram(), p.needsMountOption()}, func(s *script) {
 		s.facts = s.facts.withMountOption()
 		s.life([]claim{data}, web(nodeA, data))
@@ -44,6 +61,30 @@ func lives(p *plan) {
 		s.step("advance: %s", untilListed)
 		s.running(web(nodeA, data))
 		s.down([]claim{data}, web(nodeA, data))
+	})
+	p.try("life", "secrets", "A volume comes with Secrets, and the driver keeps them to itself; one that does not want any may refuse it.", []string{p.needsProgram(), p.needsNoSecrets()}, func(s *script) {
+		s.facts = s.facts.withSecrets()
+		s.apply(data, web(nodeA, data))
+		s.step("advance: 2m")
+		s.end(web(nodeA, data))
+		s.detached()
+		s.unclaim(data)
+	})
+	for _, c := range []claim{data, blockData} {
+		title, needs := "measured", []string{p.needsStats()}
+		if c.form == block {
+			title, needs = "measured-block", append(needs, p.needsKind(block, oneNodeRW))
+		}
+		p.try("life", title, "While a pod runs, the kubelet asks how full its volume is.", needs, func(s *script) {
+			s.up([]claim{c}, web(nodeA, c))
+			s.step("wait: {call: NodeGetVolumeStats, code: OK, for: 10m}")
+			s.down([]claim{c}, web(nodeA, c))
+		})
+	}
+	p.try("life", "again-and-again", "A volume is made, used by a pod, and deleted, ten times; then the program of the driver holds no more than at first.", []string{p.needsProgram()}, func(s *script) {
+		for range manyLives {
+			s.life([]claim{data}, web(nodeA, data))
+		}
 	})
 	p.try("life", "used-again", "Three pods use a volume, one after the other.", nil, func(s *script) {
 		s.claim(data)
@@ -57,6 +98,9 @@ func lives(p *plan) {
 	})
 }
 
+// manyLives is how many lives show that a program holds more after each of them.
+const manyLives = 10
+
 // untilListed is longer than it takes the external-attacher to ask for the list of volumes again.
 const untilListed = "2m"
 
@@ -68,6 +112,35 @@ func (p *plan) needsListedNodes() string {
 		}
 	}
 	return ""
+}
+
+// needsStats: a node that says how full volumes are.
+func (p *plan) needsStats() string {
+	if p.facts.caps.Node.Has("GET_VOLUME_STATS") {
+		return ""
+	}
+	return "the node service lacks GET_VOLUME_STATS"
+}
+
+// needsNoSecrets: with Secrets of the driver's own each scenario shows whether it keeps them.
+func (p *plan) needsNoSecrets() string {
+	switch {
+	case len(p.facts.subject.Secrets) > 0:
+		return "the driver has Secrets of its own, which all scenarios look for"
+	case !p.facts.Provisions():
+		return "the controller service lacks CREATE_DELETE_VOLUME"
+	}
+	return ""
+}
+
+// withSecrets are the facts of a driver that is given a Secret in each call of a volume's life.
+func (f *Facts) withSecrets() *Facts {
+	with := *f
+	with.subject.Secrets = profile.Secrets{}
+	for _, kind := range []string{"provisioner", "controller-publish", "node-stage", "node-publish", "node-expand", "controller-expand"} {
+		with.subject.Secrets[kind] = map[string]string{"key": "made-up-by-csisim-4fb81d7a-" + kind}
+	}
+	return &with
 }
 
 // needsMountOption: the CSI spec lets a driver refuse it.

@@ -45,13 +45,29 @@ func systemCalls(p *plan) {
 				s.lifeWith(e)
 				s.step("clear-fault: kill-%d", i+1)
 				if errno := failures[at.name]; errno != "" {
-					s.fault("name: fail-%d, call: %s, %v, fails: %s, times: 1", i+1, e.call, at, errno)
-					s.lifeWith(e)
+					s.usedBefore(e, func() { s.fault("name: fail-%d, call: %s, %v, fails: %s, times: 1", i+1, e.call, at, errno) })
 					s.step("clear-fault: fail-%d", i+1)
 				}
 			}
 		})
 	}
+}
+
+// usedBefore is the life of a volume in which a system call fails. Of a call that makes it usable it fails when a pod has used the volume
+// before: a driver may take what it cannot mount for a volume without content.
+func (s *script) usedBefore(e effect, fails func()) {
+	if e.undoes() || e.call == "CreateVolume" {
+		fails()
+		s.lifeWith(e)
+		return
+	}
+	after := pod{name: "after", node: nodeA, claims: []claim{data}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.end(web(nodeA, data))
+	s.detached()
+	fails()
+	s.run(after)
+	s.down([]claim{data}, after)
 }
 
 // chosen are so many of the points, from the first to the last.

@@ -93,6 +93,13 @@ func (s Subject) grown() string {
 	return twice.String()
 }
 
+// grownAgain is the size to which they grow after that.
+func (s Subject) grownAgain() string {
+	more := resource.MustParse(s.grown())
+	more.Add(resource.MustParse(s.size()))
+	return more.String()
+}
+
 // ours says that csisim starts the driver, and can therefore end it.
 func (s Subject) ours() bool { return s.Driver.Socket == nil }
 
