@@ -36,6 +36,9 @@ type mounted struct {
 	// uncertain are the paths at which a call was to undo something whose caller does not
 	// know what came of it: it may happen at any time.
 	uncertain map[string]bool
+	// late are the paths at which a call was to mount something whose caller does not know
+	// what came of it: it may come at any time.
+	late map[string]bool
 	// laid are how many mounts lie on others, by their path, that came with one at another path.
 	laid map[string]int
 }
@@ -62,7 +65,7 @@ func NewUnmounts() *Unmounts { return &Unmounts{machines: map[string]*mounted{}}
 func (u *Unmounts) on(machine string) *mounted {
 	m := u.machines[machine]
 	if m == nil {
-		m = &mounted{settled: map[string]*trace.Event{}, uncertain: map[string]bool{}, laid: map[string]int{}}
+		m = &mounted{settled: map[string]*trace.Event{}, uncertain: map[string]bool{}, late: map[string]bool{}, laid: map[string]int{}}
 		u.machines[machine] = m
 	}
 	return m
@@ -89,17 +92,19 @@ func (u *Unmounts) Ended(machine string, call *trace.Event) {
 	another := slices.ContainsFunc(m.calls, func(c underWay) bool { return mountPath(c.Event) == at })
 	switch {
 	case at == "" || another:
-	case Makes(call):
-		if succeeded(call) && !m.uncertain[at] {
-			m.settled[at] = call
-		}
-	case call.Injected != "" || isUncertain(call.Code):
+	case isUncertain(call.Code) || call.Injected != "" && !Makes(call):
 		m.doubt(call)
+	case Makes(call) && succeeded(call) && !m.uncertain[at]:
+		m.settled[at] = call
 	}
 }
 
 func (m *mounted) doubt(call *trace.Event) {
-	if at := mountPath(call); at != "" && !Makes(call) {
+	switch at := mountPath(call); {
+	case at == "":
+	case Makes(call):
+		m.late[at] = true
+	default:
 		m.uncertain[at] = true
 	}
 }
@@ -184,7 +189,7 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 // staging path, too, which goes with it.
 func (m *mounted) lay(targets []string) {
 	isOfCall := func(target string) bool {
-		return slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
+		return m.late[target] || slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
 	}
 	if !slices.ContainsFunc(targets, isOfCall) {
 		return

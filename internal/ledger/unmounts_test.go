@@ -134,6 +134,23 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
 			n.call(unpublish("a", "v"), n.unmount(target, staging))
 		}, nil},
+		"what a second mount laid on it that came late, after another call had mounted, goes with that": {func(n *node) {
+			n.end(n.begin(publish("a", "v")), "DeadlineExceeded")
+			n.call(publish("a", "v"), n.mount(target))
+			n.mount(target)()
+			n.mount(staging)()
+			n.call(unpublish("a", "v"), n.unmount(target, staging))
+		}, nil},
+		"what a second mount laid on it whose caller asks again meanwhile goes with that, too": {func(n *node) {
+			n.begin(publish("a", "v"))
+			again := publish("a", "v")
+			again.At = time.Hour
+			n.call(again, n.mount(target))
+			n.mount(target)()
+			n.mount(staging)()
+			n.call(asks("a"), func() {})
+			n.call(unpublish("a", "v"), n.unmount(target, staging))
+		}, nil},
 		"what a second mount laid on it went when nobody looked, and it goes then": {func(n *node) {
 			n.call(publish("a", "v"), n.mount(target))
 			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
