@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -40,12 +41,12 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	switch {
 	case ctx.Err() != nil && (found == nil || found.Calm == nil || found.Runs == 0):
 		return nil
-	case err != nil:
+	case err != nil && (found == nil || found.Runs == 0):
 		return err
 	case found.Calm.Exit != scenario.Passed:
 		return x.failsCalmly(s, found.Calm)
 	}
-	return x.report(ctx, s, found)
+	return errors.Join(x.report(ctx, s, found), err)
 }
 
 // show says how far a search is.

@@ -87,14 +87,15 @@ func (s *Search) again(ctx context.Context, f *Finding, c course) error {
 	return err
 }
 
-// repeat makes the shrunk run again.
+// repeat makes the shrunk run again, as long as it can be made.
 func (s *Search) repeat(ctx context.Context, f *Finding) {
 	for range s.options.Repeats {
-		if _, again := f.shrinking.try(f.Choices); again {
-			f.Repeated++
-		}
-		if ctx.Err() != nil {
+		outcome, err := s.subject.Run(ctx, NewReplay(f.Choices), &s.stacks)
+		if err != nil {
 			return
+		}
+		if f.keep(outcome) {
+			f.Repeated++
 		}
 		f.Repeats++
 	}

@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -71,4 +72,26 @@ func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	assert.Equal(t, 5, f.Repeated)
 	_, possible := found.Coverage()
 	assert.Equal(t, 3, possible)
+}
+
+// broke is moody as long as there is something to run it on.
+type broke struct{ moody }
+
+var errBroke = errors.New("no computer is left")
+
+func (b *broke) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.Stacks) (explore.Outcome, error) {
+	if s.String() == "pct, seed 3" {
+		return explore.Outcome{}, errBroke
+	}
+	return b.moody.Run(ctx, s, stacks)
+}
+
+// Given a finding, when a run after it cannot be made, then the search ends, and has it still, with how often it comes again.
+func TestAFindingIsKeptWhenALaterRunCannotBeMade(t *testing.T) {
+	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &broke{}, nil }, explore.Options{Strategy: "pct", Seed: 1, Runs: 50, Budget: 1, Repeats: 5})
+	require.ErrorIs(t, err, errBroke)
+	require.Len(t, found.Findings, 1)
+	assert.Less(t, found.Runs, 50)
+	assert.Equal(t, 5, found.Findings[0].Repeated)
+	assert.Len(t, found.Findings[0].Choices, 1)
 }

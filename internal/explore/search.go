@@ -82,11 +82,9 @@ func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search,
 		return s, err
 	}
 	s.plan = newPlan(o, counted.all())
-	if err := s.all(ctx, began); err != nil {
-		return s, err
-	}
-	s.finish(ctx)
-	return s, nil
+	err = s.all(ctx, began)
+	s.finish(ctx) // what was found before a run could not be made was found
+	return s, err
 }
 
 // Made is how many runs the search has made, with those before it, and Kept what a strategy that learns has kept of them.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -46,6 +45,7 @@ type answer struct {
 	Made    []byte
 	Noticed []noticed
 	Err     string
+	Machine bool // it is the machine that could not make the run
 }
 
 // startProcesses starts those that make the runs; nil if this process does.
@@ -91,13 +91,17 @@ func (w *way) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, fmt.Errorf("a process of csisim that makes runs has ended: %w", cmp.Or(w.process.end(), err))
+		return nil, &sim.EnvironmentError{Doing: "make runs: a process of csisim has ended", Err: cmp.Or(w.process.end(), err)}
 	}
 	for _, n := range a.Noticed {
 		w.notice(n)
 	}
-	if a.Err != "" {
-		return nil, errors.New(a.Err)
+	err = errors.New(a.Err)
+	switch {
+	case a.Machine:
+		return nil, &sim.EnvironmentError{Doing: "make a run", Err: err}
+	case a.Err != "":
+		return nil, err
 	}
 	return a.Made, nil
 }
@@ -137,7 +141,8 @@ func serve(ctx context.Context, file *os.File) {
 			a.Made, err = maker.Make(ctx, next)
 		}
 		if err != nil {
-			a.Err = err.Error()
+			var environment *sim.EnvironmentError
+			a.Err, a.Machine = err.Error(), errors.As(err, &environment)
 		}
 		a.Noticed, since = since, nil
 		if write.Encode(a) != nil {

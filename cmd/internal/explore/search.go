@@ -67,7 +67,7 @@ type Search struct {
 }
 
 // Of searches the scenario of a file with this text. When ctx ends it returns what was found;
-// the error is for a run that could not be made.
+// the error is for a run that could not be made, which ends the search with what was found before it.
 func Of(ctx context.Context, file string, text []byte, o Options) (*Search, error) {
 	o.Shards = max(o.Shards, 1)
 	if o.Runs > 0 {
@@ -130,9 +130,6 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 		},
 	})
 	s.take(found, began)
-	if err != nil {
-		return err
-	}
 	s.Findings = unite(s.Findings)
 	for _, f := range s.Findings {
 		s.reduce(ctx, f)
@@ -140,7 +137,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 		s.judgeEnd(ctx, f)
 		s.waitLonger(ctx, f)
 	}
-	return s.keepCorpus(found)
+	return errors.Join(err, s.keepCorpus(found))
 }
 
 // fresh is the scenario for one more worker.
