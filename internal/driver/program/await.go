@@ -18,6 +18,9 @@ const (
 	pollPeriod = 20 * time.Millisecond
 )
 
+// lastLook bounds, in wall time, how long a program is asked that has not answered in time.
+const lastLook = time.Second
+
 // await returns when the driver answers, or why it does not: at once when it
 // never will, else after the start timeout or the end of the caller's context.
 func (p *Program) await(caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
@@ -30,14 +33,14 @@ func (p *Program) await(caller context.Context, client grpc.ClientConnInterface,
 		case <-ctx.Done():
 		}
 	}()
-	err := p.poll(ctx, client, process)
+	err := p.poll(ctx, caller, client, process)
 	if err != nil && caller.Err() != nil {
 		return context.Cause(caller)
 	}
 	return err
 }
 
-func (p *Program) poll(ctx context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
+func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
 	var problem error
 	for pause := firstPoll; ; pause = min(2*pause, pollPeriod) {
 		final, answer := p.ask(ctx, client)
@@ -52,7 +55,7 @@ func (p *Program) poll(ctx context.Context, client grpc.ClientConnInterface, pro
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
-			return p.giveUp(process, problem)
+			return p.giveUp(caller, client, process, problem)
 		}
 	}
 }
@@ -63,11 +66,18 @@ func tellsMore(problem error) bool {
 	return errors.Is(problem, ErrNotReady) || errors.Is(problem, ErrNotCSI)
 }
 
-func (p *Program) giveUp(process *machine.Process, problem error) error {
+// giveUp says what is wrong with a program that has not answered in time. It is asked once more: on a computer that stood still, and
+// csisim with it, all the time may have gone by since it was asked.
+func (p *Program) giveUp(caller context.Context, client grpc.ClientConnInterface, process *machine.Process, problem error) error {
+	ctx, cancel := context.WithTimeout(caller, lastLook)
+	defer cancel()
 	select {
 	case <-process.Done():
 		return fmt.Errorf("%w before it answered: %s", ErrExited, process.Exit())
 	default:
-		return fmt.Errorf("%w (waited %v)", problem, p.spec.StartTimeout)
 	}
+	if _, answer := p.ask(ctx, client); answer == nil {
+		return nil
+	}
+	return fmt.Errorf("%w (waited %v)", problem, p.spec.StartTimeout)
 }

@@ -182,6 +182,36 @@ func TestWhatIsWrongWithAProgramIsSaidPlainly(t *testing.T) {
 	}
 }
 
+// frozen is a computer that stands still, with all that runs on it, from the first look at its files until the driver has begun to serve
+// and its time to do so is over.
+type frozen struct {
+	machine.Machine
+	thaw func()
+}
+
+func (f *frozen) Lstat(path string) (fs.FileInfo, error) {
+	info, err := f.Machine.Lstat(path)
+	if thaw := f.thaw; thaw != nil {
+		f.thaw = nil
+		thaw()
+	}
+	return info, err
+}
+
+func TestADriverThatServesWhenAFrozenComputerGoesOnHasStarted(t *testing.T) {
+	m := &frozen{Machine: newDisk(t)}
+	s := spec(t, "good")
+	s.StartTimeout = 50 * time.Millisecond
+	m.thaw = func() {
+		require.Eventually(t, func() bool { _, err := m.Machine.Lstat(socket); return err == nil }, time.Minute, time.Millisecond)
+		time.Sleep(s.StartTimeout)
+	}
+	p, err := program.Start(t.Context(), m, s)
+	require.NoError(t, err)
+	assert.True(t, p.Running())
+	require.NoError(t, p.Stop())
+}
+
 func TestASocketPathThatIsTooLongIsRefusedBeforeTheStart(t *testing.T) {
 	s := spec(t, "good")
 	s.Socket = machine.KubeletDir + "/plugins/" + strings.Repeat("long-", 20) + "/csi.sock"
