@@ -365,6 +365,7 @@ func TestGroupSnapshotAnswers(t *testing.T) {
 		}), field: field + ".group_snapshot_id"},
 		{rule: "a time is required", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.CreationTime = nil }), field: field + ".creation_time"},
 		{rule: "snapshots are required", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots = nil }), field: field + ".snapshots"},
+		{rule: "members name their volumes", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].SourceVolumeId = "" }), field: field + ".snapshots.source_volume_id"},
 		{rule: "members are snapshots", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].SnapshotId = "" }), field: field + ".snapshots.snapshot_id"},
 		{rule: "members know their group", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].GroupSnapshotId = "h" }), field: field + ".snapshots.group_snapshot_id"},
 		{rule: "ready when all are", method: groupCreate, req: req, good: good, bad: created(func(g *csi.VolumeGroupSnapshot) { g.Snapshots[0].ReadyToUse = false }), field: field + ".ready_to_use"},

@@ -67,7 +67,8 @@ func (f *findings) group(g *csi.VolumeGroupSnapshot, caps Caps) {
 	}
 }
 
-// cutOf: a group has one snapshot of each volume that was asked for, of no other.
+// cutOf: a group has one snapshot of each volume that was asked for, of no other. Of a snapshot that does not name its volume it is
+// known only that it has to.
 func (f *findings) cutOf(g *csi.VolumeGroupSnapshot, volumes []string) {
 	var sources []string
 	for _, s := range g.GetSnapshots() {
@@ -75,7 +76,7 @@ func (f *findings) cutOf(g *csi.VolumeGroupSnapshot, volumes []string) {
 	}
 	slices.Sort(sources)
 	wanted := slices.Sorted(slices.Values(volumes))
-	if g != nil && len(wanted) > 0 && len(sources) > 0 && !slices.Equal(sources, wanted) {
+	if g != nil && len(wanted) > 0 && len(sources) > 0 && !slices.Contains(sources, "") && !slices.Equal(sources, wanted) {
 		f.add("group_snapshot.snapshots", fmt.Sprintf("the CSI spec wants one of each volume: %v", wanted), "are of %v", sources)
 	}
 }

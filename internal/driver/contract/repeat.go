@@ -1,8 +1,10 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -94,6 +96,8 @@ func difference(path string, a, b protoreflect.Message) string {
 		}
 		name := strings.TrimPrefix(path+"."+string(field.Name()), ".")
 		switch {
+		case field.Kind() == protoreflect.MessageKind && field.IsList() && x.List().Len() == y.List().Len():
+			return elementsDiffer(name, x.List(), y.List())
 		case field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap():
 			return difference(name, x.Message(), y.Message())
 		case name == "volume.volume_id":
@@ -108,16 +112,27 @@ func difference(path string, a, b protoreflect.Message) string {
 	return "the answers differ"
 }
 
+// elementsDiffer is the difference of the first messages that are not the same in two lists of the same length.
+func elementsDiffer(path string, a, b protoreflect.List) string {
+	for i := range a.Len() {
+		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {
+			return difference(path, x.Message(), y.Message())
+		}
+	}
+	return "the answers differ"
+}
+
 // shown is a field's value in a message to people.
 func shown(field protoreflect.FieldDescriptor, value protoreflect.Value) string {
-	switch text := value.String(); {
-	case field.IsList() && value.List().Len() == 0, field.IsMap() && value.Map().Len() == 0, text == "":
+	switch {
+	case field.IsList() && value.List().Len() == 0, field.IsMap() && value.Map().Len() == 0:
 		return "none"
+	case field.IsList():
+		return strconv.Itoa(value.List().Len())
 	case field.IsMap():
 		return shownMap(value.Map())
-	default:
-		return text
 	}
+	return cmp.Or(value.String(), "none")
 }
 
 func shownMap(m protoreflect.Map) string {

@@ -20,6 +20,10 @@ func TestARepeatedCallMustChangeNothingAndBeAnsweredTheSame(t *testing.T) {
 		return &csi.ControllerPublishVolumeResponse{PublishContext: context}
 	}
 	answered := func(m proto.Message) contract.Outcome { return contract.Outcome{Answer: m} }
+	group := func(snapshots ...*csi.Snapshot) contract.Outcome {
+		return answered(&csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: &csi.VolumeGroupSnapshot{GroupSnapshotId: "g", Snapshots: snapshots}})
+	}
+	one, two := &csi.Snapshot{SnapshotId: "s1", SourceVolumeId: "v1"}, &csi.Snapshot{SnapshotId: "s2", SourceVolumeId: "v2"}
 	refused := contract.Outcome{Err: status.Error(codes.Internal, "staged already"), Answer: &csi.NodeStageVolumeResponse{}}
 	for _, c := range []struct {
 		name          string
@@ -36,6 +40,12 @@ func TestARepeatedCallMustChangeNothingAndBeAnsweredTheSame(t *testing.T) {
 			"CreateVolume is not idempotent: volume.volume_context a=1,b=2, then none"},
 		{"another attachment", "Controller/ControllerPublishVolume", answered(attached(map[string]string{"dev": "1"})), answered(attached(map[string]string{"dev": "2"})),
 			"ControllerPublishVolume is not idempotent: publish_context dev=1, then dev=2"},
+		{"a snapshot of a group without its id", "GroupController/CreateVolumeGroupSnapshot", group(one, two), group(one, &csi.Snapshot{SourceVolumeId: "v2"}),
+			"CreateVolumeGroupSnapshot is not idempotent: group_snapshot.snapshots.snapshot_id s2, then none"},
+		{"fewer snapshots of a group", "GroupController/CreateVolumeGroupSnapshot", group(one, two), group(one),
+			"CreateVolumeGroupSnapshot is not idempotent: group_snapshot.snapshots 2, then 1"},
+		{"no snapshots of a group", "GroupController/CreateVolumeGroupSnapshot", group(one, two), group(),
+			"CreateVolumeGroupSnapshot is not idempotent: group_snapshot.snapshots 2, then none"},
 		{"an error", "Node/NodeStageVolume", answered(&csi.NodeStageVolumeResponse{}), refused,
 			"NodeStageVolume is not idempotent: OK, then Internal (staged already)"},
 		{"the same mount", "Node/NodePublishVolume", contract.Outcome{Mounts: []string{"m"}}, contract.Outcome{Mounts: []string{"m"}}, ""},
