@@ -44,6 +44,7 @@ var partsOfTime = lazyregexp.New(`(time)\.(?:seconds|nanos)\b`)
 
 // ownParts are the parts of a verdict that are those of one run.
 var ownParts = []func() *regexp.Regexp{
+	lazyregexp.New(`^(\w+ logs a secret: ).*`),                        // a line of a log
 	lazyregexp.New("()\"[^\"]*\"|`[^`]*`"),                            // quotations
 	lazyregexp.New(`()&?[\[{].*[\]}]`),                                // Go values, lists
 	lazyregexp.New(`(^|[\s=:,])/[^\s,;]*`),                            // paths
