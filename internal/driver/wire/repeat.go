@@ -26,8 +26,8 @@ func (c *call) sendTwice(f *fault.Fault) error {
 	again := c.again(f, c.request)
 	err := again.whileCallerLives(func() error { return again.pass(c.process, again.answer) })
 	again.end(err)
-	if err == errDeadline {
-		return nil // who gave up has seen no answer to compare
+	if err == errDeadline || NobodyListens(err) {
+		return nil // who gave up, or found the program dead of another fault, has seen no answer to compare
 	}
 	second := again.outcome(err)
 	if made.others() || c.wire.makings[c.site.Driver] != made {

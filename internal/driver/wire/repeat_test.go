@@ -44,6 +44,16 @@ func failsThen(t *testing.T, m machine.Machine) func(context.Context) error {
 	}
 }
 
+func killedBetween(t *testing.T, m machine.Machine) func(context.Context) error {
+	calls := 0
+	return func(context.Context) error {
+		if calls++; calls > 1 {
+			return status.Error(codes.Unavailable, "connection error: connect: connection refused")
+		}
+		return nil
+	}
+}
+
 func neverWorks(t *testing.T, m machine.Machine) func(context.Context) error {
 	return func(context.Context) error { return status.Error(codes.Internal, "broken") }
 }
@@ -59,6 +69,7 @@ func TestARepeatedCallIsHeldAgainstTheFirst(t *testing.T) {
 		{"by a correct driver", mountOnce, codes.OK, 2, ""},
 		{"by one that mounts again", mountAlways, codes.OK, 2, "NodeStageVolume is not idempotent: 1 mount, then 2"},
 		{"by one that complains", failsThen, codes.OK, 2, "NodeStageVolume is not idempotent: OK, then Internal (staged already)"},
+		{"by one that another fault killed in between", killedBetween, codes.OK, 2, ""},
 		{"not after an error: nothing has happened", neverWorks, codes.Internal, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
