@@ -145,11 +145,11 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	for _, part := range []string{
 		"hostdir.csi.example.com 0.1.0\n",
 		"PASS Life of a volume          block\n",
-		"FAIL Repeated calls            filesystem FAILED  block FAILED  read-only FAILED\n",
+		"FAIL Repeated calls            filesystem FAILED  block FAILED  many-nodes FAILED  read-only FAILED\n",
 		"FAIL CreateVolume is not idempotent: volume … then …\n    found     CreateVolume is not idempotent: volume vol-",
-		"shown by  repeated/block, repeated/filesystem, repeated/read-only\n",
+		"shown by  repeated/block, repeated/filesystem, repeated/many-nodes, repeated/read-only\n",
 		"replay    " + filepath.Join(p.bin, "csisim") + " run kept/repeated-block.yaml\n",
-		"hostdir.csi.example.com: 1 passed, 3 failed · ",
+		"hostdir.csi.example.com: 1 passed, 4 failed · ",
 	} {
 		assert.Contains(t, got.stdout, part)
 	}
@@ -163,7 +163,7 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(p.dir, "out/card.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &card))
-	assert.Equal(t, []any{"hostdir.csi.example.com", 1, 3, "life/block", "passed"}, []any{card.Driver, card.Passed, card.Failed, card.Trials[0].Name, card.Trials[0].Outcome})
+	assert.Equal(t, []any{"hostdir.csi.example.com", 1, 4, "life/block", "passed"}, []any{card.Driver, card.Passed, card.Failed, card.Trials[0].Name, card.Trials[0].Outcome})
 	var junit struct {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
@@ -171,7 +171,7 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	text, err = os.ReadFile(filepath.Join(p.dir, "out/junit.xml"))
 	require.NoError(t, err)
 	require.NoError(t, xml.Unmarshal(text, &junit))
-	assert.Equal(t, []int{4, 3}, []int{junit.Tests, junit.Failures})
+	assert.Equal(t, []int{5, 4}, []int{junit.Tests, junit.Failures})
 	assert.Contains(t, string(text), "kept/repeated-filesystem.yaml:", "the file is named where it lies")
 
 	kept := outcomeOf(t, p.command("run", "kept/repeated-filesystem.yaml"))
@@ -201,8 +201,8 @@ func TestAWellKnownDriverIsCheckedByTheNameOfItsProfile(t *testing.T) {
 	p := newPlace(t, build(t))
 	got := outcomeOf(t, p.command("check", "--profile", "hostdir", "--only", "life/*", "--only", "repeated/*"))
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem  block  read-only  mount-options  listed  used-again\n")
-	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 9 passed, 0 failed · ")
+	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem  block  read-only  read-only-first  mount-options  listed  secrets  measured  measured-block  again-and-again  used-again\n")
+	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 15 passed, 0 failed · ")
 }
 
 func TestASinglePluginIsCheckedOnItsOneNode(t *testing.T) {
