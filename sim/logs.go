@@ -17,14 +17,12 @@ import (
 // deleted volumes.
 func (c *Simulation) violations() []contract.Violation {
 	c.lookForRemains()
-	if !c.logsRead {
-		c.logsRead = true
-		c.readLogs()
-	}
+	c.readLogs()
 	return c.Wire.Violations()
 }
 
-// readLogs looks for secrets of requests in what programs of drivers have written to standard output and standard error.
+// readLogs looks for secrets of requests in what programs of drivers have written to standard output and standard error. A step may ask
+// for violations before the end, so each log is read until something is found in it.
 func (c *Simulation) readLogs() {
 	for _, d := range c.drivers {
 		handed := c.handedSecrets(d)
@@ -37,7 +35,11 @@ func (c *Simulation) readLogs() {
 				continue
 			}
 			for _, instance := range b.ran {
+				if c.logged[instance] {
+					continue
+				}
 				if value, line := findAny(instance.Stdout, slices.Sorted(maps.Keys(handed))); value != "" {
+					c.logged[instance] = true
 					c.reportLogged(b, filepath.Base(instance.Stdout), handed[value], line)
 				}
 			}

@@ -85,8 +85,10 @@ func (c *Simulation) lookForRemains() {
 	if c.remains.reported || len(c.remains.kept) == 0 {
 		return
 	}
-	c.remains.reported = true
 	deleted := c.deletedForGood()
+	if len(deleted) == 0 {
+		return
+	}
 	stays := func() (stay []datacheck.Volume, contents map[string]string) {
 		contents = c.contents()
 		for v := range deleted { // any order: it is sorted
@@ -104,6 +106,7 @@ func (c *Simulation) lookForRemains() {
 	if len(stay) == 0 {
 		return
 	}
+	c.remains.reported = true
 	v := stay[0]
 	c.Wire.Report(deleted[v], contract.LeavesData(deleted[v].Method, v.Handle, c.Wire.Renamed(contents[v.String()]), len(stay) == len(deleted)))
 }

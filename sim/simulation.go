@@ -52,7 +52,7 @@ type Simulation struct {
 		server *apiserver.Server
 	}
 	died       []expect.Death
-	logsRead   bool // the logs of programs were looked at
+	logged     map[*machine.Process]bool // the programs in whose logs a secret was found
 	remains    remains
 	images     images
 	apart      string // what keeps the nodes apart, if that is not all there could be
@@ -77,7 +77,7 @@ func Start(o Options) (*Simulation, error) {
 
 // newSimulation is a cluster of a run in which nothing has been started.
 func (r *run) newSimulation(o Options, cluster string) *Simulation {
-	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}}
+	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}, logged: map[*machine.Process]bool{}}
 	k := r.kernel
 	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes)
 	if o.Token != "" { // the API is served sooner or later
