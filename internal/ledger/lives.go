@@ -70,9 +70,9 @@ func (w *Watch) lived(call *trace.Event) {
 		return
 	}
 	for _, p := range w.Programs(call.Driver) {
-		for _, kind := range []Kind{OpenFile, DeadProcess} {
-			w.weigh(l, p, kind, call)
-		}
+		files, unreaped := p.Process.Holds()
+		w.weigh(l, p, OpenFile, len(files), call)
+		w.weigh(l, p, DeadProcess, len(unreaped), call)
 	}
 }
 
@@ -89,16 +89,15 @@ func thing(make string, call *trace.Event) string {
 	return make + " " + cmp.Or(createdID(call), text(call.Request, "volume_id"), text(call.Request, "snapshot_id"), text(call.Request, "group_snapshot_id"))
 }
 
-// weigh looks at what a program holds of a kind, now that there is nothing.
-func (w *Watch) weigh(l *lives, p Program, kind Kind, call *trace.Event) {
+// weigh looks at how much a program holds of a kind, now that there is nothing.
+func (w *Watch) weigh(l *lives, p Program, kind Kind, now int, call *trace.Event) {
 	h := holding{p.Process, kind}
-	now := h.now()
 	r := l.held[h]
 	if r == nil {
-		l.held[h] = &row{last: len(now)}
+		l.held[h] = &row{last: now}
 		return
 	}
-	if len(now) > r.last {
+	if now > r.last {
 		r.longer++
 	} else {
 		r.longer = 0
@@ -107,7 +106,7 @@ func (w *Watch) weigh(l *lives, p Program, kind Kind, call *trace.Event) {
 		r.reported = true
 		w.growing = append(w.growing, growing{p.entry(kind, h.now(), call), call})
 	}
-	r.last = len(now)
+	r.last = now
 }
 
 func (h holding) now() []string {
