@@ -76,11 +76,13 @@ func startProcess(cpu, jobs int) (*process, error) {
 	for range jobs {
 		ours, theirs, err := newWay()
 		if err != nil {
+			p.leave()
 			return nil, err
 		}
 		p.ways, command.ExtraFiles = append(p.ways, ours), append(command.ExtraFiles, theirs)
 	}
 	if err := on(cpu, command.Start); err != nil {
+		p.leave()
 		return nil, err
 	}
 	go func() {
@@ -88,6 +90,13 @@ func startProcess(cpu, jobs int) (*process, error) {
 		close(p.ended)
 	}()
 	return p, nil
+}
+
+// leave closes the ways that no job has.
+func (p *process) leave() {
+	for _, way := range p.ways {
+		_ = way.Close()
+	}
 }
 
 // end is how the process has ended that is about to; nil if it does not.
@@ -138,9 +147,7 @@ const giveUpTime = 10 * time.Second
 // close ends the processes: they end when their ways have.
 func (all processes) close() {
 	for _, p := range all {
-		for _, way := range p.ways {
-			_ = way.Close()
-		}
+		p.leave()
 	}
 	for _, p := range all {
 		late := time.AfterFunc(giveUpTime, func() { _ = p.command.Process.Kill() })
