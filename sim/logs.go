@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/defect"
-	"github.com/csisim/csisim/internal/driver/contract"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 )

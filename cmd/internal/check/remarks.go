@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/internal/defect"
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -7,7 +7,7 @@ import (
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/kernel"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 )
 
 // errUnseen is why a fault cannot disturb what a driver's program does to files.

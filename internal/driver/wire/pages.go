@@ -3,7 +3,7 @@ package wire
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"k8s.io/client-go/rest"
 
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/internal/world/trace"

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/grpc/codes"
 
-	"github.com/csisim/csisim/internal/driver/contract"
+	"github.com/csisim/csisim/internal/judge/contract"
 )
 
 func TestTheRulesThatACallKeptAreThoseItWasHeldAgainstAndDidNotBreak(t *testing.T) {
