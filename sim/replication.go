@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/driver/addonscheck"
+	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -33,7 +33,7 @@ func (c *Simulation) followReplication(call *trace.Event) {
 
 // startPromises holds drivers to what they promise with CSI-Addons.
 func (c *Simulation) startPromises() {
-	c.promises = addonscheck.New()
+	c.promises = addons.New()
 	c.promises.Cluster, c.promises.OnBreach = c.cluster, c.Wire.Report
 	if other := c.peer(); other != nil {
 		c.promises.Other, other.promises.Other = other.promises, c.promises

@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/driver/addonscheck"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/internal/ledger"
 	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/component"
@@ -58,7 +58,7 @@ type Simulation struct {
 	apart      string // what keeps the nodes apart, if that is not all there could be
 	watch      *ledger.Watch
 	data       *datacheck.Check
-	promises   *addonscheck.Check
+	promises   *addons.Check
 	invariants *invariant.Watch
 	lost       []string // violations of the data check
 	written    []string // by programs, outside the run

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/csisim/csisim/internal/driver/addonscheck"
 	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -17,7 +17,7 @@ type operation struct{ call, capability string }
 
 func operations(calls ...string) (all []operation) {
 	for _, call := range calls {
-		all = append(all, operation{call, addonscheck.CapabilityOf(call)})
+		all = append(all, operation{call, addons.CapabilityOf(call)})
 	}
 	return all
 }

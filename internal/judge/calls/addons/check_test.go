@@ -1,4 +1,4 @@
-package addonscheck
+package addons
 
 import (
 	"testing"

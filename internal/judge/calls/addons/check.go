@@ -1,7 +1,7 @@
-// Package addonscheck holds drivers to what they promise with CSI-Addons, across calls and
+// Package addons holds drivers to what they promise with CSI-Addons, across calls and
 // across two clusters: who may write to a volume, who is in a group, what may be reclaimed,
 // what a message may show. One invariant stands in one file.
-package addonscheck
+package addons
 
 import (
 	"fmt"
