@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -24,21 +24,21 @@ func (w *podWorker) startData() {
 }
 
 // dataUses are the volumes that the pod's containers have.
-func (w *podWorker) dataUses() []datacheck.Use {
-	node, showsVolumes := w.options.Machine.(datacheck.Machine)
+func (w *podWorker) dataUses() []data.Use {
+	node, showsVolumes := w.options.Machine.(data.Machine)
 	if w.options.Data == nil || w.hasPrograms() || !showsVolumes { // programs do with their volumes what they want
 		return nil
 	}
-	var uses []datacheck.Use
+	var uses []data.Use
 	for i := range w.pod.Spec.Volumes {
 		name := w.pod.Spec.Volumes[i].Name
 		spec := w.volumes.SpecOf(w.pod.UID, name)
 		if spec == nil {
 			continue
 		}
-		use := datacheck.Use{
+		use := data.Use{
 			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: node,
-			Volume: datacheck.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
+			Volume: data.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
 			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name), ForWriting: spec.ForWriting(),
 		}
 		if use.Block {

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/fakekubelet/internal/volumemanager"
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -47,7 +47,7 @@ type Options struct {
 	Runtime   *runtime.Runtime
 	Wire      *wire.Wire
 	// Data is what containers do with their volumes. Default: nothing.
-	Data *datacheck.Check
+	Data *data.Check
 	// ClusterDNS is the name server of pods. It is set where pods have networks of their own. Default: pods have the node's.
 	ClusterDNS string
 	// API is how programs in containers reach the API server. Default: not at all.

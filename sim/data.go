@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -13,21 +13,21 @@ func (c *Simulation) startDataCheck() {
 	if c.options.NoDataCheck {
 		return
 	}
-	c.data = datacheck.New()
+	c.data = data.New()
 	c.data.Now = c.World.Kernel.Elapsed
 	c.data.Serves = func(driver, node string) bool {
 		c.World.Kernel.Changes("driver " + driver) // whose volumes are about to be read and written
 		p, err := c.plugin(driver, node)
 		return err == nil && p.running
 	}
-	c.data.OnViolation = func(u datacheck.Use, text string) {
+	c.data.OnViolation = func(u data.Use, text string) {
 		c.lost = append(c.lost, text)
 		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
 	}
-	c.data.MayBeReadOnly = func(datacheck.Use) bool {
+	c.data.MayBeReadOnly = func(data.Use) bool {
 		return slices.ContainsFunc(c.World.Trace.Events(), mayMakeReadOnly)
 	}
-	c.data.OnWrite = func(u datacheck.Use) { c.promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
+	c.data.OnWrite = func(u data.Use) { c.promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
 }
 
 // mayMakeReadOnly reports whether volumes may be read-only after an event that Kubernetes asked to be written to: a file system is

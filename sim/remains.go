@@ -11,15 +11,15 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/ledger"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // remains follows what containers have written to volumes down to where programs of drivers keep it, as far as that lies in the
 // directories that the run gives them.
 type remains struct {
-	kept     map[datacheck.Volume]*trace.Event // the first deletion of each volume whose content was seen there before it
+	kept     map[data.Volume]*trace.Event // the first deletion of each volume whose content was seen there before it
 	reported bool
 }
 
@@ -29,12 +29,12 @@ func (c *Simulation) beforeDeletion(call *trace.Event) {
 	if !deletes || !c.hasProgram(call.Driver) {
 		return
 	}
-	v := datacheck.Volume{Driver: call.Driver, Handle: request.GetVolumeId()}
+	v := data.Volume{Driver: call.Driver, Handle: request.GetVolumeId()}
 	if c.remains.kept[v] != nil || c.contents()[v.String()] == "" {
 		return
 	}
 	if c.remains.kept == nil {
-		c.remains.kept = map[datacheck.Volume]*trace.Event{}
+		c.remains.kept = map[data.Volume]*trace.Event{}
 	}
 	c.remains.kept[v] = call
 }
@@ -64,7 +64,7 @@ func (c *Simulation) contents() map[string]string {
 
 // contentOf is the volume whose content a file has, empty if it has none: that of a container, or the image of a device.
 func contentOf(path string, entry fs.DirEntry) string {
-	if info, err := entry.Info(); err != nil || entry.Name() != datacheck.FileName && info.Size() < datacheck.BlockBytes {
+	if info, err := entry.Info(); err != nil || entry.Name() != data.FileName && info.Size() < data.BlockBytes {
 		return ""
 	}
 	f, err := os.Open(path)
@@ -72,9 +72,9 @@ func contentOf(path string, entry fs.DirEntry) string {
 		return ""
 	}
 	defer f.Close()
-	start := make([]byte, datacheck.BlockBytes)
+	start := make([]byte, data.BlockBytes)
 	n, _ := f.Read(start) // an empty one has nothing
-	return datacheck.VolumeIn(start[:n])
+	return data.VolumeIn(start[:n])
 }
 
 // remainsPatience is how long, in wall time, a driver may take to remove what it has said to be deleted.
@@ -89,14 +89,14 @@ func (c *Simulation) lookForRemains() {
 	if len(deleted) == 0 {
 		return
 	}
-	stays := func() (stay []datacheck.Volume, contents map[string]string) {
+	stays := func() (stay []data.Volume, contents map[string]string) {
 		contents = c.contents()
 		for v := range deleted { // any order: it is sorted
 			if contents[v.String()] != "" {
 				stay = append(stay, v)
 			}
 		}
-		slices.SortFunc(stay, func(a, b datacheck.Volume) int { return int(deleted[a].Seq) - int(deleted[b].Seq) })
+		slices.SortFunc(stay, func(a, b data.Volume) int { return int(deleted[a].Seq) - int(deleted[b].Seq) })
 		return stay, contents
 	}
 	stay, contents := stays()
@@ -113,25 +113,25 @@ func (c *Simulation) lookForRemains() {
 
 // deletedForGood are the volumes that were there and whose last call is a DeleteVolume that answered OK, of drivers that have nothing else
 // into which their content may have been copied.
-func (c *Simulation) deletedForGood() map[datacheck.Volume]*trace.Event {
-	deleted, copies := map[datacheck.Volume]*trace.Event{}, map[string]bool{}
+func (c *Simulation) deletedForGood() map[data.Volume]*trace.Event {
+	deleted, copies := map[data.Volume]*trace.Event{}, map[string]bool{}
 	for _, e := range c.World.Trace.Events() {
 		if e.Kind != trace.Call {
 			continue
 		}
 		switch r := e.Request.(type) {
 		case *csi.DeleteVolumeRequest:
-			if v := (datacheck.Volume{Driver: e.Driver, Handle: r.GetVolumeId()}); e.Code == "" && c.remains.kept[v] != nil {
+			if v := (data.Volume{Driver: e.Driver, Handle: r.GetVolumeId()}); e.Code == "" && c.remains.kept[v] != nil {
 				deleted[v] = e
 			}
 		case *csi.CreateVolumeRequest:
-			delete(deleted, datacheck.Volume{Driver: e.Driver, Handle: ledger.VolumeOf(e)})
+			delete(deleted, data.Volume{Driver: e.Driver, Handle: ledger.VolumeOf(e)})
 			copies[e.Driver] = copies[e.Driver] || r.GetVolumeContentSource() != nil
 		case *csi.CreateSnapshotRequest, *csi.CreateVolumeGroupSnapshotRequest:
 			copies[e.Driver] = true
 		}
 	}
-	maps.DeleteFunc(deleted, func(v datacheck.Volume, _ *trace.Event) bool { return copies[v.Driver] || c.peer() != nil })
+	maps.DeleteFunc(deleted, func(v data.Volume, _ *trace.Event) bool { return copies[v.Driver] || c.peer() != nil })
 	return deleted
 }
 

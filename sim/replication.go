@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/csisim/csisim/internal/judge/calls/addons"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -51,9 +51,9 @@ func (c *Simulation) peer() *Simulation {
 }
 
 // replicated are the volumes that a call of replication is about.
-func (c *Simulation) replicated(call *trace.Event, source *replication.ReplicationSource) (all []datacheck.Volume) {
+func (c *Simulation) replicated(call *trace.Event, source *replication.ReplicationSource) (all []data.Volume) {
 	for _, v := range c.promises.Members(call, source) {
-		all = append(all, datacheck.Volume{Driver: v.Driver, Handle: v.ID})
+		all = append(all, data.Volume{Driver: v.Driver, Handle: v.ID})
 	}
 	return all
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/judge/calls/addons"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/ledger"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -57,7 +57,7 @@ type Simulation struct {
 	images     images
 	apart      string // what keeps the nodes apart, if that is not all there could be
 	watch      *ledger.Watch
-	data       *datacheck.Check
+	data       *data.Check
 	promises   *addons.Check
 	invariants *invariant.Watch
 	lost       []string // violations of the data check

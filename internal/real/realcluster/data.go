@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -21,17 +21,17 @@ import (
 // their volumes and reads them, on their nodes. Containers of other images do what they want.
 type dataCheck struct {
 	*Cluster
-	check  *datacheck.Check
+	check  *data.Check
 	begun  map[types.UID]string // the containers that have begun, by pod
 	lost   []string
 	unseen map[string]bool // why some volumes were not looked at
 }
 
 func newDataCheck(c *Cluster) *dataCheck {
-	d := &dataCheck{Cluster: c, check: datacheck.New(), begun: map[types.UID]string{}, unseen: map[string]bool{}}
+	d := &dataCheck{Cluster: c, check: data.New(), begun: map[types.UID]string{}, unseen: map[string]bool{}}
 	d.check.Now = func() time.Duration { return time.Since(c.clock.began) }
 	d.check.Serves = c.IsInstalled
-	d.check.OnViolation = func(u datacheck.Use, text string) {
+	d.check.OnViolation = func(u data.Use, text string) {
 		d.lost = append(d.lost, text)
 		c.world.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
 	}
@@ -59,13 +59,13 @@ func (d *dataCheck) readAll() {
 	d.pump()
 	for pod := range store.List[*corev1.Pod](d.world.Store, "") {
 		if runs(pod) && d.begun[pod.UID] != "" {
-			d.each(pod, func(u datacheck.Use) { d.check.Read(u) })
+			d.each(pod, func(u data.Use) { d.check.Read(u) })
 		}
 	}
 }
 
 // each looks at the volumes of a pod, one after the other, as long as it has them.
-func (d *dataCheck) each(pod *corev1.Pod, do func(datacheck.Use)) {
+func (d *dataCheck) each(pod *corev1.Pod, do func(data.Use)) {
 	if err := d.canLook(pod.Spec.NodeName); err != nil {
 		d.unseen[fmt.Sprintf("what pods have written on %s: %v", pod.Spec.NodeName, err)] = true
 		return
@@ -90,13 +90,13 @@ func (d *dataCheck) each(pod *corev1.Pod, do func(datacheck.Use)) {
 }
 
 // use is a pod's volume, and where it is published.
-func (d *dataCheck) use(pod *corev1.Pod, v *corev1.Volume, of volume.OfDriver) (datacheck.Use, publishedAt) {
+func (d *dataCheck) use(pod *corev1.Pod, v *corev1.Volume, of volume.OfDriver) (data.Use, publishedAt) {
 	path := fakekubelet.TargetPath
 	if of.Block {
 		path = fakekubelet.BlockPublishPath
 	}
-	use := datacheck.Use{
-		Pod: pod.Namespace + "/" + pod.Name, Name: of.Name, Node: pod.Spec.NodeName, Volume: datacheck.Volume{Driver: of.Driver, Handle: of.Handle},
+	use := data.Use{
+		Pod: pod.Namespace + "/" + pod.Name, Name: of.Name, Node: pod.Spec.NodeName, Volume: data.Volume{Driver: of.Driver, Handle: of.Handle},
 		Path: path(pod.UID, of.Name), Block: of.Block, Writable: !of.ReadOnly && volume.IsWritten(pod, v.Name),
 	}
 	return use, publishedAt{node: pod.Spec.NodeName, path: path(pod.UID, d.volumeInCluster(of.Name)), block: of.Block, apart: d.driver(of.Driver).Apart}

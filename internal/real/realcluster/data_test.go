@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet"
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -116,7 +116,7 @@ func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	first := w.pod("first", "node-a", asleep)
 	dir := w.published(first)
 	w.begin(first)
-	text, err := os.ReadFile(filepath.Join(dir, datacheck.FileName))
+	text, err := os.ReadFile(filepath.Join(dir, data.FileName))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "csisim 1 disk.example.com^vol\n")
 
@@ -202,26 +202,26 @@ func TestHowARealNodesVolumeLooks(t *testing.T) {
 
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o755))
 	assert.Equal(t, "others", verdict(dir))
-	file := filepath.Join(dir, datacheck.FileName)
+	file := filepath.Join(dir, data.FileName)
 	require.NoError(t, os.Symlink("/etc/passwd", file))
 	irregular := look(publishedAt{node: "node-a", path: dir})
-	_, err := irregular.ReadVolumeFile(dir, datacheck.FileName)
+	_, err := irregular.ReadVolumeFile(dir, data.FileName)
 	assert.EqualError(t, err, file+" is a symbolic link, not a regular file")
 
 	require.NoError(t, os.Remove(file))
 	w := newDataWorld(t)
 	w.options.Machines = &here{}
-	data := &published{publishedAt: publishedAt{node: "node-a", path: dir}, cluster: w.Cluster}
-	require.NoError(t, data.WriteVolumeFile(dir, datacheck.FileName, []byte("100 %\n"), 0o644))
-	assert.Equal(t, "100 %\n", string(look(data.publishedAt).contents))
+	mounted := &published{publishedAt: publishedAt{node: "node-a", path: dir}, cluster: w.Cluster}
+	require.NoError(t, mounted.WriteVolumeFile(dir, data.FileName, []byte("100 %\n"), 0o644))
+	assert.Equal(t, "100 %\n", string(look(mounted.publishedAt).contents))
 
 	device := publishedAt{node: "node-a", path: filepath.Join(elsewhere, "device"), block: true}
 	assert.Equal(t, "absent", look(device).verdict)
-	require.NoError(t, os.WriteFile(device.path, make([]byte, 3*datacheck.BlockBytes), 0o600))
-	assert.Equal(t, make([]byte, datacheck.BlockBytes), look(device).contents)
+	require.NoError(t, os.WriteFile(device.path, make([]byte, 3*data.BlockBytes), 0o600))
+	assert.Equal(t, make([]byte, data.BlockBytes), look(device).contents)
 	require.NoError(t, (&published{publishedAt: device, cluster: w.Cluster}).WriteStart("", []byte("first")))
 	assert.Equal(t, "first", strings.TrimRight(string(look(device).contents), "\x00"))
 	whole, err := os.Stat(device.path)
 	require.NoError(t, err)
-	assert.EqualValues(t, 3*datacheck.BlockBytes, whole.Size())
+	assert.EqualValues(t, 3*data.BlockBytes, whole.Size())
 }

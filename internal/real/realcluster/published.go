@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/csisim/csisim/internal/ledger/datacheck"
+	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -64,9 +64,9 @@ const putOnDeviceCommand = `problem=$({ printf %s "$2" | base64 -d | dd of="$1" 
 
 // lookAt looks at a volume on its node. The error is one of the node.
 func (c *Cluster) lookAt(at publishedAt) (*published, error) {
-	script, arg := lookCommand, datacheck.FileName
+	script, arg := lookCommand, data.FileName
 	if at.block {
-		script, arg = lookAtDeviceCommand, strconv.Itoa(datacheck.BlockBytes)
+		script, arg = lookAtDeviceCommand, strconv.Itoa(data.BlockBytes)
 	}
 	out, err := c.runTo("look at "+at.path, at.node, "timeout", lookTime, "sh", "-c", script, "sh", at.path, arg)
 	if err != nil {

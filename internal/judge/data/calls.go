@@ -1,4 +1,4 @@
-package datacheck
+package data
 
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"

@@ -1,4 +1,4 @@
-package datacheck
+package data
 
 import "time"
 

@@ -1,8 +1,8 @@
-// Package datacheck is what the containers of pods do with their volumes: each
+// Package data is what the containers of pods do with their volumes: each
 // writes a few bytes that say whose they are, and they are read again whenever the
 // volume is published anew. So it shows when a driver loses a volume's content or
 // hands out that of another.
-package datacheck
+package data
 
 import (
 	"errors"

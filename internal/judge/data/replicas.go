@@ -1,4 +1,4 @@
-package datacheck
+package data
 
 // Replica is what is known of a volume that is replicated between this check's cluster and
 // another one.
