@@ -131,7 +131,7 @@ bench: ## the benchmarks behind the figures in docs/figures.md; those of cluster
 	$(GO) test -run '^$$' -bench . ./internal/world/kernel ./internal/world/store ./internal/api/apiserver ./internal/world/machine ./internal/driver/wire ./drivers/mock
 
 # What looks at invariants, in names of functions: the order of calls, the CSI spec, the ledger, lost data, what a scenario expects.
-INVARIANTS := internal/(invariant|ledger|driver/contract|judge/calls/addons)|wire\.\(\*(Wire|call)\)\.(check|seen|kept|contradict)|sim\.lookout|expectAtEnd
+INVARIANTS := internal/(invariant|judge)|wire\.\(\*(Wire|call)\)\.(check|seen|kept|contradict)|sim\.lookout|expectAtEnd
 
 invariants-bench: ## which share of a search's processor time goes into invariants
 	@dir=$$(mktemp -d) && GOGC=800 $(GO) test -run '^$$' -bench 'Explore$$/move' -benchtime 2000x -cpuprofile $$dir/cpu -o $$dir/test ./cmd/internal/explore && \

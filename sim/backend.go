@@ -13,7 +13,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 )
 
 // holds asks a driver what it has. The questions are no part of the run: they pass

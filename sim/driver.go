@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/standin"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )

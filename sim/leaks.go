@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/data"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/internal/judge/data"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"

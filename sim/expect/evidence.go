@@ -6,7 +6,7 @@ package expect
 import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/store"
 )
 

@@ -3,7 +3,7 @@ package expect
 import (
 	"slices"
 
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

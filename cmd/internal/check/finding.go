@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"

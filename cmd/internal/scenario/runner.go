@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/plural"

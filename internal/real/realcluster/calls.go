@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/internal/world/trace"
 )

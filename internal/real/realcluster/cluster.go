@@ -22,7 +22,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"

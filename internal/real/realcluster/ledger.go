@@ -10,7 +10,7 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
-	"github.com/csisim/csisim/internal/ledger"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/listing"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/sim"
