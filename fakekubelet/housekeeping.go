@@ -19,6 +19,7 @@ type housekeeping struct {
 	*Kubelet
 	process *kernel.Process
 	suspect map[types.UID]bool // pods that may have left something
+	passed  bool               // a pass has been made since the pods of the node are known
 }
 
 func (k *Kubelet) startHousekeeping() {
@@ -48,6 +49,12 @@ func (h *housekeeping) lookAt(uid types.UID) {
 }
 
 func (h *housekeeping) pass() {
+	if h.pods.listed && !h.passed {
+		h.passed = true
+		for _, w := range h.pods.inOrder() {
+			w.process.Wake()
+		}
+	}
 	for _, uid := range slices.Sorted(maps.Keys(h.suspect)) {
 		if h.clean(uid) {
 			delete(h.suspect, uid)

@@ -19,6 +19,9 @@ type ShutdownGrace struct {
 	Critical time.Duration
 }
 
+// shutdownMessage is in the status of the pods that a shutdown ends.
+const shutdownMessage = "Pod was terminated in response to imminent node shutdown."
+
 // upPoll is how often a shutdown looks whether the kubelet has come up.
 const upPoll = 100 * time.Millisecond
 
@@ -56,24 +59,8 @@ func (m *podManager) end(p *kernel.Process, grace time.Duration, which func(*cor
 		w := m.workers[uid]
 		if !w.ended && which(w.pod) {
 			pods = append(pods, w.pod)
-			w.evict()
+			w.evict(eviction{reason: "Terminated", message: shutdownMessage, condition: shutdownMessage})
 		}
 	}
 	return m.volumes.WaitForAllPodsUnmount(p, pods, limit)
-}
-
-// evict ends a pod because its node shuts down.
-func (w *podWorker) evict() {
-	w.evicted, w.terminating = true, true
-	w.process.Wake()
-}
-
-// shutdownStatus is that of a pod that its node's shutdown has ended.
-func (w *podWorker) shutdownStatus(ended func(*corev1.PodStatus)) func(*corev1.PodStatus) {
-	const message = "Pod was terminated in response to imminent node shutdown."
-	return func(s *corev1.PodStatus) {
-		ended(s)
-		s.Phase, s.Reason, s.Message = corev1.PodFailed, "Terminated", message
-		w.condition(s, corev1.DisruptionTarget, corev1.ConditionTrue, corev1.PodReasonTerminationByKubelet, message)
-	}
 }

@@ -25,7 +25,7 @@ func (n *node) shutDown(grace fakekubelet.ShutdownGrace) (took time.Duration, le
 	return n.Kernel.Elapsed() - begin, left
 }
 
-func critical(s *corev1.PodSpec) { s.Priority = new(int32(2_000_001_000)) }
+func critical(s *corev1.PodSpec) { s.PriorityClassName = "system-node-critical" }
 
 func TestAShutdownEndsPodsAndTheirVolumes(t *testing.T) { // K-POD-9
 	n := start(t, setting{})

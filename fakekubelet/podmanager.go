@@ -1,6 +1,7 @@
 package fakekubelet
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,9 +45,7 @@ func (m *podManager) start() {
 		nodes := component.Watch[*corev1.Node](m.Component, p, store.ByKey(store.Key{Name: m.options.Name}))
 		var follow func(*kernel.Process)
 		follow = func(p *kernel.Process) {
-			for e, ok := pods.Next(); ok; e, ok = pods.Next() {
-				m.observe(e)
-			}
+			m.observeAll(pods)
 			for _, ok := nodes.Next(); ok; _, ok = nodes.Next() {
 				m.volumes.NodeChanged()
 			}
@@ -55,6 +54,25 @@ func (m *podManager) start() {
 		}
 		follow(p)
 	})
+}
+
+// observeAll takes notice of all changes. Of the pods that were there before the kubelet, the
+// oldest are admitted first. K-ADM-1
+func (m *podManager) observeAll(pods *store.Watcher[*corev1.Pod]) {
+	var first []store.Event[*corev1.Pod]
+	for e, ok := pods.Next(); ok; e, ok = pods.Next() {
+		if m.listed {
+			m.observe(e)
+		} else {
+			first = append(first, e)
+		}
+	}
+	slices.SortStableFunc(first, func(a, b store.Event[*corev1.Pod]) int {
+		return a.Object.CreationTimestamp.Compare(b.Object.CreationTimestamp.Time)
+	})
+	for _, e := range first {
+		m.observe(e)
+	}
 }
 
 // list notes that all pods are known now: what is left of others may go. K-DSW-1, K-POD-8

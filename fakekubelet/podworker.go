@@ -27,12 +27,12 @@ type podWorker struct {
 	*podManager
 	pod         *corev1.Pod
 	process     *kernel.Process
-	terminating bool // its end has begun; there is no way back. K-POD-4
-	stopped     bool // containers have stopped for good: volumes may go. K-POD-5
-	ended       bool // the pod's final phase has been written
-	gone        bool // the API has no such pod any more
-	refused     bool // it came while its node was shutting down
-	evicted     bool // its node shuts down
+	terminating bool      // its end has begun; there is no way back. K-POD-4
+	stopped     bool      // containers have stopped for good: volumes may go. K-POD-5
+	ended       bool      // the pod's final phase has been written
+	gone        bool      // the API has no such pod any more
+	rejected    rejection // why it was not admitted
+	evicted     *eviction // why the kubelet ended it; nil if it did not
 
 	synced   time.Duration // when its last sync ended; 0 before the first
 	nextSync time.Duration // of a pod that runs, when its next regular sync is due
@@ -48,7 +48,10 @@ type podWorker struct {
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
-	w := &podWorker{podManager: m, pod: pod, refused: m.shuttingDown, sizes: sizesOf(pod)}
+	w := &podWorker{podManager: m, pod: pod, sizes: sizesOf(pod)}
+	if !isFinal(pod.Status.Phase) {
+		w.rejected = m.admit(w.sized())
+	}
 	w.process = m.Go("pod "+store.KeyOf(pod).String(), w.run)
 	return w
 }
@@ -58,7 +61,7 @@ func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
 func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.pod, w.gone = pod, gone
 	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	w.terminating = w.terminating || w.ended || w.gone || pod.DeletionTimestamp != nil
+	w.terminating = w.terminating || w.ended || w.gone || pod.DeletionTimestamp != nil || w.rejected.reason != ""
 	w.process.Wake()
 	w.startEphemeral()
 	w.wakeContainers()
@@ -66,8 +69,8 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 }
 
 func (w *podWorker) run(p *kernel.Process) {
-	if w.refused && !w.terminating {
-		w.reject(p, "NodeShutdown", "Pod was rejected as the node is shutting down.")
+	if w.rejected.reason != "" {
+		w.turnAway(p)
 	}
 	for !w.terminating {
 		if w.nextSync == 0 {
@@ -212,7 +215,9 @@ func (w *podWorker) stop(p *kernel.Process) {
 	switch {
 	case w.programs != nil:
 		w.stopPrograms(p)
-		w.ended = true
+		if w.ended = true; w.evicted != nil {
+			w.setStatus(p, w.evictedStatus(func(*corev1.PodStatus) {}))
+		}
 	case w.running():
 		w.readData()
 		w.stopContainers(w.pod.UID)
@@ -231,8 +236,8 @@ func (w *podWorker) end(p *kernel.Process, status func(*corev1.PodStatus)) {
 		return
 	}
 	w.ended = true
-	if w.evicted {
-		status = w.shutdownStatus(status)
+	if w.evicted != nil {
+		status = w.evictedStatus(status)
 	}
 	w.setStatus(p, status)
 }

@@ -134,6 +134,7 @@ var scenarioTests = map[string]string{
 	"conformance": "TestConformance",
 	"golden":      "TestSimulatedRunsEqualTheRecordings",
 	"csi-addons":  "TestCSIAddons",
+	"pods":        "TestPods",
 }
 
 // comments are the text behind the hashes at the top of a scenario.

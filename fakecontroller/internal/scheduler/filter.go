@@ -9,6 +9,7 @@ import (
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // choice is a node and what has to be done about volumes to run the pod there.
@@ -111,12 +112,12 @@ func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 
 // filterNode is what pod and Node object decide.
 func filterNode(a *attempt, n *node) refusal {
-	if n.object.Spec.Unschedulable && !tolerates(a.pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
+	if n.object.Spec.Unschedulable && !workload.Tolerates(a.pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
 		return refusal{nodeUnschedulable, "node(s) were unschedulable", true}
 	}
 	for i := range n.object.Spec.Taints {
 		taint := &n.object.Spec.Taints[i]
-		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(a.pod, taint) {
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !workload.Tolerates(a.pod, taint) {
 			return refusal{taintToleration, fmt.Sprintf("node(s) had untolerated taint {%s: %s}", taint.Key, taint.Value), true}
 		}
 	}
@@ -136,17 +137,6 @@ func maxPods(n *corev1.Node) int64 {
 		return limit.Value()
 	}
 	return defaultMaxPods
-}
-
-func tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
-	for i := range pod.Spec.Tolerations {
-		t := &pod.Spec.Tolerations[i]
-		sameValue := t.Operator == corev1.TolerationOpExists || t.Value == taint.Value
-		if (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) && sameValue {
-			return true
-		}
-	}
-	return false
 }
 
 // zoneLabels are the topology labels that in-tree plugins put on volumes.

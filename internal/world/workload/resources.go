@@ -1,0 +1,58 @@
+package workload
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// AmountOf returns a quantity as the scheduler and the kubelet count it: processors in
+// thousandths, all others whole.
+func AmountOf(name corev1.ResourceName, q resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// IsExtendedResource reports whether a resource is one of those that vendors name.
+// [pkg/apis/core/v1/helper IsExtendedResourceName]
+func IsExtendedResource(name corev1.ResourceName) bool {
+	native := !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
+	return !native && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
+}
+
+// HostPort is a port of a node that a container asks for.
+type HostPort struct {
+	ip       string
+	protocol corev1.Protocol
+	port     int32
+}
+
+// HostPorts lists the ports of its node that a pod asks for. Those of init containers count if
+// they run beside the others.
+func HostPorts(pod *corev1.Pod) (ports []HostPort) {
+	add := func(c *corev1.Container) {
+		for _, p := range c.Ports {
+			if p.HostPort > 0 {
+				ports = append(ports, HostPort{p.HostIP, p.Protocol, p.HostPort})
+			}
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		if Sidecar(&pod.Spec.InitContainers[i]) {
+			add(&pod.Spec.InitContainers[i])
+		}
+	}
+	for i := range pod.Spec.Containers {
+		add(&pod.Spec.Containers[i])
+	}
+	return ports
+}
+
+// Conflicts reports whether two containers cannot both have their ports.
+func (a HostPort) Conflicts(b HostPort) bool {
+	everywhere := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
+	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || everywhere(a.ip) || everywhere(b.ip))
+}
