@@ -61,8 +61,7 @@ func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
 // TestCSIAddons runs the scenarios of CSI-Addons.
 func TestCSIAddons(t *testing.T) { runAll(t, "csi-addons/*.yaml") }
 
-// TestPods runs the scenarios of the decisions that the kubelet makes about pods and their
-// containers.
+// TestPods runs the scenarios of the kubelet's decisions about pods and their containers.
 func TestPods(t *testing.T) { runAll(t, "pods/*.yaml") }
 
 // TestCSIAddonsOfFaultyDrivers runs those in which a driver breaks what it promises with CSI-Addons, each of which

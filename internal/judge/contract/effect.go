@@ -87,8 +87,7 @@ func MayBeOnManyNodes(c *csi.VolumeCapability) bool {
 	return strings.HasPrefix(c.GetAccessMode().GetMode().String(), "MULTI_NODE")
 }
 
-// CheckDeviceSize holds a block device, as it is published after a call's OK, against the bytes
-// that were answered or required.
+// CheckDeviceSize holds a block device, as it is published after a call's OK, against the bytes that were answered or required.
 func CheckDeviceSize(method, path string, has, least int64) []Violation {
 	if has >= least {
 		return nil

@@ -13,8 +13,8 @@ type Kept struct {
 	Rule  string
 }
 
-// KeptRules are the rules that a call kept which was answered with a code: those of CheckRequest,
-// and of CheckResponse or CheckError. resp is nil if the call failed; caps may be nil.
+// KeptRules are the rules that a call kept which was answered with a code: those of CheckRequest, and of CheckResponse or
+// CheckError. resp is nil if the call failed; caps may be nil.
 func KeptRules(method string, req, resp proto.Message, code codes.Code, caps *Caps) []Kept {
 	var kept []Kept
 	if f, ok := start(method, req); ok {

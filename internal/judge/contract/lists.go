@@ -16,8 +16,8 @@ const (
 	refusesPages     = "refuses a list in pages"
 )
 
-// CheckPages holds a list that was asked for page by page against the whole ones before and after.
-// What is in only one of these came, or went, meanwhile.
+// CheckPages holds a list that was asked for page by page against the whole ones before and after. What is in only one of these came,
+// or went, meanwhile.
 func CheckPages(method string, before, paged, after []string, size int) []Violation {
 	count := map[string]int{}
 	for _, id := range paged {
@@ -34,8 +34,7 @@ func CheckPages(method string, before, paged, after []string, size int) []Violat
 	return nil
 }
 
-// CheckFilter holds a list that was asked for with a filter against what whole lists before and
-// after have of that.
+// CheckFilter holds a list that was asked for with a filter against what whole lists before and after have of that.
 func CheckFilter(method, filter string, before, filtered, after []string) []Violation {
 	for _, id := range both(before, after) {
 		if !slices.Contains(filtered, id) {
@@ -45,9 +44,8 @@ func CheckFilter(method, filter string, before, filtered, after []string) []Viol
 	return nil
 }
 
-// CheckNodes holds the nodes of a volume, as ControllerGetVolume says them, against those of
-// ListVolumes before and after. The CSI spec wants both to have all that the volume is published
-// to.
+// CheckNodes holds the nodes of a volume, as ControllerGetVolume says them, against those of ListVolumes before and after. The CSI spec
+// wants both to have all that the volume is published to.
 func CheckNodes(method, volume string, before, got, after []string) []Violation {
 	for _, node := range both(before, after) {
 		if !slices.Contains(got, node) {

@@ -7,8 +7,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// shownFlags are the mount flags that any file system and any bind mount takes, and that the mount
-// itself shows.
+// shownFlags are the mount flags that any file system and any bind mount takes, and that the mount itself shows.
 var shownFlags = []string{"nodev", "noexec", "nosuid"}
 
 // ShowsFlags says that the mount that NodePublishVolume makes has to show flags of the request.
@@ -23,9 +22,8 @@ func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
 	return wanted
 }
 
-// CheckFlags holds the options of the mount at the target path, after NodePublishVolume was
-// answered with OK, against the mount flags that it was given. The CSI spec calls them what can be
-// used: it is a remark.
+// CheckFlags holds the options of the mount at the target path, after NodePublishVolume was answered with OK, against the mount flags
+// that it was given. The CSI spec calls them what can be used: it is a remark.
 func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) (found []Violation) {
 	for _, flag := range flagsToShow(request) {
 		if !slices.Contains(options, flag) {

@@ -112,8 +112,7 @@ func difference(path string, a, b protoreflect.Message) string {
 	return "the answers differ"
 }
 
-// elementsDiffer is the difference of the first messages that are not the same in two lists of the
-// same length.
+// elementsDiffer is the difference of the first messages that are not the same in two lists of the same length.
 func elementsDiffer(path string, a, b protoreflect.List) string {
 	for i := range a.Len() {
 		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {

@@ -40,12 +40,10 @@ type limited struct {
 	inside []limited // of messages
 }
 
-// limits are those of the fields of messages, by descriptor: each call is measured, and most
-// fields have none.
+// limits are those of the fields of messages, by descriptor: each call is measured, and most fields have none.
 var limits sync.Map
 
-// limitsOf are the fields of a message to measure, in the order of its definition. No message of
-// the spec contains one of its own kind.
+// limitsOf are the fields of a message to measure, in the order of its definition. No message of the spec contains one of its own kind.
 func limitsOf(m protoreflect.MessageDescriptor) []limited {
 	if known, ok := limits.Load(m); ok {
 		return known.([]limited)

@@ -8,20 +8,18 @@ type Sizes struct {
 	Least int64
 	// Before is what it had before it grew; 0 if it has not grown.
 	Before int64
-	// Device is that of its block device; 0 of a file system. Asked is the most that it was asked
-	// to grow to, which may have come about for its storage only.
+	// Device is that of its block device; 0 of a file system. Asked is the most that it was asked to grow to, which may have come about for
+	// its storage only.
 	Device, Asked int64
 }
 
-// roundedUp is how many times as large as it was asked to be a volume is at most that a driver has
-// rounded up.
+// roundedUp is how many times as large as it was asked to be a volume is at most that a driver has rounded up.
 const roundedUp = 2
 
 const totalOfVolume = `the CSI spec wants "the total capacity of the volume"`
 
-// CheckStats holds what a node says of the size of a volume against what is known of it. The size
-// of a file system says little: it may be any directory of a larger one. That it is the same as
-// before the volume grew, to the byte, says that the driver remembers it.
+// CheckStats holds what a node says of the size of a volume against what is known of it. The size of a file system says little: it may
+// be any directory of a larger one. That it is the same as before the volume grew, to the byte, says that the driver remembers it.
 func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Sizes) []Violation {
 	f := findings{method: method, of: answer}
 	for _, u := range answer.GetUsage() {

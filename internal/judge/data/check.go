@@ -34,8 +34,7 @@ type Use struct {
 	Block bool
 	// Writable says that a container may write.
 	Writable bool
-	// ForWriting says that nothing in the requests to the driver is read-only either: access
-	// modes, mount options, attachment.
+	// ForWriting says that nothing in the requests to the driver is read-only either: access modes, mount options, attachment.
 	ForWriting bool
 }
 
@@ -55,8 +54,8 @@ type Check struct {
 	OnViolation func(Use, string)
 	// OnWrite is called when a container has written. Default: none.
 	OnWrite func(Use)
-	// MayBeReadOnly says whether something in the run may have made a volume read-only, beside
-	// what the driver was asked for by Kubernetes. Default: nothing has.
+	// MayBeReadOnly says whether something in the run may have made a volume read-only, beside what the driver was asked for by
+	// Kubernetes. Default: nothing has.
 	MayBeReadOnly func(Use) bool
 	// Serves says whether the driver runs on the node: without it, what is mounted
 	// need not be readable.
@@ -215,8 +214,8 @@ func (c *Check) write(u Use) {
 	}
 }
 
-// refused judges a volume that a container cannot write to, which is no wonder if nobody could:
-// neither to it before nor, if it is new, to any other new one of its driver.
+// refused judges a volume that a container cannot write to, which is no wonder if nobody could: neither to it before nor, if it is new, to
+// any other new one of its driver.
 func (c *Check) refused(u Use, err error) {
 	wrote := c.written[u.Volume].Get(place(u))
 	could := wrote.pod != "" || c.made[u.Volume] && c.writable[u.Volume.Driver]
@@ -250,8 +249,8 @@ func (c *Check) report(u Use, text string) {
 	}
 }
 
-// ownContent is a machine of which some volumes have content of their own, that no other machine
-// shows: one in memory but for its storages.
+// ownContent is a machine of which some volumes have content of their own, that no other machine shows: one in memory but for
+// its storages.
 type ownContent interface{ IsShared(path string) bool }
 
 // place is where the volume's content lives: the node where it has its own, else empty.

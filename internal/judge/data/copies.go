@@ -19,9 +19,8 @@ type origin struct {
 
 func (o origin) isKnown() bool { return o.oldest > 0 }
 
-// attempted takes notice of an attempt that began at a time and has ended, whatever became of it.
-// What the source has in it may be what the copy has; of a source that was written to meanwhile it
-// is not known which content.
+// attempted takes notice of an attempt that began at a time and has ended, whatever became of it. What the source has in
+// it may be what the copy has; of a source that was written to meanwhile it is not known which content.
 func (c *Check) attempted(copied Copy, began time.Duration) {
 	now := c.contentOf(copied.From)
 	if r, _ := c.written[copied.From].Find(""); r.since > began {

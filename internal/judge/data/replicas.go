@@ -16,8 +16,8 @@ func (c *Check) Demoted(v Volume, at uint64) {
 	c.replicas[v] = r
 }
 
-// Reported takes notice of the last synchronization that a driver reports of a primary: if it is a
-// new one, what was there at the report before has been copied.
+// Reported takes notice of the last synchronization that a driver reports of a primary: if it is a new one,
+// what was there at the report before has been copied.
 func (c *Check) Reported(v Volume, sync string) {
 	r := c.replicas[v]
 	if sync != "" && sync != r.sync {

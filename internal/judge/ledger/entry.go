@@ -1,7 +1,6 @@
-// Package ledger looks for what is left behind: what it is, which call made it, and which call
-// should have taken it away; and for mounts that drivers removed although they were not their own.
-// [Look] reads the cluster, a [Watch] follows its calls, and who is to blame is a function of the
-// trace.
+// Package ledger looks for what is left behind: what it is, which call made it, and which call should have
+// taken it away; and for mounts that drivers removed although they were not their own. [Look] reads the
+// cluster, a [Watch] follows its calls, and who is to blame is a function of the trace.
 package ledger
 
 import (

@@ -9,8 +9,7 @@ type Backend struct {
 	Before Holdings
 	// Holds asks the driver what it has now.
 	Holds func() (Holdings, error)
-	// Fences asks the driver which address ranges it keeps off its storage; nil if it fences
-	// nothing.
+	// Fences asks the driver which address ranges it keeps off its storage; nil if it fences nothing.
 	Fences func() ([]string, error)
 	// NodeID is the id that a node has in the driver, and IDs are all that may mean it.
 	NodeID func(node string) string

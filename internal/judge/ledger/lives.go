@@ -16,9 +16,8 @@ type Program struct {
 	Process      *machine.Process
 }
 
-// lives are those of a driver's volumes: whenever nothing is left of what it has made, its
-// programs are to hold no more than before. Each life that ends so with more than the one before
-// is one more of a row.
+// lives are those of a driver's volumes: whenever nothing is left of what it has made, its programs are to hold no more than before. Each
+// life that ends so with more than the one before is one more of a row.
 type lives struct {
 	made map[string]bool // what calls have made and not taken away again
 	held map[holding]*row
@@ -36,19 +35,16 @@ type row struct {
 	reported     bool
 }
 
-// growing is what a program holds more of with each life of a volume, and the call with which the
-// last one ended.
+// growing is what a program holds more of with each life of a volume, and the call with which the last one ended.
 type growing struct {
 	entry Entry
 	call  *trace.Event
 }
 
-// suspicious is how many lives in a row end with more than the one before. What a program keeps
-// for later, it has by then.
+// suspicious is how many lives in a row end with more than the one before. What a program keeps for later, it has by then.
 const suspicious = 8
 
-// holdPatience is how long, in wall time, a program that is suspected may take to let go of what
-// it holds.
+// holdPatience is how long, in wall time, a program that is suspected may take to let go of what it holds.
 const holdPatience = 2 * time.Second
 
 // lived takes notice of a call that has ended.

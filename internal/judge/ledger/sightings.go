@@ -15,8 +15,8 @@ type Sightings struct {
 	recent []*trace.Event
 }
 
-// Thing is something that can be there: what distinguishes it from others, a text in which names
-// of volumes and paths can stand, and the key of the thing that made it, if one did.
+// Thing is something that can be there: what distinguishes it from others, a text in which names of volumes and
+// paths can stand, and the key of the thing that made it, if one did.
 type Thing struct{ Key, Text, Parent string }
 
 // maxRecent is how many calls are looked at for who made something new. A call
@@ -56,8 +56,7 @@ func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) 
 	s.seen[scope] = now
 }
 
-// fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen
-// before.
+// fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen before.
 func fromBefore(before map[string]*trace.Event, parents map[string]string, key string) (made *trace.Event, known bool) {
 	made, known = before[key]
 	for range len(parents) { // each of them once

@@ -133,9 +133,8 @@ func mountPath(call *trace.Event) string {
 // Reset takes notice of what there is, wherever the rest has gone.
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
-// Started takes notice of what there is when a driver has been started, and says which of its
-// mounts should not have gone: a driver that tidies up may take off what a call that was cut off
-// has left, but not what a pod uses.
+// Started takes notice of what there is when a driver has been started, and says which of its mounts should not have gone: a driver
+// that tidies up may take off what a call that was cut off has left, but not what a pod uses.
 func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	m := u.on(machine)
 	for _, target := range m.seen.Mounts {
@@ -186,8 +185,8 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 	return found
 }
 
-// lay takes notice of new mounts. A second one at a target lies on what the first one shows, so
-// that the kernel lays a copy of it on the staging path, too, which goes with it.
+// lay takes notice of new mounts. A second one at a target lies on what the first one shows, so that the kernel lays a copy of it on the
+// staging path, too, which goes with it.
 func (m *mounted) lay(targets []string) {
 	isOfCall := func(target string) bool {
 		return m.late[target] || slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
@@ -234,8 +233,7 @@ func ofCall(call *trace.Event) string {
 	return fmt.Sprintf("driver %s (%s of volume %s)", call.Driver, method(call), volumeOf(call))
 }
 
-// isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a
-// block device.
+// isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a block device.
 func isKubelets(target string) bool {
 	place := Locate(target)
 	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, blockDir+"/"))

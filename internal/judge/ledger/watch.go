@@ -150,8 +150,7 @@ func (a *accountant) loops() {
 	}
 }
 
-// strayPatience is for how long, in wall time, a process may be about to end by itself: on a busy
-// computer that takes a moment.
+// strayPatience is for how long, in wall time, a process may be about to end by itself: on a busy computer that takes a moment.
 const strayPatience = time.Second
 
 // strays enters the processes that a driver started in a call and left, though no

@@ -11,8 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// needed are the capabilities by the call that they promise. Drivers may do without
-// GetVolumeReplicationInfo.
+// needed are the capabilities by the call that they promise. Drivers may do without GetVolumeReplicationInfo.
 var needed = map[string]string{
 	"ControllerReclaimSpace":        "reclaim_space.OFFLINE",
 	"NodeReclaimSpace":              "reclaim_space.ONLINE",
@@ -32,8 +31,7 @@ var needed = map[string]string{
 	"ControllerGetVolumeGroup":      "volume_group.GET_VOLUME_GROUP",
 }
 
-// CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if
-// none does.
+// CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if none does.
 func CapabilityOf(call string) string { return needed[call] }
 
 // promises takes notice of what a plugin promises.
@@ -49,8 +47,7 @@ func (c *Check) promises(call *trace.Event) {
 	c.promised[client{call.Driver, call.Node}] = all
 }
 
-// serving holds errors to the invariant that what a plugin promises it serves. The answers of
-// faults are not its own.
+// serving holds errors to the invariant that what a plugin promises it serves. The answers of faults are not its own.
 func (c *Check) serving(call *trace.Event) {
 	name := path.Base(call.Method)
 	if call.Code != codes.Unimplemented.String() || call.Injected != "" {
