@@ -254,6 +254,11 @@ type Program struct {
 	Single bool
 	// Env is added to the program's environment.
 	Env map[string]string
+	// NodePaths lists directories of the node that the driver's container mounts, such as
+	// /var/lib/my-driver: files there outlive the container. Files that the program makes elsewhere
+	// are lost when it is started again, except in the kubelet's directory, in the directories of
+	// {{.StateDir}} and {{.NodeStateDir}} and in Options.HostPaths. Default: none.
+	NodePaths []string
 	// PluginSocket is the path of the socket at which it serves whatever its flags say, as it
 	// finds it. Default: {{.Socket}}; what serves at /csi/csi.sock is found there, too.
 	PluginSocket string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // programBackend is a driver program of the run's own.
@@ -13,6 +14,7 @@ type programBackend struct {
 	*plugin
 	spec    program.Spec
 	program *program.Program
+	loops   *workdir.Loops
 	ran     []*machine.Process // all instances, the latest one included
 }
 
@@ -23,7 +25,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket, AddonsSocket: p.addons,
 		StateDir: filepath.Join(c.run.work.Path(), "state", d.directory),
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout, Memory: o.Memory,
-		ServesAt: o.PluginSocket, Cluster: c.cluster,
+		ServesAt: o.PluginSocket, NodePaths: o.NodePaths, Cluster: c.cluster,
 	}
 	if o.Single {
 		spec.Mode = "all"
@@ -43,7 +45,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	if p.name != "" {
 		spec.NodeStateDir += "-" + p.name
 	}
-	b := &programBackend{plugin: p, spec: spec}
+	b := &programBackend{plugin: p, spec: spec, loops: c.run.loops}
 	b.spec.Ended = func(process *machine.Process) {
 		c.World.Kernel.Arrive("end of "+p.String(), func() { c.programEnded(b, process) })
 	}
@@ -68,7 +70,7 @@ func (b *programBackend) start() error {
 		return &EnvironmentError{"start " + b.String(), err}
 	}
 	b.ran = append(b.ran, b.program.Process())
-	return nil
+	return b.loops.AddMemory(b.program.Process().Memory()...)
 }
 
 // stopPrograms ends all driver programs that run.

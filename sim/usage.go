@@ -1,5 +1,11 @@
 package sim
 
+import (
+	"slices"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
 // Usage is what the program of a plugin took and left in a run, over all its instances.
 type Usage struct {
 	// Plugin is such as "node plugin of d.example.com on node-a".
@@ -8,6 +14,8 @@ type Usage struct {
 	Memory int64
 	// Left are the commands of the processes that ran when an instance ended that had started them. They were ended then.
 	Left []string
+	// Lost are the files of its container that were gone when an instance looked for them: those of an earlier one.
+	Lost []machine.Lookup
 }
 
 // Usage is that of the programs of drivers. It is known when the simulation is closed.
@@ -25,9 +33,18 @@ func (c *Simulation) Usage() (all []Usage) {
 func (b *programBackend) usage(c *Simulation) Usage {
 	u := Usage{Plugin: b.String()}
 	for _, instance := range b.ran {
+
 		u.Memory = max(u.Memory, instance.PeakMemory())
 		for _, command := range instance.Left() {
 			u.Left = append(u.Left, c.Wire.Renamed(command))
+		}
+	}
+	if b.program == nil {
+		return u // it never served
+	}
+	for _, look := range b.program.Lookups() {
+		if !slices.ContainsFunc(u.Lost, func(known machine.Lookup) bool { return known.Path == look.Path }) {
+			u.Lost = append(u.Lost, look)
 		}
 	}
 	return u

@@ -25,6 +25,7 @@ type subjectFlags struct {
 	nodeOnly                     bool
 	env                          pairsFlag
 	pluginSocket                 string
+	nodePaths                    []string
 	addonsEndpoint               string
 	startTimeout                 time.Duration
 	memory                       string
@@ -43,6 +44,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.nodeOnly, "node-only", false, "the driver has no controller plugin")
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
 	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves, whatever its flags say; a driver that serves at /csi/csi.sock needs none")
+	flags.StringArrayVar(&f.nodePaths, "node-path", nil, "`DIR` of the node that the driver's container mounts: files there outlive the container; may be repeated")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
 	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory that a process of the driver may have: one that has more is killed (default 2Gi)")
 	f.volumes.addTo(flags)
@@ -104,7 +106,7 @@ func (f *subjectFlags) checkWays(args []string, dash int) error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--start-timeout", f.startTimeout != 0}, {"--memory", f.memory != ""}} {
+	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--node-path", len(f.nodePaths) > 0}, {"--start-timeout", f.startTimeout != 0}, {"--memory", f.memory != ""}} {
 		if flag.given && len(args) == 0 {
 			return usage("%s and %s: it goes with the command that starts a driver", flag.name, ways[0])
 		}
@@ -183,7 +185,7 @@ func socketPath(flag, address string) (string, error) {
 // program is a driver that is started; a second -- begins the command of its
 // controller plugin.
 func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Profile, error) {
-	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, StartTimeout: strict.Duration{Duration: f.startTimeout}}
+	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, NodePaths: f.nodePaths, StartTimeout: strict.Duration{Duration: f.startTimeout}}
 	if f.memory != "" {
 		var err error
 		if p.Memory, err = resource.ParseQuantity(f.memory); err != nil || p.Memory.Sign() <= 0 {
@@ -199,6 +201,11 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 	}
 	if !profile.IsSocket(f.pluginSocket) {
 		return nil, usage("--plugin-socket %s: want %s", f.pluginSocket, profile.WantedSocket)
+	}
+	for _, dir := range f.nodePaths {
+		if !profile.IsNodePath(dir) {
+			return nil, usage("--node-path %s: want %s", dir, profile.WantedNodePath)
+		}
 	}
 	if f.addonsEndpoint != "" {
 		var err error
@@ -226,7 +233,7 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 func profileOf(program *scenario.Program, nodeOnly bool) *profile.Profile {
 	p := &profile.Profile{
 		Arguments: program.Command[1:], Env: program.Env, Single: program.Single, NoController: nodeOnly,
-		PluginSocket: program.PluginSocket, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout, Memory: program.Memory,
+		PluginSocket: program.PluginSocket, NodePaths: program.NodePaths, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout, Memory: program.Memory,
 		VolumeModes: slices.Clone(volumeModes), AccessModes: slices.Clone(accessModes),
 	}
 	p.Binary.Name = program.Command[0]

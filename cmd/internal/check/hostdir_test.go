@@ -101,6 +101,9 @@ var defects = []struct{ name, trial, verdict string }{
 	{"stage-clears", "system-calls/NodeStageVolume", "data lost: pod default/after does not find its data"},
 	{"readonly-sticks", "life/read-only-first", "data lost: pod default/web cannot write its data: volume pvc-"},
 	{"stop-unmounts", "restart/driver-updated", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
+	{"records-in-container", "restart/driver-on-node", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"records-in-container", "restart/driver-updated", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"records-in-container", "crash-driver/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"detach-refuses-elsewhere", "repeated/many-nodes", "ControllerUnpublishVolume is not idempotent: OK, then FailedPrecondition"},
 	{"unpublish-removes-parent", "life/filesystem", "NodeUnpublishVolume removes what the driver has not made: /var/lib/kubelet/pods/"},
 	{"socket-stays", "crash-driver/NodeStageVolume", "does not start again: start driver hostdir.csi.csisim.dev on node-a: program exited before it answered: exit status 1"},
@@ -170,6 +173,23 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 			assert.Contains(t, verdicts(card), d.verdict)
 		})
 	}
+}
+
+// Given a driver that keeps records in its container, when it is restarted, then the card names
+// the records that were lost and read again; when its container mounts their directory from the
+// node, then nothing is wrong.
+func TestRecordsOutliveAContainerInADirectoryOfTheNodeOnly(t *testing.T) {
+	program := buildHostdir(t)
+	subject := hostdir(program, "records-in-container")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "restart/driver-on-node")
+	var text strings.Builder
+	require.NoError(t, card.Text(&text, report.Terminal{}))
+	assert.Regexp(t, `lost +/var/lib/hostdir/placements/[0-9a-f…]+\.json was written before the restart, lost with the container, and opened again by driver hostdir\.csi\.csisim\.dev on node-a\n`, text.String())
+
+	subject.Driver.Program.NodePaths = []string{"/var/lib/hostdir"}
+	card = checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "restart/driver-on-node", "restart/driver-updated", "crash-driver/NodeUnpublishVolume", "reboot/running")
+	assert.Empty(t, verdicts(card))
+	assert.Equal(t, check.Totals{Passed: 4}, counted(card))
 }
 
 // remarkable are defects by which no container can write: its own mount is read-only.

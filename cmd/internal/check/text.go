@@ -175,7 +175,7 @@ func (p *page) findings(c *Card, found []Finding) {
 		}
 		for _, row := range [][2]string{
 			{"found", verdict}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
-			{"hint", f.Failure.Hint}, {"with", f.choices()}, {"chance", f.chance()}, {"replay", c.replayOf(f)},
+			{"hint", f.Failure.Hint}, {"lost", strings.Join(lost(f.Shown[0]), "\n")}, {"with", f.choices()}, {"chance", f.chance()}, {"replay", c.replayOf(f)},
 			{"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 		} {
 			if row[1] != "" {

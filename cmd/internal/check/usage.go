@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/sim"
 )
@@ -47,6 +48,14 @@ func (u *Usage) Lines() (lines []string) {
 			plural.Of(u.left, "run"), u.leaver.Left[0], u.leaver.Plugin))
 	}
 	return lines
+}
+
+// lost are the sentences about files that the driver lost with a container in a trial, and looked for afterwards.
+func lost(o Outcome) []string {
+	if o.Result == nil {
+		return nil
+	}
+	return scenario.Lost(o.Result.Usage)
 }
 
 // usage is what the programs of the driver took and left, in all trials and searches.

@@ -194,6 +194,11 @@ func (c *checker) checkProgram(p *Program) {
 	for name, value := range p.Env {
 		c.checkTemplate(strict.Key(c.path+".program.env", name), value)
 	}
+	for i, dir := range p.NodePaths {
+		if !profile.IsNodePath(dir) {
+			c.report(strict.Index("program.nodePaths", i), fmt.Sprintf("path %q", dir), profile.WantedNodePath)
+		}
+	}
 	if !profile.IsSocket(p.PluginSocket) {
 		c.report("program.pluginSocket", fmt.Sprintf("path %q", p.PluginSocket), profile.WantedSocket)
 	}

@@ -50,6 +50,7 @@ type Program struct {
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
+	NodePaths         []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
 	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
 	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
@@ -118,7 +119,7 @@ func (d Driver) options(dir string) sim.Driver {
 	case d.Program != nil:
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
-			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(),
+			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, NodePaths: d.Program.NodePaths, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(),
 		}
 	case d.Socket != nil:
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}

@@ -2,9 +2,11 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
@@ -44,6 +46,28 @@ func leftRunning(usage []sim.Usage) (found []string) {
 		if len(u.Left) > 0 {
 			found = append(found, fmt.Sprintf("left running by the program of %s when it ended: %d of its processes, such as %s; csisim ended what was left", u.Plugin, len(u.Left), u.Left[0]))
 		}
+	}
+	return found
+}
+
+// longestLost is how many files of a lost container are named.
+const longestLost = 5
+
+// Lost are the sentences about files that drivers lost with their containers and looked for
+// afterwards, one for each file.
+func Lost(usage []sim.Usage) (found []string) {
+	for _, u := range usage {
+		for _, look := range u.Lost {
+			if slices.ContainsFunc(u.Lost, func(other machine.Lookup) bool { return strings.HasPrefix(other.Path, look.Path+"/") }) {
+				continue // a file says more than its directory
+			}
+			if line := fmt.Sprintf("%s was written before the restart, lost with the container, and %s again by %s", look.Path, look.How, u.Plugin); !slices.Contains(found, line) {
+				found = append(found, line)
+			}
+		}
+	}
+	if more := len(found) - longestLost; more > 0 {
+		found = append(found[:longestLost], fmt.Sprintf("%d more files were lost with containers, and looked for afterwards", more))
 	}
 	return found
 }

@@ -350,7 +350,7 @@ func (r *runner) finish() {
 	if len(r.result.Written) > 0 {
 		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
 	}
-	r.result.Notes = append(r.result.Notes, leftRunning(r.result.Usage)...)
+	r.result.Notes = append(append(r.result.Notes, leftRunning(r.result.Usage)...), Lost(r.result.Usage)...)
 	r.result.Calls = len(whole.Calls)
 	if pattern := r.scenario.Expect.Fails; pattern != "" && r.options.Until == "" {
 		r.result.expectFailure(pattern, r.scenario)

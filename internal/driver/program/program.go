@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +25,9 @@ const deployedDir = "/csi"
 type Program struct {
 	machine  machine.Machine
 	spec     Spec
-	process  *machine.Process // of the latest instance
+	process  *machine.Process // of the latest instance that served
+	last     *machine.Process // of the latest instance
+	lookups  []machine.Lookup // of instances before that
 	instance int
 }
 
@@ -76,6 +79,11 @@ func (p *Program) Exit() string { return p.process.Exit() }
 // Log is the host file with the output of the latest instance.
 func (p *Program) Log() string { return p.process.Stdout }
 
+// Lookups lists the looks of all instances at files that were lost with the containers of earlier ones.
+func (p *Program) Lookups() []machine.Lookup {
+	return append(slices.Clone(p.lookups), p.last.Lookups()...)
+}
+
 // Kill ends the program at once, as a crash does: its socket stays.
 func (p *Program) Kill() error { return p.process.Kill() }
 
@@ -119,6 +127,7 @@ func (p *Program) start(ctx context.Context) error {
 	if err != nil {
 		return p.failed(c, nil, explainStart(c.Path, err))
 	}
+	p.last = process
 	if err := p.await(ctx, client, process); err != nil {
 		return p.failed(c, process, errors.Join(err, process.Kill()))
 	}
@@ -144,6 +153,9 @@ func (p *Program) prepare() (machine.Command, error) {
 	}
 	p.instance++
 	c.Ended, c.Followed, c.Memory = p.spec.Ended, true, p.spec.Memory
+	if c.Container = (&machine.Container{Keeps: p.spec.NodePaths, Before: p.last}); p.last != nil {
+		p.lookups = append(p.lookups, p.last.Lookups()...)
+	}
 	if p.spec.NodeStateDir != "" {
 		c.OwnDirs = []string{p.spec.NodeStateDir}
 	}

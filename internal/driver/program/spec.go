@@ -48,6 +48,9 @@ type Spec struct {
 	// and outlives them. NodeStateDir is the same for one node, on whose disk it lies: a loss of power takes what was not synced there.
 	// Both are made if missing.
 	StateDir, NodeStateDir string
+	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
+	// container. Files that the program makes elsewhere are lost when it is started again.
+	NodePaths []string
 	// Ended is called, on a thread of its own, when an instance has ended, however that
 	// came. Default: nobody is.
 	Ended func(*machine.Process)

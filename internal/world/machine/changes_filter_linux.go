@@ -59,8 +59,8 @@ const (
 	atArgument = 16
 )
 
-// changesFilter asks before each change of a file, and lets all else pass.
-func changesFilter(arch uint32) []unix.SockFilter {
+// changesFilter asks before each of some calls, by the first entry for its number, and lets all else pass.
+func changesFilter(arch uint32, calls []change) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
@@ -71,7 +71,7 @@ func changesFilter(arch uint32) []unix.SockFilter {
 	pass, ask := end(unix.SECCOMP_RET_ALLOW), end(unix.SECCOMP_RET_USER_NOTIF)
 
 	filter := []unix.SockFilter{load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), pass, load(atNumber)}
-	for _, c := range changesOfFiles {
+	for _, c := range calls {
 		var tests []unix.SockFilter
 		if c.bits != 0 {
 			tests = append(tests, jump(unix.BPF_JSET, c.bits, 0, 1), ask)

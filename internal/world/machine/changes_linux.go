@@ -14,7 +14,8 @@ import (
 // a listener of seccomp(2) first. It lasts as long as the program.
 type changes struct {
 	listener int
-	unsynced *unsynced // nil if nobody asks
+	unsynced *unsynced  // nil where they are not known
+	lost     *lostFiles // nil if there are none
 
 	mu    sync.Mutex
 	hold  *Hold      // nil if none is to be reached
@@ -28,21 +29,25 @@ type inUse struct {
 	lazily  string // what was taken off all the same, while whoever uses it goes on; empty for nothing
 }
 
-// follow sees what the calling thread's children change, and notes what they do not sync. It returns nil where that is not
-// permitted, or the system or its processor is not known.
-func follow(unsynced *unsynced) *changes {
+// follow sees changes of files by the calling thread's children, and notes unsynced files and looks at lost ones. It
+// returns nil where that is not permitted, or the system or its processor is not known.
+func follow(unsynced *unsynced, lost *lostFiles) *changes {
 	arch, known := architectures[runtime.GOARCH]
 	if !known {
 		return nil
 	}
-	filter := changesFilter(arch)
+	calls := changesOfFiles
+	if lost != nil {
+		calls = slices.Concat(lookups, changesOfFiles)
+	}
+	filter := changesFilter(arch, calls)
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	flags := uintptr(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	fd, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program)))
 	if err != 0 {
 		return nil
 	}
-	c := &changes{listener: int(fd), unsynced: unsynced}
+	c := &changes{listener: int(fd), unsynced: unsynced, lost: lost}
 	// Whoever asks is woken on the processor of who answers. Older kernels do not know it.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	go c.serve()
@@ -80,9 +85,14 @@ func (c *changes) serve() {
 			return
 		}
 		var n notification
-		if c.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) == 0 { // else whoever asked is dead
-			c.see(&n)
+		if c.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != 0 {
+			continue // the caller is dead
 		}
+		if c.lost.see(&n); c.lost != nil && !n.isChange() {
+			c.goOn(n.id)
+			continue
+		}
+		c.see(&n)
 	}
 }
 

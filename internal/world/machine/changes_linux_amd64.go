@@ -11,6 +11,16 @@ var oldChanges = []change{
 	{number: unix.SYS_UNLINK, name: "unlink", of: fileNamed(0)}, {number: unix.SYS_RMDIR, name: "rmdir", of: fileNamed(0)},
 }
 
+// statAt is the call of stat(2) that takes a directory.
+const statAt = unix.SYS_NEWFSTATAT
+
+// oldLookups are calls that newer processors do without.
+var oldLookups = []change{
+	{number: unix.SYS_OPEN, name: lookOpened, of: fileNamed(0)}, {number: unix.SYS_STAT, name: lookedUp, of: fileNamed(0)},
+	{number: unix.SYS_LSTAT, name: lookedUp, of: fileNamed(0)}, {number: unix.SYS_ACCESS, name: lookedUp, of: fileNamed(0)},
+	{number: unix.SYS_READLINK, name: lookedUp, of: fileNamed(0)}, {number: unix.SYS_UNLINK, name: removed, of: fileNamed(0)},
+}
+
 // openCall says where a call that opens a file has its directory, path, flags and mode.
 func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
 	switch n.number {

@@ -37,6 +37,9 @@ type Command struct {
 	// Root is a root directory of its own; only in a namespace. Path and Dir, default /, are then below that, and Path
 	// is looked up by the PATH of Env. Default: the machine's root.
 	Root *Root
+	// Container gives it the root directory of a container; only in a namespace, and without Root.
+	// Default: the machine's root.
+	Container *Container
 	// Network is the one that the program is in; only in a namespace. Beside a program it is that program's. Default: csisim's own.
 	Network *Network
 	// Limits are those of the program and all that it starts. Beside a program they are that program's.

@@ -32,12 +32,13 @@ type Disk struct {
 	table  mountTable
 	seen   mountsSeen
 
-	mu        sync.Mutex
-	programs  []*Process
-	launched  bool // some program was started since the last power-off
-	ownDirs   []string
-	listeners []*diskListener
-	watches   []*diskWatch
+	mu         sync.Mutex
+	programs   []*Process
+	launched   bool // some program was started since the last power-off
+	ownDirs    []string
+	containers []*ownRoot // roots of their own that programs have, or had
+	listeners  []*diskListener
+	watches    []*diskWatch
 
 	kept map[string]*os.File // open by KeepOpen
 
@@ -185,8 +186,10 @@ func (d *Disk) Close() error {
 	}
 	if d.thread != nil {
 		d.thread.stop()
-		if err := d.own.close(); err != nil {
-			return fmt.Errorf("close the root of node %s: %w", d.name, err)
+		for _, root := range append(d.containers, d.own) {
+			if err := root.close(); err != nil {
+				return fmt.Errorf("close the root of node %s: %w", d.name, err)
+			}
 		}
 	}
 	return workdir.RemoveTree(d.dir)

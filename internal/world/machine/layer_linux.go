@@ -17,20 +17,23 @@ import (
 // to a file system in memory, over which the host's content is seen. Where the kernel
 // has no overlayfs for a directory, it is read-only.
 type layers struct {
-	built   string // what is mounted to build the root in
-	root    string // where the root is built
-	scratch string // where the upper directories are, while it is built
-	host    []*mountinfo.Info
-	through []string      // directories that are the host's own
-	hidden  []string      // those of them that are in none of the mounts in host
-	oneUser bool          // csisim is an ordinary user's
-	covered []string      // the directories that have a layer, in the order of their numbers
-	upper   *os.File      // the upper directories, by their numbers
-	opened  []string      // the directories that are the machine's own, with the host's entries
-	top     *os.File      // the root
-	numbers []uint64      // of the file systems that files in layers seem to be in
-	first   *firstProcess // nil where csisim may not have process namespaces
-	apart   error         // why not
+	built        string // what is mounted to build the root in
+	root         string // where the root is built
+	scratch      string // where the upper directories are, while it is built
+	host         []*mountinfo.Info
+	through      []string      // directories that are the host's own
+	hidden       []string      // those of them that are in none of the mounts in host
+	carried      []string      // paths of a container's root that show the machine's own
+	oneUser      bool          // csisim is an ordinary user's
+	covered      []string      // the directories that have a layer, in the order of their numbers
+	upper        *os.File      // the upper directories, by their numbers
+	hiddenPlaces []string      // places that the host has and that are the machine's own
+	hiders       []*os.File    // the places of a container: its mounts end with its program
+	opened       []string      // the directories that are the machine's own, with the host's entries
+	top          *os.File      // the root
+	numbers      []uint64      // of the file systems that files in layers seem to be in
+	first        *firstProcess // nil where csisim may not have process namespaces
+	apart        error         // why not
 }
 
 // layerType is the file system of layers.
@@ -198,7 +201,7 @@ func (l *layers) open(dir string) error {
 	l.opened = append(l.opened, dir)
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if isPlace(name) {
+		if isPlace(name) || slices.Contains(l.carried, name) {
 			continue
 		}
 		if err := l.show(name, e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) { // it vanished, or is nothing for this user
@@ -264,7 +267,7 @@ func (l *layers) showProcesses() error {
 
 // coverMounts covers mounts of the host, the upper ones first.
 func (l *layers) coverMounts(mounts []*mountinfo.Info) error {
-	var shown []string // with all below them
+	shown := slices.Clone(l.carried) // with all below them
 	for _, m := range mounts {
 		if slices.ContainsFunc(shown, func(dir string) bool { _, is := cutDir(m.Mountpoint, dir); return is }) {
 			continue
@@ -309,6 +312,9 @@ func (l *layers) isKernel(dir string) bool {
 // letThrough shows directories of the host as they are.
 func (l *layers) letThrough() error {
 	for _, dir := range l.through {
+		if slices.Contains(l.carried, dir) {
+			continue
+		}
 		if _, err := os.Stat(l.root + dir); err != nil {
 			continue // the machine has a place of its own there
 		}
@@ -333,6 +339,10 @@ func (r *ownRoot) close() (err error) {
 		err = errors.Join(err, l.upper.Close(), l.top.Close())
 		l.upper = nil
 	}
+	for _, held := range r.held {
+		err = errors.Join(err, held.Close())
+	}
+	r.held = nil
 	return err
 }
 

@@ -18,10 +18,13 @@ import (
 var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux container or virtual machine")
 
 // ownRoot is the root of a machine in a namespace; there is none.
-type ownRoot struct{ kubelet string }
+type ownRoot struct {
+	kubelet string
+	memory  []uint64
+}
 
 func (*ownRoot) outside() string                   { panic("a machine in a namespace") }
-func (*ownRoot) join(Command) error                { panic("a machine in a namespace") }
+func (*ownRoot) furnish() error                    { panic("a machine in a namespace") }
 func (*ownRoot) lstat(string) (fs.FileInfo, error) { panic("a machine in a namespace") }
 func (*ownRoot) close() error                      { panic("a machine in a namespace") }
 
@@ -137,7 +140,17 @@ func (*Disk) writesReadOnly(string, []string) (string, error) { return "", errNo
 // changes of files are not seen.
 type changes struct{}
 
-func follow(*unsynced) *changes { return nil }
+func follow(*unsynced, *lostFiles) *changes { return nil }
+
+// lostFiles are those of containers: there are none.
+type lostFiles struct{}
+
+func (*lostFiles) lookups() []Lookup { return nil }
+
+func (*Disk) contain(*Process, Command) (func() error, error) { panic("a machine in a namespace") }
+
+// Memory is that of a program in a namespace: there is none.
+func (*Process) Memory() []uint64 { return nil }
 
 // unsynced is not known: changes are not seen.
 type unsynced struct{}

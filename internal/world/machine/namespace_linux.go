@@ -94,12 +94,25 @@ func (d *Disk) enter() error {
 // whoever enters the mount namespace of process 1 leaves the machine. It is nil if it has one.
 func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
-// Memory are the numbers of the file systems in memory that a machine in a namespace has.
-func (d *Disk) Memory() []uint64 {
+// Memory are the numbers of the file systems in memory that a machine in a namespace has, with those of its containers.
+func (d *Disk) Memory() (numbers []uint64) {
 	if d.own == nil {
 		return nil
 	}
-	return d.own.memory
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, root := range append([]*ownRoot{d.own}, d.containers...) {
+		numbers = append(numbers, root.memory...)
+	}
+	return numbers
+}
+
+// Memory are the numbers of the file systems in memory of the program's container.
+func (p *Process) Memory() []uint64 {
+	if p.root == nil {
+		return nil
+	}
+	return p.root.memory
 }
 
 // keepBase remembers the mounts that make up the empty machine.

@@ -36,6 +36,8 @@ type Process struct {
 	onEnd   func(*Process) // that it has ended; may be nil
 	as      *identity      // who it is in a root of its own; nil without
 	changes *changes       // what it does to files; nil if that is not seen
+	root    *ownRoot       // of its container; nil if it has the machine's
+	lost    *lostFiles     // of the containers before; nil if there are none
 	group   *controlGroup  // that bounds it; nil if nothing does
 
 	mu          sync.Mutex
@@ -96,10 +98,16 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 		return p.join(c.Beside, cmd)
 	}
 	setup := func() error { return nil }
+	var err error
 	if d.own != nil {
-		setup = func() error { return d.own.join(c) }
+		if setup, err = d.contain(p, c); err != nil {
+			return err
+		}
 	}
 	parent, err := startThread(setup)
+	if p.root != nil {
+		d.addContainer(p.root)
+	}
 	if err != nil {
 		return err
 	}
@@ -118,7 +126,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 		p.group.limit(cmd)
 		err = parent.do(func() error {
 			if c.Followed {
-				p.changes = follow(d.unsynced)
+				p.changes = follow(d.unsynced, p.lost)
 			}
 			return p.begin(cmd, c, d.own)
 		})
@@ -145,6 +153,13 @@ func (d *Disk) addDirs(dirs []string) {
 			d.ownDirs = append(d.ownDirs, dir)
 		}
 	}
+}
+
+// addContainer remembers the root of a container until the machine is closed.
+func (d *Disk) addContainer(r *ownRoot) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.containers = append(d.containers, r)
 }
 
 // join starts the program where another one runs.

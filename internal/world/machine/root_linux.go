@@ -29,6 +29,12 @@ type ownRoot struct {
 	thread  int            // id of the thread that has the root
 	oneUser bool           // csisim is an ordinary user's
 	base    map[int]string // the mounts of an empty machine: their points by their ids
+
+	furnished []string   // paths of the machine that were made before its programs
+	carried   []string   // paths of a container's root that show the machine's own
+	holds     bool       // keep the file systems in memory until the root is closed
+	held      []*os.File // they are in
+	wrote     []string   // of a container that has ended: as Written lists it
 }
 
 // opened are the directories whose entries are shown one by one where they have no
@@ -37,6 +43,17 @@ var opened = []string{"/", "/run", "/var", "/var/lib"}
 
 // build mounts and fills the root.
 func (r *ownRoot) build() error {
+	if err := r.fill(); err != nil {
+		return err
+	}
+	if r.kubelet != "" {
+		return bindTree(r.kubelet, r.root()+KubeletDir)
+	}
+	return r.mountMemory(r.root() + KubeletDir)
+}
+
+// fill mounts the root, with the directories of the places.
+func (r *ownRoot) fill() error {
 	host, err := mountinfo.GetMounts(nil)
 	if err != nil {
 		return err
@@ -63,10 +80,7 @@ func (r *ownRoot) build() error {
 	if err := os.Symlink(KubeletDir+"/plugins_registry", r.root()+"/registration"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if r.kubelet != "" {
-		return bindTree(r.kubelet, r.root()+KubeletDir)
-	}
-	return r.mountMemory(r.root() + KubeletDir)
+	return nil
 }
 
 // withoutRuns leaves out the file system in memory in which csisim has the directories of runs: nodes see no more of that than what is
@@ -93,7 +107,7 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return err
 	}
-	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, oneUser: r.oneUser}
+	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, carried: r.carried, oneUser: r.oneUser}
 	err = r.layers.cover("/")
 	if err != nil {
 		return err
@@ -126,6 +140,10 @@ func (r *ownRoot) hidePlaces() error {
 			if err := r.mountMemory(place); err != nil {
 				return err
 			}
+			r.layers.hiddenPlaces = append(r.layers.hiddenPlaces, strings.TrimPrefix(place, r.root()))
+			if r.holds {
+				r.layers.hiders = append(r.layers.hiders, r.held[len(r.held)-1])
+			}
 		}
 	}
 	return nil
@@ -144,6 +162,13 @@ func (r *ownRoot) mountMemory(target string) error {
 		return &fs.PathError{Op: "stat", Path: target, Err: err}
 	}
 	r.memory = append(r.memory, stat.Dev)
+	if r.holds { // else its number would be another one's when the container has ended
+		held, err := os.Open(target)
+		if err != nil {
+			return err
+		}
+		r.held = append(r.held, held)
+	}
 	return nil
 }
 

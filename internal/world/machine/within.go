@@ -25,6 +25,9 @@ func (d *Disk) Furnish(f func() error) error {
 	if err := d.Within(f); err != nil {
 		return err
 	}
+	if err := d.own.furnish(); err != nil {
+		return err
+	}
 	written, err := d.Written()
 	if err != nil {
 		return err

@@ -22,10 +22,22 @@ func (d *Disk) Written() ([]string, error) {
 	if d.own == nil || d.own.layers == nil || d.own.layers.upper == nil {
 		return nil, nil
 	}
-	found, err := d.own.layers.written()
-	if err != nil {
-		return nil, fmt.Errorf("look for what programs of node %s have written: %w", d.name, err)
+	d.mu.Lock()
+	roots := append([]*ownRoot{d.own}, d.containers...)
+	d.mu.Unlock()
+	var found []string
+	for _, root := range roots {
+		if root.layers == nil || root.layers.upper == nil {
+			continue // it was not built
+		}
+		its, err := root.layers.written()
+		if err != nil {
+			return nil, fmt.Errorf("look for files that programs of node %s have written: %w", d.name, err)
+		}
+		found = append(append(found, its...), root.wrote...)
 	}
+	sortChanges(found)
+	found = slices.Compact(found)
 	return slices.DeleteFunc(found, func(change string) bool { return d.furnished[change] }), nil
 }
 
@@ -66,12 +78,17 @@ func (l *layers) written() (found []string, err error) {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b string) int {
+	sortChanges(found)
+	return slices.Compact(found), nil
+}
+
+// sortChanges sorts them by their paths.
+func sortChanges(changes []string) {
+	slices.SortFunc(changes, func(a, b string) int {
 		_, a, _ = strings.Cut(a, " ")
 		_, b, _ = strings.Cut(b, " ")
 		return strings.Compare(a, b)
 	})
-	return slices.Compact(found), nil
 }
 
 // changed says what was done to a name that a layer has, and whether more can be found

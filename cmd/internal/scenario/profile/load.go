@@ -110,7 +110,20 @@ func (p *Profile) check(d *strict.Document) {
 	if !IsSocket(p.AddonsSocket) {
 		d.Report("addonsSocket", fmt.Sprintf("path %q", p.AddonsSocket), WantedSocket)
 	}
+	for i, dir := range p.NodePaths {
+		if !IsNodePath(dir) {
+			d.Report(strict.Index("nodePaths", i), fmt.Sprintf("path %q", dir), WantedNodePath)
+		}
+	}
 	p.StandIns.check(d)
+}
+
+// WantedNodePath describes a directory of the node that a driver's container mounts.
+const WantedNodePath = `a directory of the node, such as "/var/lib/my-driver"`
+
+// IsNodePath reports whether a driver's container can mount a directory of the node.
+func IsNodePath(dir string) bool {
+	return path.IsAbs(dir) && path.Clean(dir) == dir && dir != "/"
 }
 
 // WantedSocket describes the socket of a program that serves whatever its flags say.

@@ -26,6 +26,7 @@ type Profile struct {
 	Env                 map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	Single              bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	NoController        bool              `json:"noController,omitempty" doc:"It has no controller plugin."`
+	NodePaths           []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
 	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
 	AddonsSocket        string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the arguments have that."`
 	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
@@ -75,7 +76,7 @@ func (p *Profile) Install(name, binary string) sim.Driver {
 		binary = p.program(p.Binary.Name)
 	}
 	program := &sim.Program{
-		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, AddonsSocket: p.AddonsSocket, StartTimeout: p.StartTimeout.Duration, Memory: p.Memory.Value(),
+		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, NodePaths: p.NodePaths, AddonsSocket: p.AddonsSocket, StartTimeout: p.StartTimeout.Duration, Memory: p.Memory.Value(),
 	}
 	if p.ControllerArguments != nil || p.ControllerBinary.Name != "" {
 		arguments := p.ControllerArguments

@@ -304,6 +304,9 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	if n.cfg.Broken.Has(broken.UnpublishLeavesMount) {
 		return true, nil
 	}
+	if n.cfg.Broken.Has(broken.RecordsInContainer) && !n.ledger.Has(target) {
+		return true, nil
+	}
 	if was, err = n.displace(target); err != nil {
 		if n.cfg.Broken.Has(broken.UnpublishIgnoresErrors) {
 			return true, nil

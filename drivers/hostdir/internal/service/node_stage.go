@@ -169,6 +169,9 @@ func (n *node) displace(path string) (was bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if n.cfg.Broken.Has(broken.RecordsInContainer) && !n.ledger.Has(path) {
+		return false, nil
+	}
 	unmount := mount.Unmount
 	if n.cfg.Broken.Has(broken.UnmountsLazily) {
 		unmount = mount.UnmountLazily

@@ -83,6 +83,9 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 		if cfg.NodeStateDir == "" {
 			cfg.NodeStateDir = filepath.Join(store.Dir(), "node-state", cfg.NodeID)
 		}
+		if cfg.Broken.Has(broken.RecordsInContainer) {
+			cfg.NodeStateDir = "/var/lib/hostdir"
+		}
 		n, err := newNode(cfg, store)
 		if err != nil {
 			return fmt.Errorf("start node service: %w", err)

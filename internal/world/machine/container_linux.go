@@ -1,0 +1,318 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
+)
+
+// carried is a part of the machine's own tree that a container has, too.
+type carried struct {
+	at   string
+	tree *os.File // a copy of the mounts there
+}
+
+// contain prepares the root of a program, and returns how the program's thread gets it. The machine's own root does
+// until programs have written there.
+func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
+	if c.Container == nil {
+		return func() error { return d.own.join(c) }, nil
+	}
+	for _, dir := range c.Container.Keeps {
+		if err := d.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	kept := d.own.keeps(c.Container.Keeps)
+	written, dirty, err := d.own.layers.wroteBut(kept)
+	if err != nil {
+		return nil, fmt.Errorf("look for files of earlier containers: %w", err)
+	}
+	if before := c.Container.Before; before != nil {
+		its, err := before.root.empty(kept)
+		if err != nil {
+			return nil, fmt.Errorf("look for files of the container before: %w", err)
+		}
+		p.lost = newLostFiles(slices.Concat(written, before.lost.all(), its))
+	}
+	if !dirty {
+		return func() error { return d.own.join(c) }, nil
+	}
+	trees, err := d.carry(c.Container.Keeps)
+	if err != nil {
+		return nil, err
+	}
+	p.root = &ownRoot{dir: d.own.dir, through: d.own.through, holds: true}
+	return func() error {
+		defer closeTrees(trees)
+		return p.root.joinContainer(c, d.own, trees)
+	}, nil
+}
+
+// keeps returns which paths outlive containers.
+func (r *ownRoot) keeps(further []string) func(name string) bool {
+	return func(name string) bool {
+		within := func(dir string) bool { _, is := cutDir(name, dir); return is }
+		return within(KubeletDir) || slices.ContainsFunc(bookkeeping, within) || slices.ContainsFunc(further, within) ||
+			slices.ContainsFunc(r.furnished, within)
+	}
+}
+
+// empty removes the files of a container that has ended, and returns their names. The container of a nil root has none.
+func (r *ownRoot) empty(kept func(name string) bool) (written []string, err error) {
+	if r == nil || r.layers == nil {
+		return nil, nil
+	}
+	if written, _, err = r.layers.wroteBut(kept); err != nil {
+		return nil, err
+	}
+	changes, err := r.layers.written()
+	if err != nil {
+		return nil, err
+	}
+	r.wrote = changes
+	for _, t := range r.layers.uppers() { // no mount is below them
+		entries, err := os.ReadDir(t.real)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if err := os.RemoveAll(path.Join(t.real, e.Name())); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return written, nil
+}
+
+// furnish remembers the files that were made before all programs: containers have them, too.
+func (r *ownRoot) furnish() error {
+	r.furnished = nil
+	made, _, err := r.layers.wroteBut(r.keeps(nil))
+	for _, name := range made {
+		r.furnished = append(r.furnished, strings.TrimSuffix(name, "/"))
+	}
+	return err
+}
+
+// carry copies the mounts of the machine that a container has, too: all but the layers and the places.
+// Directories in keeps are added.
+func (d *Disk) carry(keeps []string) (trees []carried, err error) {
+	table, err := d.mountTable()
+	if err != nil {
+		return nil, err
+	}
+	points := slices.Concat(d.own.carriedPoints(table), keeps, d.own.furnished)
+	slices.Sort(points)
+	for _, at := range points {
+		if !slices.ContainsFunc(trees, func(t carried) bool { _, below := cutDir(at, t.at); return below }) {
+			trees = append(trees, carried{at: at})
+		}
+	}
+	err = d.do(func() error {
+		for i := range trees {
+			open, err := os.OpenFile(trees[i].at, unix.O_PATH|unix.O_NOFOLLOW, 0)
+			if err != nil {
+				return err
+			}
+			trees[i].tree, err = treeCopy(open)
+			if err := errors.Join(err, open.Close()); err != nil {
+				return fmt.Errorf("copy the mounts at %s: %w", trees[i].at, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		closeTrees(trees)
+	}
+	return trees, err
+}
+
+// carriedPoints are the points of mounts that make up the machine, without those that keep the host from being
+// written.
+func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
+	own := map[string]bool{"/": true} // mounted twice: the directory, and its layer
+	for _, dir := range slices.Concat(r.layers.covered, r.layers.hiddenPlaces) {
+		own[dir] = dir != KubeletDir
+	}
+	for _, m := range table {
+		switch {
+		case r.base[m.ID] == "":
+		case own[m.Mountpoint]:
+			own[m.Mountpoint] = m.Mountpoint == "/"
+		default:
+			points = append(points, m.Mountpoint)
+		}
+	}
+	return points
+}
+
+// joinContainer gives the calling OS thread the root in a mount namespace of its own, with a command's volumes and some
+// trees of the machine's own root.
+func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
+	if err := of.nameHost(c.Hostname); err != nil {
+		return err
+	}
+	if c.Network != nil {
+		if err := c.Network.enter(); err != nil {
+			return err
+		}
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
+		return fmt.Errorf("make the mount namespace of a container: %w", err)
+	}
+	if err := propagate("/", unix.MS_REC|unix.MS_PRIVATE); err != nil {
+		return err
+	}
+	for _, t := range trees {
+		r.carried = append(r.carried, t.at)
+	}
+	if err := r.fill(); err != nil {
+		return fmt.Errorf("build the root directory of a container: %w", err)
+	}
+	for _, t := range trees {
+		if err := t.attach(r.root()); err != nil {
+			return err
+		}
+	}
+	if err := r.pivot(); err != nil {
+		return err
+	}
+	if first := of.layers.first; first != nil {
+		if err := first.adopt(); err != nil {
+			return err
+		}
+	}
+	return mountVolumes(c.Volumes)
+}
+
+// attach mounts the copy below a root.
+func (t carried) attach(root string) error {
+	info, err := t.tree.Stat()
+	if err != nil {
+		return err
+	}
+	at := root + t.at
+	if real, err := filepath.EvalSymlinks(path.Dir(at)); err == nil && strings.HasPrefix(real, root) {
+		at = path.Join(real, path.Base(at))
+	}
+	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(path.Dir(at), 0o755); err != nil {
+			return err
+		}
+		if err := makePoint(at, info.IsDir()); err != nil {
+			return err
+		}
+	}
+	return moveTree(t.tree, at)
+}
+
+func closeTrees(trees []carried) {
+	for _, t := range trees {
+		if t.tree != nil {
+			_ = t.tree.Close() // the mount stays
+		}
+	}
+}
+
+// wroteBut lists the files and directories that programs have made or changed in the layers and places, but those that
+// are kept. It reports whether there was any change, including removals.
+func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty bool, err error) {
+	for _, tree := range l.trees() {
+		err := filepath.WalkDir(tree.real, func(p string, e fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil // removed meanwhile
+			case err != nil:
+				return err
+			case p == tree.real:
+				return nil
+			case tree.opened && filepath.Dir(p) == tree.real && exists(path.Join(tree.at, e.Name())):
+				if e.IsDir() {
+					return fs.SkipDir
+				}
+				return nil // the host's
+			}
+			name := path.Join(tree.at, strings.TrimPrefix(p, tree.real))
+			switch {
+			case kept(name) && e.IsDir():
+				return fs.SkipDir
+			case kept(name) || isPlace(name) || l.leads(name) && e.IsDir():
+				return nil
+			}
+			if e.IsDir() && isDir(name) {
+				return nil // a copy of the host's, for the sake of a file below
+			}
+			dirty = true
+			if len(written) < mostWritten && !isWhiteout(e) {
+				written = append(written, marked(name, e))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return written, dirty, nil
+}
+
+// mostWritten bounds how many lost files of a container are remembered.
+const mostWritten = 1000
+
+// tree is a directory with files that programs wrote, and its path in their root.
+type tree struct {
+	real, at string
+	opened   bool // it has the host's entries, too, which others show
+}
+
+// trees are the upper directories of the layers, the places that hide the host's, and directories of the machine's own
+// that have the host's entries.
+func (l *layers) trees() (trees []tree) {
+	trees = l.uppers()
+	top := fmt.Sprintf("/proc/self/fd/%d", l.top.Fd())
+	for i, place := range l.hiddenPlaces {
+		real := top + place
+		if l.hiders != nil {
+			real = fmt.Sprintf("/proc/self/fd/%d", l.hiders[i].Fd())
+		}
+		if place != KubeletDir {
+			trees = append(trees, tree{real, place, false})
+		}
+	}
+	for _, dir := range l.opened {
+		trees = append(trees, tree{strings.TrimSuffix(top+dir, "/"), dir, true})
+	}
+	return trees
+}
+
+// uppers are the upper directories of the layers.
+func (l *layers) uppers() (trees []tree) {
+	for i, dir := range l.covered {
+		trees = append(trees, tree{fmt.Sprintf("/proc/self/fd/%d/%d/upper", l.upper.Fd(), i), dir, false})
+	}
+	return trees
+}
+
+// leads reports whether a directory leads to a place, or to a directory that is let through.
+func (l *layers) leads(name string) bool {
+	to := func(dir string) bool { return strings.HasPrefix(dir, name+"/") }
+	return slices.ContainsFunc(places, to) || slices.ContainsFunc(l.through, to) || slices.ContainsFunc(kept, func(dir string) bool { return dir == name || to(dir) })
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.IsDir()
+}
