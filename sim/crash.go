@@ -48,6 +48,7 @@ func (c *Simulation) stopPlugin(name, node string) error {
 				return err
 			}
 		}
+		p.replacePod()
 		return p.stop()
 	})
 }
@@ -62,6 +63,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 	c.note(node, "%s stopped, its registrar stays", p)
 	c.fallen.settle(p)
 	defer c.disconnect(p)
+	p.replacePod()
 	return p.stop()
 }
 

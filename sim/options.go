@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/world/address"
 	"github.com/csisim/csisim/internal/world/feature"
@@ -259,6 +260,9 @@ type Program struct {
 	// are lost when it is started again, except in the kubelet's directory, in the directories of
 	// {{.StateDir}} and {{.NodeStateDir}} and in Options.HostPaths. Default: none.
 	NodePaths []string
+	// NodeVolumes and ControllerVolumes are those of the driver's container in the pods of its plugins.
+	// Default: all of the kubelet's directory, with Bidirectional propagation.
+	NodeVolumes, ControllerVolumes []ContainerVolume
 	// PluginSocket is the path of the socket at which it serves whatever its flags say, as it
 	// finds it. Default: {{.Socket}}; what serves at /csi/csi.sock is found there, too.
 	PluginSocket string
@@ -270,6 +274,9 @@ type Program struct {
 	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one that has more is killed. Default: 2 GiB.
 	Memory int64
 }
+
+// ContainerVolume is a volume of a driver's container, as its deployment has it.
+type ContainerVolume = program.Volume
 
 // Socket names the unix sockets of a driver that runs already.
 type Socket struct {

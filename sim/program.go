@@ -30,7 +30,9 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	if o.Single {
 		spec.Mode = "all"
 	}
+	spec.Volumes = o.NodeVolumes
 	if p.node == "" {
+		spec.Volumes = o.ControllerVolumes
 		spec.NodeName, spec.Mode = controlPlaneName, "controller"
 		if len(o.ControllerCommand) > 0 {
 			spec.Command = o.ControllerCommand
@@ -45,6 +47,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	if p.name != "" {
 		spec.NodeStateDir += "-" + p.name
 	}
+	spec.EmptyDirs = spec.NodeStateDir + "-pod"
 	b := &programBackend{plugin: p, spec: spec, loops: c.run.loops}
 	b.spec.Ended = func(process *machine.Process) {
 		c.World.Kernel.Arrive("end of "+p.String(), func() { c.programEnded(b, process) })
@@ -89,4 +92,16 @@ func (c *Simulation) stopPrograms() error {
 
 func (b *programBackend) kill() error { return b.program.Kill() }
 func (b *programBackend) stop() error { return b.program.Stop() }
-func (b *programBackend) lostPower()  {}
+
+func (b *programBackend) lostPower() {
+	if b.program != nil {
+		b.program.LosePower()
+	}
+}
+
+// replacePod has the plugin start in a new pod, as after a rolling update.
+func (p *plugin) replacePod() {
+	if b, is := p.backend.(*programBackend); is && b.program != nil {
+		b.program.ReplacePod()
+	}
+}

@@ -25,7 +25,7 @@ type Driver struct {
 	Binary       string              `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
 	Program      *Program            `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
 	Socket       *Socket             `json:"socket,omitempty" doc:"A driver that runs already."`
-	Deploy       []string            `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, with which flags, and their replicas; the driver is the mock, profile, program or socket."`
+	Deploy       []string            `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, with which flags, their replicas, and the volumes of the driver's container; the driver is the mock, profile, program or socket."`
 	NodeIDs      map[string]string   `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
 	Down         []string            `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
 	Plugins      []FurtherPlugin     `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
@@ -123,6 +123,9 @@ func (d Driver) options(dir string) sim.Driver {
 		}
 	case d.Socket != nil:
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}
+	}
+	if o.Program != nil && d.own != nil {
+		o.Program.NodeVolumes, o.Program.ControllerVolumes = d.own.Volumes("node"), d.own.Volumes("controller")
 	}
 	return o
 }

@@ -28,6 +28,8 @@ type Program struct {
 	process  *machine.Process // of the latest instance that served
 	last     *machine.Process // of the latest instance
 	lookups  []machine.Lookup // of instances before that
+
+	newPod, lostPower bool // the next instance is one after that
 	instance int
 }
 
@@ -147,15 +149,27 @@ func (p *Program) prepare() (machine.Command, error) {
 	if err := p.machine.MkdirAll(p.spec.socketDir(), 0o755); err != nil {
 		return c, err
 	}
+	if p.last != nil {
+		p.lookups = append(p.lookups, p.last.Lookups()...)
+	}
+	var volumes []machine.Volume
+	if c.Container, volumes, err = p.container(); err != nil {
+		return c, err
+	}
 	c.Volumes = []machine.Volume{{Source: p.spec.socketDir(), Path: deployedDir}}
+	if c.Container.OwnKubeletDir {
+		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: p.spec.socketDir()})
+	}
 	if own := path.Dir(p.spec.ServesAt); p.spec.ServesAt != "" && own != deployedDir && own != p.spec.socketDir() {
 		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: own})
 	}
+	for _, v := range volumes {
+		if !slices.ContainsFunc(c.Volumes, func(own machine.Volume) bool { return own.Path == path.Clean(v.Path) }) {
+			c.Volumes = append(c.Volumes, v)
+		}
+	}
 	p.instance++
 	c.Ended, c.Followed, c.Memory = p.spec.Ended, true, p.spec.Memory
-	if c.Container = (&machine.Container{Keeps: p.spec.NodePaths, Before: p.last}); p.last != nil {
-		p.lookups = append(p.lookups, p.last.Lookups()...)
-	}
 	if p.spec.NodeStateDir != "" {
 		c.OwnDirs = []string{p.spec.NodeStateDir}
 	}

@@ -51,6 +51,11 @@ type Spec struct {
 	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
 	// container. Files that the program makes elsewhere are lost when it is started again.
 	NodePaths []string
+	// Volumes are those of the driver's container. EmptyDirs is the directory of the host that has
+	// the emptyDirs among them. Default: all of the kubelet's directory, with Bidirectional
+	// propagation.
+	Volumes   []Volume
+	EmptyDirs string
 	// Ended is called, on a thread of its own, when an instance has ended, however that
 	// came. Default: nobody is.
 	Ended func(*machine.Process)

@@ -69,6 +69,8 @@ type Volume struct {
 	// Private says that nobody else sees what the program mounts below it, nor it what
 	// others mount there later.
 	Private bool
+	// Slave says that later mounts of others below it reach the program, and its own reach no other program.
+	Slave bool
 	// Optional leaves it out where there is nothing to mount it on, and nothing can be made: below another volume that is read-only.
 	Optional bool
 }

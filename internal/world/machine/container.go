@@ -6,6 +6,10 @@ package machine
 type Container struct {
 	// Keeps lists directories of the machine that the container mounts. They are made if missing.
 	Keeps []string
+	// Shares lists those of Keeps below which mounts reach from the container to the machine, and back.
+	Shares []string
+	// OwnKubeletDir leaves the kubelet's directory out, except for the volumes below it.
+	OwnKubeletDir bool
 	// Before is the instance that the program replaces. Default: none.
 	Before *Process
 }

@@ -26,12 +26,11 @@ func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
 	if c.Container == nil {
 		return func() error { return d.own.join(c) }, nil
 	}
-	for _, dir := range c.Container.Keeps {
-		if err := d.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
+	keeps, err := d.makeKept(c.Container)
+	if err != nil {
+		return nil, err
 	}
-	kept := d.own.keeps(c.Container.Keeps)
+	kept := d.own.keeps(keeps)
 	written, dirty, err := d.own.layers.wroteBut(kept)
 	if err != nil {
 		return nil, fmt.Errorf("look for files of earlier containers: %w", err)
@@ -46,7 +45,7 @@ func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
 	if !dirty {
 		return func() error { return d.own.join(c) }, nil
 	}
-	trees, err := d.carry(c.Container.Keeps)
+	trees, err := d.carry(keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +55,56 @@ func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
 		return p.root.joinContainer(c, d.own, trees)
 	}, nil
 }
+
+// makeKept makes the directories that a container keeps, and returns them without symlinks.
+func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
+	for _, dir := range c.Keeps {
+		if err := d.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		real, err := d.EvalSymlinks(dir)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, real)
+	}
+	return dirs, d.share(c.Shares)
+}
+
+// share makes directories of the machine mounts that containers share with it.
+func (d *Disk) share(dirs []string) error {
+	for _, dir := range dirs {
+		err := d.do(func() error {
+			var stat unix.Statx_t
+			if err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_TYPE, &stat); err != nil {
+				return &fs.PathError{Op: "stat", Path: dir, Err: err}
+			}
+			if stat.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 {
+				if err := bindTree(dir, dir); err != nil {
+					return err
+				}
+			}
+			return propagate(dir, unix.MS_SHARED)
+		})
+		if err != nil {
+			return err
+		}
+		table, err := d.mountTable()
+		if err != nil {
+			return err
+		}
+		for _, m := range table { // it is no mount of a driver
+			if m.Mountpoint == dir && d.own.base[m.ID] == "" {
+				d.own.base[m.ID] = dir
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// hasOwnKubeletDir reports whether the kubelet's directory is left out; nil is no container.
+func (c *Container) hasOwnKubeletDir() bool { return c != nil && c.OwnKubeletDir }
 
 // keeps returns which paths outlive containers.
 func (r *ownRoot) keeps(further []string) func(name string) bool {
@@ -178,41 +227,37 @@ func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 	if err := r.fill(); err != nil {
 		return fmt.Errorf("build the root directory of a container: %w", err)
 	}
-	for _, t := range trees {
-		if err := t.attach(r.root()); err != nil {
-			return err
-		}
-	}
 	if err := r.pivot(); err != nil {
 		return err
+	}
+	for _, t := range trees { // symlinks on the way lead to the root from now on
+		if err := t.attach(); err != nil {
+			return fmt.Errorf("show the machine's %s in a container: %w", t.at, err)
+		}
 	}
 	if first := of.layers.first; first != nil {
 		if err := first.adopt(); err != nil {
 			return err
 		}
 	}
-	return mountVolumes(c.Volumes)
+	return mountVolumes(c.Volumes, c.Container.hasOwnKubeletDir())
 }
 
-// attach mounts the copy below a root.
-func (t carried) attach(root string) error {
+// attach mounts the copy in the calling thread's root.
+func (t carried) attach() error {
 	info, err := t.tree.Stat()
 	if err != nil {
 		return err
 	}
-	at := root + t.at
-	if real, err := filepath.EvalSymlinks(path.Dir(at)); err == nil && strings.HasPrefix(real, root) {
-		at = path.Join(real, path.Base(at))
-	}
-	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(path.Dir(at), 0o755); err != nil {
+	if _, err := os.Lstat(t.at); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(path.Dir(t.at), 0o755); err != nil {
 			return err
 		}
-		if err := makePoint(at, info.IsDir()); err != nil {
+		if err := makePoint(t.at, info.IsDir()); err != nil {
 			return err
 		}
 	}
-	return moveTree(t.tree, at)
+	return moveTree(t.tree, t.at)
 }
 
 func closeTrees(trees []carried) {

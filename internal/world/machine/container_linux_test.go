@@ -3,10 +3,13 @@ package machine_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -79,6 +82,52 @@ func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {
 	assert.Equal(t, "second", mounts[0].Source)
 	_, out = instance(t, m, second, "ls -d /proc/[0-9]* | wc -l")
 	assert.NotEqual(t, "0\n", out)
+}
+
+// Given a container with volumes below the kubelet's directory, when it mounts there, then the mount
+// reaches the node if the volume is shared; when the node mounts there, the container sees it unless
+// the volume is private.
+func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
+	needRoot(t)
+	const dir, kept = machine.KubeletDir + "/v", "/csi-data-dir/kept"
+	for name, c := range map[string]struct {
+		volume          machine.Volume
+		reaches, enters bool
+	}{
+		"Bidirectional":            {machine.Volume{Source: dir, Path: dir}, true, true},
+		"HostToContainer":          {machine.Volume{Source: dir, Path: dir, Slave: true}, false, true},
+		"None":                     {machine.Volume{Source: dir, Path: dir, Private: true}, false, false},
+		"Bidirectional, elsewhere": {machine.Volume{Source: kept, Path: "/elsewhere"}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newNamespace(t)
+			defer func() { require.NoError(t, m.Close()) }()
+			for _, name := range []string{dir + "/own", dir + "/nodes", kept + "/own", kept + "/nodes", machine.KubeletDir + "/hidden"} {
+				require.NoError(t, m.MkdirAll(name, 0o755))
+			}
+			at, source := c.volume.Path, c.volume.Source
+			command := shell("cd " + at + " && mount -t tmpfs own own && touch ready; while [ ! -e go ]; do sleep 0.01; done; " +
+				"mountpoint -q nodes && echo mounted; ls " + machine.KubeletDir)
+			command.Container = &machine.Container{Keeps: []string{kept}, Shares: []string{kept}, OwnKubeletDir: true}
+			command.Volumes, command.Dir = []machine.Volume{c.volume}, "/"
+			command.Stdout = filepath.Join(t.TempDir(), "out.log")
+			command.Stderr = command.Stdout
+			p, err := m.Start(command)
+			require.NoError(t, err)
+			isThere := func() bool { _, err := m.Lstat(source + "/ready"); return err == nil }
+			require.Eventually(t, isThere, 20*time.Second, 5*time.Millisecond)
+			mounted, err := m.IsMountPoint(source + "/own")
+			require.NoError(t, err)
+			assert.Equal(t, c.reaches, mounted)
+			require.NoError(t, m.Within(func() error { return unix.Mount("nodes", source+"/nodes", "tmpfs", 0, "") }))
+			require.NoError(t, m.WriteFile(source+"/go", nil, 0o600))
+			<-p.Done()
+			out, err := os.ReadFile(p.Stdout)
+			require.NoError(t, err)
+			assert.Equal(t, c.enters, strings.HasPrefix(string(out), "mounted\n"), string(out))
+			assert.NotContains(t, string(out), "hidden")
+		})
+	}
 }
 
 // Given a container that has written nothing, when it is restarted, then it has the machine's own root.

@@ -257,7 +257,7 @@ func (r *ownRoot) join(c Command) (err error) {
 	if c.Root != nil {
 		return c.Root.enter(image, c.Volumes, r.oneUser)
 	}
-	return mountVolumes(c.Volumes)
+	return mountVolumes(c.Volumes, c.Container.hasOwnKubeletDir())
 }
 
 // namespace is the file of one of the machine's namespaces.

@@ -21,8 +21,9 @@ type volumeMounts struct {
 	own   map[uint64]bool // file systems that were made for the thread
 }
 
-// mountVolumes shows volumes beside all that the machine has.
-func mountVolumes(volumes []Volume) error {
+// mountVolumes shows volumes beside all that the machine has. With ownKubeletDir, the volumes are all that is in the
+// kubelet's directory.
+func mountVolumes(volumes []Volume, ownKubeletDir bool) error {
 	node, err := os.Open("/")
 	if err != nil {
 		return err
@@ -34,13 +35,44 @@ func mountVolumes(volumes []Volume) error {
 			return fmt.Errorf("make a root for what volumes are mounted on: %w", err)
 		}
 	}
-	return m.mountAll(volumes)
+	if !ownKubeletDir {
+		return m.mountAll(volumes)
+	}
+	return m.mountApart(volumes)
 }
 
 // mountAll shows volumes. One that lies below another comes after it.
 func (m *volumeMounts) mountAll(volumes []Volume) error {
 	for _, v := range sortedByDepth(volumes) {
 		if err := m.mount(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mountApart hides the kubelet's directory, and then shows volumes.
+func (m *volumeMounts) mountApart(volumes []Volume) error {
+	volumes = sortedByDepth(volumes)
+	trees := make([]*os.File, len(volumes))
+	for i, v := range volumes {
+		var err error
+		if trees[i], err = m.treeOf(v); err != nil {
+			return err
+		}
+		defer trees[i].Close()
+	}
+	if err := propagate(KubeletDir, unix.MS_PRIVATE|unix.MS_REC); err != nil {
+		return err
+	}
+	if err := mountError(KubeletDir, unix.Unmount(KubeletDir, unix.MNT_DETACH)); err != nil {
+		return err
+	}
+	if err := m.mountMemory(KubeletDir); err != nil {
+		return err
+	}
+	for i, v := range volumes {
+		if err := volumeError(v, m.show(v, trees[i])); err != nil {
 			return err
 		}
 	}
@@ -97,6 +129,11 @@ func (m *volumeMounts) show(v Volume, tree *os.File) error {
 	m.shown = append(m.shown, target)
 	if v.Private {
 		if err := propagate(target, unix.MS_PRIVATE|unix.MS_REC); err != nil {
+			return err
+		}
+	}
+	if v.Slave {
+		if err := propagate(target, unix.MS_SLAVE|unix.MS_REC); err != nil {
 			return err
 		}
 	}

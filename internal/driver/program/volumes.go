@@ -1,0 +1,119 @@
+package program
+
+import (
+	"cmp"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Volume is a volume of a driver's container, as its deployment has it.
+type Volume struct {
+	// Path is the directory of the container at which it is mounted.
+	Path string
+	// HostPath is the directory of the node that it shows. Default: it is an emptyDir.
+	HostPath string
+	// EmptyDir is its name in the pod, and SubPath the directory of it that is shown.
+	EmptyDir, SubPath string
+	// InMemory says that an emptyDir is lost with the power of its node. Default: with its pod.
+	InMemory bool
+	// ReadOnly says that the container cannot write there.
+	ReadOnly bool
+	// Propagation is HostToContainer, Bidirectional, or None, which is the default.
+	Propagation string
+}
+
+// None, HostToContainer and Bidirectional are the propagations of Kubernetes.
+const (
+	None            = "None"
+	HostToContainer = "HostToContainer"
+	Bidirectional   = "Bidirectional"
+)
+
+// ReplacePod makes the next instance that of a new pod: its emptyDirs are empty.
+func (p *Program) ReplacePod() { p.newPod = true }
+
+// LosePower makes the next instance find its emptyDirs in memory empty.
+func (p *Program) LosePower() { p.lostPower = true }
+
+// emptyDir is the directory of the host that an emptyDir shows.
+func (p *Program) emptyDir(v Volume) string {
+	return filepath.Join(p.spec.EmptyDirs, v.EmptyDir)
+}
+
+// clearEmptyDirs removes the emptyDirs that the next instance must not find.
+func (p *Program) clearEmptyDirs() error {
+	for _, v := range p.spec.Volumes {
+		if v.EmptyDir != "" && (p.newPod || p.lostPower && v.InMemory) {
+			if err := os.RemoveAll(p.emptyDir(v)); err != nil {
+				return err
+			}
+		}
+	}
+	p.newPod, p.lostPower = false, false
+	return nil
+}
+
+// container is the container of the next instance, and its volumes.
+func (p *Program) container() (*machine.Container, []machine.Volume, error) {
+	c := &machine.Container{Keeps: slices.Clone(p.spec.NodePaths), Before: p.last}
+	var volumes []machine.Volume
+	if err := p.clearEmptyDirs(); err != nil {
+		return nil, nil, err
+	}
+	c.OwnKubeletDir = p.seesPartOfKubeletDir()
+	for _, v := range p.spec.Volumes {
+		source := v.HostPath
+		if v.EmptyDir != "" {
+			source = filepath.Join(p.emptyDir(v), v.SubPath)
+			if err := os.MkdirAll(source, 0o777); err != nil {
+				return nil, nil, err
+			}
+		} else if slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(dir string) bool { return isWithin(source, dir) && source == v.Path }) {
+			continue // programs have them
+		} else if !isWithin(source, machine.KubeletDir) {
+			c.Keeps = append(c.Keeps, source)
+			if v.Propagation == Bidirectional {
+				c.Shares = append(c.Shares, source)
+			}
+			if source == v.Path {
+				continue // the container has it there
+			}
+		} else if source == v.Path && !c.OwnKubeletDir {
+			continue
+		} else if err := p.machine.MkdirAll(source, 0o750); err != nil {
+			return nil, nil, err
+		}
+		volumes = append(volumes, machine.Volume{
+			Source: source, Path: v.Path, ReadOnly: v.ReadOnly,
+			Private: cmp.Or(v.Propagation, None) == None, Slave: v.Propagation == HostToContainer,
+		})
+	}
+	return c, volumes, nil
+}
+
+// seesPartOfKubeletDir reports whether the container has parts of the kubelet's directory, each with a
+// propagation of its own. A container that mounts none of it is taken for one that has all.
+func (p *Program) seesPartOfKubeletDir() bool {
+	part := false
+	for _, v := range p.spec.Volumes {
+		switch {
+		case v.Path == machine.KubeletDir && v.HostPath == v.Path && v.Propagation == Bidirectional:
+			return false
+		case isWithin(machine.KubeletDir, v.Path):
+			return v.Path == machine.KubeletDir
+		case isWithin(v.Path, machine.KubeletDir):
+			part = true
+		}
+	}
+	return part
+}
+
+func isWithin(name, dir string) bool {
+	below, is := strings.CutPrefix(path.Clean(name), strings.TrimSuffix(dir, "/"))
+	return is && (below == "" || below[0] == '/')
+}
