@@ -23,14 +23,14 @@ const deployedDir = "/csi"
 // Program is a driver's program on one machine, over all its restarts. It is not
 // safe for concurrent use.
 type Program struct {
-	machine  machine.Machine
-	spec     Spec
-	process  *machine.Process // of the latest instance that served
-	last     *machine.Process // of the latest instance
-	lookups  []machine.Lookup // of instances before that
+	machine machine.Machine
+	spec    Spec
+	process *machine.Process // of the latest instance that served
+	last    *machine.Process // of the latest instance
+	lookups []machine.Lookup // of instances before that
 
 	newPod, lostPower bool // the next instance is one after that
-	instance int
+	instance          int
 }
 
 // Start starts the program and returns once the driver answers, or ctx ends. The
