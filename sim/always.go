@@ -1,10 +1,11 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"time"
 
-	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -44,5 +45,5 @@ func (a *always) Failure(*expect.Evidence) *expect.Failure {
 	if !a.broken {
 		return nil
 	}
-	return &expect.Failure{Verdict: invariant.BrokenOwn + a.because, Expected: "true at every instant", Got: fmt.Sprintf("false at %v", a.at)}
+	return &expect.Failure{Verdict: verdict.OfStatement(a.because), Expected: "true at every instant", Got: fmt.Sprintf("false at %v", a.at)}
 }

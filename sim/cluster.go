@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"slices"
 	"time"
 
@@ -135,7 +137,7 @@ func (c *Cluster) must(err error, doing string) {
 	c.t.Helper()
 	if err != nil {
 		skipIf(c.t, err)
-		c.record.failures = append(c.record.failures, &expect.Failure{Verdict: doing + ": " + err.Error()})
+		c.record.failures = append(c.record.failures, &expect.Failure{Verdict: verdict.Plain(doing + ": " + err.Error())})
 		c.t.Errorf("%s: %v", doing, err)
 		c.t.FailNow()
 	}

@@ -15,11 +15,23 @@ func (c *Simulation) note(node, format string, args ...any) {
 	c.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
+// transition records that a component starts or ends.
+func (c *Simulation) transition(node string, part trace.Part, who string, verb trace.Verb) {
+	c.World.Trace.Add(trace.Transition{Part: part, Name: who, Verb: verb}.Entry(node))
+}
+
+// pluginTransition records that a plugin starts or ends, with further words.
+func (c *Simulation) pluginTransition(p *plugin, node string, verb trace.Verb, words string) {
+	e := trace.Transition{Part: trace.Plugin, Name: p.String(), Verb: verb, Driver: p.driver.Name}.Entry(node)
+	e.Message += words
+	c.World.Trace.Add(e)
+}
+
 // killPlugin ends a plugin like SIGKILL: its socket file stays. An empty node
 // means the controller plugin. The registrar runs on.
 func (c *Simulation) killPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
-		c.note(node, "%s killed", p)
+		c.pluginTransition(p, node, trace.Killed, "")
 		c.fallen.settle(p)
 		defer c.disconnect(p)
 		return p.kill()
@@ -39,7 +51,7 @@ func (c *Simulation) each(name, node string, do func(*plugin) error) error {
 // stopPlugin ends a plugin and its registrar like SIGTERM: both remove their sockets.
 func (c *Simulation) stopPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
-		c.note(node, "%s stopped", p)
+		c.pluginTransition(p, node, trace.Stopped, "")
 		c.fallen.settle(p)
 		defer c.disconnect(p)
 		if p.registrar != nil {
@@ -60,7 +72,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.note(node, "%s stopped, its registrar stays", p)
+	c.pluginTransition(p, node, trace.Stopped, ", its registrar stays")
 	c.fallen.settle(p)
 	defer c.disconnect(p)
 	p.replacePod()
@@ -85,7 +97,7 @@ func (c *Simulation) disconnect(p *plugin) {
 // startPlugin starts a plugin, and its registrar, unless they run.
 func (c *Simulation) startPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
-		c.note(node, "%s started", p)
+		c.pluginTransition(p, node, trace.Started, "")
 		c.fallen.settle(p)
 		return c.bringUp(p)
 	})
@@ -110,7 +122,7 @@ func (c *Simulation) stopRegistrar(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.note(node, "registrar of %s stopped", p)
+	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Stopped)
 	c.fallen.settle(p.registrar)
 	return p.registrar.Stop()
 }
@@ -121,7 +133,7 @@ func (c *Simulation) killRegistrar(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.note(node, "registrar of %s killed", p)
+	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Killed)
 	c.fallen.settle(p.registrar)
 	p.registrar.Kill()
 	return nil
@@ -133,7 +145,7 @@ func (c *Simulation) startRegistrar(name, node string) error {
 	if err != nil {
 		return err
 	}
-	c.note(node, "registrar of %s started", p)
+	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Started)
 	c.fallen.settle(p.registrar)
 	p.registrar.Start()
 	return nil
@@ -160,7 +172,7 @@ func (c *Simulation) killKubelet(name string) error {
 	case n.kubelet == nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}
 	}
-	c.note(name, "kubelet killed")
+	c.transition(name, trace.Kubelet, "kubelet", trace.Killed)
 	n.crashKubelet(c)
 	return nil
 }
@@ -177,7 +189,7 @@ func (c *Simulation) startKubelet(name string) error {
 	case n.kubelet != nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
 	}
-	c.note(name, "kubelet started")
+	c.transition(name, trace.Kubelet, "kubelet", trace.Started)
 	c.fallen.settle(kubeletOf{n})
 	n.startKubelet(c)
 	return nil
@@ -189,7 +201,7 @@ func (c *Simulation) killController(name string) error {
 	if err != nil {
 		return err
 	}
-	c.note("", "%s killed", name)
+	c.transition("", trace.Controller, name, trace.Killed)
 	for _, ctl := range found {
 		c.fallen.settle(ctl)
 		if ctl.running != nil {
@@ -206,7 +218,7 @@ func (c *Simulation) startController(name string) error {
 	if err != nil {
 		return err
 	}
-	c.note("", "%s started", name)
+	c.transition("", trace.Controller, name, trace.Started)
 	for _, ctl := range found {
 		c.fallen.settle(ctl)
 		if !ctl.runs() {
@@ -230,7 +242,7 @@ func (c *Simulation) PowerOff(name string) error {
 	case n.off:
 		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
 	}
-	c.note(name, "power lost")
+	c.transition(name, trace.Power, "power", trace.Lost)
 	n.off = true
 	if n.kubelet != nil {
 		n.crashKubelet(c)

@@ -8,6 +8,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // crashes lets faults kill parts of the cluster at calls.
@@ -57,12 +58,12 @@ func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
 		return c.startRegistrar(c.pluginAt(at), at.Node)
 	case fault.Driver:
 		for _, p := range struck {
-			c.note(at.Node, "%s started", p)
+			c.pluginTransition(p.(*plugin), at.Node, trace.Started, "")
 			err = errors.Join(err, c.bringUp(p.(*plugin)))
 		}
 		return err
 	}
-	c.note("", "%s started", victim)
+	c.transition("", trace.Controller, string(victim), trace.Started)
 	for _, ctl := range struck {
 		ctl.(*controller).run()
 	}

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"slices"
 	"strings"
 
@@ -20,9 +22,9 @@ func (c *Simulation) startDataCheck() {
 		p, err := c.plugin(driver, node)
 		return err == nil && p.running
 	}
-	c.data.OnViolation = func(u data.Use, text string) {
-		c.lost = append(c.lost, text)
-		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
+	c.data.OnViolation = func(u data.Use, v verdict.Verdict) {
+		c.lost = append(c.lost, v)
+		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: v.Found[0], Detail: v})
 	}
 	c.data.MayBeReadOnly = func(data.Use) bool {
 		return slices.ContainsFunc(c.World.Trace.Events(), mayMakeReadOnly)
@@ -57,4 +59,14 @@ func (c *Simulation) ReadData() {
 
 // LostData are the pods that did not find in a volume what was written there, each
 // in one line.
-func (c *Simulation) LostData() []string { return c.lost }
+func (c *Simulation) LostData() []string { return texts(c.lost) }
+
+// texts are verdicts without their titles, each in one line.
+func texts(judged []verdict.Verdict) (all []string) {
+	for _, v := range judged {
+		all = append(all, v.Found[0])
+	}
+	return all
+}
+
+func (c *Simulation) lostData() []verdict.Verdict { return c.lost }

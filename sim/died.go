@@ -29,7 +29,7 @@ func (c *Simulation) programEnded(b *programBackend, process *machine.Process) {
 	}
 	p.running = false
 	how, log := b.program.Death()
-	death := expect.Death{Text: fmt.Sprintf("%s: %s", p, how), Log: log, LogFile: filepath.Base(b.program.Log())}
+	death := expect.Death{Of: p.String(), Text: fmt.Sprintf("%s: %s", p, how), Log: log, LogFile: filepath.Base(b.program.Log())}
 	if death.Call = c.openCall(p); death.Call != nil {
 		death.Text = fmt.Sprintf("%s in %s: %s", p, path.Base(death.Call.Method), how)
 	}
@@ -81,7 +81,7 @@ func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Dur
 		if p.orders != orders {
 			return
 		}
-		c.note(p.node, "%s restarted by the kubelet, restart %d", p, p.loop.ends)
+		c.World.Trace.Add(p.restarted())
 		p.loop.began = k.Elapsed()
 		if err := c.bringUp(p); err != nil {
 			c.bury(p, notStarted(p, err))
@@ -90,9 +90,16 @@ func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Dur
 	})
 }
 
+// restarted is the entry of a plugin that the kubelet restarts.
+func (p *plugin) restarted() trace.Entry {
+	e := trace.Transition{Part: trace.Plugin, Name: p.String(), Verb: trace.Started, Driver: p.driver.Name}.Entry(p.node)
+	e.Message = fmt.Sprintf("%s restarted by the kubelet, restart %d", p, p.loop.ends)
+	return e
+}
+
 // notStarted is the death of a program that does not come up again.
 func notStarted(p *plugin, err error) expect.Death {
-	d := expect.Death{Text: fmt.Sprintf("%s does not start again: %v", p, err)}
+	d := expect.Death{Of: p.String(), Text: fmt.Sprintf("%s does not start again: %v", p, err)}
 	if failed := (*program.StartError)(nil); errors.As(err, &failed) {
 		d.Text = fmt.Sprintf("%s does not start again: %v", p, failed.Err)
 		d.Log, d.LogFile = failed.Tail, filepath.Base(failed.Log)
@@ -117,5 +124,5 @@ func (c *Simulation) programAt(at wire.Site) *machine.Process {
 
 // notStopped is what becomes of a program that the kubelet cannot end.
 func notStopped(p *plugin, err error) expect.Death {
-	return expect.Death{Text: fmt.Sprintf("%s does not stop: %v", p, err)}
+	return expect.Death{Of: p.String(), Text: fmt.Sprintf("%s does not stop: %v", p, err)}
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 	"time"
@@ -42,11 +44,25 @@ type StuckError struct {
 	Waiting []string
 }
 
-func (e *StuckError) Error() string {
-	text := fmt.Sprintf("timed out waiting for the condition: %s (after %v of cluster time)", e.What, e.After.Round(time.Millisecond))
+// The forms of a verdict on a wait.
+const (
+	timedOut verdict.Form = "timed out waiting for the condition"
+	stuck    verdict.Form = "can never come true"
+)
+
+// Verdict returns the verdict on the wait. It found the condition and the time that was given.
+func (e *StuckError) Verdict() verdict.Verdict {
+	v := verdict.Verdict{Breaks: verdict.Progress, Form: timedOut, Found: []string{e.What, e.After.String()}}
+	s := verdict.Say("%s: %s", verdict.Kept(timedOut), verdict.Quoted(e.What)).Aside(" (after %v of cluster time)", e.After.Round(time.Millisecond))
 	if e.Reason == kernel.Stuck {
-		text = fmt.Sprintf("%s can never come true: nothing is left to happen", e.What)
+		v.Form, v.Found = stuck, v.Found[:1]
+		s = verdict.Say("%s %s: nothing is left to happen", verdict.Quoted(e.What), verdict.Kept(stuck))
 	}
+	return v.Worded(s)
+}
+
+func (e *StuckError) Error() string {
+	text := e.Verdict().Text
 	if len(e.Waiting) == 0 {
 		return text
 	}

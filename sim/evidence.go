@@ -6,7 +6,7 @@ import "github.com/csisim/csisim/sim/expect"
 func (c *Simulation) Evidence() *expect.Evidence {
 	return &expect.Evidence{
 		Journal: expect.NewJournal(c.World.Trace), Store: c.World.Store, Faults: &c.Wire.Faults,
-		Leftovers: c.Leftovers, Violations: c.violations, LostData: c.LostData, Unmounted: c.Unmounted,
+		Leftovers: c.Leftovers, Violations: c.violations, LostData: c.lostData, Unmounted: c.watch.Unmounted,
 		Died: c.Died,
 	}
 }

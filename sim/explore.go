@@ -46,7 +46,7 @@ func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	}
 	subject := &explored{name: t.Name(), space: o.space(), learns: o.Strategy == explore.Guided, test: test}
 	if shown := subject.run(Calm{}); len(shown) > 0 {
-		t.Errorf("it fails in the calm run, without any fault, so it was not explored:\n%s", shown[0].Verdict)
+		t.Errorf("it fails in the calm run, without any fault, so it was not explored:\n%s", shown[0].Text)
 		return
 	}
 	kept := keptOf(t.Name())
@@ -66,7 +66,7 @@ func Explore(t T, o Exploration, test func(t T, explored Option)) {
 		if err != nil {
 			t.Errorf("keep what was found: %v", err)
 		}
-		t.Errorf("in %d of %d runs, such as %s, shrunk to:\n%s%s\n\nThe next go test tries this first: %s", f.Runs, found.Runs, f.Found, choicesIn(f.Choices), indented(f.Verdict), file)
+		t.Errorf("in %d of %d runs, such as %s, shrunk to:\n%s%s\n\nThe next go test tries this first: %s", f.Runs, found.Runs, f.Found, choicesIn(f.Choices), indented(f.Text), file)
 	}
 	t.Logf("explored %d runs, %d findings", found.Runs, len(found.Findings))
 }

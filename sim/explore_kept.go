@@ -8,9 +8,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
@@ -33,7 +33,7 @@ func keptOf(test string) kept {
 
 // write keeps a finding and returns where.
 func (k kept) write(f *explore.Finding) (string, error) {
-	file := filepath.Join(k.dir, defect.FileName(f.Name)+".yaml")
+	file := filepath.Join(k.dir, verdict.FileName(f.Name)+".yaml")
 	text, err := yaml.Marshal(keptFailure{Test: filepath.Base(k.dir), Failure: f.Name, Choices: f.Choices})
 	if err != nil {
 		return file, err
@@ -77,9 +77,9 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	unfit := replay.Unfit()
 	switch i := f.among(all); {
 	case i >= 0:
-		t.Errorf("it fails as it did before, with the decisions of %s:\n%s%s", name, choicesIn(f.Choices), indented(all[i].Verdict))
+		t.Errorf("it fails as it did before, with the decisions of %s:\n%s%s", name, choicesIn(f.Choices), indented(all[i].Text))
 	case len(all) > 0:
-		t.Errorf("it fails otherwise than before (%s), with the decisions of %s:\n%s%s", f.Failure, name, choicesIn(f.Choices), indented(all[0].Verdict))
+		t.Errorf("it fails otherwise than before (%s), with the decisions of %s:\n%s%s", f.Failure, name, choicesIn(f.Choices), indented(all[0].Text))
 	case unfit == "":
 		return false
 	case len(replay.Taken()) == 0: // it would pass for ever, whatever the driver does

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -45,9 +45,8 @@ func (e *explored) run(s Strategy) []explore.Shown {
 
 // shown is what the run shows.
 func (a *attempt) shown() (all []explore.Shown) {
-	for _, text := range a.failures {
-		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		all = append(all, explore.Shown{Name: defect.NameOf(first), Verdict: text})
+	for _, f := range a.failures {
+		all = append(all, explore.Shown{Verdict: f})
 	}
 	return all
 }
@@ -55,7 +54,7 @@ func (a *attempt) shown() (all []explore.Shown) {
 // attempt is the T of one run of a test that is explored: what fails fails the run, and not the test.
 type attempt struct {
 	name     string
-	failures []string
+	failures []verdict.Verdict
 	cleanups []func()
 }
 
@@ -70,7 +69,20 @@ func (a *attempt) Failed() bool           { return len(a.failures) > 0 }
 func (a *attempt) Cleanup(cleanup func()) { a.cleanups = append(a.cleanups, cleanup) }
 
 func (a *attempt) Errorf(format string, args ...any) {
-	a.failures = append(a.failures, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	a.add(verdict.Plain(first), text)
+}
+
+// add keeps a verdict with all words of its failure.
+func (a *attempt) add(v verdict.Verdict, text string) {
+	v.Text = text
+	a.failures = append(a.failures, v)
+}
+
+// judges is a T that takes verdicts as they are.
+type judges interface {
+	add(v verdict.Verdict, text string)
 }
 
 // FailNow unwinds the test; who calls it has said why.

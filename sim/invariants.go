@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -14,15 +16,18 @@ import (
 
 // startInvariants follows the calls to drivers for what holds in every run.
 func (c *Simulation) startInvariants() {
-	c.invariants = invariant.New()
+	c.invariants = calls.New()
 	c.invariants.OnBreach, c.invariants.InUse, c.invariants.MustAttach = c.Wire.Report, c.isInUse, c.mustAttach
 	seen := map[string]bool{}
-	c.invariants.OnDisorder = func(call *trace.Event, verdict string) {
-		if seen[verdict] {
+	c.invariants.OnDisorder = func(call *trace.Event, v verdict.Verdict) {
+		if seen[v.Text] {
 			return
 		}
-		seen[verdict] = true
-		c.World.Trace.Add(trace.Entry{Kind: trace.Violation, Actor: call.Actor, Node: call.Node, Driver: call.Driver, Message: c.Wire.Renamed(verdict)})
+		seen[v.Text] = true
+		v = v.Renamed(c.Wire.Renamed)
+		c.World.Trace.Add(trace.Entry{
+			Kind: trace.Violation, Actor: call.Actor, Node: call.Node, Driver: call.Driver, Message: v.Text, Detail: v,
+		})
 	}
 }
 

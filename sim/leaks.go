@@ -35,7 +35,7 @@ func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
 // Unmounted are the mounts that drivers took off although they were not their own,
 // each in one line.
-func (c *Simulation) Unmounted() []string { return c.watch.Unmounted() }
+func (c *Simulation) Unmounted() []string { return texts(c.watch.Unmounted()) }
 
 // lookout follows the calls to drivers.
 type lookout struct{ *Simulation }

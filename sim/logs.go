@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"bufio"
 	"fmt"
 	"maps"
@@ -15,7 +17,7 @@ import (
 
 // violations are what drivers did against the CSI spec: what calls show, what their programs have written to their logs, and what they keep of
 // deleted volumes.
-func (c *Simulation) violations() []contract.Violation {
+func (c *Simulation) violations() []verdict.Verdict {
 	c.lookForRemains()
 	c.readLogs()
 	return c.Wire.Violations()

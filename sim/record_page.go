@@ -41,7 +41,7 @@ func (r *record) writePage(test string) (string, error) {
 func findings(failures []*expect.Failure) []view.Finding {
 	var found []view.Finding
 	for _, f := range failures {
-		shown := view.Finding{Verdict: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec}
+		shown := view.Finding{Verdict: f.Verdict.Text, Judged: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec}
 		for _, e := range f.Trail {
 			shown.Trail = append(shown.Trail, e.Seq)
 		}

@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"github.com/csisim/csisim/internal/judge/calls"
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +15,6 @@ import (
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/judge/ledger"
@@ -59,9 +61,9 @@ type Simulation struct {
 	watch      *ledger.Watch
 	data       *data.Check
 	promises   *addons.Check
-	invariants *invariant.Watch
-	lost       []string // violations of the data check
-	written    []string // by programs, outside the run
+	invariants *calls.Watch
+	lost       []verdict.Verdict // of the data check
+	written    []string          // by programs, outside the run
 }
 
 // Start makes a cluster and starts everything in it; virtual time does not move

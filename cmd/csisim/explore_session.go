@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -127,7 +127,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\n%s %d  %s\n", headings[f.Blame], i+1, trace.Escaped(f.Verdict))
+		fmt.Fprintf(out, "\n%s %d  %s\n", headings[f.Blame], i+1, trace.Escaped(f.Text))
 		fmt.Fprintf(out, "  in %d of %s, %s\n", f.Runs, plural.Of(found.Runs, "run"), reached(f))
 		writeChoices(out, f.Choices)
 		if f.ByChance() {
@@ -195,22 +195,22 @@ const (
 	anExpectation = "EXPECTATION"
 )
 
-var headings = map[invariant.Blame]string{invariant.Driver: aFinding, invariant.Kubernetes: aHazard, invariant.Scenario: anExpectation, invariant.Own: aFinding, invariant.User: aHazard}
+var headings = map[verdict.Blame]string{verdict.Driver: aFinding, verdict.Kubernetes: aHazard, verdict.Scenario: anExpectation, verdict.Own: aFinding, verdict.User: aHazard}
 
 // blames say whose doing a finding is.
-var blames = map[invariant.Blame]string{
-	invariant.Driver:     "the driver is to blame: others did what the CSI spec allows them",
-	invariant.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
-	invariant.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change; one to be searched leaves it out, or permits more",
-	invariant.Own:        "the scenario says that this holds in every run",
-	invariant.User:       "the driver is not to blame: somebody asked for this",
+var blames = map[verdict.Blame]string{
+	verdict.Driver:     "the driver is to blame: others did what the CSI spec allows them",
+	verdict.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
+	verdict.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change; one to be searched leaves it out, or permits more",
+	verdict.Own:        "the scenario says that this holds in every run",
+	verdict.User:       "the driver is not to blame: somebody asked for this",
 }
 
 // blameOf says whose doing a finding is and, of Kubernetes, by which rules.
 func blameOf(f *explore.Finding) string {
-	broken := invariant.Of(f.Verdict)
+	broken := f.Breaks.Invariant()
 	switch {
-	case f.Blame != invariant.Kubernetes || broken == nil:
+	case f.Blame != verdict.Kubernetes || broken == nil:
 		return blames[f.Blame]
 	case f.IsUnexplained():
 		return "the driver is not to blame: it did all that it was asked; but nothing that Kubernetes is known to do explains it: " + strings.Join(broken.Rules, ", ")
@@ -224,7 +224,7 @@ func reasonsOf(f *explore.Finding) (lines []string) {
 	if f.Late > 0 {
 		lines = append(lines, fmt.Sprintf("it comes about, but late: after %s", trace.Span(f.Late)))
 	}
-	if expected := f.OfRun().Failure.Expected; f.Blame == invariant.Scenario && expected != "" {
+	if expected := f.OfRun().Failure.Expected; f.Blame == verdict.Scenario && expected != "" {
 		lines = append(lines, "the scenario expects: "+trace.Escaped(expected))
 	}
 	if f.Never {

@@ -98,7 +98,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		return errors.Join(at.live(ctx, env, c, f.speed), missing.print(env.stdout))
 	}
 	result, err := scenario.Run(ctx, s, options)
-	return verdict(ctx, env, result, err)
+	return reportEnd(ctx, env, result, err)
 }
 
 // bootTime is, with a second to spare, how long by its own clock a cluster takes to come up, which passes at once. It began that long ago, or its objects would come
@@ -119,8 +119,8 @@ func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance
 	}, err
 }
 
-// verdict prints what the run of a cluster has to say, and returns why it was not one that somebody stopped.
-func verdict(ctx context.Context, env environment, result *scenario.Result, err error) error {
+// reportEnd prints the notes and failures of a cluster that ended, and returns the reason unless a user stopped it.
+func reportEnd(ctx context.Context, env environment, result *scenario.Result, err error) error {
 	if result != nil && len(result.Notes) > 0 {
 		fmt.Fprintln(env.stdout, strings.Join(result.Notes, "\n"))
 	}

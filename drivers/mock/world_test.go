@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"fmt"
 	"testing"
@@ -40,7 +42,7 @@ type world struct {
 	nodes map[string]*Node
 	log   []string // what was answered
 	caps  contract.Caps
-	wrong []contract.Violation
+	wrong []verdict.Verdict
 }
 
 func newWorld(o Options) *world {

@@ -193,12 +193,12 @@ func TestArrowsPointDownwards(t *testing.T) {
 // floors are the parts of the house, from the ground up: each uses what stands above it in this list.
 var floors = [][]string{
 	{"internal/world"}, // what a world is made of: kernel, store, machine, trace ...
-	{"internal/api", "internal/input", "internal/judge", "internal/explore", "internal/defect"}, // the API in front of the store; files of users, read strictly; verdicts on runs; the search of runs
-	{"drivers", "internal/driver", "internal/invariant", "internal/view"},                       // reference drivers and faults; how drivers are served, called, recorded and broken; what a trace looks like, rules of the CSI spec included
-	{"fakekubelet", "fakecontroller"},                                                           // the parts of Kubernetes, which meet in the store alone
-	{"sim"},                                                                                     // the public API: a cluster
-	{"internal/real", "sim/kind"},                                                               // the same on a real cluster
-	{"cmd", "examples", "scenarios"},                                                            // what people run
+	{"internal/api", "internal/input", "internal/judge", "internal/explore"}, // the API in front of the store; files of users, read strictly; verdicts on runs; the search of runs
+	{"drivers", "internal/driver", "internal/view"},                          // reference drivers and faults; how drivers are served, called, recorded and broken; what a trace looks like, rules of the CSI spec included
+	{"fakekubelet", "fakecontroller"},                                        // the parts of Kubernetes, which meet in the store alone
+	{"sim"},                                                                  // the public API: a cluster
+	{"internal/real", "sim/kind"},                                            // the same on a real cluster
+	{"cmd", "examples", "scenarios"},                                         // what people run
 }
 
 func within(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -20,7 +21,7 @@ func (drifting) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (exp
 	first := s.Choose(kernel.Choice{Kind: kernel.Fault, Label: "first", N: 3, Alternatives: faults})
 	second := s.Choose(kernel.Choice{Kind: kernel.Fault, Label: "second", N: 3, Alternatives: faults})
 	if first > 0 && second == 1 {
-		return explore.Outcome{Shown: []explore.Shown{{Name: "wrong", Verdict: faults[first], More: "a story"}}}, nil
+		return explore.Outcome{Shown: []explore.Shown{{Verdict: verdict.Verdict{Name: "wrong", Text: faults[first]}, More: "a story"}}}, nil
 	}
 	return explore.Outcome{}, nil
 }
@@ -87,7 +88,7 @@ func TestWhatIsShownElsewhereAloneIsByChance(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Len(t, found.Findings, 1)
-	assert.Equal(t, explore.Shown{Name: "gone", Verdict: "gone"}, found.Findings[0].Shown)
+	assert.Equal(t, explore.Shown{Verdict: verdict.Verdict{Name: "gone", Text: "gone"}}, found.Findings[0].Shown)
 	assert.Zero(t, found.Findings[0].Repeated)
 	assert.True(t, found.Findings[0].ByChance())
 }
@@ -97,5 +98,5 @@ type drifts struct{}
 
 func (drifts) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {
 	s.Choose(kernel.Choice{Kind: kernel.Fault, Label: "call", N: 2, Alternatives: []string{"no fault", "lost"}})
-	return explore.Outcome{Shown: []explore.Shown{{Name: "gone", Verdict: "gone", More: "a story"}}}, nil
+	return explore.Outcome{Shown: []explore.Shown{{Verdict: verdict.Verdict{Name: "gone", Text: "gone"}, More: "a story"}}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -30,7 +31,7 @@ func (s *toy) Run(_ context.Context, strategy kernel.Strategy, stacks *kernel.St
 	defer s.mu.Unlock()
 	s.went[went]++
 	if s.wrong != nil && s.wrong(went) {
-		return Outcome{Shown: []Shown{{Name: "wrong", Verdict: went}}}, nil
+		return Outcome{Shown: []Shown{{Verdict: verdict.Verdict{Name: "wrong", Text: went}}}}, nil
 	}
 	return Outcome{}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -23,7 +24,7 @@ func (m *moody) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (exp
 	m.runs++
 	fault := s.Choose(kernel.Choice{Kind: kernel.Fault, Label: "call", N: 2, Alternatives: []string{"no fault", "lost"}}) == 1
 	if fault && !(m.chance && m.runs%3 == 0) {
-		return explore.Outcome{Shown: []explore.Shown{{Name: "wrong", Verdict: "wrong"}}}, nil
+		return explore.Outcome{Shown: []explore.Shown{{Verdict: verdict.Verdict{Name: "wrong", Text: "wrong"}}}}, nil
 	}
 	return explore.Outcome{}, nil
 }
@@ -56,7 +57,7 @@ func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (e
 		lost = s.Choose(kernel.Choice{Kind: kernel.Fault, Label: label, N: 2, Alternatives: []string{"no fault", "lost"}})
 	}
 	if made == 0 && lost == 1 {
-		return explore.Outcome{Shown: []explore.Shown{{Name: "wrong", Verdict: "wrong"}}}, nil
+		return explore.Outcome{Shown: []explore.Shown{{Verdict: verdict.Verdict{Name: "wrong", Text: "wrong"}}}}, nil
 	}
 	return explore.Outcome{}, nil
 }

@@ -94,13 +94,14 @@ func (s *stateReader) reach(e *trace.Event, v volumeState) {
 	}
 }
 
-// fault takes notice of who was killed last.
+// fault takes notice of the component that was killed last.
 func (s *stateReader) fault(e *trace.Event) {
-	who, killed := strings.CutSuffix(e.Message, " killed")
-	if strings.HasPrefix(e.Message, "power lost") {
-		who, killed = "power", true
+	t, is := e.Detail.(trace.Transition)
+	if !is || t.Verb != trace.Killed && t.Verb != trace.Lost {
+		return
 	}
-	if at, before := slices.BinarySearch(s.killed, who); killed && !before {
+	who := t.Name
+	if at, before := slices.BinarySearch(s.killed, who); !before {
 		s.killed = slices.Insert(s.killed, at, who)
 		s.who = strings.Join(s.killed, ",")
 	}

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -38,8 +39,7 @@ func (o *Outcome) Learn(e *trace.Event) {
 
 // Shown is one thing that is wrong in a run.
 type Shown struct {
-	// Name is the same in every run that shows it, Verdict how this one does.
-	Name, Verdict string
+	verdict.Verdict
 	// More is the subject's own.
 	More any
 }

@@ -143,6 +143,8 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 		return f.wait(object, texts)
 	case f.K == trace.API:
 		f.change(object, patch)
+	case titles[f.K] != "":
+		f.Obj = valueOf(object) // the verdict
 	}
 	if request != nil && f.K == trace.Registration {
 		f.Req, _ = valueOf(request).(map[string]any)

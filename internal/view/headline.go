@@ -1,6 +1,11 @@
 package view
 
 import (
+	"path"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +23,7 @@ func (x *reading) headline(f Finding) string {
 			return text
 		}
 	}
-	for _, text := range []string{x.waited(f.Verdict, at), x.stayed(f.Verdict)} {
+	for _, text := range []string{x.waited(f.Judged, at), x.stayed(f.Judged)} {
 		if text != "" {
 			return text
 		}
@@ -27,16 +32,12 @@ func (x *reading) headline(f Finding) string {
 	return shortPaths(x.narrator.Short(first))
 }
 
-// timedOut is how csisim reports a wait in vain: for what, and how long.
-var timedOut = lazyregexp.New(`^timed out waiting for the condition: (.+) \(after (\S+) of cluster time\)$`)
-
 // waited is the sentence for a wait in vain, with the failing call that explains it if the event leads to one.
-func (x *reading) waited(verdict string, at int) string {
-	wait := timedOut().FindStringSubmatch(verdict)
-	if wait == nil {
+func (x *reading) waited(v verdict.Verdict, at int) string {
+	if !v.Is(verdict.Progress) || len(v.Found) < 2 {
 		return ""
 	}
-	long, err := time.ParseDuration(wait[2])
+	long, err := time.ParseDuration(v.Found[1])
 	if err != nil {
 		return ""
 	}
@@ -44,7 +45,7 @@ func (x *reading) waited(verdict string, at int) string {
 	if at >= 0 {
 		why = x.failing(x.story.parts[x.story.culprit(at)])
 	}
-	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s%s", trace.Span(long), wait[1], why)))
+	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s%s", trace.Span(long), v.Found[0], why)))
 }
 
 // failing is what fails, and where, empty for what is no call that failed.
@@ -63,17 +64,17 @@ func (x *reading) failing(call part) string {
 	return fmt.Sprintf(": %s fails %s%s: %s", who, call.method, where, first)
 }
 
-// leftBehind is how csisim reports what a call made and another one should have undone: what, where, by which calls, and how
-// many there are besides.
-var leftBehind = lazyregexp.New(`^left behind: ([a-z ]+) (/\S+) on (\S+): made by (\w+) at .+, should have gone with (\w+) at .+, which answered OK( \(and \d+ more\))?$`)
-
 // stayed is the sentence for what a call left behind.
-func (x *reading) stayed(verdict string) string {
-	left := leftBehind().FindStringSubmatch(verdict)
-	if left == nil {
+func (x *reading) stayed(v verdict.Verdict) string {
+	if !v.Is(verdict.LeftBehind) || v.Kind == "" || v.Node == "" || v.Method == "" || v.Undo == "" || v.Code != "" || !strings.HasPrefix(v.Found[0], "/") {
 		return ""
 	}
-	return fmt.Sprintf("%s answered OK, but the %s that %s made is still there on %s: %s%s", left[5], left[1], left[4], left[3], shortPaths(x.narrator.Short(left[2])), left[6])
+	more := ""
+	if v.More > 0 {
+		more = fmt.Sprintf(" (and %d more)", v.More)
+	}
+	return fmt.Sprintf("%s answered OK, but the %s that %s made is still there on %s: %s%s",
+		v.Undo, v.Kind, path.Base(v.Method), v.Node, shortPaths(x.narrator.Short(v.Found[0])), more)
 }
 
 // shortPaths keeps the ends of long paths.
@@ -85,7 +86,7 @@ var longPath = lazyregexp.New(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'"
 var undone = map[string]string{"NodeUnpublishVolume": "target path", "NodeUnstageVolume": "staging path"}
 
 func (t part) isIneffective() bool {
-	return t.kind == trace.Violation && undone[t.method] != "" && strings.Contains(t.text, "has no effect")
+	return t.judged != nil && t.judged.Form == contract.NoEffect && undone[t.method] != "" && len(t.judged.Found) > 0
 }
 
 // ineffective is the sentence for a call that answered OK and did not take away what it had to.
@@ -103,17 +104,12 @@ func (x *reading) contrast(about uint64) (should, found string) {
 		return "", ""
 	}
 	t := x.story.parts[at]
-	_, detail, _ := strings.Cut(t.text, "has no effect: ")
-	count, mount, _ := strings.Cut(detail, " mounted still: ")
-	if count == "" || mount == "" {
-		return "", ""
-	}
-	mounts := "1 mount is"
-	if count != "1" {
-		mounts = count + " mounts are"
+	mounts, last := "1 mount is", t.judged.Found[len(t.judged.Found)-1]
+	if n := len(t.judged.Found); n > 1 {
+		mounts = fmt.Sprintf("%d mounts are", n)
 	}
 	should = fmt.Sprintf("Once %s has answered OK, nothing is mounted at the %s any more.", t.method, undone[t.method])
-	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, shortPaths(x.narrator.Short(mount)))
+	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, shortPaths(x.narrator.Short(last)))
 }
 
 // volumeWords name the volume of an event and its pod, as far as they are known.

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -35,10 +37,12 @@ type Report struct {
 
 // Finding is one thing that was not as expected.
 type Finding struct {
-	Verdict  string `json:"verdict"`
-	Short    string `json:"short"` // for who sees it for the first time
-	Expected string `json:"expected,omitempty"`
-	Got      string `json:"got,omitempty"`
+	Verdict string `json:"verdict"`
+	// Judged is the verdict as a value; zero for an error.
+	Judged   verdict.Verdict `json:"-"`
+	Short    string          `json:"short"` // for who sees it for the first time
+	Expected string          `json:"expected,omitempty"`
+	Got      string          `json:"got,omitempty"`
 	// Should and Found are what was expected and found in short, where the trace says more than the verdict.
 	Should string `json:"should,omitempty"`
 	Found  string `json:"found,omitempty"`
@@ -88,10 +92,14 @@ func (x *reading) isFailedCall(l Link) bool {
 	return at >= 0 && x.story.parts[at].kind == trace.Call && x.story.parts[at].failed
 }
 
+// titles begin the verdicts of events.
+var titles = map[trace.Kind]string{
+	trace.Violation: "CSI spec violated: ", trace.DataLost: "data lost: ", trace.Unmounted: "unmounted: ", trace.Died: "died: ",
+}
+
 // Findings are those of a trace that nobody has judged: what a driver did against the CSI spec, lost data, foreign
 // unmounts and deaths.
 func (x *reading) Findings() []Finding {
-	titles := map[trace.Kind]string{trace.Violation: "CSI spec violated: ", trace.DataLost: "data lost: ", trace.Unmounted: "unmounted: ", trace.Died: "died: "}
 	var found []Finding
 	for _, t := range x.story.parts {
 		if title, is := titles[t.kind]; is {

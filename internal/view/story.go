@@ -1,6 +1,8 @@
 package view
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"fmt"
 	"path"
@@ -30,7 +32,8 @@ type part struct {
 	node, text   string
 	volume       int
 	failed       bool
-	injected     bool // by a fault
+	injected     bool             // by a fault
+	judged       *verdict.Verdict // nil if the event has none
 }
 
 // undoes are the calls that take away what others have made.
@@ -53,6 +56,9 @@ func (s *story) add(l *trace.Line, where string, volume int) {
 		s.causes = appended(s.causes, [2]uint64{l.Seq, l.Cause})
 	}
 	t := part{seq: l.Seq, kind: l.K, method: path.Base(l.M), path: where, node: l.Node, text: l.Msg, volume: volume, failed: l.Code != "", injected: l.Inj != ""}
+	if v, judged := verdict.OfEvent(l.Obj, l.Msg); judged && titles[l.K] != "" {
+		t.judged = &v
+	}
 	switch l.K {
 	case trace.Call:
 		if changing[t.method] {

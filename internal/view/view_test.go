@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/view"
 )
 
@@ -45,6 +46,7 @@ func TestTheChainOfAWaitInVainLeadsToTheCallThatFails(t *testing.T) {
 	e := encoded(t, "testdata/stage-fails.jsonl")
 	r := view.Report{Findings: []view.Finding{{
 		Verdict: "timed out waiting for the condition: pod web in phase Running (after 2m0s of cluster time)", About: 40,
+		Judged: verdict.Verdict{Breaks: verdict.Progress, Found: []string{"pod web in phase Running", "2m0s"}},
 	}}}
 	e.Explain(&r)
 	assert.Equal(t, "Waited 2 min in vain for pod web in phase Running: the driver fails NodeStageVolume on node-a: mkfs.ext4 failed", r.Sentence)
@@ -82,8 +84,12 @@ func pageOf(t *testing.T, file string) string {
 func TestWhatACallLeftBehindIsASentence(t *testing.T) {
 	const path = "/var/lib/kubelet/plugins/kubernetes.io/csi/a.csi.example.com/6dc29508101512e191ba198dc56ebe4db68a2834b7d18e2d7fa865d2d2544ef3/globalmount"
 	const got = "mount " + path + " on node-a: made by NodeStageVolume at 10.5 s (step 4: wait pod web), should have gone with NodeUnstageVolume at 11.4 s (step 6: wait pod web, gone true), which answered OK"
-	for more, want := range map[string]string{"": "", " (and 1 more)": " (and 1 more)"} {
-		r := view.Report{Findings: []view.Finding{{Verdict: "left behind: " + got + more, Got: got}}}
+	for more, want := range map[int]string{0: "", 1: " (and 1 more)"} {
+		judged := verdict.Verdict{
+			Breaks: verdict.LeftBehind, Kind: "mount", Method: "Node/NodeStageVolume", Undo: "NodeUnstageVolume", Node: "node-a",
+			Found: []string{path}, More: more,
+		}
+		r := view.Report{Findings: []view.Finding{{Verdict: "left behind: " + got + want, Judged: judged, Got: got}}}
 		encoded(t, "testdata/stage-fails.jsonl").Explain(&r)
 		assert.Equal(t, "NodeUnstageVolume answered OK, but the mount that NodeStageVolume made is still there on node-a: …/6dc2…/globalmount"+want, r.Findings[0].Short)
 		assert.Equal(t, r.Findings[0].Short, r.Sentence)
@@ -93,7 +99,8 @@ func TestWhatACallLeftBehindIsASentence(t *testing.T) {
 }
 
 func TestAWaitInVainIsASentenceAlsoIfNoCallExplainsIt(t *testing.T) {
-	r := view.Report{Findings: []view.Finding{{Verdict: "timed out waiting for the condition: the cluster to settle (after 10m0s of cluster time)"}}}
+	judged := verdict.Verdict{Breaks: verdict.Progress, Found: []string{"the cluster to settle", "10m0s"}}
+	r := view.Report{Findings: []view.Finding{{Verdict: "timed out waiting for the condition", Judged: judged}}}
 	encoded(t, "testdata/stage-fails.jsonl").Explain(&r)
 	assert.Equal(t, "Waited 10 min in vain for the cluster to settle", r.Sentence)
 }

@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"slices"
 	"strings"
 
@@ -9,13 +11,35 @@ import (
 
 // Death is the end of a driver's program that nobody asked for.
 type Death struct {
-	// Text says in one line whose program ended, and how.
-	Text string
+	// Text says in one line which program ended, and how. It begins with Of, the plugin.
+	Text, Of string
 	// Call is the call that it worked on; nil if there was none.
 	Call *trace.Event
 	// Log are the lines of the program's log that show it, and LogFile the log's name.
 	Log     []string
 	LogFile string
+}
+
+// died is the form of a verdict on a death.
+const died verdict.Form = "driver died"
+
+func (d Death) verdict() verdict.Verdict {
+	v := verdict.Verdict{Breaks: verdict.Alive, Form: died, Found: []string{d.Text}}
+	if d.Call != nil {
+		v.Method, v.Event = d.Call.Method, d.Call.Seq
+	}
+	return v.Worded(verdict.Say("%s: %s", verdict.Kept(died), d.words()))
+}
+
+// words are the text with the parts of one run marked: the driver and its node. Of a controller
+// plugin the name says that it is one.
+func (d Death) words() verdict.Sentence {
+	rest, of := strings.CutPrefix(d.Text, d.Of)
+	if !of {
+		return verdict.Say("%s", verdict.Quoted(d.Text))
+	}
+	name, role, _ := strings.Cut(strings.TrimPrefix(d.Of, "driver "), ",")
+	return verdict.Say("driver %s%s%s", name, verdict.Kept(role), verdict.Quoted(rest)).Instead(d.Text)
 }
 
 // Alive is that the programs of drivers do not end by themselves, but for what is allowed.
@@ -30,15 +54,16 @@ func (a Alive) Failure(ev *Evidence) *Failure {
 		return nil
 	}
 	allowed, deaths := Allowed(a), ev.Died()
-	var found []string
+	var found []unwanted
 	for _, d := range deaths {
-		found = append(found, d.Text)
+		found = append(found, unwanted{d.Text, d.verdict()})
 	}
-	f := allowed.failure("driver died", a.String(), found)
+	f := allowed.failure(a.String(), found)
 	if f == nil {
 		return nil
 	}
-	first := deaths[slices.Index(found, allowed.refused(found)[0])]
+	refused := allowed.refused(found)[0].text
+	first := deaths[slices.IndexFunc(deaths, func(d Death) bool { return d.Text == refused })]
 	if f.About = first.Call; f.About == nil {
 		f.About = ev.first(trace.Died)
 	}

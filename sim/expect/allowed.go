@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -39,12 +41,18 @@ func (Allowed) JSONSchema() map[string]any {
 	}}
 }
 
+// unwanted is something that was found: in words, against which patterns are held, and judged.
+type unwanted struct {
+	text string
+	verdict.Verdict
+}
+
 // refused are those that may not be there, each once.
-func (a *Allowed) refused(found []string) []string {
-	var kept []string
-	for _, text := range found {
-		if !a.allows(text) && !slices.Contains(kept, text) {
-			kept = append(kept, text)
+func (a *Allowed) refused(found []unwanted) []unwanted {
+	var kept []unwanted
+	for _, one := range found {
+		if !a.allows(one.text) && !slices.ContainsFunc(kept, func(other unwanted) bool { return other.text == one.text }) {
+			kept = append(kept, one)
 		}
 	}
 	return kept
@@ -55,7 +63,7 @@ func (a *Allowed) allows(text string) bool {
 }
 
 // failure is one of those that were found and are not allowed.
-func (a *Allowed) failure(what, expected string, found []string) *Failure {
+func (a *Allowed) failure(expected string, found []unwanted) *Failure {
 	refused := a.refused(found)
 	if len(refused) == 0 {
 		return nil
@@ -63,9 +71,15 @@ func (a *Allowed) failure(what, expected string, found []string) *Failure {
 	if len(a.Patterns) > 0 {
 		expected += " but " + strings.Join(a.Patterns, ", ")
 	}
-	verdict := fmt.Sprintf("%s: %s", what, refused[0])
+	f := &Failure{Verdict: refused[0].Verdict, Expected: expected}
 	if more := len(refused) - 1; more > 0 {
-		verdict += fmt.Sprintf(" (and %d more)", more)
+		f.Verdict.More = more
+		f.Verdict.Text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &Failure{Verdict: verdict, Expected: expected, Got: strings.Join(refused, "\n")}
+	var texts []string
+	for _, one := range refused {
+		texts = append(texts, one.text)
+	}
+	f.Got = strings.Join(texts, "\n")
+	return f
 }

@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 
@@ -32,7 +34,7 @@ func (c Calls) Failure(ev *Evidence) *Failure {
 	}
 	for i, p := range c.Patterns {
 		if problem := p.Problem(); problem != "" {
-			return &Failure{Verdict: problem, Item: i}
+			return &Failure{Verdict: verdict.Plain(problem), Item: i}
 		}
 	}
 	made := calls.Relevant(ev.CallsSince(ev.Since), c.Patterns)
@@ -42,11 +44,11 @@ func (c Calls) Failure(ev *Evidence) *Failure {
 	}
 	f := &Failure{Got: ev.callsAfter(made, gap.After), Item: min(gap.Pattern, len(c.Patterns)-1)}
 	if gap.Pattern == len(c.Patterns) {
-		f.Verdict = "a call too many"
+		f.Verdict = verdict.Plain("a call too many")
 		f.Expected = fmt.Sprintf("nothing after call %d of the list, %v", gap.Pattern, c.Patterns[gap.Pattern-1])
 	} else {
 		wanted := c.Patterns[gap.Pattern]
-		f.Verdict = fmt.Sprintf("call %d of %d did not come as expected: %s", gap.Pattern+1, len(c.Patterns), wanted.Call)
+		f.Verdict = verdict.Plain(fmt.Sprintf("call %d of %d did not come as expected: %s", gap.Pattern+1, len(c.Patterns), wanted.Call))
 		f.Expected = wanted.String()
 		f.Hint = nearMiss(wanted, made, gap.After, ev.Names)
 	}

@@ -10,5 +10,5 @@ func (Data) String() string { return "each pod finds in its volumes what was wri
 
 // Failure is a pod that did not.
 func (d Data) Failure(ev *Evidence) *Failure {
-	return ev.never("data lost", d.String(), ev.LostData(), trace.DataLost)
+	return ev.never(d.String(), ev.LostData(), trace.DataLost)
 }

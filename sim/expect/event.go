@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"fmt"
 	"math"
@@ -67,7 +69,7 @@ func (p Event) String() string {
 // Failure says that the events are too few or too many.
 func (p Event) Failure(ev *Evidence) *Failure {
 	if p.About != "" && !p.Resolve(KindsIn(ev.Store)) {
-		return &Failure{Verdict: fmt.Sprintf("%q is no kind and name", p.About), Expected: `an object such as "pod/web"`}
+		return &Failure{Verdict: verdict.Plain(fmt.Sprintf("%q is no kind and name", p.About)), Expected: `an object such as "pod/web"`}
 	}
 	var about *trace.Event
 	found := 0
@@ -85,7 +87,7 @@ func (p Event) Failure(ev *Evidence) *Failure {
 		return nil
 	}
 	f := &Failure{
-		Verdict:  fmt.Sprintf("%s was %s", cmp.Or(p.Reason, "the event"), Emitted(found)),
+		Verdict:  verdict.Plain(fmt.Sprintf("%s was %s", cmp.Or(p.Reason, "the event"), Emitted(found))),
 		Expected: p.String(), Got: "it was " + Emitted(found), About: about,
 	}
 	if len(others) > 0 {

@@ -4,8 +4,9 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -21,10 +22,10 @@ type Evidence struct {
 	Faults *fault.Set
 	// Leftovers, Violations and LostData look for what should not be.
 	Leftovers  func() []ledger.Entry
-	Violations func() []contract.Violation
-	LostData   func() []string
+	Violations func() []verdict.Verdict
+	LostData   func() []verdict.Verdict
 	// Unmounted are mounts that drivers took off although they were not their own.
-	Unmounted func() []string
+	Unmounted func() []verdict.Verdict
 	// Died are programs of drivers that ended by themselves.
 	Died func() []Death
 }

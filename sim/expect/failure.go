@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 
@@ -10,7 +12,8 @@ import (
 
 // Failure is one thing that was not as expected.
 type Failure struct {
-	Verdict string // one line
+	// Verdict is the finding, on one line.
+	Verdict verdict.Verdict
 	// Step is the number of a scenario's step, from 1; 0 for what was expected at the end, and in Go tests.
 	Step int
 	// File and Line are where it is expected; empty in Go tests, which name it themselves.
@@ -29,7 +32,7 @@ type Failure struct {
 	Spec string
 }
 
-func (f *Failure) Error() string { return f.Verdict }
+func (f *Failure) Error() string { return f.Verdict.Text }
 
 // Explain adds to a failure what led there and, unless it has one, a hint.
 func (ev *Evidence) Explain(f *Failure) {
@@ -46,7 +49,7 @@ func (f Failure) Text(names *calls.Names) string {
 	if f.File != "" {
 		fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
 	}
-	fmt.Fprintf(&b, "%s\n", f.Verdict)
+	fmt.Fprintf(&b, "%s\n", f.Verdict.Text)
 	block := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "  %-9s %s\n", title, strings.ReplaceAll(text, "\n", "\n            "))

@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/input/strict"
 )
@@ -48,13 +50,13 @@ func (f Forbidden) String() string {
 // Failure is the first such call.
 func (f Forbidden) Failure(ev *Evidence) *Failure {
 	if problem := f.Problem(); problem != "" {
-		return &Failure{Verdict: problem}
+		return &Failure{Verdict: verdict.Plain(problem)}
 	}
 	open := f.After == nil
 	for _, e := range calls.Relevant(ev.CallsSince(ev.Since), f.patterns()) {
 		if open && f.Mismatch(e, ev.Names) == "" {
 			return &Failure{
-				Verdict: "forbidden call: " + calls.Short(e.Method), Expected: f.String(),
+				Verdict: verdict.Plain("forbidden call: " + calls.Short(e.Method)), Expected: f.String(),
 				Got: ev.Names.Line(e), About: e,
 			}
 		}

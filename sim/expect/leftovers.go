@@ -18,11 +18,11 @@ func (Leftovers) String() string { return "nothing is left behind" }
 func (l Leftovers) Failure(ev *Evidence) *Failure {
 	allowed := Allowed(l)
 	leaks := allowed.Without(ev.Leftovers())
-	var found []string
+	var found []unwanted
 	for _, e := range leaks {
-		found = append(found, e.String())
+		found = append(found, unwanted{e.String(), e.Verdict()})
 	}
-	f := allowed.failure("left behind", l.String(), found)
+	f := allowed.failure(l.String(), found)
 	if f != nil {
 		f.About = culprit(leaks)
 	}

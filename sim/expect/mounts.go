@@ -12,5 +12,5 @@ func (Mounts) String() string {
 
 // Failure is a mount that one did.
 func (m Mounts) Failure(ev *Evidence) *Failure {
-	return ev.never("foreign mount", m.String(), ev.Unmounted(), trace.Unmounted)
+	return ev.never(m.String(), ev.Unmounted(), trace.Unmounted)
 }

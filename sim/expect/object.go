@@ -1,6 +1,8 @@
 package expect
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -84,17 +86,17 @@ func (o Object) String() string {
 func (o Object) Failure(ev *Evidence) *Failure {
 	ref, err := o.reference(KindsIn(ev.Store))
 	if err != nil {
-		return &Failure{Verdict: err.Error()}
+		return &Failure{Verdict: verdict.Plain(err.Error())}
 	}
 	holds, got, err := o.Look(ev.Store)
 	switch {
 	case err != nil:
-		return &Failure{Verdict: err.Error()}
+		return &Failure{Verdict: verdict.Plain(err.Error())}
 	case holds:
 		return nil
 	}
 	return &Failure{
-		Verdict: ref.String() + " is not as expected", Expected: o.String(), Got: got,
+		Verdict: verdict.Plain(ref.String() + " is not as expected"), Expected: o.String(), Got: got,
 		About: ev.LastAbout(ref),
 	}
 }

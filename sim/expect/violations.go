@@ -1,10 +1,10 @@
 package expect
 
 import (
-	"slices"
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"strings"
 
-	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -18,18 +18,17 @@ func (Violations) String() string { return "the driver keeps to the CSI spec" }
 // Failure is what a driver did against the CSI spec.
 func (v Violations) Failure(ev *Evidence) *Failure {
 	allowed := Allowed(v)
-	var found []string
-	violations := ev.Violations()
-	for _, violation := range violations {
-		found = append(found, violation.String())
+	var found []unwanted
+	for _, violation := range ev.Violations() {
+		found = append(found, unwanted{violation.Text, violation.Under("CSI spec violated")})
 	}
-	f := allowed.failure("CSI spec violated", v.String(), found)
+	f := allowed.failure(v.String(), found)
 	if f == nil {
 		return v.ofKubernetes(ev)
 	}
 	f.About = ev.first(trace.Violation)
 	f.Hint = contract.Advice(f.Verdict)
-	f.Spec = violations[slices.Index(found, allowed.refused(found)[0])].Section()
+	f.Spec = contract.Section(f.Verdict.Method)
 	return f
 }
 
@@ -41,14 +40,15 @@ func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 		if e.Kind != trace.Violation || e.Method != "" { // one of a driver is about a method
 			continue
 		}
-		what, expected := "volume handed over", "the side that attached a volume detaches it"
-		detail := e.Message
-		for _, of := range []string{invariant.OutOfOrder, invariant.WrongRequest} {
-			if rest, is := strings.CutPrefix(e.Message, of); is {
-				what, expected, detail = strings.TrimSuffix(of, ": "), invariant.Of(e.Message).Holds, rest
-			}
+		is, judged := e.Detail.(verdict.Verdict)
+		if !judged {
+			continue
 		}
-		if f := allowed.failure(what, expected, []string{detail}); f != nil {
+		expected := is.Breaks.Invariant().Holds
+		if is.Is(verdict.Handover) {
+			expected = "the side that attached a volume detaches it"
+		}
+		if f := allowed.failure(expected, []unwanted{{strings.TrimPrefix(is.Text, string(is.Form)+": "), is}}); f != nil {
 			f.About = e
 			return f
 		}
@@ -58,8 +58,12 @@ func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 
 // never is the failure of what must not happen at all, and which the trace records in
 // events of a kind.
-func (ev *Evidence) never(what, expected string, found []string, kind trace.Kind) *Failure {
-	f := new(Allowed).failure(what, expected, found)
+func (ev *Evidence) never(expected string, judged []verdict.Verdict, kind trace.Kind) *Failure {
+	var found []unwanted
+	for _, v := range judged {
+		found = append(found, unwanted{v.Found[0], v})
+	}
+	f := new(Allowed).failure(expected, found)
 	if f != nil {
 		f.About = ev.first(kind)
 	}

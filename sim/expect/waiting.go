@@ -1,6 +1,13 @@
 package expect
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
+
+// NeverGone is the form of a verdict on a wait for the end of an object.
+const NeverGone verdict.Form = "never gone"
 
 // NeverCame is the failure of a wait: its error's first line, and of those who wait
 // for something themselves who waits for what.
@@ -10,7 +17,7 @@ func NeverCame(err error, expected, got string, waiting []string) *Failure {
 		lines = []string{"all wait for something to change: nobody is at work"}
 	}
 	return &Failure{
-		Verdict: firstLine(err.Error()), Expected: expected,
+		Verdict: verdict.Of(err), Expected: expected,
 		Got: strings.TrimSpace(got + "\nwho waits for what:\n" + strings.Join(lines, "\n")),
 	}
 }

@@ -68,7 +68,7 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 func verdicts(c *check.Card) string {
 	var lines []string
 	for _, f := range c.Findings() {
-		lines = append(lines, f.Verdict)
+		lines = append(lines, f.Text)
 		for _, name := range f.Then {
 			lines = append(lines, "then "+name)
 		}

@@ -2,8 +2,6 @@ package check
 
 import (
 	"cmp"
-	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -11,21 +9,20 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/driver/program"
-	"github.com/csisim/csisim/internal/input/calls"
-	"github.com/csisim/csisim/internal/invariant"
+	patterns "github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 // Finding is one thing that is wrong, and the trials that show it.
 type Finding struct {
-	// Name is the same in every run that finds it.
-	Name string
-	// Verdict is how the simplest trial shows it.
-	Verdict string
+	// Verdict is that of the simplest trial that shows it. Its name is the same in all.
+	verdict.Verdict
 	// Failure is that of the simplest trial; empty for a trial that could not be run.
 	Failure scenario.Failure
 	// Shown are the outcomes that show it, the one with the fewest driver calls first.
@@ -36,7 +33,7 @@ type Finding struct {
 	// Known says that a baseline has it.
 	Known bool
 
-	rank  invariant.Rank
+	rank  verdict.Rank
 	found *Found // by a search; nil if not
 }
 
@@ -52,9 +49,8 @@ func (o Outcome) calls() int {
 func shownBy(o Outcome) []Finding {
 	shown := []Outcome{o}
 	if o.Err != nil {
-		verdict := firstLine(o.Err.Error())
-		failure := scenario.Failure{Verdict: verdict, Got: rest(o.Err.Error())}
-		return []Finding{{Name: defect.NameOf(verdict), Verdict: verdict, Failure: failure, Shown: shown, rank: invariant.Waits}}
+		failure := scenario.Failure{Verdict: verdict.Of(o.Err), Got: rest(o.Err.Error())}
+		return []Finding{{Verdict: failure.Verdict, Failure: failure, Shown: shown, rank: verdict.Waits}}
 	}
 	if !o.Failed() {
 		return nil
@@ -63,29 +59,28 @@ func shownBy(o Outcome) []Finding {
 		return o.Search.shown(o)
 	}
 	var all []Finding
-	add := func(f scenario.Failure, r invariant.Rank) {
-		name := defect.NameOf(f.Verdict)
-		if about := o.Trial.Known; about != "" && strings.HasPrefix(f.Verdict, about) {
-			name = about
-		}
-		if !slices.ContainsFunc(all, func(other Finding) bool { return other.Name == name }) {
-			all = append(all, Finding{Name: name, Verdict: f.Verdict, Failure: f, Shown: shown, rank: r})
+	add := func(f scenario.Failure, r verdict.Rank) {
+		if !slices.ContainsFunc(all, func(other Finding) bool { return other.Name == f.Verdict.Name }) {
+			all = append(all, Finding{Verdict: f.Verdict, Failure: f, Shown: shown, rank: r})
 		}
 	}
 	for _, f := range breaches(o.Result.Trace) {
-		add(f, breachRank(f.Verdict))
+		add(f, f.Verdict.Rank(verdict.Breach))
 	}
 	for _, f := range o.Result.Failures {
 		if f.Spec != "" {
 			continue // its breaches have been entered
 		}
-		f.Verdict = firstLine(f.Verdict)
-		r := rankOf(f.Verdict)
-		if call := refusal(o.Result.Trace, strings.Contains(f.Verdict+" ", " gone ")); call != nil && r == invariant.Waits {
-			f, r = refused(f, call), invariant.Refuses
+		f.Verdict.Text = firstLine(f.Verdict.Text)
+		r := f.Verdict.Rank(verdict.Spoils)
+		if r == verdict.Waits {
+			if call := refusal(o.Result.Trace, f.Verdict.Form == expect.NeverGone); call != nil {
+				f, r = refused(f, call), verdict.Refuses
+			}
 		}
 		if o.Trial.Known != "" {
-			f.Verdict = o.Trial.Known + ": " + f.Verdict
+			f.Verdict = f.Verdict.Under(o.Trial.Known)
+			f.Verdict.Name, f.Verdict.Breaks = o.Trial.Known, verdict.Answers
 		}
 		if strings.Contains(f.Got, program.EndOfLog) {
 			f.Hint = "" // what the program wrote says more
@@ -96,35 +91,16 @@ func shownBy(o Outcome) []Finding {
 	return all
 }
 
-// rankOf is the rank of what breaks no invariant, too.
-func rankOf(verdict string) invariant.Rank {
-	if broken := invariant.Of(verdict); broken != nil {
-		return broken.Rank
-	}
-	return invariant.Spoils
-}
-
-// breachRank is the rank of a breach of the CSI spec.
-func breachRank(verdict string) invariant.Rank {
-	if broken := invariant.Of(verdict); broken != nil {
-		return broken.Rank
-	}
-	return invariant.Breach
-}
-
 // breaches are the breaches of the CSI spec in a run, each kind once.
 func breaches(events []*trace.Event) []scenario.Failure {
 	var all []scenario.Failure
 	for _, e := range events {
-		if e.Kind == trace.Violation && e.Method != "" {
-			all = append(all, scenario.Failure{Verdict: e.Message, Hint: contract.Advice(e.Message), Spec: section(e), About: e})
+		if v, judged := verdict.OfEvent(e.Detail, e.Message); judged && e.Kind == trace.Violation && e.Method != "" {
+			all = append(all, scenario.Failure{Verdict: v, Hint: contract.Advice(v), Spec: contract.Section(e.Method), About: e})
 		}
 	}
 	return all
 }
-
-// section is the address of the CSI spec's section about a call.
-func section(call *trace.Event) string { return contract.Violation{Method: call.Method}.Section() }
 
 // refusal is the last call that a driver refused by itself and has not done since; nil
 // if there is none. What should be gone waits for calls that undo something only.
@@ -133,7 +109,7 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 	down := callsWhileDown(events)
 	for _, e := range slices.Backward(events) {
 		switch {
-		case e.Kind != trace.Call || calls.IsAsking(e), down[e]:
+		case e.Kind != trace.Call || patterns.IsAsking(e), down[e]:
 		case e.Code == "":
 			done[e.Method] = true
 		case gone && ledger.Makes(e):
@@ -155,10 +131,8 @@ func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 				calls[e] = true
 			}
 		case trace.FaultFired:
-			about, is := strings.CutPrefix(e.Message, "driver ")
-			driver, _, _ := strings.Cut(about, " ")
-			if driver = strings.TrimSuffix(driver, ","); is {
-				killed[plugin{e.Cluster, driver, e.Node}] = strings.HasSuffix(about, " killed")
+			if t, is := e.Detail.(trace.Transition); is && t.Part == trace.Plugin {
+				killed[plugin{e.Cluster, t.Driver, e.Node}] = t.Verb == trace.Killed
 			}
 		}
 	}
@@ -171,8 +145,8 @@ func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 	if call.Code != codes.FailedPrecondition.String() {
 		return false
 	}
-	before := invariant.New()
-	before.OnBreach, before.OnDisorder = func(*trace.Event, contract.Violation) {}, func(*trace.Event, string) {}
+	before, ignore := calls.New(), func(*trace.Event, verdict.Verdict) {}
+	before.OnBreach, before.OnDisorder = ignore, ignore
 	before.InUse = func(_, _, _ string) bool { return true }
 	for _, e := range events {
 		if e == call {
@@ -217,8 +191,13 @@ func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 
 // refused is the failure of a wait, described by the call that stands in the way.
 func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
-	f.Verdict = fmt.Sprintf("%s fails for good: %s: %s", path.Base(call.Method), call.Code, firstLine(call.Message))
-	f.Got, f.Hint, f.Spec = firstLine(f.Got), "", section(call)
+	message := firstLine(call.Message)
+	f.Verdict = contract.Broken(call.Method, contract.FailsForGood, verdict.Say("%s: %s", verdict.Kept(call.Code), verdict.Quoted(message)))
+	if strings.Contains(call.Method, ".") { // CSI-Addons: the CSI spec says nothing about its errors
+		f.Verdict.Breaks = ""
+	}
+	f.Verdict.Code, f.Verdict.Found, f.Verdict.Event = call.Code, []string{message}, call.Seq
+	f.Got, f.Hint, f.Spec = firstLine(f.Got), "", contract.Section(call.Method)
 	return f
 }
 

@@ -6,48 +6,46 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/internal/defect"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
-
-// A defect has one name, whichever pod, volume, time, path or pointer its verdict has.
-func TestTheNameOfAFindingIsThatOfItsDefect(t *testing.T) {
-	for verdict, name := range map[string]string{
-		"NodeStageVolume is not idempotent: OK, then Internal (volume vol-3c5fd5bd is staged at /var/lib/kubelet/x/globalmount already)": "NodeStageVolume is not idempotent: OK, then Internal",
-		"CreateVolume is not idempotent: volume vol-0001, then vol-0002":                                                                 "CreateVolume is not idempotent: volume … then …",
-		"NodePublishVolume is not idempotent: 1 mount, then 2":                                                                           "NodePublishVolume is not idempotent: … mount, then …",
-		"NodeUnpublishVolume has no effect: 1 mounted still: of /mock/a/pvc-1 at /var/lib/kubelet/pods/b/mount":                          "NodeUnpublishVolume has no effect: … mounted still: of … at …",
-		"timed out waiting for the condition: pod web-3 gone (after 10m0s of cluster time)":                                              "timed out waiting for the condition: pod … gone",
-		"CreateVolume fails for good: Internal: open &{{0x3b88477f0c80 [1 2]}}: no space":                                                "CreateVolume fails for good: Internal: open …: no space",
-		"NodePublishVolume fails for good: Internal: mount \"a b\" failed at 2026-11-22T18:00:00Z after 1.5s: exit status 32":            "NodePublishVolume fails for good: Internal: mount … failed at … after …: exit status …",
-		`CreateVolume logs a secret: d-node-a-1.log has the value of key: name:pvc-0001 secrets:{"key":"***redacted***"} zone:b`:         "CreateVolume logs a secret …",
-		"left behind: mount /var/lib/x/globalmount on node-a: made by NodeStageVolume at 10.1 s (step 4: wait pod web, phase Running), should have gone with NodeUnstageVolume at 11.1 s (step 6: wait pod web, gone true), which answered OK (and 1 more)": "left behind: mount of NodeStageVolume, in spite of NodeUnstageVolume",
-		"left behind: volume vol-0001 (of driver mock.csi.csisim.dev, has no PersistentVolume): made by CreateVolume at 1 s, should have gone with DeleteVolume, which never came":                                                                          "left behind: volume of CreateVolume, without DeleteVolume",
-		"driver died: driver x.csi.example.com on node-2 in NodeStageVolume: panic: no backend for volume vol-3c5f (exit status 2) (and 1 more)":                                                                                                            "driver died: driver … in NodeStageVolume: panic: no backend for volume …",
-		"data lost: pod default/second does not find its data on pvc-1 (and 2 more)":                                                                                                                                                                        "data lost: pod … does not find its data on …",
-	} {
-		assert.Equal(t, name, defect.NameOf(verdict), verdict)
-	}
-}
 
 func trialOf(name string, findings ...Finding) []Finding {
 	group, title, _ := strings.Cut(name, "/")
 	for i := range findings {
-		findings[i].Name = defect.NameOf(findings[i].Verdict)
 		findings[i].Shown = []Outcome{{Trial: &Trial{Group: group, Title: title}}}
 	}
 	return findings
 }
 
-// The two forms of one defect have one name.
+// idempotence and refusal are the two forms of a call that fails when it is repeated.
+func idempotence(words string) Finding {
+	first := contract.Outcome{}
+	second := contract.Outcome{Err: status.Error(codes.Internal, words)}
+	return Finding{Verdict: contract.CheckRepeat("Node/NodeStageVolume", first, second)[0], rank: verdict.Breach}
+}
+
+func failing(words string) Finding {
+	call := trace.Entry{Kind: trace.Call, Method: "Node/NodeStageVolume", Code: "Internal", Message: words}.Event()
+	return Finding{Verdict: refused(scenario.Failure{}, call).Verdict, rank: verdict.Refuses}
+}
+
+// Given a defect in two forms, then both have one name.
 func TestFormsOfADefectAreUnited(t *testing.T) {
+	unstage := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnstageVolume", Response: &csi.NodeUnstageVolumeResponse{}}.Event()
+	left := ledger.Entry{Kind: ledger.Mount, Name: "/x", Node: "node-a", Undo: "NodeUnstageVolume", Undone: &ledger.Deed{Event: unstage}}
+	mounted := contract.CheckEffect("Node/NodeUnstageVolume", &csi.NodeUnstageVolumeRequest{}, contract.Outcome{Mounts: []string{"x"}})
 	shown := [][]Finding{
-		trialOf("repeated/a", Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal (volume vol-1 is staged already)"}, Finding{Verdict: "NodeUnstageVolume has no effect: 1 mounted still: x", rank: invariant.NoEffect}),
-		trialOf("lost/a", Finding{Verdict: "NodeStageVolume fails for good: Internal: volume vol-7 is staged already", rank: invariant.Refuses}),
-		trialOf("lost/b", Finding{Verdict: "NodeStageVolume fails for good: Internal: disk is full", rank: invariant.Refuses}),
-		trialOf("life/a", Finding{Verdict: "left behind: mount /x on node-a: made by NodeStageVolume at 1 s, should have gone with NodeUnstageVolume at 2 s, which answered OK", rank: invariant.Leaks}),
+		trialOf("repeated/a", idempotence("volume vol-1 is staged already"), Finding{Verdict: mounted[0], rank: verdict.NoEffect}),
+		trialOf("lost/a", failing("volume vol-7 is staged already")),
+		trialOf("lost/b", failing("disk is full")),
+		trialOf("life/a", Finding{Verdict: left.Verdict(), rank: verdict.Leaks}),
 	}
 	unite(shown)
 	assert.Equal(t, shown[0][0].Name, shown[1][0].Name)
@@ -55,11 +53,27 @@ func TestFormsOfADefectAreUnited(t *testing.T) {
 	assert.Equal(t, shown[0][1].Name, shown[3][0].Name)
 }
 
+// Given an error text that quotes the sentences of other verdicts, then it changes no verdict.
+func TestAnErrorTextThatQuotesVerdictsChangesNone(t *testing.T) {
+	for _, words := range []string{
+		"NodeUnstageVolume has no effect: 1 mounted still", "left behind: mount /x, which never came", "data lost: x",
+		"x accepts a contradiction: y", "timed out waiting for the condition: pod web gone",
+	} {
+		f := failing(words)
+		assert.Equal(t, verdict.Answers, f.Breaks, words)
+		assert.Equal(t, contract.FailsForGood, f.Form, words)
+		assert.Equal(t, verdict.Driver, f.Blame(), words)
+		again := idempotence(words)
+		assert.Equal(t, verdict.Idempotent, again.Breaks, words)
+		assert.Equal(t, "NodeStageVolume is not idempotent: OK, then Internal", again.Name, words)
+	}
+}
+
 // What follows from a defect is no finding of its own, unless a trial shows it alone.
 func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
-	breaks := Finding{Verdict: "NodeStageVolume is not idempotent: OK, then Internal", rank: invariant.Breach}
-	waiting := Finding{Verdict: "timed out waiting for the condition: pod web gone", rank: invariant.Waits}
-	assert.Equal(t, map[string]bool{breaks.Verdict: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))
+	breaks := idempotence("no")
+	waiting := Finding{Verdict: verdict.Plain("timed out waiting for the condition: pod web gone"), rank: verdict.Waits}
+	assert.Equal(t, map[string]bool{breaks.Name: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))
 	both := causes([][]Finding{trialOf("a/a", breaks, waiting), trialOf("a/b", waiting)})
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])
 }
@@ -91,18 +105,19 @@ func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 // Given a driver that a fault has killed, when nobody answers at its socket until the run ends, then it has refused nothing. One that lives does, and
 // so does one that was started again.
 func TestADriverThatIsDownRefusesNothing(t *testing.T) {
-	fault := func(node, message string) *trace.Event {
-		return trace.Entry{Kind: trace.FaultFired, Node: node, Message: message}.Event()
+	fault := func(node string, verb trace.Verb) *trace.Event {
+		return trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: verb, Driver: "d"}.Entry(node).Event()
 	}
 	unpublish := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnpublishVolume", Code: "Unavailable", Message: "connection refused"}.Event()
-	killed, started := fault("node-a", "driver d on node-a killed"), fault("node-a", "driver d on node-a started")
+	killed, started := fault("node-a", trace.Killed), fault("node-a", trace.Started)
 	assert.Nil(t, refusal([]*trace.Event{killed, unpublish}, true))
 	assert.Same(t, unpublish, refusal([]*trace.Event{unpublish, killed}, true), "it lived")
 	assert.Same(t, unpublish, refusal([]*trace.Event{killed, started, unpublish}, true), "it lives again")
-	assert.Same(t, unpublish, refusal([]*trace.Event{fault("", "driver d, controller killed"), fault("node-b", "driver d on node-b killed"), unpublish}, true), "others are down")
+	assert.Same(t, unpublish, refusal([]*trace.Event{fault("", trace.Killed), fault("node-b", trace.Killed), unpublish}, true), "others are down")
 	remove := trace.Entry{Kind: trace.Call, Driver: "d", Method: "Controller/DeleteVolume", Code: "Unavailable", Message: "connection refused"}.Event()
-	assert.Nil(t, refusal([]*trace.Event{fault("", "driver d, controller killed"), remove}, true))
-	west := trace.Entry{Kind: trace.FaultFired, Cluster: "west", Node: "node-a", Message: "driver d on node-a in west killed"}.Event()
+	assert.Nil(t, refusal([]*trace.Event{fault("", trace.Killed), remove}, true))
+	west := fault("node-a", trace.Killed)
+	west.Site.Cluster = "west"
 	east := trace.Entry{Kind: trace.Call, Cluster: "east", Driver: "d", Node: "node-a", Method: "Node/NodeUnpublishVolume", Code: "Unavailable"}.Event()
 	assert.Same(t, east, refusal([]*trace.Event{west, east}, true), "that of another cluster is down")
 }

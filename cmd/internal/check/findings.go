@@ -2,11 +2,11 @@ package check
 
 import (
 	"cmp"
+	"path"
 	"slices"
 
-	"github.com/csisim/csisim/internal/defect"
-	"github.com/csisim/csisim/internal/invariant"
-	"github.com/csisim/csisim/internal/world/lazyregexp"
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // Findings are what is wrong, one for each defect, causes first, then by how many trials
@@ -41,7 +41,7 @@ func causes(shown [][]Finding) map[string]bool {
 	names := map[string]bool{}
 	for _, findings := range shown {
 		for i, f := range findings {
-			if i == 0 || f.rank == findings[0].rank || f.rank == invariant.Breach {
+			if i == 0 || f.rank == findings[0].rank || f.rank == verdict.Breach {
 				names[f.Name] = true
 			}
 		}
@@ -90,40 +90,47 @@ func (g *gathering) enterThen(findings []Finding) {
 	}
 }
 
-var (
-	answered = lazyregexp.New(`^(\w+) is not idempotent: OK, then ([A-Z]\w+) \((.*)\)$`)
-	failing  = lazyregexp.New(`^(\w+) fails for good: ([A-Z]\w+): (.*)$`)
-	idle     = lazyregexp.New(`^(\w+) (?:has no effect|leaves what it has to delete): `)
-	spared   = lazyregexp.New(`^left behind: .*, in spite of (\w+)$`)
-)
+// form is a defect as one of its forms shows it: a call that fails, or one that does nothing.
+type form struct{ method, code, words string }
+
+// formOf returns the part that two verdicts on one defect share: the call and, of a call that
+// fails, its code and words.
+func formOf(v verdict.Verdict) (of form, ok bool) {
+	call := path.Base(v.Method)
+	switch {
+	case v.Code != "" && (v.Form == contract.NotIdempotent || v.Form == contract.FailsForGood):
+		return form{call, v.Code, verdict.Plain(v.Found[0]).Name}, true
+	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget:
+		return form{method: call}, true
+	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left although the call came
+		return form{method: v.Undo}, true
+	}
+	return form{}, false
+}
 
 // unite gives one name to the two forms in which a defect shows. A call that is not
-// idempotent: the answer to a repeated call, and a call that was repeated because nobody had
-// heard the answer. A call that does nothing: what it leaves at once, and at the end.
+// idempotent: the answer to a repeated call, and a call that was repeated because its caller got no
+// answer. A call that does nothing: its leftovers at once, and at the end.
 func unite(shown [][]Finding) {
-	names := map[string]string{} // of the defect, by call, code and words
-	key := func(m []string) string { return m[1] + " " + m[2] + " " + defect.NameOf(m[3]) }
-	each := func(f func(*Finding)) {
+	names := map[form]string{}
+	each := func(do func(f *Finding, of form, direct bool)) {
 		for _, findings := range shown {
 			for i := range findings {
-				f(&findings[i])
+				if of, ok := formOf(findings[i].Verdict); ok {
+					v := findings[i].Verdict
+					do(&findings[i], of, v.Form != contract.FailsForGood && v.Kind == "")
+				}
 			}
 		}
 	}
-	each(func(f *Finding) {
-		if m := answered().FindStringSubmatch(f.Verdict); m != nil {
-			names[key(m)] = f.Name
-		}
-		if m := idle().FindStringSubmatch(f.Verdict); m != nil {
-			names[m[1]] = f.Name
+	each(func(f *Finding, of form, direct bool) {
+		if direct {
+			names[of] = f.Name
 		}
 	})
-	each(func(f *Finding) {
-		if m := failing().FindStringSubmatch(f.Verdict); m != nil && names[key(m)] != "" {
-			f.Name = names[key(m)]
-		}
-		if m := spared().FindStringSubmatch(f.Name); m != nil && names[m[1]] != "" {
-			f.Name = names[m[1]]
+	each(func(f *Finding, of form, direct bool) {
+		if name := names[of]; !direct && name != "" {
+			f.Name = name
 		}
 	})
 }

@@ -207,7 +207,7 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 			assert.Empty(t, verdicts(card))
 			assert.Equal(t, check.Totals{Passed: 1}, counted(card))
 			require.Len(t, card.Remarks(), 1)
-			assert.Contains(t, card.Remarks()[0].Verdict, remark)
+			assert.Contains(t, card.Remarks()[0].Text, remark)
 			card = checked(t, hostdir(program, name), check.RunOptions{WorkDir: workDir(t), Strict: true}, "repeated/read-only")
 			assert.Contains(t, verdicts(card), remark)
 			assert.Empty(t, card.Remarks())
@@ -225,7 +225,7 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 	card := checked(t, ignoring, check.RunOptions{WorkDir: workDir(t)}, trial)
 	assert.Empty(t, verdicts(card))
 	require.Len(t, card.Remarks(), 1)
-	assert.Contains(t, card.Remarks()[0].Verdict, remark)
+	assert.Contains(t, card.Remarks()[0].Text, remark)
 	assert.Contains(t, verdicts(checked(t, ignoring, check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)), remark)
 
 	sound := checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)

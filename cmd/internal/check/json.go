@@ -78,14 +78,14 @@ func (c *Card) JSON(w io.Writer) error {
 	}
 	found := c.Findings()
 	for _, f := range found {
-		one := jsonFinding{Name: f.Name, Known: f.Known, Verdict: f.Verdict, Then: f.Then, Replay: c.replayOf(f)}
+		one := jsonFinding{Name: f.Name, Known: f.Known, Verdict: f.Text, Then: f.Then, Replay: c.replayOf(f)}
 		for _, o := range f.Shown {
 			one.ShownBy = append(one.ShownBy, o.Name())
 		}
 		card.Findings = append(card.Findings, one)
 	}
 	for _, r := range c.Remarks() {
-		note := jsonNote{Name: r.Name, Verdict: r.Verdict}
+		note := jsonNote{Name: r.Name, Verdict: r.Text}
 		for _, o := range r.Shown {
 			note.ShownBy = append(note.ShownBy, o.Name())
 		}
@@ -123,7 +123,7 @@ func (c *Card) jsonTrial(o Outcome, found []Finding) jsonTrial {
 	}
 	for _, f := range shownBy(o) {
 		t.Failures = append(t.Failures, jsonFailure{
-			Verdict: f.Verdict, Expected: f.Failure.Expected, Got: f.Failure.Got, Hint: f.Failure.Hint, Spec: f.Failure.Spec,
+			Verdict: f.Text, Expected: f.Failure.Expected, Got: f.Failure.Got, Hint: f.Failure.Hint, Spec: f.Failure.Spec,
 		})
 	}
 	if o.Search != nil {

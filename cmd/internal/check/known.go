@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // Known is a baseline: findings that a driver is known for and that fail no check.
@@ -45,7 +46,11 @@ func (k *Known) has(name string) bool {
 	return k != nil && slices.ContainsFunc(k.Findings, func(f KnownFinding) bool { return f.is(name) })
 }
 
-func (f KnownFinding) is(name string) bool { return f.Name == name || partial.Wildcard(f.Name, name) }
+// is reports whether the finding has the name. Files of earlier versions have names with fewer
+// words, so the general forms of both names may be equal instead.
+func (f KnownFinding) is(name string) bool {
+	return f.Name == name || partial.Wildcard(f.Name, name) || verdict.Plain(f.Name).Name == verdict.Plain(name).Name
+}
 
 // Gone are the known findings that nothing shows any more, although some of their trials
 // were tried.

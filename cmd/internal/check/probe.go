@@ -346,7 +346,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	text := "the driver does not " + e.Doing
-	if e.Failure.Verdict != "" {
+	if !e.Failure.Verdict.IsZero() {
 		text += "\n" + e.Failure.Text(e.Names)
 	}
 	return text

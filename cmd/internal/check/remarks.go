@@ -5,18 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Remark is what the CSI spec asks of the driver and nothing in Kubernetes depends on.
 type Remark struct {
-	// Name is the same in every run that finds it.
-	Name string
-	// Verdict is how the first trial shows it.
-	Verdict string
-	Shown   []Outcome
+	// Verdict is that of the first trial that shows it.
+	verdict.Verdict
+	Shown []Outcome
 }
 
 // Remarks are those of all trials, one for each kind, in the order of the card.
@@ -27,13 +25,13 @@ func (c *Card) Remarks() []Remark {
 			continue
 		}
 		for _, e := range o.Result.Trace {
-			if e.Kind != trace.Remark {
+			v, judged := verdict.OfEvent(e.Detail, e.Message)
+			if e.Kind != trace.Remark || !judged {
 				continue
 			}
-			name := defect.NameOf(e.Message)
-			i := slices.IndexFunc(all, func(r Remark) bool { return r.Name == name })
+			i := slices.IndexFunc(all, func(r Remark) bool { return r.Name == v.Name })
 			if i < 0 {
-				all = append(all, Remark{Name: name, Verdict: e.Message})
+				all = append(all, Remark{Verdict: v})
 				i = len(all) - 1
 			}
 			if !slices.ContainsFunc(all[i].Shown, func(other Outcome) bool { return other.Name() == o.Name() }) {
@@ -47,7 +45,7 @@ func (c *Card) Remarks() []Remark {
 // remarks are notes: no trial fails for them.
 func (p *page) remarks(c *Card) {
 	for _, r := range c.Remarks() {
-		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Verdict))
+		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Text))
 		for _, row := range [][2]string{
 			{"shown by", namesOf(r.Shown)}, {"why", contract.Advice(r.Verdict)}, {"strict", "--strict makes it a failure"},
 		} {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
@@ -24,7 +24,7 @@ type Searched struct {
 type Found struct {
 	// Finding is as the shortest run shows it, of which Result is the result, and Blame whose doing it is.
 	Finding Finding
-	Blame   invariant.Blame
+	Blame   verdict.Blame
 	Result  *scenario.Result
 	// Choices are what that run takes, in words, and Replay the command that makes it again.
 	Choices []string
@@ -37,12 +37,12 @@ type Found struct {
 
 // hazards are those for which Kubernetes is to blame: under the same faults real clusters may do the same.
 func (s *Searched) hazards() []Found {
-	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == invariant.Driver })
+	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == verdict.Driver })
 }
 
 // OfDriver is the first for which the driver is to blame; nil if none is.
 func (s *Searched) OfDriver() *Found {
-	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == invariant.Driver }); i >= 0 {
+	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == verdict.Driver }); i >= 0 {
 		return &s.Found[i]
 	}
 	return nil
@@ -52,7 +52,7 @@ func (s *Searched) OfDriver() *Found {
 func (s *Searched) shown(o Outcome) []Finding {
 	var all []Finding
 	for _, found := range s.Found {
-		if found.Blame != invariant.Driver {
+		if found.Blame != verdict.Driver {
 			continue
 		}
 		f := found.Finding

@@ -170,8 +170,8 @@ func (p *page) findings(c *Card, found []Finding) {
 			fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, headline(f.Name)))
 		}
 		verdict := ""
-		if f.Verdict != f.Name {
-			verdict = headline(f.Verdict)
+		if f.Text != f.Name {
+			verdict = headline(f.Text)
 		}
 		for _, row := range [][2]string{
 			{"found", verdict}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},

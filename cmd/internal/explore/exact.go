@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -74,9 +74,9 @@ func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 	left := ""
 	for _, other := range check.Shown(result) {
 		switch blame := other.Blame(); {
-		case blame == invariant.Kubernetes && brokenBy(other.Verdict) != invariant.Progress:
-			left = cmp.Or(left, other.Verdict)
-		case blame != invariant.Scenario:
+		case blame == verdict.Kubernetes && !other.Is(verdict.Progress):
+			left = cmp.Or(left, other.Text)
+		case blame != verdict.Scenario:
 			return
 		}
 	}
@@ -106,7 +106,7 @@ func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 
 // judgeEnd finds out whether a scenario ends before somebody whom a fault made fail tries again: with ten minutes more nothing is wrong then.
 func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
-	if f.Blame != invariant.Kubernetes || brokenBy(f.Verdict) != invariant.AskedAgain {
+	if f.Blame != verdict.Kubernetes || !f.Is(verdict.AskedAgain) {
 		return
 	}
 	text := s.textOf(f)
@@ -120,4 +120,4 @@ func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
 }
 
 // blameScenario says that nothing is wrong: the scenario expects too much.
-func (f *Finding) blameScenario() { f.Blame, f.Hazards, f.Never = invariant.Scenario, nil, false }
+func (f *Finding) blameScenario() { f.Blame, f.Hazards, f.Never = verdict.Scenario, nil, false }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
@@ -19,7 +19,7 @@ import (
 // exactly.
 func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/replication-destination.yaml", fault.Lost, "'destination info pending retrieval'")
-	assert.Equal(t, invariant.Scenario, f.Blame)
+	assert.Equal(t, verdict.Scenario, f.Blame)
 	assert.False(t, f.Never)
 	assert.False(t, f.Fails())
 }
@@ -28,11 +28,11 @@ func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 // something behind, as a provisioner that dies before it has written its volume does, then that is what is wrong.
 func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 	f := findIn(t, "../../../scenarios/facts/claim-deleted-in-create.yaml", fault.API, "DeleteVolume")
-	assert.Equal(t, invariant.Scenario, f.Blame)
+	assert.Equal(t, verdict.Scenario, f.Blame)
 	assert.False(t, f.Fails())
 
 	f = findIn(t, "../../../scenarios/delete-while-provisioned.yaml", fault.Crashed, "DeleteVolume, code OK")
-	assert.Equal(t, invariant.Kubernetes, f.Blame)
+	assert.Equal(t, verdict.Kubernetes, f.Blame)
 	assert.Contains(t, f.Left, "left behind: volume vol-0001")
 	assert.False(t, f.Fails())
 }
@@ -41,7 +41,7 @@ func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 // A-RS-3 A-EKR-1
 func TestAJobThatHasEndedStaysAsItIs(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/key-rotation.yaml", fault.Lost, "object.status.retries == 1")
-	assert.Equal(t, invariant.Kubernetes, f.Blame)
+	assert.Equal(t, verdict.Kubernetes, f.Blame)
 	assert.True(t, f.Never)
 	require.NotEmpty(t, f.Hazards)
 	assert.Equal(t, []string{"A-RS-3", "A-EKR-1"}, f.Hazards[len(f.Hazards)-1].Rules)
@@ -58,13 +58,13 @@ func TestWhatStaysIsNotExpectedTooExactly(t *testing.T) {
 	f := findWith(t, mistake{want: "timed out waiting for the condition: pod … such that object.status.phase == 'Running'", scenario: "lifecycle"}, []byte(text), o)
 	s := &Search{options: o, file: fileOf("lifecycle"), text: []byte(text)}
 	s.waitLonger(context.Background(), f)
-	assert.Equal(t, invariant.Kubernetes, f.Blame)
+	assert.Equal(t, verdict.Kubernetes, f.Blame)
 	assert.True(t, f.Never)
 	assert.True(t, f.Fails())
 }
 
 // findIn is the finding of a scenario's search for one kind of fault whose verdict has a text.
-func findIn(t *testing.T, file string, happens fault.Kind, verdict string) *Finding {
+func findIn(t *testing.T, file string, happens fault.Kind, words string) *Finding {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func findIn(t *testing.T, file string, happens fault.Kind, verdict string) *Find
 	o.Space.Kinds = []fault.Kind{happens}
 	s, err := Of(context.Background(), file, text, o)
 	require.NoError(t, err)
-	i := slices.IndexFunc(s.Findings, func(f *Finding) bool { return strings.Contains(f.Verdict, verdict) })
-	require.GreaterOrEqual(t, i, 0, "%s is not among %v", verdict, namesOf(s.Findings))
+	i := slices.IndexFunc(s.Findings, func(f *Finding) bool { return strings.Contains(f.Text, words) })
+	require.GreaterOrEqual(t, i, 0, "%s is not among %v", words, namesOf(s.Findings))
 	return s.Findings[i]
 }

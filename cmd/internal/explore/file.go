@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/defect"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // File is a finding and all that the run that shows it takes.
@@ -48,7 +48,7 @@ func (s *Search) FileOf(f *Finding, dir string) (file *File, reduced []byte, err
 	}
 	return &File{
 		Head: headOf(path, text, space), Kind: "Replay",
-		Finding: f.Name, Verdict: f.Verdict, Found: f.Found, Choices: f.Choices,
+		Finding: f.Name, Verdict: f.Text, Found: f.Found, Choices: f.Choices,
 	}, reduced, nil
 }
 
@@ -68,7 +68,7 @@ func relative(dir, file string) (string, error) {
 
 // NameOf is the name of the file of a finding.
 func (s *Search) NameOf(f *Finding) string {
-	return strings.ReplaceAll(s.subject.scenario.Name, "/", "-") + "-" + defect.FileName(f.Name) + Extension
+	return strings.ReplaceAll(s.subject.scenario.Name, "/", "-") + "-" + verdict.FileName(f.Name) + Extension
 }
 
 // Text is the file as it is written.

@@ -9,7 +9,9 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/blame"
+	"github.com/csisim/csisim/internal/judge/calls"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -17,14 +19,14 @@ import (
 type Finding struct {
 	*explore.Finding
 	// Blame is whose doing it is, and Story what happened in the shrunk run, in order; they are known when the search is over.
-	Blame invariant.Blame
+	Blame verdict.Blame
 	Story []*trace.Event
 	// Scenario is the text of a smaller scenario that shows it, with so many Steps; nil if there is none.
 	Scenario []byte
 	Steps    int
 	// Hazards are those of Kubernetes that befell the shrunk run, and Late is how long what never came about in it takes, if it comes
 	// about when it is waited for longer; 0 if not.
-	Hazards []*invariant.Hazard
+	Hazards []*blame.Hazard
 	Late    time.Duration
 	// Never says that it does not come about then, either.
 	Never bool
@@ -43,7 +45,9 @@ type shown struct {
 // shownBy is what a run shows, causes first.
 func shownBy(result *scenario.Result) (all []explore.Shown) {
 	for _, f := range check.Shown(result) {
-		all = append(all, explore.Shown{Name: nameOf(f, result), Verdict: f.Verdict, More: shown{f, result}})
+		v := f.Verdict
+		v.Name = nameOf(f, result)
+		all = append(all, explore.Shown{Verdict: v, More: shown{f, result}})
 	}
 	return all
 }
@@ -51,7 +55,7 @@ func shownBy(result *scenario.Result) (all []explore.Shown) {
 // complete stands for what a run that was made elsewhere has shown, and none in this process again: a verdict that has no story.
 func (f *Finding) complete(calm *scenario.Result) {
 	if f.More == nil {
-		f.More = shown{check.Finding{Name: f.Name, Verdict: f.Verdict}, calm}
+		f.More = shown{check.Finding{Verdict: f.Verdict}, calm}
 	}
 }
 
@@ -71,39 +75,39 @@ func (f *Finding) show(result *scenario.Result) {
 func (f *Finding) explain() {
 	by := f.More.(shown)
 	f.Story = storyOf(by.result, &by.finding)
-	if f.Blame = f.blame(); f.Blame == invariant.Kubernetes {
-		f.Hazards = invariant.Hazards(by.result.Trace, by.result.VirtualTime)
+	if f.Blame = f.blame(); f.Blame == verdict.Kubernetes {
+		f.Hazards = blame.Hazards(by.result.Trace, by.result.VirtualTime)
 	}
 }
 
 // blame says whose doing a finding is.
-func (f *Finding) blame() invariant.Blame {
+func (f *Finding) blame() verdict.Blame {
 	by := f.More.(shown)
-	if slices.ContainsFunc(f.Choices, isBelated) && !slices.Contains([]string{"alive", "answers", "locks", "sizes"}, brokenBy(f.Verdict)) {
-		return invariant.Kubernetes
+	if slices.ContainsFunc(f.Choices, isBelated) && !f.Is(verdict.Alive, verdict.Answers, verdict.Locks, verdict.Sizes) {
+		return verdict.Kubernetes
 	}
 	if slices.ContainsFunc(f.Choices, isUsers) && !by.finding.IsOfDriverAlone() {
-		return invariant.User
+		return verdict.User
 	}
 	return by.finding.Blame()
 }
 
 // Fails reports whether something is wrong: it is neither a hazard that is known of Kubernetes, nor what the scenario expects too exactly.
 func (f *Finding) Fails() bool {
-	return f.Blame == invariant.Driver || f.Blame == invariant.Own || f.IsUnexplained()
+	return f.Blame == verdict.Driver || f.Blame == verdict.Own || f.IsUnexplained()
 }
 
 // IsUnexplained reports whether the driver is not to blame, and nothing that Kubernetes is known to do explains it: what never comes
 // about, calls that nobody makes again, calls in an order that Kubernetes rules out, and those without what they are to be given.
 func (f *Finding) IsUnexplained() bool {
-	if f.Blame != invariant.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
+	if f.Blame != verdict.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
 		return false
 	}
-	if strings.HasPrefix(f.Verdict, invariant.OutOfOrder) || strings.HasPrefix(f.Verdict, invariant.WrongRequest) {
+	if f.Form == calls.OutOfOrder || f.Form == calls.WrongRequest {
 		return true
 	}
-	known := slices.ContainsFunc(f.Hazards, func(h *invariant.Hazard) bool { return h.ForGood })
-	return !known && (f.Never || brokenBy(f.Verdict) == invariant.AskedAgain)
+	known := slices.ContainsFunc(f.Hazards, func(h *blame.Hazard) bool { return h.ForGood })
+	return !known && (f.Never || f.Is(verdict.AskedAgain))
 }
 
 // OfRun is the finding as the run shows it with the fewest choices.
@@ -115,14 +119,6 @@ func (f *Finding) OfRun() check.Finding {
 
 // isBelated reports whether a choice lets a call take effect when its caller has gone on.
 func isBelated(c explore.Choice) bool { return c.Takes == fault.Belatedly }
-
-// brokenBy is the name of the invariant that a verdict breaks; empty for none.
-func brokenBy(verdict string) string {
-	if in := invariant.Of(verdict); in != nil {
-		return in.Name
-	}
-	return ""
-}
 
 // isUsers reports whether a choice is something that a user or an administrator does.
 func isUsers(c explore.Choice) bool { return fault.IsUsers(c.Takes) }
@@ -151,7 +147,7 @@ func nameOf(f check.Finding, result *scenario.Result) string {
 func unite(findings []*Finding) []*Finding {
 	forms := make([]check.Finding, len(findings))
 	for i, f := range findings {
-		forms[i] = check.Finding{Name: f.Name, Verdict: f.Verdict}
+		forms[i] = check.Finding{Verdict: f.Verdict}
 	}
 	check.Unite(forms)
 	var united []*Finding

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
@@ -55,12 +55,12 @@ func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, soundRuns, sound.Runs)
 			for _, f := range sound.Findings {
-				assert.NotEqual(t, invariant.Driver, f.Blame, "%s with %v", f.Verdict, f.Choices)
+				assert.NotEqual(t, verdict.Driver, f.Blame, "%s with %v", f.Verdict, f.Choices)
 			}
 
 			f := findWith(t, m.mistake, m.plant(t), o)
 			assert.True(t, slices.ContainsFunc(f.Choices, func(c explore.Choice) bool { return c.Takes == m.takes }), "with such a fault: %v", f.Choices)
-			assert.Equal(t, m.own == 0, f.Blame == invariant.Driver)
+			assert.Equal(t, m.own == 0, f.Blame == verdict.Driver)
 		})
 	}
 }

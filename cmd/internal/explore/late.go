@@ -7,7 +7,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // patience is how much longer a run waits that is made to see whether something comes late, or never.
@@ -15,7 +15,7 @@ const patience = time.Hour
 
 // waitLonger makes the shrunk run of what never came about again, and notes how long it takes, or that it never does.
 func (s *Search) waitLonger(ctx context.Context, f *Finding) {
-	if f.Blame != invariant.Kubernetes || brokenBy(f.Verdict) != invariant.Progress {
+	if f.Blame != verdict.Kubernetes || !f.Is(verdict.Progress) {
 		return
 	}
 	text, o := s.textOf(f), s.options
@@ -38,7 +38,7 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	if f.Never {
 		f.blameBy(longer)
 	}
-	if f.Never && f.Blame == invariant.Kubernetes {
+	if f.Never && f.Blame == verdict.Kubernetes {
 		s.judgeWait(ctx, f, text, failed)
 	}
 }
@@ -54,8 +54,8 @@ func (s *Search) textOf(f *Finding) string {
 // blameBy blames the driver if the run that waited longer does: what is tried again and again may need more time to fail for good.
 func (f *Finding) blameBy(longer *scenario.Result) {
 	shown := check.Shown(longer)
-	ofDriver := func(other check.Finding) bool { return other.Name != f.Name && other.Blame() == invariant.Driver }
+	ofDriver := func(other check.Finding) bool { return other.Name != f.Name && other.Blame() == verdict.Driver }
 	if i := slices.IndexFunc(shown, ofDriver); i >= 0 {
-		f.Blame, f.Hazards, f.Instead = invariant.Driver, nil, shown[i].Verdict
+		f.Blame, f.Hazards, f.Instead = verdict.Driver, nil, shown[i].Text
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/blame"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
@@ -38,7 +39,7 @@ func found(t *testing.T, text string, runs int) *Finding {
 func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
 	f := found(t, text, 200)
-	assert.Equal(t, invariant.Kubernetes, f.Blame)
+	assert.Equal(t, verdict.Kubernetes, f.Blame)
 	assert.Greater(t, f.Late, 5*time.Minute)
 	assert.Less(t, f.Late, 20*time.Minute)
 	assert.False(t, f.Fails())
@@ -48,7 +49,7 @@ func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	}
 	assert.Equal(t, []string{"C-ADC-6", "C-ADC-40", "K-ATT-2", "C-ATT-3", "C-GEN-6", "K-OP-3"}, rules)
 	calm := rerun(t, "lifecycle", []byte(text), kernel.Calm{})
-	assert.Empty(t, invariant.Hazards(calm.Trace, calm.VirtualTime), "none befalls a calm run")
+	assert.Empty(t, blame.Hazards(calm.Trace, calm.VirtualTime), "none befalls a calm run")
 }
 
 // Given a kubelet that does not write a status again which the API server has not taken, when a pod is never seen to run for it, then that
@@ -78,7 +79,7 @@ func TestADriverIsToBlameForWhatALongerRunShows(t *testing.T) {
 	assert.Equal(t, "timed out waiting for the condition: pod … in phase Running", f.Name)
 	assert.True(t, f.Never)
 	assert.Zero(t, f.Late)
-	assert.Equal(t, invariant.Driver, f.Blame)
+	assert.Equal(t, verdict.Driver, f.Blame)
 	assert.Contains(t, f.Instead, "ControllerPublishVolume fails for good: Internal: volume ")
 	assert.True(t, f.Fails())
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
@@ -59,7 +59,7 @@ func TestAProgramIsDisturbedHalfway(t *testing.T) {
 			require.NoError(t, err)
 			require.NotEmpty(t, s.Findings)
 			for _, f := range s.Findings {
-				assert.Equal(t, invariant.Driver, f.Blame, f.Verdict)
+				assert.Equal(t, verdict.Driver, f.Blame, f.Verdict)
 				assert.Equal(t, []string{takes}, takenBy(f.Choices), f.Verdict)
 			}
 		})

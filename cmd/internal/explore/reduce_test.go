@@ -9,7 +9,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // Of the life of a volume, a finding keeps the steps that it takes, and one node.
@@ -43,12 +43,12 @@ func TestWhatAUserDoesIsNoDriversFault(t *testing.T) {
 	o := usual(30)
 	o.Space.Kinds = []fault.Kind{fault.User}
 	for _, f := range search(t, "lifecycle", o).Findings {
-		assert.Contains(t, []invariant.Blame{invariant.User, invariant.Kubernetes}, f.Blame, f.Name)
+		assert.Contains(t, []verdict.Blame{verdict.User, verdict.Kubernetes}, f.Blame, f.Name)
 	}
 	found := search(t, "lifecycle", o, "unpublish-not-idempotent")
 	for _, f := range found.Findings {
 		if strings.Contains(f.Name, "is not idempotent") {
-			assert.Equal(t, invariant.Driver, f.Blame)
+			assert.Equal(t, verdict.Driver, f.Blame)
 		}
 	}
 }

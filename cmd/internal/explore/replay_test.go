@@ -11,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // lost is the one choice under which attach-not-idempotent shows.
@@ -55,7 +56,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 
 func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
 	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
-	file, _, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Name: "n: …", Verdict: "v"}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
+	file, _, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Verdict: verdict.Verdict{Name: "n: …", Text: "v"}}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
 	require.NoError(t, err)
 	assert.Equal(t, "lifecycle.yaml", file.Scenario)
 	text, err := file.Text()

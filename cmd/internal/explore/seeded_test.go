@@ -10,7 +10,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/explore"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
@@ -112,7 +112,7 @@ func TestMistakesThatNoCalmRunShowsAreFoundShrunkAndReplayed(t *testing.T) {
 			t.Logf("%s, %d runs, %d choices of %d: %s", f.Found, f.Runs, len(f.Choices), f.Before, f.Verdict)
 			assert.LessOrEqual(t, len(f.Choices), shortStory, f.Name)
 			if m.own == 0 {
-				assert.Equal(t, invariant.Driver, f.Blame, f.Name)
+				assert.Equal(t, verdict.Driver, f.Blame, f.Name)
 			}
 			searched := &Search{options: usual(1), file: fileOf(m.scenario), text: text}
 			searched.waitLonger(context.Background(), f)

@@ -88,7 +88,7 @@ func TestFaultyDriversAreCaughtWithTheRightBlame(t *testing.T) {
 			result := runBroken(t, "programs/"+c.file, c.broken)
 			var verdicts []string
 			for _, f := range result.Failures {
-				verdicts = append(verdicts, f.Verdict)
+				verdicts = append(verdicts, f.Verdict.Text)
 				if len(f.Got) > 0 {
 					verdicts = append(verdicts, strings.Split(f.Got, "\n")...)
 				}
@@ -131,7 +131,7 @@ func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
 	require.NoError(t, err)
 	require.NotEmpty(t, result.Failures)
-	assert.Contains(t, result.Failures[0].Verdict+result.Failures[0].Got,
+	assert.Contains(t, result.Failures[0].Verdict.Text+result.Failures[0].Got,
 		"driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: killed by csisim: it had more memory than the 64 MiB that it may have")
 	took := func(u sim.Usage) bool {
 		return u.Plugin == "driver hostdir.csi.csisim.dev on node-a" && u.Memory > 64<<20
@@ -178,5 +178,5 @@ func TestADriverThatDiesIsRestartedLikeAContainer(t *testing.T) {
 	assert.Equal(t, []time.Duration{0, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second}, delays[:6])
 	require.Len(t, result.Failures, 2)
 	assert.Contains(t, result.Failures[0].Got, "-node-a-1.log:\n  panic: no backend for volume")
-	assert.Contains(t, result.Failures[1].Verdict, "timed out waiting for the condition")
+	assert.Contains(t, result.Failures[1].Verdict.Text, "timed out waiting for the condition")
 }

@@ -141,7 +141,7 @@ func runDeployed(t *testing.T, mounts, volumes, steps, broken string) *scenario.
 func verdictsOf(result *scenario.Result) string {
 	var verdicts []string
 	for _, f := range result.Failures {
-		verdicts = append(verdicts, f.Verdict, f.Got)
+		verdicts = append(verdicts, f.Verdict.Text, f.Got)
 	}
 	return strings.Join(verdicts, "\n")
 }

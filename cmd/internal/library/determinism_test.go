@@ -99,13 +99,13 @@ func again(t *testing.T, file string, seed uint64) outcome {
 	}
 	for _, f := range result.Failures {
 		switch {
-		case !strings.HasPrefix(f.Verdict, "the second run"):
-		case strings.HasSuffix(f.Verdict, "is up to the real clock"):
-			t.Log(f.Verdict + "\n" + f.Got)
+		case !strings.HasPrefix(f.Verdict.Text, "the second run"):
+		case strings.HasSuffix(f.Verdict.Text, "is up to the real clock"):
+			t.Log(f.Verdict.Text + "\n" + f.Got)
 			return clockDecided
 		default:
-			t.Error(f.Verdict + "\n" + f.Got)
-			if strings.Contains(f.Verdict, "the driver did not do the same twice") {
+			t.Error(f.Verdict.Text + "\n" + f.Got)
+			if strings.Contains(f.Verdict.Text, "the driver did not do the same twice") {
 				return driverDiffers
 			}
 			return differs
@@ -152,7 +152,7 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true})
 	require.NoError(t, err)
 	last := result.Failures[len(result.Failures)-1]
-	require.Contains(t, last.Verdict, "the second run was not like the first: the driver did not do the same twice, csisim did")
+	require.Contains(t, last.Verdict.Text, "the second run was not like the first: the driver did not do the same twice, csisim did")
 	require.Contains(t, last.Got, "answer of driver hostdir.csi.csisim.dev on node-a to Node/NodeGetInfo: {")
 }
 
@@ -187,5 +187,5 @@ func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true})
 	require.NoError(t, err)
 	last := result.Failures[len(result.Failures)-1]
-	require.Contains(t, last.Verdict, "CreateVolume overlap: which one the driver takes first is up to the real clock")
+	require.Contains(t, last.Verdict.Text, "CreateVolume overlap: which one the driver takes first is up to the real clock")
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // blamed are those to blame, in words.
-var blamed = map[invariant.Blame]string{
-	invariant.Driver: "the driver", invariant.Kubernetes: "Kubernetes, which may do the same in a real cluster", invariant.Scenario: "nobody: it follows from what was asked for", invariant.Own: "who wrote it says so",
+var blamed = map[verdict.Blame]string{
+	verdict.Driver: "the driver", verdict.Kubernetes: "Kubernetes, which may do the same in a real cluster", verdict.Scenario: "nobody: it follows from what was asked for", verdict.Own: "who wrote it says so",
 }
 
 func TestTheDocumentListsEachInvariant(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTheDocumentListsEachInvariant(t *testing.T) {
 	require.True(t, found)
 	var table strings.Builder
 	table.WriteString("| Invariant | What holds | Why | Laid down in | To blame |\n| --- | --- | --- | --- | --- |\n")
-	for _, in := range invariant.All() {
+	for _, in := range verdict.All() {
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", in.Name, in.Holds, in.Reason, strings.Join(in.Rules, "; "), blamed[in.Blame])
 	}
 	want := head + table.String()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/invariant"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
@@ -33,7 +33,7 @@ const (
 	moved     = "programs/hostdir-move.yaml"
 )
 
-// proofs has one for each invariant.
+// proofs has one for each verdict.
 var proofs = map[string]proof{
 	"alive":             {scenario: moved, broken: "publish-exits"},
 	"own":               {head: "always: [{that: \"calls.all(c, c.code != 'Unavailable')\"}]\n", wrong: "fault: {call: NodeStageVolume, loseAnswer: true, times: 1}"},
@@ -62,15 +62,15 @@ var proofs = map[string]proof{
 }
 
 func TestEachInvariantFiresAndIsSilent(t *testing.T) {
-	for _, in := range invariant.All() {
-		t.Run(in.Name, func(t *testing.T) {
-			p, ok := proofs[in.Name]
+	for _, in := range verdict.All() {
+		t.Run(string(in.Name), func(t *testing.T) {
+			p, ok := proofs[string(in.Name)]
 			require.True(t, ok, "an invariant has a scenario that breaks it")
 			if p.broken != "" {
 				withHostdir(t)
 			}
 			fires := verdicts(t, p, true)
-			assert.True(t, slices.ContainsFunc(fires, func(v string) bool { return invariant.Of(v) == in }), "it must fire:\n%s", strings.Join(fires, "\n"))
+			assert.True(t, slices.ContainsFunc(fires, func(v verdict.Verdict) bool { return v.Is(in.Name) }), "it must fire:\n%v", fires)
 			assert.Empty(t, verdicts(t, p, false), "it must be silent")
 		})
 	}
@@ -83,7 +83,7 @@ var (
 )
 
 // verdicts are those of the run of a proof.
-func verdicts(t *testing.T, p proof, mistaken bool) (all []string) {
+func verdicts(t *testing.T, p proof, mistaken bool) (all []verdict.Verdict) {
 	t.Helper()
 	file := p.scenario
 	if file == "" {

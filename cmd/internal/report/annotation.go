@@ -22,7 +22,7 @@ func (p *Printer) annotate(file string, line int, title, message string) {
 
 // gist is what an annotation says of a failure.
 func gist(f scenario.Failure) string {
-	text := f.Verdict
+	text := f.Verdict.Text
 	if f.Expected != "" {
 		text += "\nexpected " + f.Expected
 	}

@@ -16,7 +16,7 @@ const longestTrail = 9
 // events that led there, expected and got, how to see it again.
 func (p *Printer) failure(run Run, f scenario.Failure) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n  %s\n", p.paint(red, indentedRest(shortLines(f.Verdict), "  ")))
+	fmt.Fprintf(&b, "\n  %s\n", p.paint(red, indentedRest(shortLines(f.Verdict.Text), "  ")))
 	fmt.Fprintf(&b, "  %s\n", p.paint(dim, place(run, f)))
 	if trail := p.trail(f.Trail); trail != "" {
 		fmt.Fprintf(&b, "\n%s\n", trail)

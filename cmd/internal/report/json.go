@@ -105,7 +105,7 @@ func jsonOf(run Run) jsonRun {
 	entry.ClusterTime, entry.WallTime = result.VirtualTime.Seconds(), result.WallTime.Seconds()
 	for _, f := range result.Failures {
 		entry.Failures = append(entry.Failures, jsonFailure{
-			Verdict: f.Verdict, File: f.File, Line: f.Line, Step: stepOf(run, f), Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec,
+			Verdict: f.Verdict.Text, File: f.File, Line: f.Line, Step: stepOf(run, f), Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec,
 		})
 	}
 	return entry

@@ -110,7 +110,7 @@ func problemOf(run Run) *junitProblem {
 	if len(failures) == 0 {
 		return nil
 	}
-	message := firstLine(failures[0].Verdict)
+	message := firstLine(failures[0].Verdict.Text)
 	if more := len(failures) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %s)", plural.Of(more, "further failure"))
 	}

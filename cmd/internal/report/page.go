@@ -50,7 +50,7 @@ func pageOf(run Run) view.Report {
 }
 
 func findingOf(run Run, f scenario.Failure) view.Finding {
-	shown := view.Finding{Verdict: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec, Where: place(run, f), Blame: run.Blame}
+	shown := view.Finding{Verdict: f.Verdict.Text, Judged: f.Verdict, Expected: f.Expected, Got: f.Got, Hint: f.Hint, Spec: f.Spec, Where: place(run, f), Blame: run.Blame}
 	for _, e := range f.Trail {
 		shown.Trail = append(shown.Trail, e.Seq)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -49,7 +50,7 @@ func failed() report.Run {
 			Scenario: &scenario.Scenario{Name: "lost"}, Apart: "by directories only, nothing can be mounted", VirtualTime: time.Minute, WallTime: 3 * time.Millisecond, Calls: 1, Exit: scenario.Failed,
 			Steps: []scenario.StepResult{{Number: 1, Title: "wait pod web"}},
 			Failures: []scenario.Failure{{
-				Verdict: "NodePublishVolume is not idempotent: vol-1 at /mnt", Step: 1, File: "scenarios/it's lost.yaml", Line: 42,
+				Verdict: verdict.Plain("NodePublishVolume is not idempotent: vol-1 at /mnt"), Step: 1, File: "scenarios/it's lost.yaml", Line: 42,
 				Expected: "pod web Running", Got: "phase Pending\nReady False", Trail: trail, Hint: "answer OK if it is mounted already",
 			}},
 		},
@@ -98,7 +99,7 @@ func TestLongNamesDoNotFillTheReport(t *testing.T) {
 	long := strings.Repeat("n", 10_000)
 	run := failed()
 	run.Result.Scenario.Name, run.Result.Steps[0].Title = long, long
-	run.Result.Failures[0].Verdict, run.Result.Failures[0].Hint, run.Result.Failures[0].Got = long, long, long
+	run.Result.Failures[0].Verdict.Text, run.Result.Failures[0].Hint, run.Result.Failures[0].Got = long, long, long
 	run.Result.Failures[0].Trail[10].Message = long
 	for line := range strings.Lines(text(t, report.Options{}, run)) {
 		assert.Less(t, len(line), 1200)

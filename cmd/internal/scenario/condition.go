@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -163,7 +165,7 @@ func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
 	var wrong error
 	f := o.object(&wrong).Failure(ev)
 	if wrong != nil {
-		return &Failure{Verdict: wrong.Error()}
+		return &Failure{Verdict: verdict.Plain(wrong.Error())}
 	}
 	return f
 }

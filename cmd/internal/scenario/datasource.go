@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 
@@ -38,7 +40,7 @@ func withSource(s *store.Store, obj store.Object) (store.Object, error) {
 		}
 	}
 	return nil, &Failure{
-		Verdict: fmt.Sprintf("claim %s has no snapshot yet", of), Expected: "a snapshot of it", Got: "none",
+		Verdict: verdict.Plain(fmt.Sprintf("claim %s has no snapshot yet", of)), Expected: "a snapshot of it", Got: "none",
 		Hint: "wait for it first: {volumesnapshot: pvc/" + of + ", that: object.status.readyToUse}",
 	}
 }

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"slices"
 
 	"github.com/csisim/csisim/internal/input/partial"
@@ -9,12 +11,12 @@ import (
 
 // expectFailure turns the result around: the failures that fit the pattern are what was expected.
 func (r *Result) expectFailure(pattern string, s *Scenario) {
-	expected := func(f Failure) bool { return partial.Wildcard(pattern, f.Verdict) }
+	expected := func(f Failure) bool { return partial.Wildcard(pattern, f.Verdict.Text) }
 	if slices.ContainsFunc(r.Failures, expected) {
 		r.Failures = slices.DeleteFunc(r.Failures, expected)
 	} else {
 		r.Failures = append(r.Failures, Failure{
-			Verdict: "the scenario did not fail as expected", File: s.File, Line: s.line("expect"),
+			Verdict: verdict.Plain("the scenario did not fail as expected"), File: s.File, Line: s.line("expect"),
 			Expected: "a failure " + pattern, Got: plural.Of(len(r.Failures), "other failure"),
 		})
 	}

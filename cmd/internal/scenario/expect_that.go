@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"fmt"
 	"slices"
@@ -42,16 +44,16 @@ func (s Statement) failure(r *runner, ev *expect.Evidence) *Failure {
 	view := celView{r, ev}
 	compiled, err := expression.Run(s.text, view)
 	if err != nil {
-		return &Failure{Verdict: err.Error()}
+		return &Failure{Verdict: verdict.Plain(err.Error())}
 	}
 	holds, err := compiled.Holds(view)
 	switch {
 	case err != nil:
-		return &Failure{Verdict: err.Error()}
+		return &Failure{Verdict: verdict.Plain(err.Error())}
 	case holds:
 		return nil
 	}
-	return &Failure{Verdict: "not true: " + s.text, Expected: "true", Got: cmp.Or(compiled.Because(view), "false")}
+	return &Failure{Verdict: verdict.Plain("not true: " + s.text), Expected: "true", Got: cmp.Or(compiled.Because(view), "false")}
 }
 
 // celView is the run as CEL expressions see it.

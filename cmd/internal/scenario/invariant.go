@@ -1,11 +1,12 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"fmt"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/expression"
-	"github.com/csisim/csisim/internal/invariant"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -82,7 +83,7 @@ func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 	holds, err := s.compiled.Holds(view)
 	switch {
 	case err != nil:
-		w.broken = append(w.broken, &Failure{Verdict: err.Error(), Line: s.line})
+		w.broken = append(w.broken, &Failure{Verdict: verdict.Of(err), Line: s.line})
 	case s.sometimes > 0:
 		if holds {
 			w.r.result.Sometimes[s.sometimes-1] = true
@@ -90,7 +91,7 @@ func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 		return holds
 	case !holds:
 		w.broken = append(w.broken, &Failure{
-			Verdict: invariant.BrokenOwn + s.text, Line: s.line, Hint: s.because, Expected: "true at every instant",
+			Verdict: verdict.OfStatement(s.text), Line: s.line, Hint: s.because, Expected: "true at every instant",
 			Got: fmt.Sprintf("at %v: %s", w.r.elapsed(), cmp.Or(s.compiled.Because(view), "false")),
 		})
 	default:

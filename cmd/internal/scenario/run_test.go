@@ -148,7 +148,7 @@ func TestACancelledContextEndsTheStepThatRuns(t *testing.T) {
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{Progress: func(scenario.StepResult) { cancel() }})
 	assert.ErrorIs(t, err, context.Canceled)
 	require.Len(t, result.Failures, 1, "what is expected is not looked at")
-	assert.Contains(t, result.Failures[0].Verdict, "context canceled")
+	assert.Contains(t, result.Failures[0].Verdict.Text, "context canceled")
 	for _, e := range result.Trace {
 		assert.NotEqual(t, "configmaps", e.Resource, "%s", e.Name)
 	}

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"errors"
 	"path/filepath"
@@ -278,8 +280,8 @@ func (r *runner) failed(err error, line, step int) bool {
 	case errors.As(err, &one):
 		r.fail(one, line, step)
 	default:
-		verdict, rest, _ := strings.Cut(err.Error(), "\n")
-		r.fail(&Failure{Verdict: verdict, Got: strings.TrimSpace(rest)}, line, step)
+		_, rest, _ := strings.Cut(err.Error(), "\n")
+		r.fail(&Failure{Verdict: verdict.Of(err), Got: strings.TrimSpace(rest)}, line, step)
 	}
 	return true
 }

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 
@@ -76,7 +78,7 @@ func (r *runner) apply(objects []object) error {
 		verb, err := r.cluster.Apply(object)
 		if err != nil {
 			return &Failure{
-				Verdict: fmt.Sprintf("%s is refused", name), Expected: "an object that the API server takes",
+				Verdict: verdict.Plain(fmt.Sprintf("%s is refused", name)), Expected: "an object that the API server takes",
 				Got: err.Error(), Hint: fmt.Sprintf("the manifest is at %s:%d", o.File, o.At.Line),
 			}
 		}

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 
 	"github.com/csisim/csisim/internal/input/strict"
@@ -68,7 +70,7 @@ func (s *deleteStep) do(r *runner) error {
 
 // missing says that there is no object of a reference.
 func missing(ref expect.Reference) *Failure {
-	return &Failure{Verdict: ref.String() + " not found", Expected: ref.String(), Got: "no such object"}
+	return &Failure{Verdict: verdict.Plain(ref.String() + " not found"), Expected: ref.String(), Got: "no such object"}
 }
 
 // referred checks a reference of a step.

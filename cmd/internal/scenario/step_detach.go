@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"fmt"
 
@@ -46,11 +48,11 @@ func (s *detachStep) do(r *runner) error {
 func (r *runner) volumeOf(key store.Key) (*corev1.PersistentVolume, error) {
 	claim, ok := store.Get[*corev1.PersistentVolumeClaim](r.store(), key)
 	if !ok {
-		return nil, &Failure{Verdict: fmt.Sprintf("pvc %s not found", key.Name), Expected: "pvc " + key.Name, Got: "no such object"}
+		return nil, &Failure{Verdict: verdict.Plain(fmt.Sprintf("pvc %s not found", key.Name)), Expected: "pvc " + key.Name, Got: "no such object"}
 	}
 	pv, ok := store.Get[*corev1.PersistentVolume](r.store(), store.Key{Name: claim.Spec.VolumeName})
 	if !ok {
-		return nil, &Failure{Verdict: fmt.Sprintf("pvc %s has no volume", key.Name), Expected: "a bound claim", Got: "phase " + string(claim.Status.Phase)}
+		return nil, &Failure{Verdict: verdict.Plain(fmt.Sprintf("pvc %s has no volume", key.Name)), Expected: "a bound claim", Got: "phase " + string(claim.Status.Phase)}
 	}
 	return pv, nil
 }

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 
@@ -29,7 +31,7 @@ func (s *readFileStep) do(r *runner) error {
 	want, got := s.differences(found)
 	if len(want) > 0 {
 		return &Failure{
-			Verdict:  fmt.Sprintf("file %s in volume %s of pod %s is not as expected", s.File, s.Volume, s.Pod),
+			Verdict:  verdict.Plain(fmt.Sprintf("file %s in volume %s of pod %s is not as expected", s.File, s.Volume, s.Pod)),
 			Expected: strings.Join(want, ", "), Got: strings.Join(got, ", "),
 		}
 	}

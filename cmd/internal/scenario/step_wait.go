@@ -193,6 +193,9 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 	return stuck(err, func(f *Failure) {
 		f.Expected, f.Got = o.String(), got
 		f.About = r.evidence.LastAbout(o.Reference)
+		if o.Gone {
+			f.Verdict.Form = expect.NeverGone
+		}
 	})
 }
 
@@ -206,5 +209,8 @@ func stuck(err error, complete func(*Failure)) error {
 	complete(f)
 	failure := expect.NeverCame(err, f.Expected, f.Got, waited.Waiting)
 	failure.About = f.About
+	if f.Verdict.Form != "" {
+		failure.Verdict.Form = f.Verdict.Form
+	}
 	return failure
 }

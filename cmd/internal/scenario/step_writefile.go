@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,7 +44,7 @@ func (s *writeFileStep) do(r *runner) error {
 	switch {
 	case s.Refused && err == nil:
 		return &Failure{
-			Verdict:  fmt.Sprintf("pod %s writes to volume %s, which it must not", s.Pod, s.Volume),
+			Verdict:  verdict.Plain(fmt.Sprintf("pod %s writes to volume %s, which it must not", s.Pod, s.Volume)),
 			Expected: "an error of the write", Got: "file " + s.File + " is written",
 		}
 	case !s.Refused && err != nil:

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"bytes"
 	"cmp"
 	"context"
@@ -90,13 +92,13 @@ func (r *Result) compare(second *Result, parted error) {
 	var found []Failure
 	switch {
 	case parted != nil:
-		verdict, rest, _ := strings.Cut(parted.Error(), "\n")
-		found = []Failure{{Verdict: verdict, Got: rest}}
+		_, rest, _ := strings.Cut(parted.Error(), "\n")
+		found = []Failure{{Verdict: verdict.Of(parted), Got: rest}}
 	case r.Exit == Passed:
 		found = second.Failures
 	}
 	for _, f := range found {
-		f.Verdict = "the second run was not like the first: " + f.Verdict
+		f.Verdict = f.Verdict.Under("the second run was not like the first")
 		f.File, f.Line = r.Scenario.File, max(f.Line, 1)
 		r.Failures = append(r.Failures, f)
 		r.Exit = Failed

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +33,7 @@ func (r *runner) withHandle(obj store.Object) (store.Object, error) {
 	}
 	if !ok || volume.Spec.CSI == nil {
 		return nil, &Failure{
-			Verdict: fmt.Sprintf("claim %s has no volume in %s", of, cluster), Expected: "a volume that is bound to it", Got: "none",
+			Verdict: verdict.Plain(fmt.Sprintf("claim %s has no volume in %s", of, cluster)), Expected: "a volume that is bound to it", Got: "none",
 			Hint: fmt.Sprintf("wait for it first: {in: %s, wait: {pvc: %s, phase: Bound}}", cluster, of),
 		}
 	}

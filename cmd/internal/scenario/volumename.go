@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"strings"
 
@@ -33,7 +35,7 @@ func withVolume(s *store.Store, obj store.Object) (store.Object, error) {
 	found := volumes.Find(s)
 	if len(found) != 1 {
 		return nil, &Failure{
-			Verdict: fmt.Sprintf("claim %s has no volume", of), Expected: "one volume that is bound to it, or was", Got: fmt.Sprint(len(found)),
+			Verdict: verdict.Plain(fmt.Sprintf("claim %s has no volume", of)), Expected: "one volume that is bound to it, or was", Got: fmt.Sprint(len(found)),
 			Hint: "wait for it first: {pvc: " + of + ", phase: Bound}",
 		}
 	}

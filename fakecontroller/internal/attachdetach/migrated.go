@@ -1,6 +1,8 @@
 package attachdetach
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"slices"
 
@@ -108,8 +110,8 @@ func (c *Controller) checkHandover(at pair, s *spec, byDriver bool) {
 	if !byDriver {
 		message = fmt.Sprintf("driver %s attached volume %s to node %s and the in-tree plugin %s is to detach it: VolumeAttachment %s stays", s.driver, at.volume, at.node, s.plugin, objectName(at))
 	}
+	message += "; drain a node before the migration of its plugins changes"
 	c.Trace.Add(trace.Entry{
-		Kind: trace.Violation, Actor: c.Name, Node: at.node, Driver: s.driver,
-		Message: message + "; drain a node before the migration of its plugins changes",
+		Kind: trace.Violation, Actor: c.Name, Node: at.node, Driver: s.driver, Message: message, Detail: verdict.HandedOver(at.node, message),
 	})
 }

@@ -29,6 +29,9 @@ type StartError struct {
 	Err          error
 }
 
+// ProgramExited reports whether the program exited before it answered.
+func (e *StartError) ProgramExited() bool { return errors.Is(e.Err, ErrExited) }
+
 func (e *StartError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Err.Error())

@@ -151,7 +151,7 @@ func (l *Life) exit() {
 		l.end()
 		if s.flags.Restart == RestartNever {
 			s.ended = true
-			s.world.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: l.component.Node, Message: l.component.Name + " has exited for good"})
+			s.world.Trace.Add(trace.Transition{Part: trace.Controller, Name: l.component.Name, Verb: trace.ExitedForGood}.Entry(l.component.Node))
 			return
 		}
 		s.current = nil

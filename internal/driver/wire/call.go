@@ -94,7 +94,7 @@ func (c *call) send() error {
 	if f.Effect == fault.Kill && f.System.Name != "" { // whether somebody dies is up to the driver
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crashBefore(p, f, answer) })
 	}
-	c.event.Injected = f.InWords()
+	c.befell(f)
 	switch f.Effect {
 	case fault.Instead:
 		return status.Convert(protojson.Unmarshal(f.Response, c.answer)).Err()

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"errors"
 	"io/fs"
 	"path"
@@ -59,7 +61,7 @@ func (c *call) lookAround() {
 }
 
 // checkAround looks whether it is still there. Of a call that was given up the kubelet may have gone on.
-func (c *call) checkAround(err error) []contract.Violation {
+func (c *call) checkAround(err error) []verdict.Verdict {
 	if c.around == "" || err == errDeadline || err == ErrCallerGone {
 		return nil
 	}
@@ -67,11 +69,11 @@ func (c *call) checkAround(err error) []contract.Violation {
 	if !errors.Is(gone, fs.ErrNotExist) {
 		return nil
 	}
-	return []contract.Violation{contract.RemovesOthers(c.method, c.around)}
+	return []verdict.Verdict{contract.RemovesOthers(c.method, c.around)}
 }
 
 // checkTarget looks at what a driver has published. What is not there shows elsewhere.
-func (c *call) checkTarget() []contract.Violation {
+func (c *call) checkTarget() []verdict.Verdict {
 	request, ok := c.request.(*csi.NodePublishVolumeRequest)
 	if !ok || c.site.Machine == nil {
 		return nil
@@ -84,7 +86,7 @@ func (c *call) checkTarget() []contract.Violation {
 }
 
 // checkFlags looks whether the mount that is published has the flags that were asked for. Machines in memory know none.
-func (c *call) checkFlags() []contract.Violation {
+func (c *call) checkFlags() []verdict.Verdict {
 	request, ok := c.request.(*csi.NodePublishVolumeRequest)
 	if !ok || c.site.Machine == nil || InProcess(c.site.Machine) || !contract.ShowsFlags(request) {
 		return nil
@@ -102,7 +104,7 @@ func (c *call) checkFlags() []contract.Violation {
 }
 
 // seen records that a rule was kept which only the machine shows, if nothing was found.
-func (c *call) seen(found []contract.Violation, rule string) []contract.Violation {
+func (c *call) seen(found []verdict.Verdict, rule string) []verdict.Verdict {
 	if len(found) == 0 && c.wire.World.Trace.WantsStates() {
 		c.wire.World.Trace.AddState(trace.Entry{Kind: trace.Kept, Detail: trace.Seen{Call: c.event.Seq, Rule: rule}})
 	}
@@ -111,7 +113,7 @@ func (c *call) seen(found []contract.Violation, rule string) []contract.Violatio
 
 // checkUndone looks for what NodeUnpublishVolume has left that answers OK: as long as it
 // stays, the pod stays and the call comes again. It is reported once.
-func (c *call) checkUndone() []contract.Violation {
+func (c *call) checkUndone() []verdict.Verdict {
 	r, ok := c.request.(*csi.NodeUnpublishVolumeRequest)
 	if !ok || c.site.Machine == nil {
 		return nil
@@ -128,7 +130,7 @@ func (c *call) checkUndone() []contract.Violation {
 		seen.Left = c.leftAt(place)
 	}
 	found := c.seen(contract.CheckEffect(c.method, c.request, seen), "nothing is mounted or left at the target path any more")
-	return slices.DeleteFunc(found, func(v contract.Violation) bool { return slices.Contains(c.wire.violations, v) })
+	return slices.DeleteFunc(found, func(v verdict.Verdict) bool { return c.wire.has(v) })
 }
 
 // leftAt is what keeps the kubelet from removing the path at which a volume was published:
@@ -149,19 +151,19 @@ func (c *call) leftAt(place string) string {
 }
 
 // Report records a breach that a call shows together with others.
-func (w *Wire) Report(call *trace.Event, v contract.Violation) {
-	w.record(trace.Entry{Actor: call.Actor, Node: call.Node, Driver: call.Driver}, []contract.Violation{v})
+func (w *Wire) Report(call *trace.Event, v verdict.Verdict) {
+	w.record(trace.Entry{Actor: call.Actor, Node: call.Node, Driver: call.Driver}, []verdict.Verdict{v})
 }
 
 // note records breaches of the CSI spec.
-func (w *Wire) note(c *call, found []contract.Violation) {
+func (w *Wire) note(c *call, found []verdict.Verdict) {
 	w.record(trace.Entry{Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver}, found)
 }
 
-func (w *Wire) record(by trace.Entry, found []contract.Violation) {
+func (w *Wire) record(by trace.Entry, found []verdict.Verdict) {
 	for _, v := range found {
-		v.Detail = w.Renamed(v.Detail)
-		if slices.ContainsFunc(w.violations, v.Repeats) {
+		v = v.Renamed(w.Renamed)
+		if slices.ContainsFunc(w.violations, func(earlier verdict.Verdict) bool { return contract.Repeats(v, earlier) }) {
 			continue
 		}
 		kind := trace.Violation
@@ -170,9 +172,14 @@ func (w *Wire) record(by trace.Entry, found []contract.Violation) {
 		} else {
 			w.violations = append(w.violations, v)
 		}
-		by.Kind, by.Method, by.Message = kind, v.Method, v.String()
+		by.Kind, by.Method, by.Message, by.Detail = kind, v.Method, v.Text, v
 		w.World.Trace.Add(by)
 	}
+}
+
+// has reports whether a verdict with the same words was recorded.
+func (w *Wire) has(v verdict.Verdict) bool {
+	return slices.ContainsFunc(w.violations, func(other verdict.Verdict) bool { return other.Text == v.Text })
 }
 
 func (w *Wire) capsOf(driver string) *contract.Caps {

@@ -1,6 +1,10 @@
 package wire
 
 import (
+	"strings"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"errors"
 	"fmt"
@@ -147,15 +151,43 @@ func (c *call) kill(f *fault.Fault) {
 // is 0. What it was killed at is for messages.
 func (w *Wire) KillAndRestart(victim fault.Victim, site Site, after time.Duration, what string) {
 	k := w.World.Kernel
-	try := func(do func(fault.Victim, Site) error, failed string) {
-		if err := do(victim, site); err != nil {
-			k.Interrupt(fmt.Errorf(failed+": %w", victim, what, err))
-		}
+	if err := w.Crasher.Kill(victim, site); err != nil {
+		k.Interrupt(fmt.Errorf("kill %s at %s: %w", victim, what, err))
 	}
-	try(w.Crasher.Kill, "kill %s at %s")
 	if after > 0 {
 		k.After(nil, fmt.Sprintf("restart of %s", victim), after, func(*kernel.Process) {
-			try(w.Crasher.Restart, "%s, killed at %s, does not start again")
+			if err := w.Crasher.Restart(victim, site); err != nil {
+				k.Interrupt(&RestartError{victim, what, err})
+			}
 		})
 	}
 }
+
+// RestartError says that a component that a fault killed does not start again.
+type RestartError struct {
+	Victim fault.Victim
+	At     string // the call at which it was killed
+	Err    error
+}
+
+func (e *RestartError) Error() string {
+	return fmt.Sprintf("%s, killed at %s, does not start again: %v", e.Victim, e.At, e.Err)
+}
+
+// Unwrap is the cause.
+func (e *RestartError) Unwrap() error { return e.Err }
+
+// Verdict returns the verdict on a component that does not start again. The driver is to blame if
+// its program exits; all other errors may be those of a slow machine.
+func (e *RestartError) Verdict() verdict.Verdict {
+	text, _, _ := strings.Cut(e.Error(), "\n")
+	v := verdict.Plain(text)
+	v.Method, v.Form = e.At, doesNotRestart
+	if exits := (interface{ ProgramExited() bool })(nil); errors.As(e.Err, &exits) && exits.ProgramExited() {
+		v.Breaks = verdict.Alive
+	}
+	return v
+}
+
+// doesNotRestart is the form of that verdict.
+const doesNotRestart verdict.Form = "does not start again"

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"cmp"
 	"maps"
 	"slices"
@@ -36,7 +38,7 @@ type sized interface {
 
 // checkDevice holds the sizes of block devices against what was answered. The size of a file system says little about that of its
 // volume: it may be any directory of a larger one.
-func (c *call) checkDevice() []contract.Violation {
+func (c *call) checkDevice() []verdict.Verdict {
 	v := volumeOfDriver{c.site.Driver, volumeOf(c.request)}
 	d := c.wire.devices[v]
 	switch r := c.request.(type) {
@@ -104,7 +106,7 @@ func (c *call) noteAsked() {
 }
 
 // checkStats looks at what a node says of the size of a volume.
-func (c *call) checkStats(d device, path string) []contract.Violation {
+func (c *call) checkStats(d device, path string) []verdict.Verdict {
 	answer, ok := c.answer.(*csi.NodeGetVolumeStatsResponse)
 	if !ok {
 		return nil
@@ -122,7 +124,7 @@ func (c *call) checkStats(d device, path string) []contract.Violation {
 }
 
 // checkSize looks at a device; one that cannot be seen is as it should be.
-func (c *call) checkSize(at deviceAt, least int64) []contract.Violation {
+func (c *call) checkSize(at deviceAt, least int64) []verdict.Verdict {
 	has, err := at.machine.DeviceBytes(at.path)
 	if err != nil {
 		return nil

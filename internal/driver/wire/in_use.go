@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"errors"
 	"fmt"
 	"slices"
@@ -27,12 +29,12 @@ func (c *call) sendWhileInUse(f *fault.Fault) error {
 	defer func() {
 		if refused, _ := end(); refused {
 			c.ownAnswer = true
-			c.event.Injected = f.InWords()
+			c.befell(f)
 		}
 	}()
 	err := c.pass(c.process, c.answer)
 	if _, lazily := end(); err == nil && slices.Contains(pathsOf(c.request), lazily) {
-		c.wire.note(c, []contract.Violation{contract.UnmountsLazily(c.method, lazily)})
+		c.wire.note(c, []verdict.Verdict{contract.UnmountsLazily(c.method, lazily)})
 	}
 	return err
 }

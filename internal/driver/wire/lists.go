@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"slices"
 
@@ -16,7 +18,7 @@ const mostFiltered = 4
 
 // checkLists asks for what the driver lists in each way in which it can be asked, when something was made or attached, and holds the
 // answers against each other. What comes and goes meanwhile, and what fails, says nothing.
-func (c *call) checkLists() []contract.Violation {
+func (c *call) checkLists() []verdict.Verdict {
 	caps := c.wire.capsOf(c.site.Driver).Controller
 	switch c.method {
 	case "Controller/CreateVolume", "Controller/ControllerPublishVolume":
@@ -41,7 +43,7 @@ func (c *call) asks() csi.ControllerClient {
 // pageOfSome is a size by which a list has two pages or more.
 func pageOfSome(entries int) int { return max(1, entries/2) }
 
-func (c *call) checkVolumes(caps contract.Set) (found []contract.Violation) {
+func (c *call) checkVolumes(caps contract.Set) (found []verdict.Verdict) {
 	const method = "Controller/ListVolumes"
 	before, ok := c.volumes(0)
 	size := pageOfSome(len(before))
@@ -62,7 +64,7 @@ func (c *call) checkVolumes(caps contract.Set) (found []contract.Violation) {
 	return found
 }
 
-func (c *call) checkSnapshots() (found []contract.Violation) {
+func (c *call) checkSnapshots() (found []verdict.Verdict) {
 	const method = "Controller/ListSnapshots"
 	before, ok := c.snapshots(&csi.ListSnapshotsRequest{})
 	size := pageOfSome(len(before))
@@ -110,12 +112,12 @@ func (f filtered) of(all []*csi.Snapshot) []*csi.Snapshot {
 }
 
 // checkPages looks at a list in pages, which a driver must not refuse, nor its own token.
-func checkPages(method string, before, paged, after []string, size int, refused error) []contract.Violation {
+func checkPages(method string, before, paged, after []string, size int, refused error) []verdict.Verdict {
 	switch status.Code(refused) {
 	case codes.OK:
 		return contract.CheckPages(method, before, paged, after, size)
 	case codes.InvalidArgument, codes.Aborted, codes.OutOfRange, codes.Unimplemented:
-		return []contract.Violation{contract.RefusesPage(method, refused)}
+		return []verdict.Verdict{contract.RefusesPage(method, refused)}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/internal/judge/contract"
@@ -43,7 +45,7 @@ func (c *call) turn() error {
 	}
 	if !r.noted {
 		r.noted = true
-		c.wire.note(c, []contract.Violation{contract.EndlessList(c.method, c.answer, why)})
+		c.wire.note(c, []verdict.Verdict{contract.EndlessList(c.method, c.answer, why)})
 	}
 	if c.site.Caller != csisimItself {
 		c.process.WaitUntil("the last page of "+c.method, c.site.Deadline, func() bool { return false })

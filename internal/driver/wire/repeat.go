@@ -61,7 +61,7 @@ func (w *Wire) countMaking(c *call) (ended func()) {
 func (c *call) again(f *fault.Fault, request proto.Message) *call {
 	event := c.wire.World.Trace.Begin(trace.Entry{
 		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method,
-		Request: request, Injected: f.InWords(),
+		Request: request, Injected: f.InWords(), Effect: trace.Effect(f.Effect),
 	})
 	return &call{conn: c.conn, fullMethod: c.fullMethod, method: c.method, request: request, answer: c.blankAnswer(), event: event}
 }

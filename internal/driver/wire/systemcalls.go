@@ -105,10 +105,15 @@ func (c *call) sendFailing(f *fault.Fault) error {
 		f.Struck(failed)
 		if failed > 0 {
 			c.ownAnswer = true
-			c.event.Injected = f.InWords()
+			c.befell(f)
 		}
 	}()
 	return c.pass(c.process, c.answer)
+}
+
+// befell records the effect of a fault on the call.
+func (c *call) befell(f *fault.Fault) {
+	c.event.Injected, c.event.Effect = f.InWords(), trace.Effect(f.Effect)
 }
 
 // pointOf is the system call of a fault, as machines know it.
@@ -132,7 +137,7 @@ func (c *call) crashBefore(p *kernel.Process, f *fault.Fault, answer proto.Messa
 		f.Struck(0)
 		return err
 	}
-	c.event.Injected = f.InWords()
+	c.befell(f)
 	c.kill(f)
 	if f.KillsDriver() {
 		return errConnectionLost

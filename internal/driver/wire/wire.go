@@ -5,6 +5,8 @@
 package wire
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"io"
 	"strings"
@@ -49,7 +51,7 @@ type Wire struct {
 
 	caps        map[string]*contract.Caps
 	connections map[address]connection
-	violations  []contract.Violation
+	violations  []verdict.Verdict
 	answers     map[question]proto.Message
 	named       map[string]*contract.Named // by driver
 	windingUp   windUps
@@ -98,7 +100,7 @@ func (w *Wire) Conn(p *kernel.Process, s Site) grpc.ClientConnInterface {
 }
 
 // Violations are the breaches of the CSI spec seen so far.
-func (w *Wire) Violations() []contract.Violation { return w.violations }
+func (w *Wire) Violations() []verdict.Verdict { return w.violations }
 
 // Close ends all connections.
 func (w *Wire) Close() {

@@ -1,16 +1,16 @@
 package contract
 
-import "strings"
+import "github.com/csisim/csisim/internal/judge/verdict"
 
 // Advice is what helps with a breach whose cause the words do not show; empty for others.
-func Advice(violation string) string {
+func Advice(v verdict.Verdict) string {
 	switch {
-	case strings.Contains(violation, " "+ignoresReadonly+": a container "):
+	case v.Form == ignoresReadonly && !v.Remark:
 		return "the container runtime makes the top of a read-only volume read-only, not what is mounted below it: publish what is mounted below read-only, too"
-	case strings.Contains(violation, " "+ignoresReadonly+": "):
+	case v.Form == ignoresReadonly:
 		return "if the driver binds and then remounts with ro: a remount reaches no other mount namespace, so that only the driver's " +
 			"own mount is read-only (mount_namespaces(7)); bind a mount that is read-only already, or use mount_setattr(2) before move_mount(2)"
-	case strings.Contains(violation, " "+ignoresFlags+": "):
+	case v.Form == ignoresFlags:
 		return "mount_flags are the mountOptions of the StorageClass: mount with them in NodeStageVolume or, if the driver does not stage, in NodePublishVolume, " +
 			"or refuse them with InvalidArgument; of a bind mount a remount reaches no other mount namespace (mount_namespaces(7))"
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 )
@@ -8,7 +9,7 @@ import (
 // CheckResponse holds a driver's answer to a successful call against the CSI spec. The method is
 // named as in the trace, "Controller/CreateVolume"; req is the request that was answered; caps may
 // be nil.
-func CheckResponse(method string, req, resp proto.Message, caps *Caps) []Violation {
+func CheckResponse(method string, req, resp proto.Message, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, resp)
 	if !ok {
 		return nil
@@ -29,7 +30,7 @@ func (f *findings) response(req, resp proto.Message, known Caps) {
 
 // CheckRequest holds a request of Kubernetes against the CSI spec: its fields, and whether the
 // driver has declared what the request makes use of.
-func CheckRequest(method string, req proto.Message, caps *Caps) []Violation {
+func CheckRequest(method string, req proto.Message, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, req)
 	if !ok {
 		return nil
@@ -49,7 +50,7 @@ func (f *findings) request(req proto.Message, known Caps) {
 // CheckError holds the code of a failed call against the CSI spec. It speaks up only where the
 // spec leaves no room: codes that do not exist, "not implemented" for what was promised, "not
 // found" where deleting what is gone must succeed.
-func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) []Violation {
+func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, req)
 	if !ok {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -33,7 +34,7 @@ func caps(plugin, controller, node string) *Caps {
 	return &Caps{Plugin: set(plugin), Controller: set(controller), Node: set(node)}
 }
 
-func checkExamples(t *testing.T, examples []example, check func(e example, m proto.Message) []Violation) {
+func checkExamples(t *testing.T, examples []example, check func(e example, m proto.Message) []verdict.Verdict) {
 	for _, e := range examples {
 		t.Run(e.rule, func(t *testing.T) {
 			require.NotNil(t, e.good)
@@ -50,13 +51,13 @@ func checkExamples(t *testing.T, examples []example, check func(e example, m pro
 }
 
 func checkResponses(t *testing.T, examples []example) {
-	checkExamples(t, examples, func(e example, m proto.Message) []Violation {
+	checkExamples(t, examples, func(e example, m proto.Message) []verdict.Verdict {
 		return CheckResponse(e.method, e.req, m, e.caps)
 	})
 }
 
 func checkRequests(t *testing.T, examples []example) {
-	checkExamples(t, examples, func(e example, m proto.Message) []Violation {
+	checkExamples(t, examples, func(e example, m proto.Message) []verdict.Verdict {
 		return CheckRequest(e.method, m, e.caps)
 	})
 }

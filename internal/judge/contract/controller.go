@@ -2,6 +2,7 @@ package contract
 
 import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -61,7 +62,7 @@ func (f *findings) createdVolume(req *csi.CreateVolumeRequest, v *csi.Volume, ca
 	const sameSource = "the CSI spec wants the source of the request"
 	switch want := req.GetVolumeContentSource(); {
 	case want != nil && !proto.Equal(want, v.GetContentSource()):
-		f.add("volume.content_source", sameSource, "is %v, asked for was %v", sourceName(v.GetContentSource()), sourceName(want))
+		f.add("volume.content_source", sameSource, "is %v, asked for was %v", verdict.Quoted(sourceName(v.GetContentSource())), verdict.Quoted(sourceName(want)))
 	case want != nil:
 		f.keep("volume.content_source", sameSource)
 	}

@@ -1,9 +1,10 @@
 package contract
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
@@ -11,34 +12,36 @@ import (
 
 // CheckEffect holds what can be seen after a call's OK against what the call asked
 // for.
-func CheckEffect(method string, request proto.Message, seen Outcome) []Violation {
-	found := func(rule, detail string, args ...any) []Violation {
-		return []Violation{{Method: method, Rule: rule, Detail: fmt.Sprintf(detail, args...)}}
+func CheckEffect(method string, request proto.Message, seen Outcome) []verdict.Verdict {
+	found := func(form verdict.Form, format string, args ...any) []verdict.Verdict {
+		return broken(method, form, format, args...)
 	}
 	switch r := request.(type) {
 	case *csi.DeleteVolumeRequest:
 		if slices.ContainsFunc(seen.Volumes, func(l Listed) bool { return l.ID == r.GetVolumeId() }) {
-			return found(noEffect, "volume %s is still listed", r.GetVolumeId())
+			return found(NoEffect, "volume %s is still listed", r.GetVolumeId())
 		}
 	case *csi.ControllerUnpublishVolumeRequest:
 		for _, l := range seen.Volumes {
 			if l.ID == r.GetVolumeId() && slices.Contains(strings.Fields(l.Nodes), r.GetNodeId()) {
-				return found(noEffect, "volume %s is still listed as published to %s", l.ID, r.GetNodeId())
+				return found(NoEffect, "volume %s is still listed as published to %s", l.ID, r.GetNodeId())
 			}
 		}
 	case *csi.ControllerExpandVolumeRequest:
 		answer, _ := seen.Answer.(*csi.ControllerExpandVolumeResponse)
 		for _, l := range seen.Volumes {
 			if l.ID == r.GetVolumeId() && l.Bytes > 0 && l.Bytes < answer.GetCapacityBytes() {
-				return found(noEffect, "volume %s is listed with %d bytes, answered were %d", l.ID, l.Bytes, answer.GetCapacityBytes())
+				return found(NoEffect, "volume %s is listed with %d bytes, answered were %d", l.ID, l.Bytes, answer.GetCapacityBytes())
 			}
 		}
 	case *csi.NodeUnpublishVolumeRequest, *csi.NodeUnstageVolumeRequest:
 		if n := len(seen.Mounts); n > 0 {
-			return found(noEffect, "%d mounted still: %s", n, seen.Mounts[n-1])
+			mounted := found(NoEffect, "%d mounted still: %s", n, verdict.Quoted(seen.Mounts[n-1]))
+			mounted[0].Found = seen.Mounts
+			return mounted
 		}
 		if seen.Left != "" {
-			return found(leavesTarget, "%s is there still", seen.Left)
+			return found(LeavesTarget, "%s is there still", seen.Left)
 		}
 	case *csi.NodePublishVolumeRequest:
 		if seen.Within != "" {
@@ -54,31 +57,23 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []Violation
 }
 
 // RemovesOthers is that a call has removed a directory that the kubelet had made.
-func RemovesOthers(method, dir string) Violation {
-	return Violation{Method: method, Rule: removesOthers, Detail: dir + " is gone, in which the kubelet keeps what it knows of the volume"}
+func RemovesOthers(method, dir string) verdict.Verdict {
+	return Broken(method, removesOthers, verdict.Say("%s is gone, in which the kubelet keeps what it knows of the volume", dir))
 }
 
 // UnmountsLazily is that a call answers OK although something uses what it has unmounted.
-func UnmountsLazily(method, path string) Violation {
-	return Violation{Method: method, Rule: unmountsLazily, Detail: path + " was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then"}
+func UnmountsLazily(method, path string) verdict.Verdict {
+	return Broken(method, unmountsLazily, verdict.Say(
+		"%s was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then", path))
 }
-
-const (
-	unmountsLazily    = "unmounts lazily"
-	removesOthers     = "removes what the driver has not made"
-	noEffect          = "has no effect"
-	leavesTarget      = "leaves what it has to delete"
-	ignoresReadonly   = "ignores readonly"
-	leavesDeviceSmall = "leaves a device too small"
-)
 
 // CheckContradiction holds the answer to a call that contradicts one which has just
 // been answered OK against the CSI spec, which wants it to be refused.
-func CheckContradiction(method string, err error, contradiction string) []Violation {
+func CheckContradiction(method string, err error, contradiction string) []verdict.Verdict {
 	if err != nil {
 		return nil
 	}
-	return []Violation{{Method: method, Rule: "accepts a contradiction", Detail: contradiction}}
+	return broken(method, acceptsContradiction, "%s", verdict.Quoted(contradiction))
 }
 
 // MayBeOnManyNodes says whether a volume that is used so may be published to several
@@ -88,9 +83,9 @@ func MayBeOnManyNodes(c *csi.VolumeCapability) bool {
 }
 
 // CheckDeviceSize holds a block device, as it is published after a call's OK, against the bytes that were answered or required.
-func CheckDeviceSize(method, path string, has, least int64) []Violation {
+func CheckDeviceSize(method, path string, has, least int64) []verdict.Verdict {
 	if has >= least {
 		return nil
 	}
-	return []Violation{{Method: method, Rule: leavesDeviceSmall, Detail: fmt.Sprintf("%s has %d bytes, answered or required were %d", path, has, least)}}
+	return broken(method, leavesDeviceSmall, "%s has %d bytes, answered or required were %d", path, has, least)
 }

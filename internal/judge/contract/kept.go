@@ -50,7 +50,7 @@ func (f *findings) keptRules(prefix string) []Kept {
 	seen, broken := map[Kept]bool{}, map[string]bool{}
 	for _, v := range f.list {
 		field := strings.TrimPrefix(strings.TrimPrefix(v.Field, f.message()), ".")
-		seen[Kept{field, v.Rule}], broken[v.Rule] = true, true
+		seen[Kept{field, string(v.Form)}], broken[string(v.Form)] = true, true
 	}
 	var kept []Kept
 	for _, k := range f.kept {

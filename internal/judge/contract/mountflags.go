@@ -1,8 +1,9 @@
 package contract
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
@@ -24,14 +25,13 @@ func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
 
 // CheckFlags holds the options of the mount at the target path, after NodePublishVolume was answered with OK, against the mount flags
 // that it was given. The CSI spec calls them what can be used: it is a remark.
-func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) (found []Violation) {
+func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) (found []verdict.Verdict) {
 	for _, flag := range flagsToShow(request) {
 		if !slices.Contains(options, flag) {
-			found = append(found, Violation{Method: method, Rule: ignoresFlags, Remark: true,
-				Detail: fmt.Sprintf("the mount at %s, seen from the node, is without %s", request.GetTargetPath(), flag)})
+			remark := Broken(method, ignoresFlags, verdict.Say("the mount at %s, seen from the node, is without %s", request.GetTargetPath(), verdict.Kept(flag)))
+			remark.Remark = true
+			found = append(found, remark)
 		}
 	}
 	return found
 }
-
-const ignoresFlags = "ignores mount_flags"

@@ -1,7 +1,7 @@
 package contract
 
 import (
-	"fmt"
+	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
@@ -19,11 +19,9 @@ type Named struct {
 // label is a name, or an id, among those of one creating call.
 type label struct{ method, text string }
 
-const twoNames = "answers with one id for two names"
-
 // Answered takes notice of an OK. CSI "CreateVolume", "CreateSnapshot" and
 // "CreateVolumeGroupSnapshot": one name means one thing, and each thing has an id of its own.
-func (n *Named) Answered(method string, request, answer proto.Message) []Violation {
+func (n *Named) Answered(method string, request, answer proto.Message) []verdict.Verdict {
 	if making, id := undone(request); making != "" {
 		n.forget(label{making, id})
 		return nil
@@ -42,9 +40,9 @@ func (n *Named) Answered(method string, request, answer proto.Message) []Violati
 	switch {
 	case known && before != id && !n.again[byName]:
 		n.again[byName] = true
-		return []Violation{{Method: method, Rule: notIdempotent, Detail: fmt.Sprintf("%s %s, then %s", noun, before, id)}}
+		return broken(method, NotIdempotent, "%s %s, then %s", verdict.Kept(noun), before, id)
 	case taken && other != name:
-		return []Violation{{Method: method, Rule: twoNames, Detail: fmt.Sprintf("%s %s for %s, then for %s", noun, id, other, name)}}
+		return broken(method, twoNames, "%s %s for %s, then for %s", verdict.Kept(noun), id, other, name)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -35,7 +36,7 @@ func TestANameMeansOneThing(t *testing.T) {
 			var n Named
 			var got []string
 			for _, s := range c.steps {
-				var found []Violation
+				var found []verdict.Verdict
 				switch s.method {
 				case create:
 					found = n.Answered(create, &csi.CreateVolumeRequest{Name: s.name}, &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: s.id}})

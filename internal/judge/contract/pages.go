@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -75,7 +76,8 @@ func pageOf(page proto.Message) (token string, ids []string) {
 }
 
 // EndlessList is the breach of a list that has no last page.
-func EndlessList(method string, page proto.Message, why string) Violation {
-	field := string(page.ProtoReflect().Descriptor().Name()) + ".next_token"
-	return Violation{Method: method, Field: field, Rule: "the CSI spec wants it empty on the last page", Detail: why}
+func EndlessList(method string, page proto.Message, why string) verdict.Verdict {
+	f := findings{method: method, of: page}
+	f.add("next_token", "the CSI spec wants it empty on the last page", "%s", verdict.Quoted(why))
+	return f.list[0]
 }

@@ -1,16 +1,16 @@
 package contract
 
-import "fmt"
-
-// leavesData is how a breach is worded. CSI spec: DeleteVolume, "release storage".
-const leavesData = "leaves data"
+import "github.com/csisim/csisim/internal/judge/verdict"
 
 // LeavesData is that what containers wrote to a volume is there still when it was deleted. Where that is so of all volumes, the driver may
 // keep them for a while by design: that is a remark.
-func LeavesData(method, volume, file string, always bool) Violation {
-	detail := fmt.Sprintf("what was written to volume %s stays in %s", volume, file)
+// CSI spec: DeleteVolume, "release storage".
+func LeavesData(method, volume, file string, always bool) verdict.Verdict {
+	other := ""
 	if !always {
-		detail += ", and that of another volume went"
+		other = ", and that of another volume went"
 	}
-	return Violation{Method: method, Rule: leavesData, Detail: detail, Remark: always}
+	v := Broken(method, leavesData, verdict.Say("what was written to volume %s stays in %s%s", volume, file, verdict.Kept(other)))
+	v.Remark = always
+	return v
 }

@@ -2,10 +2,11 @@ package contract
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -39,22 +40,27 @@ type Listed struct {
 
 func (l Listed) String() string { return strings.TrimSpace(l.ID + " " + l.Nodes) }
 
-const notIdempotent = "is not idempotent"
-
 // CheckRepeat holds the outcome of a call that was made a second time, right after
 // its OK, against that of the first: the CSI spec wants both to be the same.
-func CheckRepeat(method string, first, second Outcome) []Violation {
-	if detail := first.changedTo(second); detail != "" {
-		return []Violation{{Method: method, Rule: notIdempotent, Detail: detail}}
+func CheckRepeat(method string, first, second Outcome) []verdict.Verdict {
+	detail := first.changedTo(second)
+	if detail.Text == "" {
+		return nil
 	}
-	return nil
+	v := Broken(method, NotIdempotent, detail)
+	if second.Err != nil {
+		v.Code = status.Code(second.Err).String()
+		v.Found = []string{status.Convert(second.Err).Message()}
+	}
+	return []verdict.Verdict{v}
 }
 
 // changedTo says in what the second outcome differs; empty if it does not.
-func (o Outcome) changedTo(second Outcome) string {
+func (o Outcome) changedTo(second Outcome) verdict.Sentence {
 	switch {
 	case second.Err != nil && status.Code(o.Err) != status.Code(second.Err):
-		return fmt.Sprintf("%v, then %v (%s)", status.Code(o.Err), status.Code(second.Err), status.Convert(second.Err).Message())
+		return verdict.Say("%v, then %v", verdict.Kept(status.Code(o.Err)), verdict.Kept(status.Code(second.Err))).
+			Aside(" (%s)", status.Convert(second.Err).Message())
 	case !slices.Equal(o.Mounts, second.Mounts):
 		return changed(o.Mounts, second.Mounts, "mount")
 	case status.Code(second.Err) == codes.OK && !proto.Equal(o.Answer, second.Answer):
@@ -62,7 +68,7 @@ func (o Outcome) changedTo(second Outcome) string {
 	case !slices.Equal(o.Volumes, second.Volumes):
 		return changed(lines(o.Volumes), lines(second.Volumes), "volume")
 	}
-	return ""
+	return verdict.Sentence{}
 }
 
 func lines(volumes []Listed) []string {
@@ -74,19 +80,19 @@ func lines(volumes []Listed) []string {
 }
 
 // changed is "1 mount, then 2", or the lines themselves if there are as many.
-func changed(before, after []string, noun string) string {
+func changed(before, after []string, noun string) verdict.Sentence {
 	if len(before) == len(after) {
-		return fmt.Sprintf("%s %s, then %s", noun, strings.Join(before, " and "), strings.Join(after, " and "))
+		return verdict.Say("%s %s, then %s", verdict.Kept(noun), strings.Join(before, " and "), strings.Join(after, " and "))
 	}
 	if len(before) != 1 {
 		noun += "s"
 	}
-	return fmt.Sprintf("%d %s, then %d", len(before), noun, len(after))
+	return verdict.Say("%d %s, then %d", len(before), verdict.Kept(noun), len(after))
 }
 
 // difference names the first field in which two messages of one kind differ, with
 // both values: "volume v1, then v2".
-func difference(path string, a, b protoreflect.Message) string {
+func difference(path string, a, b protoreflect.Message) verdict.Sentence {
 	fields := a.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
@@ -107,19 +113,30 @@ func difference(path string, a, b protoreflect.Message) string {
 		case name == "group_snapshot.group_snapshot_id":
 			name = "group snapshot"
 		}
-		return fmt.Sprintf("%s %s, then %s", name, shown(field, x), shown(field, y))
+		return verdict.Say("%s %s, then %s", fieldName(name), shown(field, x), shown(field, y))
 	}
-	return "the answers differ"
+	return verdict.Say("the answers differ")
 }
 
 // elementsDiffer is the difference of the first messages that are not the same in two lists of the same length.
-func elementsDiffer(path string, a, b protoreflect.List) string {
+func elementsDiffer(path string, a, b protoreflect.List) verdict.Sentence {
 	for i := range a.Len() {
 		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {
 			return difference(path, x.Message(), y.Message())
 		}
 	}
-	return "the answers differ"
+	return verdict.Say("the answers differ")
+}
+
+// fieldName is the name of a field that differs. The parts of a time differ by chance, so that the
+// name of a verdict has the time alone.
+func fieldName(path string) verdict.Sentence {
+	for _, part := range []string{".seconds", ".nanos"} {
+		if whole, isPart := strings.CutSuffix(path, part); isPart {
+			return verdict.Say("%s", verdict.Kept(whole)).Aside("%s", part)
+		}
+	}
+	return verdict.Say("%s", verdict.Kept(path))
 }
 
 // shown is a field's value in a message to people.

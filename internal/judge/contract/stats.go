@@ -1,6 +1,9 @@
 package contract
 
-import "github.com/container-storage-interface/spec/lib/go/csi"
+import (
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
 
 // Sizes are what is known of the size of a volume where it is measured, in bytes.
 type Sizes struct {
@@ -20,7 +23,7 @@ const totalOfVolume = `the CSI spec wants "the total capacity of the volume"`
 
 // CheckStats holds what a node says of the size of a volume against what is known of it. The size of a file system says little: it may
 // be any directory of a larger one. That it is the same as before the volume grew, to the byte, says that the driver remembers it.
-func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Sizes) []Violation {
+func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Sizes) []verdict.Verdict {
 	f := findings{method: method, of: answer}
 	for _, u := range answer.GetUsage() {
 		if u.GetUnit() != csi.VolumeUsage_BYTES {

@@ -3,6 +3,8 @@ package contract
 import (
 	"io/fs"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/internal/world/filetype"
@@ -11,16 +13,16 @@ import (
 // CheckTarget holds what lies at the target path after NodePublishVolume was answered with OK
 // against the CSI spec: the driver places the mounted directory, or the block device,
 // at target_path. is describes the path itself, not what a symbolic link leads to.
-func CheckTarget(method string, request *csi.NodePublishVolumeRequest, is fs.FileMode) []Violation {
-	wrong := ""
+func CheckTarget(method string, request *csi.NodePublishVolumeRequest, is fs.FileMode) []verdict.Verdict {
+	var wrong verdict.Form
 	switch {
 	case request.GetVolumeCapability().GetMount() != nil && !is.IsDir():
-		wrong = "publishes no directory"
+		wrong = publishesNoDirectory
 	case request.GetVolumeCapability().GetBlock() != nil && (is.IsDir() || is&(fs.ModeNamedPipe|fs.ModeSocket) != 0):
-		wrong = "publishes no block device"
+		wrong = publishesNoDevice
 	}
 	if wrong == "" {
 		return nil
 	}
-	return []Violation{{Method: method, Rule: wrong, Detail: filetype.Of(is) + " lies at " + request.GetTargetPath()}}
+	return broken(method, wrong, "%s lies at %s", verdict.Kept(filetype.Of(is)), request.GetTargetPath())
 }

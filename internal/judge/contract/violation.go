@@ -6,44 +6,28 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Violation is one promise of the CSI spec that a message breaks.
-type Violation struct {
-	Method string // "Controller/CreateVolume"
-	Field  string // "CreateVolumeResponse.volume.volume_id"; empty if it is not about one message
-	Rule   string // what the spec says; without a field, what the call does wrong
-	Detail string // what was found
-	// Remark says that nothing in Kubernetes depends on it.
-	Remark bool
-}
-
-// String is one line, the field first and the section of the spec last. What is
-// not about one message has no field: it names the method first.
-func (v Violation) String() string {
-	if v.Field == "" {
-		return fmt.Sprintf("%s %s: %s", path.Base(v.Method), v.Rule, v.Detail)
-	}
-	return fmt.Sprintf("%s %s: %s (%s)", v.Field, v.Detail, v.Rule, path.Base(v.Method))
-}
-
-// Section is the address of the spec's section about the call, in the version of the bindings;
-// of a call of CSI-Addons, that of its service.
-func (v Violation) Section() string {
-	if service, _, addons := strings.Cut(v.Method, "."); addons {
+// Section is the address of the CSI spec's section about a method, in the version of the bindings;
+// of a method of CSI-Addons, that of its service.
+func Section(method string) string {
+	if service, _, addons := strings.Cut(method, "."); addons {
 		return "https://github.com/csi-addons/spec/tree/main/" + service
 	}
-	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(v.Method))
+	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(method))
 }
 
-// Repeats reports whether an earlier violation says the same: what a driver has made
+// Repeats reports whether an earlier verdict says the same: what a driver has made
 // too big is in every message about it, and a second thing under one name shows in its id
 // and in the comparison of two answers.
-func (v Violation) Repeats(earlier Violation) bool {
-	if v.Rule == notIdempotent && strings.Contains(v.Method, "/Create") {
-		return v == earlier
+func Repeats(v, earlier verdict.Verdict) bool {
+	if v.Form == NotIdempotent && strings.Contains(v.Method, "/Create") {
+		return v.Form == earlier.Form && v.Text == earlier.Text
 	}
-	return v.Rule == tooBig && earlier.Rule == tooBig && v.Detail == earlier.Detail && path.Ext(v.Field) == path.Ext(earlier.Field)
+	return v.Form == tooBig && earlier.Form == tooBig && v.Found[0] == earlier.Found[0] &&
+		path.Ext(v.Field) == path.Ext(earlier.Field)
 }
 
 const (
@@ -52,11 +36,26 @@ const (
 	needCapability = "the CSI spec allows it only with the capability %s"
 )
 
+// Broken returns the verdict on a call that breaks a rule in a form that is not about one field.
+func Broken(method string, form verdict.Form, detail verdict.Sentence) verdict.Verdict {
+	breaks, known := breaks[form]
+	if !known {
+		breaks = verdict.Answers
+	}
+	return verdict.Verdict{Breaks: breaks, Form: form, Method: method, Found: []string{detail.Text}}.Worded(
+		verdict.Say("%s %s: %s", verdict.Kept(path.Base(method)), verdict.Kept(form), detail))
+}
+
+// broken is a list of one such verdict.
+func broken(method string, form verdict.Form, format string, args ...any) []verdict.Verdict {
+	return []verdict.Verdict{Broken(method, form, verdict.Say(format, args...))}
+}
+
 // findings collects the violations of one message.
 type findings struct {
 	method string
 	of     proto.Message
-	list   []Violation
+	list   []verdict.Verdict
 	noting bool // what is kept is wanted, too
 	kept   []Kept
 }
@@ -64,13 +63,29 @@ type findings struct {
 // message is the name of the message.
 func (f *findings) message() string { return string(f.of.ProtoReflect().Descriptor().Name()) }
 
-func (f *findings) add(field, rule, detail string, args ...any) {
+func (f *findings) add(field, rule, format string, args ...any) {
 	name := f.message()
 	if field != "" {
 		name += "." + field
 	}
-	f.list = append(f.list, Violation{Method: f.method, Field: name, Rule: rule, Detail: fmt.Sprintf(detail, args...)})
+	detail := verdict.Say(format, args...)
+	v := verdict.Verdict{
+		Breaks: verdict.Answers, Form: verdict.Form(rule), Method: f.method, Field: name, Found: []string{detail.Text},
+	}
+	if isSize(field) {
+		v.Breaks = verdict.Sizes
+	}
+	f.list = append(f.list, v.Worded(verdict.Say("%s %s: %s",
+		verdict.Kept(name), detail, verdict.Quoted(rule)).Aside(" (%s)", path.Base(f.method))))
 }
+
+// sizeFields are the last elements of the fields that have sizes and limits.
+var sizeFields = map[string]bool{
+	"capacity_bytes": true, "limit_bytes": true, "required_bytes": true, "max_volumes_per_node": true,
+	"available": true, "total": true, "used": true, "available_capacity": true,
+}
+
+func isSize(field string) bool { return sizeFields[field[strings.LastIndexByte(field, '.')+1:]] }
 
 func (f *findings) required(field string, present bool) {
 	if !present {

@@ -3,19 +3,20 @@ package contract
 import (
 	"testing"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/stretchr/testify/assert"
 )
 
-// An id that is too long is told of once, though every call about the volume has it.
+// Given an id that is too long, when every call about the volume has it, then it is reported once.
 func TestWhatIsTooBigIsReportedOnce(t *testing.T) {
-	created := Violation{Field: "CreateVolumeResponse.volume.volume_id", Rule: tooBig, Detail: "has 140 bytes, the limit is 128"}
-	published := Violation{Field: "NodePublishVolumeRequest.volume_id", Rule: tooBig, Detail: created.Detail}
-	assert.True(t, published.Repeats(created))
+	created := verdict.Verdict{Field: "CreateVolumeResponse.volume.volume_id", Form: tooBig, Found: []string{"has 140 bytes, the limit is 128"}}
+	published := verdict.Verdict{Field: "NodePublishVolumeRequest.volume_id", Form: tooBig, Found: created.Found}
+	assert.True(t, Repeats(published, created))
 	longer, other, empty := published, published, published
-	longer.Detail = "has 150 bytes, the limit is 128"
+	longer.Found = []string{"has 150 bytes, the limit is 128"}
 	other.Field = "NodePublishVolumeRequest.node_id"
-	empty.Rule = requiresIt
-	for _, v := range []Violation{longer, other, empty} {
-		assert.False(t, v.Repeats(created), v)
+	empty.Form = requiresIt
+	for _, v := range []verdict.Verdict{longer, other, empty} {
+		assert.False(t, Repeats(v, created), v)
 	}
 }

@@ -5,6 +5,8 @@
 package data
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,8 +52,8 @@ type Machine interface {
 
 // Check remembers what was written and holds what is read against it.
 type Check struct {
-	// OnViolation is called for each violation, in one line.
-	OnViolation func(Use, string)
+	// OnViolation is called for each violation. Found[0] is the sentence without its title.
+	OnViolation func(Use, verdict.Verdict)
 	// OnWrite is called when a container has written. Default: none.
 	OnWrite func(Use)
 	// MayBeReadOnly says whether something in the run may have made a volume read-only, beside what the driver was asked for by
@@ -242,10 +244,14 @@ func (c *Check) violation(u Use, expected string, found content) {
 }
 
 // report reports a violation, once for each pod and volume.
+// lost is the form of a verdict on data.
+const lost verdict.Form = "data lost"
+
 func (c *Check) report(u Use, text string) {
 	if key := u.Pod + " " + u.Volume.String(); !c.reported[key] {
 		c.reported[key] = true
-		c.OnViolation(u, text)
+		v := verdict.Verdict{Breaks: verdict.Data, Form: lost, Node: u.Node, Found: []string{text}}
+		c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(lost), verdict.Quoted(text))))
 	}
 }
 

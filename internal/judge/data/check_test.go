@@ -1,6 +1,8 @@
 package data
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +21,7 @@ type node struct {
 
 func newNode(t *testing.T) *node {
 	n := &node{Check: New(), Memory: machine.NewMemory("node-a"), t: t}
-	n.OnViolation = func(_ Use, text string) { n.got = append(n.got, text) }
+	n.OnViolation = func(_ Use, v verdict.Verdict) { n.got = append(n.got, v.Found[0]) }
 	return n
 }
 
@@ -218,7 +220,7 @@ func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
 	n.publish("a", "v", false)
 	n.Check.Start(n.use("a", "v"))
 	n.Check = New()
-	n.OnViolation = func(_ Use, text string) { n.got = append(n.got, text) }
+	n.OnViolation = func(_ Use, v verdict.Verdict) { n.got = append(n.got, v.Found[0]) }
 	n.Check.Start(n.use("a", "v"))
 	assert.Empty(t, n.got)
 	assert.Equal(t, 2, n.written[Volume{"d", "v"}].Get("node-a").generation)

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,7 +43,7 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 			defer d.Close()
 			check := New()
 			var got []string
-			check.OnViolation = func(_ Use, text string) { got = append(got, text) }
+			check.OnViolation = func(_ Use, v verdict.Verdict) { got = append(got, v.Found[0]) }
 			check.written[source] = known{{Value: record{generation: 3}}}
 			c.do(check)
 			check.snapshots[Volume{"d", "s"}] = check.attempts[snapshot]

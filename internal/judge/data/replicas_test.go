@@ -1,6 +1,8 @@
 package data
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +21,7 @@ var replicated = Volume{"d", "v"}
 func newPair() *pair {
 	p := &pair{west: New(), east: New()}
 	for _, c := range []*Check{p.west, p.east} {
-		c.OnViolation = func(_ Use, text string) { p.got = append(p.got, text) }
+		c.OnViolation = func(_ Use, v verdict.Verdict) { p.got = append(p.got, v.Found[0]) }
 	}
 	return p
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -98,15 +99,34 @@ func (e Entry) undone() string {
 	return e.Undone.String() + ", which " + answer(e.Undone.Event)
 }
 
-func (d Deed) String() string {
-	text, _, _ := strings.Cut(d.Event.Actor, "/")
+// method is the CSI method of a call, empty for all other events.
+func (d Deed) method() string {
+	if d.Event.Kind == trace.Call {
+		return d.Event.Method
+	}
+	return ""
+}
+
+// name is the first word for the cause: the short method of a call, the kubelet, or a component.
+func (d Deed) name() string {
 	switch d.Event.Kind {
 	case trace.Call:
-		text = method(d.Event)
+		return method(d.Event)
 	case trace.FileChange:
-		text = "the kubelet (" + d.Event.Method + ")"
+		return "kubelet"
 	}
-	text = cmp.Or(text, "the cluster") // a watch of a real one does not say by whom
+	component, _, _ := strings.Cut(d.Event.Actor, "/")
+	return cmp.Or(component, "cluster") // a watch of a real cluster does not name the writer
+}
+
+func (d Deed) String() string {
+	text := d.name()
+	switch {
+	case d.Event.Kind == trace.FileChange:
+		text = "the kubelet (" + d.Event.Method + ")"
+	case d.Event.Kind != trace.Call && d.Event.Actor == "":
+		text = "the cluster"
+	}
 	text += " at " + seconds(d.Event.At)
 	if d.Step > 0 {
 		text += fmt.Sprintf(" (step %d: %s)", d.Step, d.Title)
@@ -134,6 +154,49 @@ func answer(e *trace.Event) string {
 
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(math.Round(d.Seconds()*1000)/1000, 'f', -1, 64) + " s"
+}
+
+// leftBehind is the form of a verdict on an entry.
+const leftBehind verdict.Form = "left behind"
+
+// Verdict returns the verdict on the entry. The driver is to blame unless the call that removes
+// the thing never came, or a fault answered it in the driver's place.
+func (e Entry) Verdict() verdict.Verdict {
+	v := verdict.Verdict{Breaks: verdict.LeftBehind, Form: leftBehind, Kind: string(e.Kind), Undo: e.Undo, Node: e.Node, Found: []string{e.Name}}
+	name := verdict.Say("%s: %s", verdict.Kept(leftBehind), verdict.Kept(e.Kind))
+	if e.Made != nil {
+		v.Method = e.Made.method()
+		by, _, _ := strings.Cut(e.Made.name(), "-") // of a component the first word is enough
+		name = verdict.Say("%s of %s", name, verdict.Kept(by))
+	}
+	switch {
+	case e.Undo == "":
+	case e.Undone == nil:
+		v.Breaks = verdict.Undone
+		name = verdict.Say("%s, without %s", name, verdict.Kept(e.Undo))
+	default:
+		name = verdict.Say("%s, in spite of %s", name, verdict.Kept(e.Undo))
+		if v.Code = e.Undone.Event.Code; v.Code != "" && e.Undone.Event.Injected != "" {
+			v.Breaks = verdict.AskedAgain
+		}
+	}
+	if at := e.culprit(); at != nil {
+		v.Event = at.Seq
+	}
+	v = v.Worded(name)
+	v.Text = string(leftBehind) + ": " + e.String()
+	return v
+}
+
+// culprit is the call that should have removed the thing or, if none came, the event that made it.
+func (e Entry) culprit() *trace.Event {
+	switch {
+	case e.Undone != nil:
+		return e.Undone.Event
+	case e.Made != nil:
+		return e.Made.Event
+	}
+	return nil
 }
 
 // SaidToBeGone reports whether the call that should have taken it away succeeded.

@@ -23,7 +23,7 @@ func (h *History) kubeletsLitter(e *Entry, place Place) {
 		return // the driver said that it was gone
 	}
 	death := h.died(e.last(), func(f *trace.Event) bool {
-		return f.Node == e.Node && (f.Message == "kubelet killed" || f.Message == "power lost")
+		return f.Node == e.Node && (f.Is(trace.Kubelet, trace.Killed) || f.Is(trace.Power, trace.Lost))
 	})
 	if death != nil {
 		e.Litter = fmt.Sprintf("the kubelet's own litter: %s at %s, and a kubelet that starts does not find it again", death.Message, seconds(death.At))
@@ -35,7 +35,9 @@ func (h *History) litterOf(e *Entry, who string) {
 	if e.Litter != "" || e.SaidToBeGone() {
 		return
 	}
-	if death := h.died(e.last(), func(f *trace.Event) bool { return f.Message == who+" killed" }); death != nil {
+	if death := h.died(e.last(), func(f *trace.Event) bool {
+		return f.Is(trace.Controller, trace.Killed) && f.Detail.(trace.Transition).Name == who
+	}); death != nil {
 		e.Litter = fmt.Sprintf("Kubernetes' own litter: %s at %s, and it does not know of it when it starts again", death.Message, seconds(death.At))
 	}
 }

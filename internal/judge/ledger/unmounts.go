@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -251,6 +252,18 @@ func without[T comparable](list, other []T) (rest []T) {
 		}
 	}
 	return rest
+}
+
+// foreignMount is the form of a verdict on an unmount.
+const foreignMount verdict.Form = "foreign mount"
+
+// Verdict returns the verdict on the unmount; node is where it happened.
+func (u Unmount) Verdict(node string) verdict.Verdict {
+	v := verdict.Verdict{Breaks: verdict.ForeignMounts, Form: foreignMount, Node: node, Found: []string{u.On(node)}}
+	if len(u.Calls) == 1 {
+		v.Method = u.Calls[0].Method
+	}
+	return v.Worded(verdict.Say("%s: %s", verdict.Kept(foreignMount), verdict.Quoted(u.On(node))))
 }
 
 // On is the unmount in one line; node is where it happened.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -27,7 +28,7 @@ type Watch struct {
 	seen      map[string][]machine.Mount // of each machine, as they were seen last
 	unmounts  *Unmounts
 	watched   map[string]machineMounts // of each machine, as they were when unmounts were looked for
-	unmounted []string                 // what was not its driver's own
+	unmounted []verdict.Verdict        // what was not its driver's own
 	lives     map[string]*lives        // by driver
 	growing   []growing                // what grows with each life of a volume
 }

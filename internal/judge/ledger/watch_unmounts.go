@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -30,9 +31,9 @@ func (w *Watch) Started(m machine.Machine, driver string) {
 
 func (w *Watch) report(m machine.Machine, found []Unmount) {
 	for _, u := range found {
-		text := w.Renamed(u.On(m.Name()))
-		w.unmounted = append(w.unmounted, text)
-		e := trace.Entry{Kind: trace.Unmounted, Node: m.Name(), Driver: u.Started, Name: w.Renamed(u.Target), Message: text}
+		v := u.Verdict(m.Name()).Renamed(w.Renamed)
+		w.unmounted = append(w.unmounted, v)
+		e := trace.Entry{Kind: trace.Unmounted, Node: m.Name(), Driver: u.Started, Name: w.Renamed(u.Target), Message: v.Found[0], Detail: v}
 		if len(u.Calls) == 1 {
 			e.Driver, e.Method = u.Calls[0].Driver, u.Calls[0].Method
 		}
@@ -100,6 +101,5 @@ func (w *Watch) kubeletUnmounted(node, target string, after uint64) bool {
 	return false
 }
 
-// Unmounted are the mounts that drivers took off although they were not their own,
-// each in one line.
-func (w *Watch) Unmounted() []string { return w.unmounted }
+// Unmounted returns a verdict on each mount that a driver removed although it was not its own.
+func (w *Watch) Unmounted() []verdict.Verdict { return w.unmounted }

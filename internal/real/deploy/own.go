@@ -1,9 +1,10 @@
 package deploy
 
 import (
-	"github.com/csisim/csisim/internal/input/manifest"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/input/manifest"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"

@@ -2,10 +2,11 @@ package deploy
 
 import (
 	"fmt"
-	"github.com/csisim/csisim/internal/input/strict"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/input/strict"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

@@ -1,6 +1,8 @@
 package realcluster
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"bufio"
 	"bytes"
 	"cmp"
@@ -19,7 +21,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"k8s.io/client-go/rest"
 
-	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -229,13 +230,17 @@ func (l *callLog) cutOff(node string) {
 
 // found records what is no call.
 func (l *callLog) found(r proxy.Record) {
-	if r.K == trace.Violation {
-		l.violate = append(l.violate, contract.Parse(r.M, r.Msg))
-	}
-	l.world.Trace.Add(trace.Entry{
+	entry := trace.Entry{
 		Kind: r.K, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Message: r.Msg,
 		Request: l.message(r.M, r.Request, false), Response: l.message(r.M, r.Response, true),
-	})
+	}
+	if v, judged := verdict.OfEvent(r.Obj, r.Msg); judged {
+		entry.Detail = v
+		if r.K == trace.Violation {
+			l.violate = append(l.violate, v)
+		}
+	}
+	l.world.Trace.Add(entry)
 }
 
 // message is a request or an answer as it was recorded, with the names of the scenario; nil if there is none.

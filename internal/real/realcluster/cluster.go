@@ -7,6 +7,8 @@
 package realcluster
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +23,6 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/component"
@@ -91,7 +92,7 @@ type Cluster struct {
 	pods     map[store.Key]bool           // that kubelets have begun to run
 	known    map[string]bool              // pods by UID and volumes by name that the run has seen
 	atFirst  map[string]map[string]bool   // what was on the nodes before the first step, by node
-	violate  []contract.Violation
+	violate  []verdict.Verdict
 	data     *dataCheck
 	forced   []string // volumes that their drivers did not delete at the end
 }
@@ -183,8 +184,8 @@ func (c *Cluster) Evidence() *expect.Evidence {
 	return &expect.Evidence{
 		Journal: expect.NewJournal(c.world.Trace), Store: c.world.Store, Faults: &fault.Set{},
 		Leftovers:  func() []ledger.Entry { return c.Ledger().Leaks },
-		Violations: func() []contract.Violation { return c.violate },
-		LostData:   func() []string { return c.data.lost }, Unmounted: func() []string { return nil }, Died: func() []expect.Death { return nil },
+		Violations: func() []verdict.Verdict { return c.violate },
+		LostData:   func() []verdict.Verdict { return c.data.lost }, Unmounted: func() []verdict.Verdict { return nil }, Died: func() []expect.Death { return nil },
 	}
 }
 

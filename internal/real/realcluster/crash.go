@@ -70,6 +70,11 @@ func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 	time.AfterFunc(d, func() { c.queue.put(time.Now(), func() { c.after(boot) }) })
 }
 
+// transition records that a component starts or ends, as a simulation does.
+func (c *Cluster) transition(node string, part trace.Part, who string, verb trace.Verb) {
+	c.world.Trace.Add(trace.Transition{Part: part, Name: who, Verb: verb}.Entry(node))
+}
+
 // note says in the trace what was done to the cluster, as a simulation does: who looks for leftovers forgives what a crash has left.
 func (c *Cluster) note(node, format string, args ...any) {
 	c.world.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})

@@ -1,6 +1,8 @@
 package realcluster
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +25,7 @@ type dataCheck struct {
 	*Cluster
 	check  *data.Check
 	begun  map[types.UID]string // the containers that have begun, by pod
-	lost   []string
+	lost   []verdict.Verdict
 	unseen map[string]bool // why some volumes were not looked at
 }
 
@@ -31,9 +33,9 @@ func newDataCheck(c *Cluster) *dataCheck {
 	d := &dataCheck{Cluster: c, check: data.New(), begun: map[types.UID]string{}, unseen: map[string]bool{}}
 	d.check.Now = func() time.Duration { return time.Since(c.clock.began) }
 	d.check.Serves = c.IsInstalled
-	d.check.OnViolation = func(u data.Use, text string) {
-		d.lost = append(d.lost, text)
-		c.world.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: text})
+	d.check.OnViolation = func(u data.Use, v verdict.Verdict) {
+		d.lost = append(d.lost, v)
+		c.world.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: v.Found[0], Detail: v})
 	}
 	return d
 }

@@ -130,7 +130,9 @@ func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	w.published(lost)
 	w.begin(lost)
 	const want = "pod default/third does not find its data: volume pv at /var/lib/kubelet/pods/u-third/volumes/kubernetes.io~csi/pv/mount on node-b: expected generation 2, which pod default/second wrote on node-b, found an empty directory"
-	assert.Equal(t, []string{want}, w.Evidence().LostData())
+	lostData := w.Evidence().LostData()
+	require.Len(t, lostData, 1)
+	assert.Equal(t, []string{want}, lostData[0].Found)
 	last := w.world.Trace.Events()[len(w.world.Trace.Events())-1]
 	assert.Equal(t, trace.DataLost, last.Kind)
 	assert.Equal(t, want, last.Message)
@@ -167,7 +169,7 @@ func TestAPodThatEndsMeanwhileHasLostNothing(t *testing.T) {
 	seen(t, w.Cluster, "pods", first)
 	w.ReadData()
 	require.Len(t, w.data.lost, 1)
-	assert.Contains(t, w.data.lost[0], "found a directory on which nothing is mounted")
+	assert.Contains(t, w.data.lost[0].Found[0], "found a directory on which nothing is mounted")
 }
 
 // Containers that are programs do with their volumes what they want, and those of a scenario without data check nothing; nodes

@@ -79,7 +79,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 	node.files = append(node.files, ofKubelet)
 	assert.ElementsMatch(t, []string{"mount " + target + " on node-a", "mount " + staged + " on node-a", "directory " + device + " on node-a"}, names(c.look().Leaks))
 
-	c.note("node-a", "kubelet killed")
+	c.transition("node-a", trace.Kubelet, "kubelet", trace.Killed)
 	assert.Empty(t, c.look().Leaks, "a kubelet that starts does not find all again")
 
 	c.dark["node-a"] = true

@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/workload"
 	"github.com/csisim/csisim/sim"
 )
@@ -30,7 +31,7 @@ func (c *Cluster) Kill(component sim.Component) error {
 		if _, err := c.run(string(p), "systemctl", "kill", "--signal=SIGKILL", "kubelet"); err != nil {
 			return err
 		}
-		c.note(string(p), "kubelet killed")
+		c.transition(string(p), trace.Kubelet, "kubelet", trace.Killed)
 		return c.stopKubelet(string(p)) // systemd would start it again
 	case sim.Plugin:
 		return c.order(p, "/driver/kill")
@@ -39,7 +40,7 @@ func (c *Cluster) Kill(component sim.Component) error {
 	case sim.Controller:
 		err := c.killController(string(p))
 		if err == nil {
-			c.note("", "%s killed", p)
+			c.transition("", trace.Controller, string(p), trace.Killed)
 		}
 		return err
 	}
@@ -194,7 +195,7 @@ func (c *Cluster) PowerOff(node string) error {
 		return &sim.EnvironmentError{Doing: "power off " + node, Err: ErrNotReal}
 	}
 	c.dark[node] = true
-	c.note(node, "power lost")
+	c.transition(node, trace.Power, "power", trace.Lost)
 	c.data.check.PowerLost(node)
 	err := c.options.Machines.PowerOff(c.ctx, node)
 	c.calls.cutOff(node)

@@ -20,6 +20,7 @@ type Entry struct {
 	Code                                  string
 	Took                                  time.Duration
 	Injected                              string
+	Effect                                Effect
 	Change                                string
 	Old, New                              runtime.Object
 	Detail                                any
@@ -67,7 +68,7 @@ func (e *Entry) site() Site {
 }
 
 func (e *Entry) exchange() Exchange {
-	return Exchange{e.Request, e.Response, e.Code, e.Took, e.Injected}
+	return Exchange{e.Request, e.Response, e.Code, e.Took, e.Injected, e.Effect}
 }
 
 func (e *Entry) diff() Diff { return Diff{e.Change, e.Old, e.New} }

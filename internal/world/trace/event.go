@@ -98,7 +98,11 @@ type Exchange struct {
 	Code              string        // gRPC code name when not OK
 	Took              time.Duration // virtual duration of a call
 	Injected          string        // what a fault made of the call
+	Effect            Effect        // the same as a name; empty if no fault befell it
 }
+
+// Effect names the effect of a fault on a call, as faults are written: "loseAnswer".
+type Effect string
 
 // Diff is how an object changed.
 type Diff struct {

@@ -63,12 +63,20 @@ var unindented = protojson.MarshalOptions{UseProtoNames: true}
 // Line renders the event, pruned as the recorded traces are and with secrets redacted.
 func (e *Event) Line() (Line, error) { return new(Lines).Of(e) }
 
+// shownDetail is the part of an event's detail that lines have.
+func (e *Event) shownDetail() any {
+	if _, inWords := e.Detail.(Transition); inWords {
+		return nil
+	}
+	return e.Detail
+}
+
 // line renders the event with the objects as versions has them.
 func (e *Event) line(versions *Lines) (Line, error) {
 	l := Line{
 		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Cluster: e.Cluster, Node: e.Node,
 		From: e.Actor, Driver: e.Driver, M: e.Method, Msg: e.Message, R: e.Resource, Name: e.Name,
-		Obj: e.Detail, Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected,
+		Obj: e.shownDetail(), Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected,
 	}
 	if e.Kind.IsState() {
 		l.Seq = 0

@@ -4,6 +4,8 @@
 package addons
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"fmt"
 	"slices"
 
@@ -17,7 +19,7 @@ import (
 // Check follows the calls of one cluster.
 type Check struct {
 	// OnBreach is called for each breach, with the call that shows it.
-	OnBreach func(*trace.Event, contract.Violation)
+	OnBreach func(*trace.Event, verdict.Verdict)
 	// Other follows the cluster to which volumes are replicated; nil if there is none.
 	Other *Check
 	// Cluster is the name of this one; empty where there is no other.
@@ -116,6 +118,8 @@ func (c *Check) Wrote(pod, driver, id, node string) {
 }
 
 // breach reports what a call shows.
-func (c *Check) breach(call *trace.Event, rule, detail string) {
-	c.OnBreach(call, contract.Violation{Method: call.Method, Rule: rule, Detail: detail})
+func (c *Check) breach(call *trace.Event, form verdict.Form, detail string) {
+	v := contract.Broken(call.Method, form, verdict.Say("%s", verdict.Quoted(detail)))
+	v.Breaks = verdict.Addons
+	c.OnBreach(call, v)
 }

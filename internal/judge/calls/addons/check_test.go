@@ -1,13 +1,14 @@
 package addons
 
 import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
 	"testing"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/identity"
@@ -27,7 +28,7 @@ func newPair() *pair {
 	p := &pair{west: New(), east: New()}
 	p.west.Cluster, p.east.Cluster, p.west.Other, p.east.Other = "west", "east", p.east, p.west
 	for _, c := range []*Check{p.west, p.east} {
-		c.OnBreach = func(_ *trace.Event, v contract.Violation) { p.got = append(p.got, v.Rule) }
+		c.OnBreach = func(_ *trace.Event, v verdict.Verdict) { p.got = append(p.got, string(v.Form)) }
 	}
 	return p
 }

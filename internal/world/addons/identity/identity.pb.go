@@ -9,13 +9,14 @@
 package identity
 
 import (
+	reflect "reflect"
+	sync "sync"
+	unsafe "unsafe"
+
 	registry "github.com/csisim/csisim/internal/world/addons/registry"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	wrapperspb "google.golang.org/protobuf/types/known/wrapperspb"
-	reflect "reflect"
-	sync "sync"
-	unsafe "unsafe"
 )
 
 const (

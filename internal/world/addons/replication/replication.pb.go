@@ -9,6 +9,10 @@
 package replication
 
 import (
+	reflect "reflect"
+	sync "sync"
+	unsafe "unsafe"
+
 	_ "github.com/container-storage-interface/spec/lib/go/csi"
 	registry "github.com/csisim/csisim/internal/world/addons/registry"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -16,9 +20,6 @@ import (
 	descriptorpb "google.golang.org/protobuf/types/descriptorpb"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
-	reflect "reflect"
-	sync "sync"
-	unsafe "unsafe"
 )
 
 const (

@@ -10,14 +10,15 @@
 package sidecar
 
 import (
+	reflect "reflect"
+	sync "sync"
+	unsafe "unsafe"
+
 	registry "github.com/csisim/csisim/internal/world/addons/registry"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
-	reflect "reflect"
-	sync "sync"
-	unsafe "unsafe"
 )
 
 const (

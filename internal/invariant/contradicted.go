@@ -1,8 +1,0 @@
-package invariant
-
-var contradicted = &Invariant{
-	Name: "contradicted", Holds: "a call that cannot be granted beside the one before is refused, and calls at the same time have the effect of one",
-	Reason: "two callers that each believe a volume to be theirs destroy its content",
-	Rules:  []string{"CSI spec: ControllerPublishVolume, FAILED_PRECONDITION", "CSI spec: NodePublishVolume, ALREADY_EXISTS", "CSI spec: ABORTED"}, Blame: Driver, Rank: Breach,
-	breaks: has(" accepts a contradiction: ", " has its effect twice when two calls overlap: "),
-}

@@ -1,6 +1,0 @@
-package invariant
-
-var data = &Invariant{
-	Name: "data", Holds: "each pod finds in its volumes what was written there, and a pod that asks for a volume to write to it can, if one could before", Reason: "it is what volumes are for",
-	Rules: []string{"CSI spec: Volume Lifecycle"}, Blame: Driver, Rank: Spoils, breaks: begins("data lost"),
-}

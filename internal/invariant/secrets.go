@@ -1,7 +1,0 @@
-package invariant
-
-var secretsKept = &Invariant{
-	Name: "secrets", Holds: "no value of a request's secrets stands in the log of a driver's program",
-	Reason: "logs are kept, copied and read by many who must not have the keys of the storage",
-	Rules:  []string{"csi.proto: csi_secret", "CSI spec: Secrets Requirements"}, Blame: Driver, Rank: Breach, breaks: has(" logs a secret: "),
-}

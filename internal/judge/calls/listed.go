@@ -1,0 +1,68 @@
+package calls
+
+import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
+	"maps"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// listing follows what ListVolumes has to say of attachments.
+type listing struct {
+	promised map[string]bool // the drivers that list the nodes
+	turn     uint64          // counts what begins and ends
+	began    map[*trace.Event]uint64
+}
+
+// listBegan takes notice of a list that is asked for. A later page may be as old as the first one.
+func (w *Watch) listBegan(call *trace.Event, r *csi.ListVolumesRequest) {
+	if w.listing.promised[call.Driver] && r.GetStartingToken() == "" {
+		w.listing.turn++
+		w.listing.began[call] = w.listing.turn
+	}
+}
+
+// attachedFor notes when a driver itself has said that a volume is attached. What is not certain is forgotten, as after a call to
+// detach it that nobody has heard the end of: it may do so yet.
+func (w *Watch) attachedFor(call *trace.Event, v *state, node string) {
+	w.listing.turn++
+	if was := v.attached[node]; call.Code != "" || call.Injected != "" || was == maybe || was == leaving {
+		delete(v.since, node)
+		return
+	}
+	if v.since == nil {
+		v.since = map[string]uint64{}
+	}
+	v.since[node] = w.listing.turn
+}
+
+// listed looks for the nodes that a volume was attached to before the list was asked for, and that nobody has begun to detach it from.
+func (w *Watch) listed(call *trace.Event) {
+	began, asked := w.listing.began[call]
+	delete(w.listing.began, call)
+	answer, ok := call.Response.(*csi.ListVolumesResponse)
+	if !asked || !ok || call.Code != "" || call.Injected != "" {
+		return
+	}
+	for _, entry := range answer.GetEntries() {
+		v := w.volumes[key{call.Driver, entry.GetVolume().GetVolumeId()}]
+		if v == nil {
+			continue
+		}
+		for _, node := range slices.Sorted(maps.Keys(v.since)) {
+			if v.since[node] < began && !slices.Contains(entry.GetStatus().GetPublishedNodeIds(), node) {
+				delete(v.since, node) // once is enough
+				w.OnBreach(call, contract.Broken(call.Method, contract.LeavesOutNode, verdict.Say(
+					"volume %s is attached to node %s, from which nobody has detached it", entry.GetVolume().GetVolumeId(), node)))
+			}
+		}
+	}
+}
+
+// Detached takes notice of a volume that was detached at the driver itself, which Kubernetes does not know.
+func (w *Watch) Detached(driver, handle, node string) { delete(w.of(driver, handle).since, node) }

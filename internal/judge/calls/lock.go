@@ -1,0 +1,55 @@
+package calls
+
+import (
+	"github.com/csisim/csisim/internal/judge/verdict"
+
+	"time"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// lockPatience is how long, in virtual time, a volume may be said to be in use without a call: a driver may end later than its answer.
+const lockPatience = 10 * time.Second
+
+// lock is what is known of the lock of a volume.
+type lock struct {
+	pending int           // calls under way
+	doubt   bool          // a call ended without an answer of the driver, which may still work on it
+	since   time.Duration // of the first ABORTED without another call, 0 for none
+}
+
+// lockOf is that of the volume that a call is about; nil if it is about none.
+func (w *Watch) lockOf(call *trace.Event) (*lock, string) {
+	about, ok := call.Request.(interface{ GetVolumeId() string })
+	if !ok {
+		return nil, ""
+	}
+	return &w.of(call.Driver, about.GetVolumeId()).lock, about.GetVolumeId()
+}
+
+func (w *Watch) lockBegan(call *trace.Event) {
+	if l, _ := w.lockOf(call); l != nil {
+		l.pending++
+	}
+}
+
+func (w *Watch) lockEnded(call *trace.Event) {
+	l, id := w.lockOf(call)
+	if l == nil {
+		return
+	}
+	l.pending--
+	switch {
+	case call.Code == "DeadlineExceeded", call.Code == "Canceled":
+		l.doubt = true
+	case call.Injected != "": // the fault's doing
+	case call.Code != "Aborted":
+		l.since, l.doubt = 0, false
+	case l.pending > 0 || l.doubt:
+	case l.since == 0:
+		l.since = call.At + 1
+	case call.At-l.since >= lockPatience:
+		w.OnBreach(call, contract.Broken(call.Method, contract.KeepsLock, verdict.Say("volume %s is locked still", id)))
+	}
+}

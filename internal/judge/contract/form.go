@@ -1,0 +1,50 @@
+package contract
+
+import "github.com/csisim/csisim/internal/judge/verdict"
+
+// The forms in which a call breaks the CSI spec, of which none is about one field.
+const (
+	NotIdempotent verdict.Form = "is not idempotent"
+	NoEffect      verdict.Form = "has no effect"
+	LeavesTarget  verdict.Form = "leaves what it has to delete"
+	// CSI spec: ListVolumes, published_node_ids, "all the node_id of nodes that the volume is
+	// controller published on". The list may have more.
+	LeavesOutNode verdict.Form = "leaves out a node"
+
+	TwiceWhenOverlapping verdict.Form = "has its effect twice when two calls overlap"
+	KeepsLock            verdict.Form = "is answered with ABORTED though no call is under way"
+	AttachesTwice        verdict.Form = "attaches a volume of one node to two"
+	FailsForGood         verdict.Form = "fails for good"
+
+	acceptsContradiction verdict.Form = "accepts a contradiction"
+	ignoresFlags         verdict.Form = "ignores mount_flags"
+	ignoresReadonly      verdict.Form = "ignores readonly"
+	leavesData           verdict.Form = "leaves data"
+	leavesDeviceSmall    verdict.Form = "leaves a device too small"
+	leavesOut            verdict.Form = "leaves out what it lists without a filter"
+	leavesOutOnPages     verdict.Form = "leaves out on its pages what it lists at once"
+	listsTwice           verdict.Form = "lists something on two pages"
+	logsSecret           verdict.Form = "logs a secret"
+	publishesNoDevice    verdict.Form = "publishes no block device"
+	publishesNoDirectory verdict.Form = "publishes no directory"
+	refusesPages         verdict.Form = "refuses a list in pages"
+	removesOthers        verdict.Form = "removes what the driver has not made"
+	twoNames             verdict.Form = "answers with one id for two names"
+	unmountsLazily       verdict.Form = "unmounts lazily"
+)
+
+// breaks names the invariants that forms break. All other forms break that of answers.
+var breaks = map[verdict.Form]verdict.Key{
+	NotIdempotent:        verdict.Idempotent,
+	NoEffect:             verdict.Effective,
+	LeavesTarget:         verdict.Effective,
+	unmountsLazily:       verdict.Effective,
+	acceptsContradiction: verdict.Contradicted,
+	TwiceWhenOverlapping: verdict.Contradicted,
+	AttachesTwice:        verdict.SingleWriter,
+	KeepsLock:            verdict.Locks,
+	logsSecret:           verdict.Secrets,
+	leavesData:           verdict.LeftBehind,
+	leavesDeviceSmall:    verdict.Sizes,
+	removesOthers:        verdict.ForeignMounts,
+}

@@ -1,0 +1,13 @@
+package verdict
+
+// Addons is the key of the invariant in this file.
+const Addons Key = "addons"
+
+var addons = &Invariant{
+	Name:   Addons,
+	Holds:  "a driver keeps what it promises with CSI-Addons: who is demoted or fenced writes nothing, groups have their members, messages show no secret",
+	Reason: "two sites that both write to one volume cannot be brought together again",
+	Rules:  []string{"docs/csi-addons.md: What drivers must keep to"},
+	Blame:  Driver,
+	Rank:   Breach,
+}

@@ -1,0 +1,13 @@
+package verdict
+
+// Alive is the key of the invariant in this file.
+const Alive Key = "alive"
+
+var alive = &Invariant{
+	Name:   Alive,
+	Holds:  "the driver's program runs until it is stopped: it neither panics nor exits by itself, and starts again after it was killed",
+	Reason: "while it is gone no pod on the node starts or ends, and what it was doing is half done",
+	Rules:  []string{"CSI spec: Process Lifecycle"},
+	Blame:  Driver,
+	Rank:   Dies,
+}

@@ -1,0 +1,112 @@
+// Package verdict holds the value that every check of a run produces: one thing that is wrong.
+// The value names the broken invariant and its subject. Its words are rendered when it is made, for
+// people, and no code reads them.
+package verdict
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Verdict is one thing that is wrong in a run, or a remark on it.
+type Verdict struct {
+	// Breaks is the key of the broken invariant. It is empty if only one scenario expects it.
+	Breaks Key `json:"breaks,omitempty"`
+	// Form is the way in which the invariant is broken.
+	Form Form `json:"form,omitempty"`
+	// Method is the CSI method that it is about, such as "Node/NodeStageVolume".
+	Method string `json:"method,omitempty"`
+	// Field is the field of a message, such as "CreateVolumeResponse.volume.volume_id".
+	Field string `json:"field,omitempty"`
+	// Code is the name of the gRPC code with which the call failed.
+	Code string `json:"code,omitempty"`
+	// Kind is the kind of thing that is left behind, and Undo the short name of the call that
+	// removes such things.
+	Kind string `json:"kind,omitempty"`
+	Undo string `json:"undo,omitempty"`
+	// Node is the node on which it happened.
+	Node string `json:"node,omitempty"`
+	// Found are the lines that show it, such as mounts.
+	Found []string `json:"found,omitempty"`
+	// More is how many others of its kind were found beside it.
+	More int `json:"more,omitempty"`
+	// Event is the number of the event that shows it; 0 for none.
+	Event uint64 `json:"event,omitempty"`
+	// Name is the same in every run that shows it.
+	Name string `json:"name"`
+	// Text is the verdict in words, on one line unless it quotes others.
+	Text string `json:"-"`
+	// Remark is set if nothing in Kubernetes depends on it.
+	Remark bool `json:"remark,omitempty"`
+}
+
+// Form is the way in which an invariant is broken: the words of its sentence that are always the
+// same. Packages that judge declare theirs as constants and compare them for equality.
+type Form string
+
+// String returns the verdict in words.
+func (v Verdict) String() string { return v.Text }
+
+// IsZero reports whether there is no verdict.
+func (v Verdict) IsZero() bool { return v.Text == "" && v.Name == "" }
+
+// Rank returns the rank of the broken invariant, or otherwise if it breaks none.
+func (v Verdict) Rank(otherwise Rank) Rank {
+	if in := v.Breaks.Invariant(); in != nil {
+		return in.Rank
+	}
+	return otherwise
+}
+
+// Blame returns the party that is responsible, as far as the verdict alone says.
+func (v Verdict) Blame() Blame {
+	if in := v.Breaks.Invariant(); in != nil {
+		return in.Blame
+	}
+	return Scenario
+}
+
+// Is reports whether the verdict breaks one of the invariants.
+func (v Verdict) Is(keys ...Key) bool { return slices.Contains(keys, v.Breaks) }
+
+// Worded returns the verdict with its words and its name.
+func (v Verdict) Worded(s Sentence) Verdict {
+	v.Text, v.Name = s.Text, tidy(s.name)
+	return v
+}
+
+// Renamed returns the verdict with its words changed by a function, such as one that hides the
+// random parts of paths.
+func (v Verdict) Renamed(rename func(string) string) Verdict {
+	v.Text = rename(v.Text)
+	if len(v.Found) > 0 {
+		v.Found = slices.Clone(v.Found)
+		for i := range v.Found {
+			v.Found[i] = rename(v.Found[i])
+		}
+	}
+	return v
+}
+
+// Plain returns the verdict of a text that only one scenario expects, or of an error.
+func Plain(text string) Verdict {
+	return Verdict{}.Worded(Sentence{Text: text, name: general(text)})
+}
+
+// Under returns the verdict with a title before its words and its name.
+func (v Verdict) Under(title string) Verdict {
+	v.Text, v.Name = title+": "+v.Text, title+": "+v.Name
+	return v
+}
+
+// Of returns the verdict of an error: its own if it has one, or otherwise the first line of its
+// words.
+func Of(err error) Verdict {
+	var judged interface{ Verdict() Verdict }
+	if errors.As(err, &judged) {
+		return judged.Verdict()
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return Plain(first)
+}
