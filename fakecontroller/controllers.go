@@ -4,14 +4,18 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/fakecontroller/internal/attachdetach"
+	"github.com/csisim/csisim/fakecontroller/internal/clusterroleaggregation"
 	"github.com/csisim/csisim/fakecontroller/internal/cronjob"
 	"github.com/csisim/csisim/fakecontroller/internal/daemonset"
 	"github.com/csisim/csisim/fakecontroller/internal/deployment"
 	"github.com/csisim/csisim/fakecontroller/internal/disruption"
+	"github.com/csisim/csisim/fakecontroller/internal/endpoints"
+	"github.com/csisim/csisim/fakecontroller/internal/endpointslice"
 	"github.com/csisim/csisim/fakecontroller/internal/ephemeral"
 	"github.com/csisim/csisim/fakecontroller/internal/expand"
 	"github.com/csisim/csisim/fakecontroller/internal/garbagecollector"
 	"github.com/csisim/csisim/fakecontroller/internal/job"
+	"github.com/csisim/csisim/fakecontroller/internal/namespace"
 	"github.com/csisim/csisim/fakecontroller/internal/nodelifecycle"
 	"github.com/csisim/csisim/fakecontroller/internal/persistentvolume"
 	"github.com/csisim/csisim/fakecontroller/internal/podgc"
@@ -20,8 +24,10 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/resourcequota"
 	"github.com/csisim/csisim/fakecontroller/internal/scheduler"
 	"github.com/csisim/csisim/fakecontroller/internal/selinuxwarning"
+	"github.com/csisim/csisim/fakecontroller/internal/serviceaccount"
 	"github.com/csisim/csisim/fakecontroller/internal/snapshot"
 	"github.com/csisim/csisim/fakecontroller/internal/statefulset"
+	"github.com/csisim/csisim/fakecontroller/internal/ttlafterfinished"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 )
@@ -77,6 +83,12 @@ var ControllerManager = []Controller{
 	{Name: "resourcequota", Start: func(in Cluster) Program { return resourcequota.Start(in.World) }},
 	{Name: "disruption", Start: func(in Cluster) Program { return disruption.Start(in.World) }},
 	{Name: "podgc", Start: func(in Cluster) Program { return podgc.Start(in.World) }},
+	{Name: "ttl-after-finished", Start: func(in Cluster) Program { return ttlafterfinished.Start(in.World) }},
+	{Name: "namespace", Start: func(in Cluster) Program { return namespace.Start(in.World) }},
+	{Name: "serviceaccount", Start: func(in Cluster) Program { return serviceaccount.Start(in.World) }},
+	{Name: "endpoints", Start: func(in Cluster) Program { return endpoints.Start(in.World) }},
+	{Name: "endpointslice", Start: func(in Cluster) Program { return endpointslice.Start(in.World) }},
+	{Name: "clusterrole-aggregation", Start: func(in Cluster) Program { return clusterroleaggregation.Start(in.World) }},
 }
 
 // SELinuxWarningName is how kube-controller-manager's --controllers names the one that is off by default.

@@ -135,6 +135,7 @@ var scenarioTests = map[string]string{
 	"golden":      "TestSimulatedRunsEqualTheRecordings",
 	"csi-addons":  "TestCSIAddons",
 	"pods":        "TestPods",
+	"workloads":   "TestWorkloads",
 }
 
 // comments are the text behind the hashes at the top of a scenario.

@@ -64,6 +64,9 @@ func TestCSIAddons(t *testing.T) { runAll(t, "csi-addons/*.yaml") }
 // TestPods runs the scenarios of the kubelet's decisions about pods and their containers.
 func TestPods(t *testing.T) { runAll(t, "pods/*.yaml") }
 
+// TestWorkloads runs the scenarios of the controllers that make and delete pods and claims.
+func TestWorkloads(t *testing.T) { runAll(t, "workloads/*.yaml") }
+
 // TestCSIAddonsOfFaultyDrivers runs those in which a driver breaks what it promises with CSI-Addons, each of which
 // has to be found.
 func TestCSIAddonsOfFaultyDrivers(t *testing.T) {

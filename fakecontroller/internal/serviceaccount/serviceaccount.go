@@ -3,6 +3,8 @@
 package serviceaccount
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +17,10 @@ import (
 
 // name of the account in every namespace.
 const name = "default"
+
+// initial lists the namespaces that every cluster begins with. Their accounts are made when the
+// API is served.
+var initial = []string{metav1.NamespaceDefault, metav1.NamespaceSystem}
 
 // Controller is one running service account controller.
 type Controller struct {
@@ -30,7 +36,7 @@ func Start(w *component.World) *Controller {
 		News: "changes of namespaces and their accounts",
 		Sources: []component.Source{
 			component.On(func(e store.Event[*corev1.Namespace]) {
-				if e.Type != store.Deleted {
+				if e.Type != store.Deleted && !slices.Contains(initial, e.Object.Name) {
 					c.namespaces.Add(e.Object.Name)
 				}
 			}),
@@ -42,6 +48,17 @@ func Start(w *component.World) *Controller {
 		},
 	})
 	return c
+}
+
+// StartInitial makes the accounts of the initial namespaces: nothing but clients of the API looks
+// at them.
+func StartInitial(w *component.World) {
+	c := &Controller{Component: w.Start("serviceaccount-controller", "")}
+	c.Go("initial accounts", func(p *kernel.Process) {
+		for _, namespace := range initial {
+			_ = c.sync(p, namespace) // an account that is there already stays
+		}
+	})
 }
 
 // sync makes the account of a namespace that is there to stay.

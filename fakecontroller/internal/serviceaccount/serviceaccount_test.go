@@ -20,6 +20,7 @@ func TestEveryNamespaceHasAnAccount(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	s := c.Store
 	serviceaccount.Start(c.World)
+	serviceaccount.StartInitial(c.World)
 	namespace := func(name string, finalizers ...string) {
 		_, err := store.Create(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}})
 		require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,17 +56,35 @@ func sortedDown(pods map[int]*corev1.Pod) []int {
 
 // firstUnhealthy is the pod of the lowest ordinal that is not as it should be: the
 // one that may go although it is not ready.
-func firstUnhealthy(down []int, pods map[int]*corev1.Pod) *corev1.Pod {
+func (c *Controller) firstUnhealthy(set *appsv1.StatefulSet, down []int, pods map[int]*corev1.Pod) *corev1.Pod {
 	for _, n := range slices.Backward(down) {
-		if !healthy(pods[n]) {
+		if !c.healthy(set, pods[n]) {
 			return pods[n]
 		}
 	}
 	return nil
 }
 
-// healthy reports whether a pod runs, is ready, and stays.
-func healthy(pod *corev1.Pod) bool { return workload.Ready(pod) && pod.DeletionTimestamp == nil }
+// healthy reports whether a pod runs, has been ready for as long as the set asks for, and stays.
+func (c *Controller) healthy(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
+	return c.availableIn(set, pod) == 0 && pod.DeletionTimestamp == nil
+}
+
+// availableIn returns how long a pod has to stay ready until it counts as available: 0 if it does,
+// less than 0 if it is not ready.
+func (c *Controller) availableIn(set *appsv1.StatefulSet, pod *corev1.Pod) time.Duration {
+	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
+}
+
+// nextAvailable returns when the next of the pods becomes available; 0 if none does.
+func (c *Controller) nextAvailable(set *appsv1.StatefulSet, pods map[int]*corev1.Pod) (next time.Duration) {
+	for _, n := range sortedDown(pods) {
+		if in := c.availableIn(set, pods[n]); in > 0 && (next == 0 || in < next) {
+			next = in
+		}
+	}
+	return next
+}
 
 // add makes the pod of an ordinal, its claims first.
 func (c *Controller) add(p *kernel.Process, set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) error {
@@ -76,7 +95,15 @@ func (c *Controller) add(p *kernel.Process, set *appsv1.StatefulSet, rev *appsv1
 	if err := c.addClaims(p, set, n); err != nil {
 		return err
 	}
-	if _, err = component.Create(p, c.Component, pod); apierrors.IsAlreadyExists(err) {
+	made, err := component.Create(p, c.Component, pod)
+	if apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if err == nil {
+		pod = made
+	}
+	if _, err := c.ownClaims(p, set, n, pod); err != nil {
+		c.tellPod(set, "Update", pod.Name, err)
 		return err
 	}
 	c.tellPod(set, "Create", pod.Name, err)
@@ -91,7 +118,7 @@ func (c *Controller) end(p *kernel.Process, set *appsv1.StatefulSet, pod *corev1
 
 func (c *Controller) tellPod(set *appsv1.StatefulSet, verb, pod string, err error) {
 	if err != nil {
-		c.Event(set, corev1.EventTypeWarning, "Failed"+verb, "%s Pod %s in StatefulSet %s failed error: %v", strings.ToLower(verb), pod, set.Name, err)
+		c.Event(set, corev1.EventTypeWarning, "Failed"+verb, "%s Pod %s in StatefulSet %s failed error: %v", verb, pod, set.Name, err)
 		return
 	}
 	c.Event(set, corev1.EventTypeNormal, "Successful"+verb, "%s Pod %s in StatefulSet %s successful", verb, pod, set.Name)

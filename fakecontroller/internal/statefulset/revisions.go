@@ -116,7 +116,7 @@ func revisionFor(set *appsv1.StatefulSet) (*appsv1.ControllerRevision, error) {
 
 // writeStatus counts the pods that the controller saw when it began.
 func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
-	status := statusOf(set, r, pods)
+	status := c.statusOf(set, r, pods)
 	if equality.Semantic.DeepEqual(status, set.Status) {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.StatefulSet, r r
 	return err
 }
 
-func statusOf(set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) appsv1.StatefulSetStatus {
+func (c *Controller) statusOf(set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) appsv1.StatefulSetStatus {
 	status := appsv1.StatefulSetStatus{
 		ObservedGeneration: set.Generation, CollisionCount: set.Status.CollisionCount,
 		CurrentRevision: r.current.Name, UpdateRevision: r.update.Name, Conditions: slices.Clone(set.Status.Conditions),
@@ -136,6 +136,8 @@ func statusOf(set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) ap
 		status.Replicas++
 		if workload.Ready(pod) {
 			status.ReadyReplicas++
+		}
+		if c.availableIn(set, pod) == 0 {
 			status.AvailableReplicas++
 		}
 		if pod.DeletionTimestamp != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/internal/world/workload"
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
@@ -57,6 +58,9 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if err := c.step(p, set, revisions, pods); err != nil {
 		return err
 	}
+	if next := c.nextAvailable(set, pods); next > 0 {
+		c.sets.AddAfter(key, next)
+	}
 	return c.writeStatus(p, set, revisions, pods)
 }
 
@@ -81,13 +85,20 @@ func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revision
 		}
 	}
 	ordinals := sortedDown(pods)
-	first := firstUnhealthy(ordinals, pods)
+	for _, n := range ordinals {
+		if !isWanted(set, n) {
+			if _, err := c.ownClaims(p, set, n, pods[n]); err != nil {
+				return err
+			}
+		}
+	}
+	first := c.firstUnhealthy(set, ordinals, pods)
 	for _, n := range ordinals {
 		if isWanted(set, n) {
 			continue
 		}
 		pod := pods[n]
-		if pod.DeletionTimestamp == nil && (!ordered || healthy(pod) || pod == first) {
+		if pod.DeletionTimestamp == nil && (!ordered || c.healthy(set, pod) || pod == first) {
 			if err := c.end(p, set, pod); err != nil {
 				return err
 			}
@@ -102,6 +113,8 @@ func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revision
 // keep sees to one pod that should be there, and reports whether the next has to wait.
 func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revisions, n int, pod *corev1.Pod) (wait bool, err error) {
 	switch {
+	case pod == nil && c.hasStaleClaim(set, n):
+		return true, nil
 	case pod == nil:
 		return true, c.add(p, set, r.forNew(set, n), n)
 	case pod.DeletionTimestamp != nil:
@@ -109,10 +122,23 @@ func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revision
 	case workload.Ended(pod):
 		return true, c.end(p, set, pod)
 	}
-	if err := c.addClaims(p, set, n); err != nil {
-		return true, err
+	if pod.Status.Phase == corev1.PodPending && c.Version.Has(version.ClaimsOfPendingPods) {
+		if err := c.addClaims(p, set, n); err != nil {
+			return true, err
+		}
+		if _, err := c.ownClaims(p, set, n, pod); err != nil {
+			c.tellPod(set, "Update", pod.Name, err)
+			return true, err
+		}
 	}
-	return !healthy(pod), nil
+	if !c.healthy(set, pod) && set.Spec.PodManagementPolicy == appsv1.OrderedReadyPodManagement {
+		return true, nil
+	}
+	changed, err := c.ownClaims(p, set, n, pod)
+	if changed || err != nil {
+		c.tellPod(set, "Update", pod.Name, err)
+	}
+	return err != nil || !c.healthy(set, pod), err
 }
 
 // roll replaces one pod of an old revision, beginning with the highest ordinal.
@@ -128,7 +154,7 @@ func (c *Controller) roll(p *kernel.Process, set *appsv1.StatefulSet, r revision
 		if revisionOf(pod) != r.update.Name && pod.DeletionTimestamp == nil {
 			return c.end(p, set, pod)
 		}
-		if !healthy(pod) {
+		if !c.healthy(set, pod) {
 			return nil
 		}
 	}

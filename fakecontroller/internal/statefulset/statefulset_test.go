@@ -19,6 +19,8 @@ import (
 
 const namespace = "default"
 
+var oneGi = resource.MustParse("1Gi")
+
 // cluster plays the kubelet: it makes pods ready, and ends them.
 type cluster struct {
 	*testcluster.Cluster
@@ -225,4 +227,24 @@ func TestNewTemplateReplacesPodsFromTheLast(t *testing.T) {
 			assert.Equal(t, want, image(c, "web-0"), "a pod that comes back below the partition has the old template")
 		})
 	}
+}
+
+// A pod has to be ready for some time before the next one is made. C-STS-5
+func TestAPodCountsWhenItHasBeenReadyForLongEnough(t *testing.T) {
+	c := newCluster(t)
+	c.makeSet(func(set *appsv1.StatefulSet) { set.Spec.MinReadySeconds = 10 })
+	c.pods()
+	readySince := metav1.NewTime(c.Kernel.Now())
+	testcluster.ChangeStatus(c.Cluster, testcluster.Get[*corev1.Pod](c.Cluster, namespace, "web-0"), func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: readySince}}
+	})
+	c.Run(9 * time.Second)
+	assert.Equal(t, "web-0", c.pods())
+	status := testcluster.Get[*appsv1.StatefulSet](c.Cluster, namespace, "web").Status
+	assert.Equal(t, []int32{1, 0}, []int32{status.ReadyReplicas, status.AvailableReplicas})
+	c.Run(time.Second)
+	assert.Equal(t, "web-0 web-1", c.pods())
+	status = testcluster.Get[*appsv1.StatefulSet](c.Cluster, namespace, "web").Status
+	assert.Equal(t, []int32{1, 1}, []int32{status.ReadyReplicas, status.AvailableReplicas})
 }

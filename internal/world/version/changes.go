@@ -18,6 +18,8 @@ const (
 	FSGroupPolicy Change = "fsGroupPolicy"
 	// ServiceAccountTokens: a driver can ask for pods' tokens, and for repeated publishing.
 	ServiceAccountTokens Change = "Service account tokens"
+	// JobTTL: jobs can be deleted some time after they have finished.
+	JobTTL Change = "TTL of finished jobs"
 	// MountGroup: a driver that can applies the fsGroup itself.
 	MountGroup Change = "VOLUME_MOUNT_GROUP"
 	// StagingByHandle: the staging path is made of the driver and the volume's handle.
@@ -28,6 +30,10 @@ const (
 	NodeExpandSecret Change = "Secrets of NodeExpandVolume"
 	// SingleNodeWriters: access modes distinguish one writer on a node from several.
 	SingleNodeWriters Change = "SINGLE_NODE_MULTI_WRITER"
+	// ClaimsOfPendingPods: a StatefulSet makes claims anew for a pod that is there and Pending.
+	ClaimsOfPendingPods Change = "Claims of Pending pods"
+	// ClaimRetention: a StatefulSet may have its claims deleted.
+	ClaimRetention Change = "Retention of claims"
 	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
 	SELinuxMount Change = "SELinux mount"
 	// SELinuxWarnings: the SELinux warning controller can be switched on.
@@ -79,6 +85,10 @@ var entries = []Entry{
 		"tokenRequests and requiresRepublish are ignored.",
 		"NodePublishVolume has the tokens, and is repeated if the driver wants it.",
 		"gate CSIServiceAccountToken, on since v1.21; K-PUB-5"},
+	{JobTTL, 21, controlPlane,
+		"ttlSecondsAfterFinished is ignored: finished jobs, their pods and ephemeral volumes stay.",
+		"A job is deleted when its time is over.",
+		"gate TTLAfterFinished, on since v1.21; C-TTL-1"},
 	{MountGroup, 23, kubelet,
 		"The kubelet changes the group of files of every driver.",
 		"A driver with VOLUME_MOUNT_GROUP gets volume_mount_group in NodeStageVolume and NodePublishVolume.",
@@ -99,6 +109,14 @@ var entries = []Entry{
 		"ReadWriteOnce is SINGLE_NODE_WRITER for every driver.",
 		"Drivers with SINGLE_NODE_MULTI_WRITER get SINGLE_NODE_MULTI_WRITER for ReadWriteOnce, SINGLE_NODE_SINGLE_WRITER for ReadWriteOncePod.",
 		"gate ReadWriteOncePod, on since v1.27; K-RPC-6"},
+	{ClaimsOfPendingPods, 27, controlPlane,
+		"A claim that is deleted while its StatefulSet's pod is Pending is made again only with the next pod.",
+		"The claim is made again at once.",
+		"kubernetes/kubernetes#113270; C-STS-4"},
+	{ClaimRetention, 27, controlPlane,
+		"persistentVolumeClaimRetentionPolicy is ignored: claims of StatefulSets stay.",
+		"Claims are deleted with the set, or when it is scaled down, if the policy says so.",
+		"gate StatefulSetAutoDeletePVC, on since v1.27; C-STS-1"},
 	{SELinuxMount, 28, kubelet,
 		"CSIDriver.spec.seLinuxMount is ignored.",
 		"ReadWriteOncePod volumes are staged and published with -o context.",

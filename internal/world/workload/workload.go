@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,21 @@ import (
 // Ready reports whether a pod runs and is ready.
 func Ready(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && Holds(pod, corev1.PodReady)
+}
+
+// AvailableIn returns how long a pod has to stay ready until it is available, that is until it has
+// been ready for some seconds: 0 if it is, less than 0 if it does not run or is not ready.
+// [pkg/api/v1/pod/util.go IsPodAvailable]
+func AvailableIn(pod *corev1.Pod, minReadySeconds int32, now time.Time) time.Duration {
+	if !Ready(pod) {
+		return -1
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && minReadySeconds > 0 {
+			return max(0, c.LastTransitionTime.Add(time.Duration(minReadySeconds)*time.Second).Sub(now))
+		}
+	}
+	return 0
 }
 
 // Holds reports whether a condition of a pod is true, in whatever phase the pod is.
