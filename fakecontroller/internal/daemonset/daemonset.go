@@ -1,6 +1,6 @@
 // Package daemonset is the DaemonSet controller of the kube-controller-manager: it keeps
 // one pod of a set on every node that the pods may run on. It leaves out the adoption of
-// pods that nobody owns, surges, and minReadySeconds.
+// pods that nobody owns.
 package daemonset
 
 import (
@@ -25,11 +25,12 @@ type Controller struct {
 	*component.Component
 	sets     *workqueue.Queue[store.Key]
 	expected *workload.Expectations
+	failed   backoffs
 }
 
 // Start runs the DaemonSet controller.
 func Start(w *component.World) *Controller {
-	c := &Controller{Component: w.Start("daemonset-controller", ""), expected: workload.NewExpectations()}
+	c := &Controller{Component: w.Start("daemonset-controller", ""), expected: workload.NewExpectations(), failed: backoffs{}}
 	c.sets = workqueue.New("sets", workqueue.Workers(2), c.Go, c.sync)
 	c.Inform(component.Informers{
 		First: "the first set", News: "changes of sets, their pods and nodes",
@@ -54,6 +55,10 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 		if err := c.place(p, set, pods); err != nil {
 			return err
 		}
+		if err := c.roll(p, set, c.podsOf(set)); err != nil {
+			return err
+		}
+		pods = c.podsOf(set)
 	}
 	return c.writeStatus(p, set, pods)
 }
@@ -67,77 +72,6 @@ func (c *Controller) podsOf(set *appsv1.DaemonSet) map[string][]*corev1.Pod {
 		}
 	}
 	return pods
-}
-
-// place sees to the pods of each node, and replaces pods of an older template.
-func (c *Controller) place(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod) error {
-	missing := 0
-	for node := range store.List[*corev1.Node](c.Cache, "") {
-		here := pods[node.Name]
-		runs, stays := fits(set, node)
-		switch {
-		case runs && len(here) == 0:
-			missing++
-			if err := c.add(p, set, node.Name); err != nil {
-				return err
-			}
-		case len(here) > 0:
-			if err := c.keep(p, set, here, stays); err != nil {
-				return err
-			}
-			if !available(here) {
-				missing++
-			}
-		}
-	}
-	return c.roll(p, set, pods, missing)
-}
-
-// keep ends the pods of a node that are too many, at their end, or may not stay.
-func (c *Controller) keep(p *kernel.Process, set *appsv1.DaemonSet, here []*corev1.Pod, stays bool) error {
-	kept := false
-	for _, pod := range here {
-		if pod.DeletionTimestamp != nil {
-			continue
-		}
-		if stays && !kept && !workload.Ended(pod) {
-			kept = true
-			continue
-		}
-		if pod.Status.Phase == corev1.PodFailed {
-			c.Event(set, corev1.EventTypeWarning, "FailedDaemonPod", "Found failed daemon pod %s/%s on node %s, will try to kill it", pod.Namespace, pod.Name, nodeOf(pod))
-		}
-		if err := c.end(p, set, pod); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// roll ends pods of an older template, as many as may be missing at a time; they come
-// again after the new one.
-func (c *Controller) roll(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod, missing int) error {
-	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
-		return nil
-	}
-	hash, spare := workload.Hash(&set.Spec.Template), maxUnavailable(set, len(pods))-missing
-	for node := range store.List[*corev1.Node](c.Cache, "") {
-		for _, pod := range pods[node.Name] {
-			if pod.DeletionTimestamp != nil || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == hash {
-				continue
-			}
-			if workload.Ready(pod) {
-				if spare <= 0 {
-					continue
-				}
-				spare--
-			}
-			if err := c.end(p, set, pod); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (c *Controller) add(p *kernel.Process, set *appsv1.DaemonSet, node string) error {

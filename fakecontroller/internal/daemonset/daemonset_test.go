@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -139,4 +141,49 @@ func TestNoNodeGetsTwoPods(t *testing.T) {
 		require.Equal(t, "a b", nodes(c), "seed %d", seed+1)
 		assert.Len(t, slices.Collect(store.List[*corev1.Pod](c.Store, "default")), 2, "seed %d", seed+1)
 	}
+}
+
+// A set that surges makes the new pod beside the old one, on as many nodes at a time as it says,
+// and ends the old one when the new one has been ready for long enough. C-DS-1
+// [pkg/controller/daemon/update.go]
+func TestASurgeMakesTheNewPodFirst(t *testing.T) {
+	c := newCluster(t, nil)
+	set := newSet(func(*corev1.PodSpec) {})
+	surge, none := intstr.FromInt32(1), intstr.FromInt32(0)
+	set.Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxSurge: &surge, MaxUnavailable: &none}}
+	testcluster.Create(c, set)
+	require.Equal(t, "a b", nodes(c))
+	makeReady(c)
+	c.Run(time.Second)
+	testcluster.Change(c, testcluster.Get[*appsv1.DaemonSet](c, "default", "node"), func(set *appsv1.DaemonSet) {
+		set.Spec.Template.Spec.Containers[0].Image = "i:2"
+	})
+	assert.Equal(t, "a a b", nodes(c), "one node has two")
+	assert.Equal(t, "a a b", nodes(c), "as long as the new one is not ready")
+	makeReady(c)
+	assert.Equal(t, "a b b", nodes(c))
+	makeReady(c)
+	assert.Equal(t, "a b", nodes(c))
+	for pod := range store.List[*corev1.Pod](c.Store, "default") {
+		assert.Equal(t, "i:2", pod.Spec.Containers[0].Image)
+	}
+}
+
+// A pod that its kubelet rejects again and again is replaced less and less often. C-DS-2
+// [pkg/controller/daemon/daemon_controller.go failedPodsBackoff]
+func TestAFailedPodIsReplacedLaterEachTime(t *testing.T) {
+	c := newCluster(t, nil)
+	testcluster.Create(c, newSet(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"disk": "ssd"} }))
+	made := 0
+	for range 120 {
+		c.Run(time.Second)
+		for pod := range store.List[*corev1.Pod](c.Store, "default") {
+			if pod.Status.Phase != corev1.PodFailed && pod.DeletionTimestamp == nil {
+				made++
+				testcluster.ChangeStatus(c, pod, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })
+			}
+		}
+	}
+	assert.Equal(t, 8, made, "after 0, 1, 2, 4, 8, 16, 32 and 64 seconds")
 }

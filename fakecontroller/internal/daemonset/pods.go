@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
@@ -90,28 +89,11 @@ func fits(set *appsv1.DaemonSet, node *corev1.Node) (runs, stays bool) {
 	return !untolerated(corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute), !untolerated(corev1.TaintEffectNoExecute)
 }
 
-func available(here []*corev1.Pod) bool {
-	return slices.ContainsFunc(here, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && workload.Ready(pod) })
-}
-
-// maxUnavailable is how many of a set's pods may be missing while it is updated.
-func maxUnavailable(set *appsv1.DaemonSet, pods int) int {
-	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	if rolling == nil || rolling.MaxUnavailable == nil {
-		return 1
-	}
-	n, err := intstr.GetScaledValueFromIntOrPercent(rolling.MaxUnavailable, pods, true)
-	if err != nil {
-		return 1
-	}
-	return max(n, 1)
-}
-
 func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod) error {
 	status := appsv1.DaemonSetStatus{ObservedGeneration: set.Generation, Conditions: set.Status.Conditions, CollisionCount: set.Status.CollisionCount}
 	hash := workload.Hash(&set.Spec.Template)
 	for node := range store.List[*corev1.Node](c.Cache, "") {
-		here := slices.DeleteFunc(slices.Clone(pods[node.Name]), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+		here := pods[node.Name]
 		runs, _ := fits(set, node)
 		switch {
 		case !runs && len(here) > 0:
@@ -122,9 +104,15 @@ func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.DaemonSet, pods 
 				continue
 			}
 			status.CurrentNumberScheduled++
-			if workload.Ready(here[0]) {
+			slices.SortStableFunc(here, oldestFirst)
+			if workload.Holds(here[0], corev1.PodReady) {
 				status.NumberReady++
+			}
+			switch in := c.availableIn(set, here[0]); {
+			case in == 0:
 				status.NumberAvailable++
+			case in > 0:
+				c.sets.AddAfter(store.KeyOf(set), in)
 			}
 			if here[0].Labels[appsv1.ControllerRevisionHashLabelKey] == hash {
 				status.UpdatedNumberScheduled++

@@ -1,6 +1,6 @@
 // Package deployment is the Deployment controller of the kube-controller-manager: it
 // keeps a ReplicaSet for each template that a deployment has had, and moves the pods
-// from the old ones to the new one. It leaves out pausing, and progress deadlines.
+// from the old ones to the new one. It leaves out pausing.
 package deployment
 
 import (
@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,7 +94,8 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 	}
 	next := strconv.Itoa(revision + 1)
 	var err error
-	if r.fresh == nil {
+	isNew := r.fresh == nil
+	if isNew {
 		if r.fresh, err = component.Create(p, c.Component, setFor(d, name, next)); apierrors.IsAlreadyExists(err) {
 			return nil, fmt.Errorf("the cache does not show replica set %s yet: %w", name, err)
 		}
@@ -107,6 +109,10 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 	}
 	_, err = component.PatchStatus(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) { // with the spec it would be a new generation
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, revisionAnnotation, next)
+		if isNew && hasDeadline(d) {
+			now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
+			d.Status.Conditions = r.with(d.Status.Conditions, now, appsv1.DeploymentProgressing, corev1.ConditionTrue, setCreated, fmt.Sprintf("Created new replica set %q", name))
+		}
 	})
 	return r, err
 }
@@ -129,7 +135,7 @@ func setFor(d *appsv1.Deployment, name, revision string) *appsv1.ReplicaSet {
 			Annotations:     map[string]string{revisionAnnotation: revision},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
-		Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(0)), Selector: selector, Template: *template},
+		Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(0)), MinReadySeconds: d.Spec.MinReadySeconds, Selector: selector, Template: *template},
 	}
 }
 
@@ -143,17 +149,12 @@ func withHash(labels map[string]string, hash string) map[string]string {
 }
 
 func (c *Controller) writeStatus(p *kernel.Process, r *rollout) error {
-	status := r.status()
-	for i := range status.Conditions {
-		now, t := metav1.NewTime(c.Kernel.Now()), &status.Conditions[i]
-		t.LastUpdateTime, t.LastTransitionTime = now, now
-		for _, was := range r.Status.Conditions {
-			if was.Type == t.Type && was.Status == t.Status && was.Reason == t.Reason {
-				t.LastUpdateTime, t.LastTransitionTime = was.LastUpdateTime, was.LastTransitionTime
-			}
-		}
-	}
+	now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
+	status := r.status(now)
 	if equality.Semantic.DeepEqual(status, r.Status) {
+		if after := r.look(&status, now.Time); after > 0 {
+			c.deployments.AddAfter(store.KeyOf(r.Deployment), after)
+		}
 		return nil
 	}
 	changed := r.Deployment.DeepCopy()

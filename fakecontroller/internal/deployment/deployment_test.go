@@ -2,8 +2,10 @@ package deployment
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
@@ -59,18 +61,44 @@ func TestWhichSetChangesItsSizeNext(t *testing.T) {
 	}
 }
 
-func TestStatusShowsWhetherTheRolloutIsDone(t *testing.T) {
-	for want, r := range map[string]*rollout{
-		"Available=True/MinimumReplicasAvailable Progressing=True/NewReplicaSetAvailable": {fresh: set("fresh", 4, 4)},
-		"Available=True/MinimumReplicasAvailable Progressing=True/ReplicaSetUpdated":      {fresh: set("fresh", 4, 3)},
-		"Available=False/MinimumReplicasUnavailable Progressing=True/ReplicaSetUpdated":   {fresh: set("fresh", 4, 2)},
+// C-DEP-1
+func TestStatusShowsHowTheRolloutGoes(t *testing.T) {
+	at := func(minutes int) metav1.Time {
+		return metav1.NewTime(time.Date(2024, 1, 1, 0, minutes, 0, 0, time.UTC))
+	}
+	for _, c := range []struct {
+		says     string
+		fresh    *appsv1.ReplicaSet
+		was      appsv1.DeploymentStatus
+		reason   string // of Progressing before, for ten minutes
+		deadline int32
+		want     string
+	}{
+		{says: "done", fresh: set("fresh", 4, 4), reason: setUpdated, want: "Available=True/MinimumReplicasAvailable Progressing=True/NewReplicaSetAvailable"},
+		{says: "one more is available", fresh: set("fresh", 4, 3), was: appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2},
+			reason: setUpdated, want: "Available=True/MinimumReplicasAvailable Progressing=True/ReplicaSetUpdated"},
+		{says: "it stands still, but not for long enough", fresh: set("fresh", 4, 2), was: appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2},
+			reason: setUpdated, deadline: 601, want: "Progressing=True/ReplicaSetUpdated Available=False/MinimumReplicasUnavailable"},
+		{says: "it stands still for too long", fresh: set("fresh", 4, 2), was: appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2},
+			reason: setUpdated, deadline: 599, want: "Available=False/MinimumReplicasUnavailable Progressing=False/ProgressDeadlineExceeded"},
+		{says: "a rollout that was done does not fail later", fresh: set("fresh", 4, 2), was: appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4},
+			reason: setComplete, deadline: 1, want: "Progressing=True/NewReplicaSetAvailable Available=False/MinimumReplicasUnavailable"},
+		{says: "no deadline", fresh: set("fresh", 4, 2), reason: setUpdated, deadline: math.MaxInt32, want: "Available=False/MinimumReplicasUnavailable"},
 	} {
-		r.Deployment = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(4)), Strategy: rolling("25%", "25%")}}
-		var got []string
-		for _, c := range r.status().Conditions {
-			got = append(got, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
-		}
-		assert.Equal(t, want, strings.Join(got, " "))
+		t.Run(c.says, func(t *testing.T) {
+			if c.deadline == 0 {
+				c.deadline = 600
+			}
+			r := &rollout{fresh: c.fresh, Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
+				Replicas: new(int32(4)), Strategy: rolling("25%", "25%"), ProgressDeadlineSeconds: &c.deadline,
+			}, Status: c.was}}
+			r.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: "True", Reason: c.reason, LastUpdateTime: at(0)}}
+			var got []string
+			for _, c := range r.status(at(10)).Conditions {
+				got = append(got, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+			}
+			assert.Equal(t, c.want, strings.Join(got, " "))
+		})
 	}
 }
 

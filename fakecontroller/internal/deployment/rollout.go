@@ -1,10 +1,9 @@
 package deployment
 
 import (
-	"fmt"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/csisim/csisim/internal/world/component"
@@ -132,7 +131,7 @@ func (c *Controller) resize(p *kernel.Process, r *rollout, s *appsv1.ReplicaSet,
 	return nil
 }
 
-func (r *rollout) status() appsv1.DeploymentStatus {
+func (r *rollout) status(now metav1.Time) appsv1.DeploymentStatus {
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: r.Generation, CollisionCount: r.Status.CollisionCount, UpdatedReplicas: r.fresh.Status.Replicas,
 	}
@@ -144,20 +143,12 @@ func (r *rollout) status() appsv1.DeploymentStatus {
 	wanted := *r.Spec.Replicas
 	status.UnavailableReplicas = max(0, max(wanted, r.asked())-status.AvailableReplicas)
 	_, unavailable := r.limits()
-	available := appsv1.DeploymentCondition{
-		Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue,
-		Reason: "MinimumReplicasAvailable", Message: "Deployment has minimum availability.",
+	status.Conditions = r.Status.Conditions
+	if status.AvailableReplicas >= wanted-unavailable {
+		status.Conditions = r.with(status.Conditions, now, appsv1.DeploymentAvailable, corev1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+	} else {
+		status.Conditions = r.with(status.Conditions, now, appsv1.DeploymentAvailable, corev1.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 	}
-	if status.AvailableReplicas < wanted-unavailable {
-		available.Status, available.Reason, available.Message = corev1.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability."
-	}
-	progress := appsv1.DeploymentCondition{
-		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue,
-		Reason: "ReplicaSetUpdated", Message: fmt.Sprintf("ReplicaSet %q is progressing.", r.fresh.Name),
-	}
-	if status.UpdatedReplicas == wanted && status.Replicas == wanted && status.AvailableReplicas == wanted {
-		progress.Reason, progress.Message = "NewReplicaSetAvailable", fmt.Sprintf("ReplicaSet %q has successfully progressed.", r.fresh.Name)
-	}
-	status.Conditions = []appsv1.DeploymentCondition{available, progress}
+	status.Conditions = r.progress(&status, now)
 	return status
 }

@@ -22,13 +22,17 @@ func (c *Controller) account(p *kernel.Process, r *round) error {
 	r.describe()
 	uncounted := r.Status.UncountedTerminatedPods
 	for _, pod := range r.ended {
-		if pod.Status.Phase == corev1.PodSucceeded {
-			uncounted.Succeeded = append(uncounted.Succeeded, pod.UID)
-		} else {
+		switch {
+		case pod.Status.Phase == corev1.PodFailed:
 			uncounted.Failed = append(uncounted.Failed, pod.UID)
+		case r.done == nil:
+			uncounted.Succeeded = append(uncounted.Succeeded, pod.UID)
 		}
 	}
-	if len(uncounted.Succeeded)+len(uncounted.Failed) > 0 {
+	if r.done != nil {
+		r.Status.CompletedIndexes, r.Status.Succeeded = r.done.String(), int32(len(r.done))
+	}
+	if len(uncounted.Succeeded)+len(uncounted.Failed) > 0 || r.done != nil && len(r.ended) > 0 {
 		if err := c.write(p, r); err != nil {
 			return err
 		}
@@ -62,17 +66,25 @@ func (r *round) describe() {
 // release takes the finalizer off the pods that the status names.
 func (c *Controller) release(p *kernel.Process, r *round) error {
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(r.UID)) {
-		if !r.isUncounted(pod.UID) || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		counted := r.isUncounted(pod.UID) || r.done != nil && pod.Status.Phase == corev1.PodSucceeded
+		if !counted || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			continue
 		}
-		_, err := component.Patch(p, c.Component, store.KeyOf(pod), func(pod *corev1.Pod) {
-			pod.Finalizers = slices.DeleteFunc(slices.Clone(pod.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
-		})
-		if err != nil && !apierrors.IsNotFound(err) {
+		if err := c.untrack(p, pod); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *Controller) untrack(p *kernel.Process, pod *corev1.Pod) error {
+	_, err := component.Patch(p, c.Component, store.KeyOf(pod), func(pod *corev1.Pod) {
+		pod.Finalizers = slices.DeleteFunc(slices.Clone(pod.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // conclude writes down the end of a job when none of its pods runs any more.

@@ -1,10 +1,11 @@
 // Package job is the Job controller of the kube-controller-manager: it runs pods of a
 // template until enough of them have succeeded, or too many have failed. It leaves out
-// indexed jobs, pod failure and success policies, and says so in an event.
+// limits for each index, pod failure and success policies, and says so in an event.
 // (kubernetes v1.36.3, pkg/controller/job)
 package job
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -28,6 +29,7 @@ type job = *batchv1.Job
 type Controller struct {
 	*component.Component
 	jobs     *workqueue.Queue[store.Key]
+	orphans  *workqueue.Queue[store.Key] // pods whose job is gone
 	expected *workload.Expectations
 	failures failures
 }
@@ -36,6 +38,7 @@ type Controller struct {
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("job-controller", ""), expected: workload.NewExpectations(), failures: failures{}}
 	c.jobs = workqueue.New("jobs", workqueue.Workers(5), c.Go, c.sync)
+	c.orphans = workqueue.New("orphans", workqueue.Workers(1), c.Go, c.releaseOrphan)
 	c.Inform(component.Informers{
 		First: "the first job", News: "changes of jobs and their pods",
 		Sources: []component.Source{component.On(c.jobChanged), component.On(c.podChanged)},
@@ -45,9 +48,13 @@ func Start(w *component.World) *Controller {
 
 func (c *Controller) jobChanged(e store.Event[job]) {
 	c.jobs.Add(store.KeyOf(e.Object))
-	if e.Type == store.Deleted {
-		c.expected.Forget(e.Object.UID)
-		delete(c.failures, e.Object.UID)
+	if e.Type != store.Deleted {
+		return
+	}
+	c.expected.Forget(e.Object.UID)
+	delete(c.failures, e.Object.UID)
+	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(e.Object.UID)) {
+		c.orphans.Add(store.KeyOf(pod))
 	}
 }
 
@@ -56,6 +63,35 @@ func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
 		c.expected.Saw(uid, e.Object, e.Type == store.Deleted)
 		c.jobs.AddAfter(of, batchPeriod)
 	}
+	if e.Type != store.Deleted && isTracked(e.Object) && c.jobOf(e.Object) == nil {
+		c.orphans.Add(store.KeyOf(e.Object))
+	}
+}
+
+// jobOf returns the job of a pod; nil if it has none or the job is gone.
+func (c *Controller) jobOf(pod *corev1.Pod) job {
+	of, uid, ok := workload.Owner(pod, kind.Kind)
+	if !ok {
+		return nil
+	}
+	j, ok := component.Cached[job](c.Component, of)
+	if !ok || j.UID != uid {
+		return nil
+	}
+	return j
+}
+
+func isTracked(pod *corev1.Pod) bool {
+	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
+}
+
+// releaseOrphan takes the finalizer off a pod that no job counts any more. C-JOB-3
+func (c *Controller) releaseOrphan(p *kernel.Process, key store.Key) error {
+	pod, ok := component.Cached[*corev1.Pod](c.Component, key)
+	if !ok || !isTracked(pod) || c.jobOf(pod) != nil {
+		return nil
+	}
+	return c.untrack(p, pod)
 }
 
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
@@ -80,8 +116,8 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 // leftOut is the first thing that a job asks for and does not get here.
 func leftOut(spec *batchv1.JobSpec) string {
 	switch {
-	case spec.CompletionMode != nil && *spec.CompletionMode != batchv1.NonIndexedCompletion:
-		return "completionMode " + string(*spec.CompletionMode)
+	case spec.BackoffLimitPerIndex != nil:
+		return "a backoffLimitPerIndex"
 	case spec.PodFailurePolicy != nil:
 		return "a podFailurePolicy"
 	case spec.SuccessPolicy != nil:

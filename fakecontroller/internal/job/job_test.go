@@ -140,7 +140,10 @@ func TestASuspendedJobRunsNothing(t *testing.T) {
 func TestAJobThatIsNotRunSaysSo(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
-	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) { spec.CompletionMode = new(batchv1.IndexedCompletion) }))
+	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) {
+		spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
+		spec.CompletionMode, spec.Completions = new(batchv1.IndexedCompletion), new(int32(2))
+	}))
 	assert.Empty(t, running(c, time.Minute))
 	assert.Equal(t, []string{"NotSupported"}, events(c))
 }

@@ -23,9 +23,13 @@ func (c *Controller) act(p *kernel.Process, r *round) error {
 	if r.verdict == nil {
 		wanted = r.wanted()
 	}
+	if surplus := r.surplus(); len(surplus) > 0 {
+		return c.end(p, r, surplus)
+	}
 	switch missing := wanted - len(r.active); {
 	case missing < 0:
-		return c.end(p, r, min(-missing, perRound))
+		slices.SortStableFunc(r.active, leastFirst)
+		return c.end(p, r, r.active[:min(-missing, perRound)])
 	case missing > 0 && r.DeletionTimestamp == nil:
 		if rest := c.failures.rest(r.UID, c.Kernel.Now()); rest > 0 {
 			c.jobs.AddAfter(store.KeyOf(r.job), rest)
@@ -37,8 +41,15 @@ func (c *Controller) act(p *kernel.Process, r *round) error {
 }
 
 func (c *Controller) make(p *kernel.Process, r *round, count int) error {
-	for range count {
+	numbers := make([]int, count)
+	if r.done != nil {
+		numbers = r.pending(count)
+	}
+	for _, n := range numbers {
 		pod := workload.Pod(r.job, kind, &r.Spec.Template)
+		if r.done != nil {
+			number(r.job, pod, n)
+		}
 		if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
 		}
@@ -54,13 +65,23 @@ func (c *Controller) make(p *kernel.Process, r *round, count int) error {
 	return nil
 }
 
-// end deletes pods, those first that have come least far. One that is deleted counts as
-// failed once it has ended.
-func (c *Controller) end(p *kernel.Process, r *round, count int) error {
-	slices.SortStableFunc(r.active, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(progress(a), progress(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
-	})
-	for _, pod := range r.active[:count] {
+// surplus returns pods of an Indexed job that can contribute nothing.
+func (r *round) surplus() []*corev1.Pod {
+	if r.done == nil || r.verdict != nil {
+		return nil
+	}
+	return r.duplicates()
+}
+
+// leastFirst sorts the pods first that have come least far.
+func leastFirst(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(progress(a), progress(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+}
+
+// end deletes pods. One that is deleted counts as failed once it has ended.
+func (c *Controller) end(p *kernel.Process, r *round, pods []*corev1.Pod) error {
+	pods = slices.Clone(pods)
+	for _, pod := range pods {
 		c.expected.Ended(r.UID, pod)
 		if _, err := component.Delete[*corev1.Pod](p, c.Component, store.KeyOf(pod), store.PreconditionUID(pod.UID)); err != nil {
 			c.expected.Saw(r.UID, pod, true)
@@ -70,7 +91,7 @@ func (c *Controller) end(p *kernel.Process, r *round, count int) error {
 		c.Event(r.job, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted pod: %s", pod.Name)
 		r.terminating++
 	}
-	r.active = r.active[count:]
+	r.active = slices.DeleteFunc(r.active, func(pod *corev1.Pod) bool { return slices.Contains(pods, pod) })
 	return nil
 }
 

@@ -21,6 +21,7 @@ type round struct {
 	succeeded   int32         // with those that are to be counted
 	failed      int32
 	verdict     *verdict // nil while the job goes on
+	done        indexes  // the numbers for which a pod has succeeded; nil if the job is not Indexed
 }
 
 // verdict is the end of a job.
@@ -36,6 +37,10 @@ func failure(reason, message string) *verdict {
 // look finds out how a job stands.
 func (c *Controller) look(j job) *round {
 	r := &round{job: j, succeeded: j.Status.Succeeded, failed: j.Status.Failed}
+	if isIndexed(j) {
+		r.done = parseIndexes(j.Status.CompletedIndexes, int(*j.Spec.Completions))
+		r.succeeded = 0
+	}
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(j.UID)) {
 		if metav1.IsControlledBy(pod, j) {
 			r.sort(pod)
@@ -45,6 +50,7 @@ func (c *Controller) look(j job) *round {
 		r.succeeded += int32(len(uncounted.Succeeded))
 		r.failed += int32(len(uncounted.Failed))
 	}
+	r.succeeded += int32(len(r.done))
 	if j.Status.StartTime == nil && !*j.Spec.Suspend {
 		now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
 		j.Status.StartTime = &now
@@ -62,10 +68,13 @@ func (r *round) sort(pod *corev1.Pod) {
 	switch {
 	case ended && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && !r.isUncounted(pod.UID):
 		r.ended = append(r.ended, pod)
-		if pod.Status.Phase == corev1.PodSucceeded {
-			r.succeeded++
-		} else {
+		switch {
+		case pod.Status.Phase == corev1.PodFailed:
 			r.failed++
+		case r.done == nil:
+			r.succeeded++
+		case indexOf(r.job, pod) >= 0:
+			r.done[indexOf(r.job, pod)] = true
 		}
 	case ended:
 	case pod.DeletionTimestamp != nil:

@@ -1,6 +1,6 @@
 // Package replicaset is the ReplicaSet controller of the kube-controller-manager: it
 // keeps as many pods of a set as it asks for. It leaves out the adoption of pods that
-// nobody owns, and minReadySeconds.
+// nobody owns.
 package replicaset
 
 import (
@@ -120,7 +120,12 @@ func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.ReplicaSet, pods
 		status.FullyLabeledReplicas++
 		if workload.Ready(pod) {
 			status.ReadyReplicas++
+		}
+		switch in := workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now()); {
+		case in == 0:
 			status.AvailableReplicas++
+		case in > 0:
+			c.sets.AddAfter(store.KeyOf(set), in)
 		}
 	}
 	if equality.Semantic.DeepEqual(status, set.Status) {

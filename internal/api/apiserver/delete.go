@@ -27,7 +27,7 @@ func (q *request) delete() error {
 	if err := q.mayDelete(); err != nil {
 		return err
 	}
-	opts := deletion(options)
+	opts := q.deletion(options)
 	var last store.Object
 	gone := false
 	err = q.exclusively(func() (err error) {
@@ -141,8 +141,14 @@ func orphanDependents(o *metav1.DeleteOptions) *bool {
 	return o.OrphanDependents
 }
 
+// hasPolicy reports whether the object has a finalizer of the garbage collector already.
+func (q *request) hasPolicy() bool {
+	obj, ok := q.server.store.GetObject(q.kind.res, q.key())
+	return ok && (slices.Contains(obj.GetFinalizers(), metav1.FinalizerOrphanDependents) || slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents))
+}
+
 // deletion are the store's options.
-func deletion(o *metav1.DeleteOptions) []store.DeleteOption {
+func (q *request) deletion(o *metav1.DeleteOptions) []store.DeleteOption {
 	var opts []store.DeleteOption
 	if o.GracePeriodSeconds != nil {
 		opts = append(opts, store.GracePeriod(*o.GracePeriodSeconds))
@@ -160,6 +166,8 @@ func deletion(o *metav1.DeleteOptions) []store.DeleteOption {
 		opts = append(opts, store.Propagation(*o.PropagationPolicy))
 	case orphanDependents(o) != nil && *orphanDependents(o):
 		opts = append(opts, store.Propagation(metav1.DeletePropagationOrphan))
+	case orphanDependents(o) == nil && kind.Of(q.kind.res).OrphansDependents && q.info.subresource == "" && !q.hasPolicy():
+		opts = append(opts, store.Propagation(metav1.DeletePropagationOrphan))
 	}
 	if len(o.DryRun) > 0 {
 		opts = append(opts, store.DryRunOfDelete())
@@ -173,7 +181,7 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	opts := deletion(options)
+	opts := q.deletion(options)
 	list, err := q.listOptions()
 	if err != nil {
 		return err

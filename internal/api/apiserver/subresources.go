@@ -154,7 +154,7 @@ func (q *request) evict() error {
 	if eviction.DeleteOptions != nil {
 		options = eviction.DeleteOptions
 	}
-	opts := deletion(options)
+	opts := q.deletion(options)
 	err := q.exclusively(func() error {
 		// Preconditions and a dry run are those of the deletion.
 		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil {

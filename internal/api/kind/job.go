@@ -26,6 +26,8 @@ func init() {
 		}),
 		UnknownField: "field label %q not supported for Job",
 		Warnings:     fromBoth(jobWarnings),
+
+		OrphansDependents: true,
 	})
 }
 

@@ -52,6 +52,9 @@ type Kind struct {
 	AnswersDeleted bool
 	// Undeletable are the names of objects that nobody may delete.
 	Undeletable []string
+	// OrphansDependents says that a deletion without a policy leaves the objects that an object
+	// owns, as it always was for the oldest controllers.
+	OrphansDependents bool
 
 	// fresh makes an empty object; nil means a type of client-go's scheme.
 	fresh  func() store.Object

@@ -12,7 +12,7 @@ func init() {
 	register(Kind{
 		Version: "v1", Name: "ReplicationController",
 		ShortNames: []string{"rc"}, Categories: []string{"all"},
-		traits: withStatus | withGeneration,
+		traits: withStatus | withGeneration, OrphansDependents: true,
 		Fields: selectable(map[string]func(*corev1.ReplicationController) string{
 			"status.replicas": func(o *corev1.ReplicationController) string {
 				return strconv.Itoa(int(o.Status.Replicas))

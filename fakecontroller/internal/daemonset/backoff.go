@@ -1,0 +1,48 @@
+package daemonset
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// How long a set waits before it replaces a pod that failed: the first time, and at most.
+const (
+	firstBackoff = time.Second
+	maxBackoff   = 15 * time.Minute
+)
+
+// place names the pods of a set on a node.
+type place struct {
+	set  types.UID
+	node string
+}
+
+// backoffs hold the failures of pods, so that a kubelet that rejects a pod and the set that makes
+// it anew do not run round in circles.
+type backoffs map[place]backoff
+
+type backoff struct {
+	delay time.Duration
+	last  time.Time
+}
+
+// rest returns how long the next failed pod has to stay.
+func (b backoffs) rest(set *appsv1.DaemonSet, node string, now time.Time) time.Duration {
+	at := b[place{set.UID, node}]
+	return max(0, at.last.Add(at.delay).Sub(now))
+}
+
+// next takes notice of a failed pod that is deleted now. Failures are forgotten after a long time
+// without.
+func (b backoffs) next(set *appsv1.DaemonSet, node string, now time.Time) {
+	at := b[place{set.UID, node}]
+	if at.delay == 0 || now.Sub(at.last) > 2*maxBackoff {
+		at.delay = firstBackoff
+	} else {
+		at.delay = min(2*at.delay, maxBackoff)
+	}
+	at.last = now
+	b[place{set.UID, node}] = at
+}
