@@ -14,7 +14,6 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
-	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -165,16 +164,14 @@ func (c *checking) chosen(trials []*check.Trial) ([]*check.Trial, error) {
 	if err := areTrials(wanted, trials); err != nil {
 		return nil, usage("%w", err)
 	}
-	return slices.DeleteFunc(trials, func(t *check.Trial) bool {
-		return !slices.ContainsFunc(wanted, func(pattern string) bool { return partial.Wildcard(pattern, t.Name()) })
-	}), nil
+	return check.Chosen(trials, wanted)
 }
 
 // areTrials refuses patterns that no trial fits.
 func areTrials(patterns []string, trials []*check.Trial) error {
 	for _, pattern := range patterns {
 		switch {
-		case slices.ContainsFunc(trials, func(t *check.Trial) bool { return partial.Wildcard(pattern, t.Name()) }):
+		case slices.ContainsFunc(trials, func(t *check.Trial) bool { return t.Fits(pattern) }):
 		case slices.ContainsFunc(trials, func(t *check.Trial) bool { return t.Group == pattern }):
 			return fmt.Errorf("unknown scenario %q; did you mean %q?", pattern, pattern+"/*")
 		default:
@@ -208,10 +205,18 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	if err := os.MkdirAll(c.flags.out, 0o755); err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
 	}
+	var all []*check.Trial
 	for _, t := range trials {
 		if t.NotOffered != "" {
 			continue
 		}
+		parts, err := t.Parts()
+		if err != nil {
+			return err
+		}
+		all = append(append(all, t), parts...)
+	}
+	for _, t := range all {
 		if err := os.WriteFile(c.kept(t), []byte(t.Text), t.Mode()); err != nil {
 			return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
 		}

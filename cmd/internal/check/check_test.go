@@ -47,16 +47,11 @@ func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, [
 func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string) *check.Card {
 	t.Helper()
 	facts, trials := planned(t, s, o)
-	var chosen []*check.Trial
-	for _, trial := range trials {
-		for _, name := range names {
-			if trial.Name() == name {
-				chosen = append(chosen, trial)
-			}
-		}
-	}
-	if len(names) == 0 {
-		chosen = trials
+	chosen := trials
+	if len(names) > 0 {
+		var err error
+		chosen, err = check.Chosen(trials, names)
+		require.NoError(t, err)
 	}
 	require.NotEmpty(t, chosen, "trials %v among %v", names, check.Names(trials))
 	outcomes, err := check.Run(context.Background(), chosen, o)

@@ -101,6 +101,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"stage-clears", "system-calls/NodeStageVolume", "data lost: pod default/after does not find its data"},
 	{"readonly-sticks", "life/read-only-first", "data lost: pod default/web cannot write its data: volume pvc-"},
 	{"stop-unmounts", "restart/driver-updated", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
+	{"publish-ignores-errors", "system-calls/NodePublishVolume", "found a directory on which nothing is mounted"},
 	{"records-in-container", "restart/driver-on-node", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"records-in-container", "restart/driver-updated", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"records-in-container", "crash-driver/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
@@ -190,6 +191,29 @@ func TestRecordsOutliveAContainerInADirectoryOfTheNodeOnly(t *testing.T) {
 	card = checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "restart/driver-on-node", "restart/driver-updated", "crash-driver/NodeUnpublishVolume", "reboot/running")
 	assert.Empty(t, verdicts(card))
 	assert.Equal(t, check.Totals{Passed: 4}, counted(card))
+}
+
+// Given a driver with two defects that two faults of one trial show, when the trial fails, then each
+// fault has a verdict of its own, and can be tried alone.
+func TestEachFaultOfATrialHasAVerdict(t *testing.T) {
+	program := buildHostdir(t)
+	subject := hostdir(program, "records-in-container,publish-ignores-errors")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), Parallel: 2}, "system-calls/NodePublishVolume")
+	var failed []string
+	for _, o := range card.Outcomes {
+		require.True(t, o.Failed(), o.Name())
+		failed = append(failed, o.Name())
+	}
+	assert.GreaterOrEqual(t, len(failed), 2, failed)
+	assert.NotContains(t, failed, "system-calls/NodePublishVolume")
+	found := verdicts(card)
+	assert.Contains(t, found, "left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/")
+	assert.Contains(t, found, "found a directory on which nothing is mounted")
+
+	lost := card.Findings()[slices.IndexFunc(card.Findings(), func(f check.Finding) bool { return strings.HasPrefix(f.Name, "data lost") })]
+	require.Regexp(t, `^system-calls/NodePublishVolume-fail-\d$`, lost.Shown[0].Name())
+	again := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, lost.Shown[0].Name())
+	assert.Contains(t, verdicts(again), "found a directory on which nothing is mounted")
 }
 
 // remarkable are defects by which no container can write: its own mount is read-only.

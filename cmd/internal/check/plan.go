@@ -60,6 +60,8 @@ type Trial struct {
 	Known string
 
 	secret bool // there are Secrets in the text
+	plan   *plan
+	parts  []part // its faults, if it has several
 }
 
 // Cause is what keeps a trial from being run that the driver is able to stand.

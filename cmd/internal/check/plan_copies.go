@@ -21,7 +21,16 @@ func copies(p *plan) {
 		append([]string{p.fits(2)}, snapshots...), (*script).snapshotWithoutSource)
 	p.try("snapshot", "restored-twice", "A snapshot becomes a volume, which is deleted, and then another one.", append([]string{p.fits(2)}, snapshots...), (*script).twoRestored)
 	p.largerCopies(snapshots)
-	p.try("snapshot", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a snapshot.", killed, func(s *script) {
+	var kills []part
+	for _, call := range []string{"CreateSnapshot", "DeleteSnapshot"} {
+		for _, k := range killsOf(call, 1) {
+			kills = append(kills, part{call + "-" + k.title, k.description, func(s *script) {
+				k.compose(s)
+				s.lifeWithSnapshot()
+			}})
+		}
+	}
+	p.tryEach("snapshot", "driver-killed", "The driver is killed before, while and after it cuts, and deletes, a snapshot.", killed, kills, func(s *script) {
 		s.killsDriver("CreateSnapshot", 1)
 		s.killsDriver("DeleteSnapshot", 1)
 		s.lifeWithSnapshot()
@@ -63,8 +72,8 @@ const copyKills = 6
 // copiesOfKilled makes a copy in trials of their own: a driver that is killed at one change may
 // be beyond help, and what it does to copies at the next shows only if it lives.
 func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
-	try := func(title, description string, kill func(*script)) {
-		p.try("snapshot", title, description, needs, func(s *script) {
+	life := func(kill func(*script)) func(*script) {
+		return func(s *script) {
 			s.up([]claim{data}, web(nodeA, data))
 			claims, pods := []claim{data}, []pod{web(nodeA, data)}
 			with(s, func(copied claim) {
@@ -74,19 +83,19 @@ func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *s
 				claims, pods = append(claims, copied), append(pods, reader)
 			})
 			s.down(claims, pods...)
-		})
+		}
 	}
-	try(title, "The driver is killed before and after it makes "+what+".", func(s *script) {
-		s.fault("name: before, call: CreateVolume, kill: driver, at: receipt, restartAfter: 1s")
-		s.fault("name: after, call: CreateVolume, kill: driver, at: answer, restartAfter: 1s")
-	})
+	var kills []part
+	for _, k := range killsOf("CreateVolume", 0) {
+		kills = append(kills, part{k.title, k.description, life(k.compose)})
+	}
+	p.tryEach("snapshot", title, "The driver is killed before and after it makes "+what+".", needs, kills, life(func(s *script) { s.killsDriver("CreateVolume", 0) }))
 	if first(append(needs, p.needsProgram())...) != "" {
 		return
 	}
 	for changes := 1; changes <= copyKills; changes++ {
-		try(fmt.Sprintf("%s-%d", title, changes), fmt.Sprintf("The driver is killed while it makes %s, after %d of its changes of files.", what, changes), func(s *script) {
-			s.killsAtWork("CreateVolume", changes)
-		})
+		description := fmt.Sprintf("The driver is killed while it makes %s, after %d of its changes of files.", what, changes)
+		p.try("snapshot", fmt.Sprintf("%s-%d", title, changes), description, needs, life(func(s *script) { s.killsAtWork("CreateVolume", changes) }))
 	}
 }
 

@@ -159,13 +159,20 @@ func abandonedCalls(p *plan) {
 func driverCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
-		p.try("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, func(s *script) {
-			if e.call == "DeleteVolume" { // what is left of the next volume is then known to go in the ordinary way
-				s.life([]claim{data}, web(nodeA, data))
+		life := func(kill func(*script)) func(*script) {
+			return func(s *script) {
+				if e.call == "DeleteVolume" { // the run then knows how a volume ends in the ordinary way
+					s.life([]claim{data}, web(nodeA, data))
+				}
+				kill(s)
+				s.lifeWith(e)
 			}
-			s.killsDriver(e.call, workKills)
-			s.lifeWith(e)
-		})
+		}
+		var kills []part
+		for _, k := range killsOf(e.call, workKills) {
+			kills = append(kills, part{k.title, k.description, life(k.compose)})
+		}
+		p.tryEach("crash-driver", e.call, description, []string{p.needsOurs(), e.missing}, kills, life(func(s *script) { s.killsDriver(e.call, workKills) }))
 	}
 	p.try("crash-driver", "block", "The driver is killed before, while and after it does each call on the node of the life of a raw block volume, and while it does the others.", []string{p.needsOurs(), p.needsKind(block, oneNodeRW)}, func(s *script) {
 		for _, e := range p.effects() {
@@ -188,11 +195,24 @@ const workKills = 3
 // killsDriver kills the driver at a call: before it works on it, so often while it does, and
 // when it has.
 func (s *script) killsDriver(call string, atWork int) {
-	s.fault("name: receipt-%[1]s, call: %[1]s, kill: driver, at: receipt, restartAfter: 1s", call)
-	for changes := 1; changes <= atWork; changes++ {
-		s.killsAtWork(call, changes)
+	for _, kill := range killsOf(call, atWork) {
+		kill.compose(s)
 	}
-	s.fault("name: answer-%[1]s, call: %[1]s, kill: driver, at: answer, restartAfter: 1s", call)
+}
+
+// killsOf are the faults of killsDriver, without the life of a volume.
+func killsOf(call string, atWork int) (all []part) {
+	all = append(all, part{"before", "The driver is killed before it does " + call + ".", func(s *script) {
+		s.fault("name: receipt-%[1]s, call: %[1]s, kill: driver, at: receipt, restartAfter: 1s", call)
+	}})
+	for changes := 1; changes <= atWork; changes++ {
+		all = append(all, part{fmt.Sprintf("work-%d", changes), fmt.Sprintf("The driver is killed while it does %s, after change %d of its files.", call, changes), func(s *script) {
+			s.killsAtWork(call, changes)
+		}})
+	}
+	return append(all, part{"after", "The driver is killed after it has done " + call + ".", func(s *script) {
+		s.fault("name: answer-%[1]s, call: %[1]s, kill: driver, at: answer, restartAfter: 1s", call)
+	}})
 }
 
 // killsAtWork kills the driver at a call after some of the changes that it makes to files.

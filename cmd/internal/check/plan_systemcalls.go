@@ -38,19 +38,45 @@ func systemCalls(p *plan) {
 			continue // it changes nothing
 		}
 		description := fmt.Sprintf("The driver is killed before each change of files that it makes in %s; then each of them fails once.", e.call)
-		p.try("system-calls", e.call, description, append(slices.Clone(needs), e.missing), func(s *script) {
+		parts := faultsAt(e, chosen(points, mostPoints))
+		p.tryEach("system-calls", e.call, description, append(slices.Clone(needs), e.missing), parts, func(s *script) {
 			s.unmounts = true
-			for i, at := range chosen(points, mostPoints) {
-				s.fault("name: kill-%d, call: %s, kill: driver, before: {%v}, restartAfter: 1s", i+1, e.call, at)
-				s.lifeWith(e)
-				s.step("clear-fault: kill-%d", i+1)
-				if errno := failures[at.name]; errno != "" {
-					s.usedBefore(e, func() { s.fault("name: fail-%d, call: %s, %v, fails: %s, times: 1", i+1, e.call, at, errno) })
-					s.step("clear-fault: fail-%d", i+1)
-				}
+			for _, part := range parts {
+				part.compose(s)
 			}
 		})
 	}
+}
+
+// faultsAt are the faults at the system calls of a CSI call, each with a life of a volume.
+func faultsAt(e effect, points []point) (all []part) {
+	for i, at := range points {
+		kill, fail := fmt.Sprintf("kill-%d", i+1), fmt.Sprintf("fail-%d", i+1)
+		all = append(all, part{kill, fmt.Sprintf("The driver is killed in %s before %s.", e.call, at.words()), func(s *script) {
+			s.unmounts = true
+			s.fault("name: %s, call: %s, kill: driver, before: {%v}, restartAfter: 1s", kill, e.call, at)
+			s.lifeWith(e)
+			s.step("clear-fault: %s", kill)
+		}})
+		errno := failures[at.name]
+		if errno == "" {
+			continue
+		}
+		all = append(all, part{fail, fmt.Sprintf("In %s %s fails with %s.", e.call, at.words(), errno), func(s *script) {
+			s.unmounts = true
+			s.usedBefore(e, func() { s.fault("name: %s, call: %s, %v, fails: %s, times: 1", fail, e.call, at, errno) })
+			s.step("clear-fault: %s", fail)
+		}})
+	}
+	return all
+}
+
+// words name the system call in a sentence.
+func (p point) words() string {
+	if p.nth == 1 {
+		return "the first " + p.name
+	}
+	return fmt.Sprintf("%s number %d", p.name, p.nth)
 }
 
 // usedBefore is the life of a volume in which a system call fails. Of a call that makes it usable it fails when a pod has used the volume

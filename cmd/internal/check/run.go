@@ -92,8 +92,9 @@ const (
 )
 
 // Run runs the trials side by side until one sees what another one has made: from then on one
-// runs at a time, and those that failed beside others are repeated. The outcomes are in the
-// order of the trials; the error is for the end of ctx.
+// runs at a time, and those that failed beside others are repeated. Of a trial of several faults that
+// has failed, each fault is a trial then. The outcomes are in the order of the trials; the error is
+// for the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
 	r := &running{options: o, began: time.Now(), trials: trials, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
 	for i := range trials {
@@ -104,7 +105,15 @@ func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) 
 		r.repeatDisturbed()
 		r.work(ctx, 1)
 	}
-	return r.outcomes, context.Cause(ctx)
+	outcomes := r.outcomes
+	var err error
+	if ctx.Err() == nil {
+		outcomes, err = r.split(ctx)
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return outcomes, err
 }
 
 // work runs the trials that wait, so many at once.

@@ -89,6 +89,7 @@ const (
 	StageClears              Behaviour = "stage-clears"
 	ReadOnlySticks           Behaviour = "readonly-sticks"
 	StopUnmounts             Behaviour = "stop-unmounts"
+	PublishIgnoresErrors     Behaviour = "publish-ignores-errors"
 	RecordsInContainer       Behaviour = "records-in-container"
 	DetachRefusesElsewhere   Behaviour = "detach-refuses-elsewhere"
 
@@ -179,6 +180,7 @@ var catalogue = []struct {
 	{StageClears, "NodeStageVolume takes a volume that it cannot mount for one without content, and clears it"},
 	{ReadOnlySticks, "a volume that is published read-only first is published so ever after"},
 	{StopUnmounts, "the node service unmounts all that it knows of when it is asked to stop"},
+	{PublishIgnoresErrors, "NodePublishVolume succeeds when it could not mount"},
 	{RecordsInContainer, "the node records its volumes in /var/lib/hostdir of its container, and NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
 	{DetachRefusesElsewhere, "ControllerUnpublishVolume fails when the volume is attached to other nodes only"},
 	{CopyStaysSmall, "a block volume made from another one, or from a snapshot, is as small as that"},

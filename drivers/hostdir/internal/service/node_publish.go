@@ -110,6 +110,9 @@ func (n *node) publish(v backend.Volume, source string, p placement.Placement, a
 			return err
 		}
 		if err := n.bind(source, p.Path, flags); err != nil {
+			if n.cfg.Broken.Has(broken.PublishIgnoresErrors) {
+				return nil
+			}
 			return err
 		}
 	}
