@@ -23,7 +23,8 @@ func (c *Simulation) violations() []verdict.Verdict {
 	return c.Wire.Violations()
 }
 
-// readLogs looks for secrets of requests in what programs of drivers have written to standard output and standard error. A step may ask
+// readLogs looks for credentials of requests in the standard output and standard error of driver
+// programs. A step may ask
 // for violations before the end, so each log is read until something is found in it.
 func (c *Simulation) readLogs() {
 	for _, d := range c.drivers {
@@ -66,9 +67,9 @@ func (c *Simulation) handedSecrets(d *driver) map[string]handedSecret {
 		if e.Kind != trace.Call || e.Driver != d.Name {
 			continue
 		}
-		for key, value := range trace.Secrets(e.Request) {
-			if _, known := all[value]; !known && trace.LooksSecret(value) {
-				all[value] = handedSecret{e, key}
+		for _, secret := range trace.Credentials(e.Request) {
+			if _, known := all[secret.Value]; !known && trace.LooksSecret(secret.Value) {
+				all[secret.Value] = handedSecret{e, secret.Key}
 			}
 		}
 	}

@@ -52,6 +52,7 @@ var badChecks = []struct {
 	{name: "secrets that are not there", flags: "--secrets no.yaml", driver: checkedDriver, code: 2, says: []string{"secrets: read secrets: open ", "no.yaml: no such file or directory"}},
 	{name: "secrets of an unknown call", flags: "--secrets bad-secrets.yaml", driver: checkedDriver, code: 2, says: []string{`bad-secrets.yaml:1:1: CreateVolSecret: found unknown field "CreateVolSecret"`, `did you mean "CreateVolumeSecret"?`}},
 	{name: "secrets that Kubernetes cannot give", flags: "--secrets two-secrets.yaml", driver: checkedDriver, code: 2, says: []string{"two-secrets.yaml:2:21: DeleteVolumeSecret: found another Secret than CreateVolumeSecret, want the same: Kubernetes gives both calls one Secret"}},
+	{name: "an audience twice", flags: "--token-request vault --token-request vault", driver: checkedDriver, code: 2, says: []string{`--token-request "vault": it is given twice`}},
 	{name: "a node path that is not absolute", flags: "--node-path var/lib/my-driver", driver: checkedDriver, code: 2, says: []string{`--node-path var/lib/my-driver: want a directory of the node, such as "/var/lib/my-driver"`}},
 	{name: "a plugin socket in a directory that is not its own", flags: "--plugin-socket /tmp/csi.sock", driver: checkedDriver, code: 2, says: []string{`--plugin-socket /tmp/csi.sock: want a socket in a directory of its own, such as "/run/my-driver/csi.sock"`}},
 	{name: "an environment with a profile", flags: "--profile hostdir --env A=1", code: 2, says: []string{"--env and --profile: it goes with the command that starts a driver"}},

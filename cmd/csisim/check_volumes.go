@@ -30,6 +30,7 @@ type volumeFlags struct {
 	lifecycle                      []string
 	podInfo                        bool
 	fsGroupPolicy                  string
+	tokenRequests                  []string
 	extraCreateMetadata            bool
 }
 
@@ -47,6 +48,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.lifecycle, "lifecycle", nil, "`MODE` of volumes in the CSIDriver object: Persistent, or Ephemeral for inline volumes; may be repeated (default Persistent, or the profile's)")
 	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")
 	flags.StringVar(&f.fsGroupPolicy, "fs-group-policy", "", "fsGroupPolicy in the CSIDriver object: `POLICY` is ReadWriteOnceWithFSType, File or None (default ReadWriteOnceWithFSType, or the profile's)")
+	flags.StringArrayVar(&f.tokenRequests, "token-request", nil, "tokenRequests in the CSIDriver object: `AUDIENCE` of a service account token; may be repeated")
 	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, as with this flag of csi-provisioner")
 }
 
@@ -144,11 +146,11 @@ func (f *volumeFlags) setSize(p *profile.Profile) error {
 
 // setCSIDriver is what the flags say of the CSIDriver object.
 func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
-	if len(f.lifecycle) == 0 && !f.podInfo && f.fsGroupPolicy == "" {
+	if len(f.lifecycle) == 0 && !f.podInfo && f.fsGroupPolicy == "" && len(f.tokenRequests) == 0 {
 		return nil
 	}
 	if p.File != "" {
-		return usage("--profile and --lifecycle, --pod-info or --fs-group-policy: the profile has the CSIDriver object")
+		return usage("--profile and --lifecycle, --pod-info, --fs-group-policy or --token-request: the profile has the CSIDriver object")
 	}
 	modes := []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 	if len(f.lifecycle) > 0 {
@@ -163,6 +165,12 @@ func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
 		}
 	}
 	p.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &f.podInfo, VolumeLifecycleModes: modes}
+	for i, audience := range f.tokenRequests {
+		if slices.Contains(f.tokenRequests[:i], audience) {
+			return usage("--token-request %q: it is given twice", audience)
+		}
+		p.CSIDriver.TokenRequests = append(p.CSIDriver.TokenRequests, storagev1.TokenRequest{Audience: audience})
+	}
 	switch policy := storagev1.FSGroupPolicy(f.fsGroupPolicy); policy {
 	case "":
 	case storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy, storagev1.FileFSGroupPolicy, storagev1.NoneFSGroupPolicy:

@@ -34,5 +34,5 @@ func main() {
 func run(opts options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	return serve(ctx, opts.endpoint, opts.addonsEndpoint, opts.config)
+	return serve(ctx, opts)
 }

@@ -21,6 +21,7 @@ type options struct {
 	endpoint       string
 	addonsEndpoint string // empty: the same
 	config         service.Config
+	logsAccounts   bool
 }
 
 func parseOptions(args []string, out io.Writer) (options, error) {
@@ -70,6 +71,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		c.Topology[key] = value
 		return nil
 	})
+	flags.BoolVar(&o.logsAccounts, "log-accounts", false, "log user, endpoint and region of the secrets of each call")
 	flags.Func("broken", "misbehave as `names` say, separated by commas:\n"+broken.Help(), func(s string) (err error) {
 		c.Broken, err = broken.Parse(s)
 		return err

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
@@ -27,10 +28,11 @@ const stopPatience = 5 * time.Second
 
 // serve answers calls on the endpoints, that of CSI-Addons or the same, until ctx ends, then lets the calls in
 // flight finish and removes the sockets.
-func serve(ctx context.Context, endpoint, addonsEndpoint string, cfg service.Config) error {
+func serve(ctx context.Context, o options) error {
+	endpoint, addonsEndpoint, cfg, logsAccounts := o.endpoint, o.addonsEndpoint, o.config, o.logsAccounts
 	exclusive := service.Exclusive(cfg.Broken)
 	newServer := func() *grpc.Server {
-		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken.Has(broken.RequestsLogged)), exclusive))
+		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken), logAccounts(logsAccounts), exclusive))
 	}
 	server := newServer()
 	servers, addonsServer := []*grpc.Server{server}, server
@@ -123,16 +125,31 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// logCalls logs calls that fail and, if it is to, all requests as they are.
-func logCalls(requests bool) grpc.UnaryServerInterceptor {
+// logCalls logs calls that fail and, with some defects, requests as they are.
+func logCalls(defects broken.Set) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-		if requests {
+		if defects.Has(broken.RequestsLogged) {
 			log.Printf("%s: %v", call.FullMethod, req)
+		}
+		if publish, is := req.(*csi.NodePublishVolumeRequest); is && defects.Has(broken.TokensLogged) {
+			log.Printf("%s: volume context %v", call.FullMethod, publish.GetVolumeContext())
 		}
 		answer, err := handle(ctx, req)
 		if err != nil {
 			log.Printf("%s: %s: %s", call.FullMethod, status.Code(err), status.Convert(err).Message())
 		}
 		return answer, err
+	}
+}
+
+// logAccounts logs, if it is to, the parts of secrets that are no credentials.
+func logAccounts(logs bool) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		if with, has := req.(interface{ GetSecrets() map[string]string }); has && logs {
+			for _, key := range []string{"user", "endpoint", "region"} {
+				log.Printf("%s: %s %s", call.FullMethod, key, with.GetSecrets()[key])
+			}
+		}
+		return handle(ctx, req)
 	}
 }

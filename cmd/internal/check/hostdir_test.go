@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 )
 
 // buildHostdir builds the reference driver that really mounts.
@@ -88,6 +89,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"stats-remembered", "grow/measured-block", "NodeGetVolumeStatsResponse.usage.total is 16777216 of a block device of 33554432 bytes"},
 	{"stats-of-node", "life/measured-block", " of a block device of 16777216 bytes"},
 	{"requests-logged", "life/secrets", "CreateVolume logs a secret: hostdir.csi.csisim.dev-control-plane-1.log has the value of key: "},
+	{"secret-in-volume-context", "life/secrets", "CreateVolume returns a secret: volume_context has the value of key under key"},
+	{"secret-in-publish-context", "life/secrets", "ControllerPublishVolume returns a secret: publish_context has the value of key under key"},
 	{"publish-leaves-file", "life/again-and-again", "left behind: open file /run/csisim/state/hostdir.csi.csisim.dev on node-a (of driver hostdir.csi.csisim.dev on node-a, which has "},
 	{"publish-leaves-zombie", "life/again-and-again", "left behind: dead process true on node-a (of driver hostdir.csi.csisim.dev on node-a, which has "},
 	{"unmounts-lazily", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume unmounts lazily: /var/lib/kubelet/pods/"},
@@ -214,6 +217,38 @@ func TestEachFaultOfATrialHasAVerdict(t *testing.T) {
 	require.Regexp(t, `^system-calls/NodePublishVolume-fail-\d$`, lost.Shown[0].Name())
 	again := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, lost.Shown[0].Name())
 	assert.Contains(t, verdicts(again), "found a directory on which nothing is mounted")
+}
+
+// Given a CSIDriver object with tokenRequests, when the driver logs the tokens, then that is found; a
+// driver that keeps them passes.
+func TestServiceAccountTokensInALogAreFound(t *testing.T) {
+	program := buildHostdir(t)
+	for _, defect := range []string{"", "tokens-logged", "requests-logged"} {
+		subject := hostdir(program, defect)
+		subject.CSIDriver = &storagev1.CSIDriverSpec{TokenRequests: []storagev1.TokenRequest{{Audience: "vault"}}}
+		card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "life/filesystem")
+		if defect == "" {
+			assert.Empty(t, verdicts(card))
+			continue
+		}
+		assert.Contains(t, verdicts(card), "NodePublishVolume logs a secret: hostdir.csi.csisim.dev-node-a-1.log has the value of csi.storage.k8s.io/serviceAccount.tokens: ")
+		assert.NotRegexp(t, `ey[A-Za-z0-9_-]{20}`, verdicts(card), "no token is shown")
+	}
+}
+
+// Given Secrets with a user, an endpoint and a region, when the driver logs these, then nothing is wrong: they are no
+// credentials.
+func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
+	program := buildHostdir(t)
+	for defect, want := range map[string]string{"": "", "requests-logged": "logs a secret"} {
+		subject := hostdir(program, defect)
+		subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--log-accounts")
+		secret := map[string]string{"user": "storage-admin-7", "endpoint": "https://storage7.example.com:8443", "region": "eu-central-1", "password": "a1b2c3d4e5f6"}
+		subject.Secrets = profile.Secrets{"provisioner": secret, "node-stage": secret, "node-publish": secret}
+		found := verdicts(checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "life/filesystem"))
+		assert.Equal(t, want != "", strings.Contains(found, "secret"), found)
+		assert.Contains(t, found, want)
+	}
 }
 
 // remarkable are defects by which no container can write: its own mount is read-only.

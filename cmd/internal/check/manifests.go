@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
 )
 
 // className is the name of the StorageClass of all scenarios.
@@ -170,11 +172,31 @@ func csiDriverManifest(f *Facts) string {
 	for i, mode := range spec.VolumeLifecycleModes {
 		modes[i] = string(mode)
 	}
+	more := ""
+	if spec.FSGroupPolicy != nil {
+		more = ", fsGroupPolicy: " + string(*spec.FSGroupPolicy)
+	}
+	if tokens := tokenRequests(spec.TokenRequests); tokens != "" {
+		more += ", tokenRequests: [" + tokens + "]"
+	}
 	return fmt.Sprintf(`- apiVersion: storage.k8s.io/v1
   kind: CSIDriver
   metadata: {name: %s}
-  spec: {attachRequired: %t, podInfoOnMount: %t, volumeLifecycleModes: [%s]}
-`, f.Name, f.Attaches(), info, strings.Join(modes, ", "))
+  spec: {attachRequired: %t, podInfoOnMount: %t, volumeLifecycleModes: [%s]%s}
+`, f.Name, f.Attaches(), info, strings.Join(modes, ", "), more)
+}
+
+// tokenRequests are entries of a CSIDriver object.
+func tokenRequests(asked []storagev1.TokenRequest) string {
+	var entries []string
+	for _, t := range asked {
+		entry := "audience: " + strconv.Quote(t.Audience)
+		if t.ExpirationSeconds != nil {
+			entry += fmt.Sprintf(", expirationSeconds: %d", *t.ExpirationSeconds)
+		}
+		entries = append(entries, "{"+entry+"}")
+	}
+	return strings.Join(entries, ", ")
 }
 
 // parameters are those of a class, in a line with an indentation.

@@ -20,6 +20,7 @@ func CheckResponse(method string, req, resp proto.Message, caps *Caps) []verdict
 
 func (f *findings) response(req, resp proto.Message, known Caps) {
 	f.sizesOf(resp)
+	f.secretsReturned(req, resp)
 	f.identityResponse(resp, known)
 	f.controllerResponse(req, resp, known)
 	f.listResponse(req, resp, known)

@@ -25,6 +25,7 @@ const (
 	leavesOutOnPages     verdict.Form = "leaves out on its pages what it lists at once"
 	listsTwice           verdict.Form = "lists something on two pages"
 	logsSecret           verdict.Form = "logs a secret"
+	returnsSecret        verdict.Form = "returns a secret"
 	publishesNoDevice    verdict.Form = "publishes no block device"
 	publishesNoDirectory verdict.Form = "publishes no directory"
 	refusesPages         verdict.Form = "refuses a list in pages"
@@ -44,6 +45,7 @@ var breaks = map[verdict.Form]verdict.Key{
 	AttachesTwice:        verdict.SingleWriter,
 	KeepsLock:            verdict.Locks,
 	logsSecret:           verdict.Secrets,
+	returnsSecret:        verdict.Secrets,
 	leavesData:           verdict.LeftBehind,
 	leavesDeviceSmall:    verdict.Sizes,
 	removesOthers:        verdict.ForeignMounts,

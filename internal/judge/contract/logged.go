@@ -2,12 +2,43 @@ package contract
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // LogsSecret is that a driver has written a secret of a call to its log, in a line that is shown without it.
 // csi.proto: csi_secret, "sensitive information and MUST be treated as such (e.g. not logged)".
 func LogsSecret(method, key, log, line string) verdict.Verdict {
 	return Broken(method, logsSecret, verdict.Say("%s", fmt.Sprintf("%s has the value of %s: %s", log, key, line)))
+}
+
+// secretsReturned looks for credentials of a request in contexts that the driver returns: they are
+// stored in objects of the cluster that hold no secrets, PersistentVolumes and VolumeAttachments.
+func (f *findings) secretsReturned(req, resp proto.Message) {
+	var field string
+	var context map[string]string
+	switch r := resp.(type) {
+	case *csi.CreateVolumeResponse:
+		field, context = "volume_context", r.GetVolume().GetVolumeContext()
+	case *csi.ControllerPublishVolumeResponse:
+		field, context = "publish_context", r.GetPublishContext()
+	}
+	if len(context) == 0 {
+		return
+	}
+	open := fmt.Sprint(trace.WithoutSecrets(req))
+	for _, key := range slices.Sorted(maps.Keys(context)) {
+		for _, secret := range trace.Credentials(req) {
+			if trace.LooksSecret(secret.Value) && strings.Contains(context[key], secret.Value) && !strings.Contains(open, secret.Value) {
+				f.list = append(f.list, Broken(f.method, returnsSecret, verdict.Say("%s has the value of %s under %s", field, secret.Key, key)))
+			}
+		}
+	}
 }

@@ -12,8 +12,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Redacted stands where a secret was.
+// Redacted stands where a credential was.
 const Redacted = "***redacted***"
+
+// hidden stands in texts where another value of a secret was, such as the name of a user.
+const hidden = "***hidden***"
 
 // tokensKey carries service account tokens in a volume context or in secrets. K-PATH-12
 const tokensKey = "csi.storage.k8s.io/serviceAccount.tokens"
@@ -144,29 +147,16 @@ func RedactText(text string, request proto.Message) string {
 		return text
 	}
 	for _, secret := range secretsOf(request.ProtoReflect()) {
-		if len(secret) >= shortestSecret {
-			text = strings.ReplaceAll(text, secret, Redacted)
+		if len(secret.Value) < shortestSecret {
+			continue
 		}
+		sign := hidden
+		if secret.Key == "" || isCredential(secret.Key, secret.Value) {
+			sign = Redacted
+		}
+		text = strings.ReplaceAll(text, secret.Value, sign)
 	}
 	return text
-}
-
-// Secrets are those of a request, by their keys.
-func Secrets(request proto.Message) map[string]string {
-	if request == nil || !request.ProtoReflect().IsValid() {
-		return nil
-	}
-	all := map[string]string{}
-	request.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		if isSecret(f) && f.IsMap() {
-			v.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
-				all[key.String()] = value.String()
-				return true
-			})
-		}
-		return true
-	})
-	return all
 }
 
 // LooksSecret reports whether a value is taken for no word, name or number: it is long, and has letters and digits.
@@ -175,20 +165,29 @@ func LooksSecret(value string) bool {
 	return len(value) >= long && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter)
 }
 
-// secretsOf are the values of a message's secrets, long ones first.
-func secretsOf(m protoreflect.Message) (all []string) {
+// secretsOf are the values of a message's secrets with their keys, and tokens of service accounts, long ones first.
+func secretsOf(m protoreflect.Message) (all []Credential) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
-		case isSecret(f) && f.IsMap():
-			v.Map().Range(func(_ protoreflect.MapKey, value protoreflect.Value) bool {
-				all = append(all, value.String())
+		case isSecret(f) && !f.IsMap():
+			all = append(all, Credential{Value: v.String()})
+		case f.IsMap() && f.MapValue().Kind() == protoreflect.StringKind:
+			v.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+				if key.String() == tokensKey {
+					for _, token := range tokensIn(value.String()) {
+						all = append(all, Credential{Value: token})
+					}
+				}
+				if isSecret(f) {
+					all = append(all, Credential{key.String(), value.String()})
+				}
 				return true
 			})
-		case isSecret(f):
-			all = append(all, v.String())
 		}
 		return true
 	})
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	slices.SortFunc(all, func(a, b Credential) int {
+		return cmp.Or(len(b.Value)-len(a.Value), strings.Compare(a.Value, b.Value), strings.Compare(a.Key, b.Key))
+	})
 	return all
 }

@@ -90,6 +90,9 @@ const (
 	ReadOnlySticks           Behaviour = "readonly-sticks"
 	StopUnmounts             Behaviour = "stop-unmounts"
 	PublishIgnoresErrors     Behaviour = "publish-ignores-errors"
+	SecretInVolumeContext    Behaviour = "secret-in-volume-context"
+	SecretInPublishContext   Behaviour = "secret-in-publish-context"
+	TokensLogged             Behaviour = "tokens-logged"
 	RecordsInContainer       Behaviour = "records-in-container"
 	DetachRefusesElsewhere   Behaviour = "detach-refuses-elsewhere"
 
@@ -181,6 +184,9 @@ var catalogue = []struct {
 	{ReadOnlySticks, "a volume that is published read-only first is published so ever after"},
 	{StopUnmounts, "the node service unmounts all that it knows of when it is asked to stop"},
 	{PublishIgnoresErrors, "NodePublishVolume succeeds when it could not mount"},
+	{SecretInVolumeContext, "CreateVolume returns the secrets of its request in volume_context"},
+	{SecretInPublishContext, "ControllerPublishVolume returns the secrets of its request in publish_context"},
+	{TokensLogged, "the log has the volume_context of NodePublishVolume, with its service account tokens"},
 	{RecordsInContainer, "the node records its volumes in /var/lib/hostdir of its container, and NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
 	{DetachRefusesElsewhere, "ControllerUnpublishVolume fails when the volume is attached to other nodes only"},
 	{CopyStaysSmall, "a block volume made from another one, or from a snapshot, is as small as that"},

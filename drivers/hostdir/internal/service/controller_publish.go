@@ -40,9 +40,11 @@ func (c *controller) ControllerPublishVolume(_ context.Context, req *csi.Control
 	if v, err = c.store.Attach(v.ID, req.GetNodeId(), attachment, exclusive); err != nil {
 		return nil, answer(err)
 	}
-	return &csi.ControllerPublishVolumeResponse{
-		PublishContext: map[string]string{contextPath: c.store.DataPath(v)},
-	}, nil
+	shown := map[string]string{contextPath: c.store.DataPath(v)}
+	if c.cfg.Broken.Has(broken.SecretInPublishContext) {
+		shown = broken.ShowSecrets(shown, req.GetSecrets())
+	}
+	return &csi.ControllerPublishVolumeResponse{PublishContext: shown}, nil
 }
 
 func (c *controller) ControllerUnpublishVolume(_ context.Context, req *csi.ControllerUnpublishVolumeRequest) (*csi.ControllerUnpublishVolumeResponse, error) {

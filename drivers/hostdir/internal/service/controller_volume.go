@@ -67,6 +67,9 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	}
 	volume := describe(v)
 	volume.ContentSource = req.GetVolumeContentSource()
+	if c.cfg.Broken.Has(broken.SecretInVolumeContext) {
+		volume.VolumeContext = broken.ShowSecrets(volume.VolumeContext, req.GetSecrets())
+	}
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
 }
 
