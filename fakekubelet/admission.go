@@ -10,6 +10,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
@@ -69,7 +70,7 @@ func (m *podManager) misplaced(pod *corev1.Pod, others []*corev1.Pod, node *core
 		return predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
 	case hostPortTaken(pod, others):
 		return predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
-	case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+	case m.Version.Has(version.TaintAdmission) && slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoExecute && !workload.Tolerates(pod, &t)
 	}):
 		return predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")

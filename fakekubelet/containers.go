@@ -12,9 +12,10 @@ import (
 // runContainers starts the pod's sandbox and containers; their volumes are there.
 // It reports whether they run: a subpath may be impossible to mount.
 func (w *podWorker) runContainers(p *kernel.Process) bool {
-	mounts, err := w.allMounts(p)
+	mounts, unfit, err := w.allMounts(p)
 	if err != nil {
 		w.Event(w.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
+		w.setStatus(p, w.configErrorStatus(unfit, err))
 		return false
 	}
 	if w.pod.Status.Phase == corev1.PodRunning {
@@ -47,16 +48,17 @@ func (k *Kubelet) stopContainers(uid types.UID) {
 }
 
 // allMounts is what the runtime is given of the CSI volumes of each container.
-func (w *podWorker) allMounts(p *kernel.Process) (map[string][]runtime.Mount, error) {
-	all := map[string][]runtime.Mount{}
+// If a container cannot have its mounts, it returns which.
+func (w *podWorker) allMounts(p *kernel.Process) (all map[string][]runtime.Mount, unfit string, err error) {
+	all = map[string][]runtime.Mount{}
 	for _, c := range runtime.Containers(w.pod) {
 		mounts, err := w.mountsOf(p, c)
 		if err != nil {
-			return nil, err
+			return nil, c.Name, err
 		}
 		all[c.Name] = append(mounts, w.devicesOf(c)...)
 	}
-	return all, nil
+	return all, "", nil
 }
 
 func (w *podWorker) mountsOf(p *kernel.Process, c *corev1.Container) ([]runtime.Mount, error) {

@@ -125,6 +125,20 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	}
 }
 
+// configErrorStatus returns the status of a pod one of whose containers cannot be made as its
+// manifest says.
+func (w *podWorker) configErrorStatus(container string, err error) func(*corev1.PodStatus) {
+	return func(s *corev1.PodStatus) {
+		for _, all := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+			for i := range all {
+				if all[i].Name == container && all[i].State.Waiting != nil {
+					all[i].State.Waiting = &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: err.Error()}
+				}
+			}
+		}
+	}
+}
+
 func (w *podWorker) sandboxStatus() func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionTrue, "", "")

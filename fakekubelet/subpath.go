@@ -58,6 +58,9 @@ func (w *podWorker) driversVolume(p *kernel.Process, c *corev1.Container, index 
 		return csi.TargetPath(w.pod.UID, spec.Name), nil
 	}
 	source, err := w.csi.BindSubPath(p, csi.SubPath{Pod: w.pod.UID, Spec: spec, Container: c.Name, Index: index, Path: sub})
+	if errors.Is(err, csi.ErrSubPathNotMade) {
+		return "", fmt.Errorf("failed to create subPath directory for volumeMount %q of container %q", c.VolumeMounts[index].Name, c.Name)
+	}
 	if err != nil {
 		return "", fmt.Errorf("failed to prepare subPath for volumeMount %q of container %q", c.VolumeMounts[index].Name, c.Name)
 	}

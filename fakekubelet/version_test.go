@@ -204,3 +204,15 @@ func TestTheNodeShowsTheKubeletsVersionAlsoAfterAnUpgrade(t *testing.T) {
 	n.settle()
 	assert.Equal(t, "v1.36.3", got())
 }
+
+// K-ADM-2, kubernetes/kubernetes#101218
+func TestWhetherTheKubeletLooksAtTaints(t *testing.T) {
+	beforeAndSince(t, version.TaintAdmission, func(t *testing.T, v version.Version, since bool) {
+		n := start(t, setting{version: v})
+		n.change(tainted(corev1.TaintEffectNoExecute))
+		n.pass(time.Second)
+		n.pod("web")
+		n.settle()
+		assert.Equal(t, since, n.phase("web") == corev1.PodFailed)
+	})
+}

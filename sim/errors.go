@@ -42,6 +42,8 @@ type StuckError struct {
 	After time.Duration
 	// Waiting has a line for each group of processes that waits.
 	Waiting []string
+	// Refused has a line for each driver that a kubelet has refused to register.
+	Refused []string
 }
 
 // The forms of a verdict on a wait.

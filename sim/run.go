@@ -20,7 +20,7 @@ const bootLimit = 5 * time.Minute
 func (c *Simulation) Boot() error {
 	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.missing() == "" })
 	if stuck := (*StuckError)(nil); errors.As(err, &stuck) {
-		stuck.What = c.missing()
+		stuck.What, stuck.Refused = c.missing(), c.refused()
 	}
 	return err
 }
@@ -49,6 +49,18 @@ func (c *Simulation) missing() string {
 		}
 	}
 	return ""
+}
+
+// refused lists the drivers that kubelets do not register, with the kubelets' words.
+func (c *Simulation) refused() (lines []string) {
+	for _, n := range c.nodes {
+		for _, d := range c.drivers {
+			if p := d.nodes[n.Name]; p != nil && p.registrar != nil && !c.registered(d, n) && p.registrar.Refusal() != "" {
+				lines = append(lines, fmt.Sprintf("the kubelet of %s refuses driver %s: %s", n.Name, d.Name, p.registrar.Refusal()))
+			}
+		}
+	}
+	return lines
 }
 
 // registered: the kubelet lists a driver as soon as it begins to register it; that

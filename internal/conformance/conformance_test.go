@@ -136,6 +136,7 @@ var scenarioTests = map[string]string{
 	"csi-addons":  "TestCSIAddons",
 	"pods":        "TestPods",
 	"workloads":   "TestWorkloads",
+	"history":     "TestHistory",
 }
 
 // comments are the text behind the hashes at the top of a scenario.

@@ -65,7 +65,7 @@ type course struct {
 }
 
 // enoughSeeds is how many seeds are tried for an outcome.
-const enoughSeeds = 50
+const enoughSeeds = 200
 
 // raceSection runs each race under seed after seed until all its outcomes have been
 // seen, and prints the first seed of each.

@@ -67,6 +67,9 @@ func TestPods(t *testing.T) { runAll(t, "pods/*.yaml") }
 // TestWorkloads runs the scenarios of the controllers that make and delete pods and claims.
 func TestWorkloads(t *testing.T) { runAll(t, "workloads/*.yaml") }
 
+// TestHistory runs the scenarios of mistakes in older versions of Kubernetes.
+func TestHistory(t *testing.T) { runAll(t, "history/*.yaml") }
+
 // TestCSIAddonsOfFaultyDrivers runs those in which a driver breaks what it promises with CSI-Addons, each of which
 // has to be found.
 func TestCSIAddonsOfFaultyDrivers(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -58,6 +59,9 @@ func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume)
 // deletionFinalizers are a volume's finalizers as they should be: a volume that an
 // in-tree plugin made and has to delete is held for it, and for nobody else. C-PV-36
 func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner string) []string {
+	if !c.Version.Has(version.HonorReclaimPolicy) {
+		return pv.Finalizers
+	}
 	const own, external = storagevolume.PVDeletionInTreeProtectionFinalizer, storagevolume.PVDeletionProtectionFinalizer
 	switch _, migrated := c.Migration.Driver(provisioner); {
 	case migrated:
@@ -74,7 +78,10 @@ func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner
 }
 
 func (c *Controller) isNoted(meta *metav1.ObjectMeta, provisioner string) bool {
-	driver, _ := c.Migration.Driver(provisioner)
+	driver, ok := c.Migration.Driver(provisioner)
+	if !ok {
+		driver = "" // the plugin has a driver, which does not act for it
+	}
 	return meta.Annotations[storagevolume.AnnMigratedTo] == driver
 }
 

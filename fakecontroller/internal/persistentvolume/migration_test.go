@@ -9,6 +9,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // C-PV-36, C-MIG-7: what the controller makes of the finalizers and the annotation of a
@@ -79,5 +80,22 @@ func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 			pvc, _ := store.Get[claim](w.Store, store.KeyOf(w.claim()))
 			assert.Equal(t, c.noted, pvc.Annotations["pv.kubernetes.io/migrated-to"])
 		})
+	}
+}
+
+// Before v1.31 the controller leaves finalizers alone, also those that csi-provisioner has put
+// there. C-PV-36 [gate HonorPVReclaimPolicy; kubernetes-csi/external-provisioner#576]
+func TestOldVersionsLeaveFinalizersOfVolumesAlone(t *testing.T) {
+	const inTree, external = "kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"
+	for v, want := range map[version.Version]string{version.HonorReclaimPolicy.Before(): external, version.HonorReclaimPolicy.Before() + 1: inTree} {
+		w := newWorld(t)
+		w.controller.Version = v
+		w.Migration = migration.Plugins{"kubernetes.io/aws-ebs": migration.Disabled}
+		w.add(aVolume("v", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) {
+			pv.Spec.PersistentVolumeReclaimPolicy, pv.Finalizers = corev1.PersistentVolumeReclaimDelete, []string{external}
+			pv.Annotations = map[string]string{"pv.kubernetes.io/provisioned-by": "kubernetes.io/aws-ebs"}
+		}))
+		w.Run(time.Second)
+		assert.ElementsMatch(t, []string{"kubernetes.io/pv-protection", want}, w.volume("v").Finalizers, v.String())
 	}
 }

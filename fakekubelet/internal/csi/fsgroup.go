@@ -13,6 +13,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // fsGroup is the group that the pod wants its volumes to have; nil if it wants none.
@@ -40,7 +41,7 @@ func (s *step) fsGroupPolicy() storagev1.FSGroupPolicy {
 }
 
 // takesGroup reports whether the kubelet gives the volume's files to the group. K-FSG-1
-func (s *Spec) takesGroup(group *int64, policy storagev1.FSGroupPolicy) bool {
+func (s *Spec) takesGroup(group *int64, policy storagev1.FSGroupPolicy, v version.Version) bool {
 	switch {
 	case group == nil, policy == storagev1.NoneFSGroupPolicy, s.ReadOnly:
 		return false
@@ -49,10 +50,10 @@ func (s *Spec) takesGroup(group *int64, policy storagev1.FSGroupPolicy) bool {
 	case s.fsType() == "":
 		return false
 	case s.Inline != nil:
-		return true
+		return v.Has(version.InlineFSGroup)
 	}
 	modes := s.accessModes()
-	return slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteOncePod)
+	return slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteOncePod) && v.Has(version.OncePodFSGroup)
 }
 
 // The permissions that a group needs. K-FSG-2

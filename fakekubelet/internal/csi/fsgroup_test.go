@@ -12,6 +12,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 const (
@@ -65,7 +66,21 @@ func TestWhichVolumesTheKubeletGivesToTheGroup(t *testing.T) {
 		{"inline", inline("ext4"), group, withFSType, true},
 		{"inline without fsType", inline(""), group, withFSType, false},
 	} {
-		t.Run(c.name, func(t *testing.T) { assert.Equal(t, c.want, c.spec.takesGroup(c.group, c.policy)) })
+		t.Run(c.name, func(t *testing.T) { assert.Equal(t, c.want, c.spec.takesGroup(c.group, c.policy, version.Newest)) })
+	}
+}
+
+// Older kubelets gave fewer volumes to the group. K-FSG-1 [kubernetes/kubernetes#128244, #108662]
+func TestOlderKubeletsGiveFewerVolumesToTheGroup(t *testing.T) {
+	group, ext4 := new(int64(3000)), "ext4"
+	oncePod := persistentSpec("h1")
+	oncePod.PV.Spec.CSI.FSType, oncePod.PV.Spec.AccessModes = ext4, []corev1.PersistentVolumeAccessMode{rwop}
+	inline := &Spec{Name: "scratch", Inline: &corev1.CSIVolumeSource{Driver: "d.example.com", FSType: &ext4}}
+	for spec, change := range map[*Spec]version.Change{oncePod: version.OncePodFSGroup, inline: version.InlineFSGroup} {
+		before, since := change.Before(), change.Before()+1
+		assert.False(t, spec.takesGroup(group, withFSType, before), "%s before %v", change, since)
+		assert.True(t, spec.takesGroup(group, withFSType, since), "%s since %v", change, since)
+		assert.True(t, spec.takesGroup(group, always, before), "%s with the policy File", change)
 	}
 }
 

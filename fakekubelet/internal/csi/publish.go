@@ -57,7 +57,7 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	if IsFinal(err) && !keepDirs {
 		_ = f.removeMountDir(target)
 	}
-	if err != nil || delegated || !spec.takesGroup(fsGroup(pod), policy) {
+	if err != nil || delegated || !spec.takesGroup(fsGroup(pod), policy, pl.kubelet.Version) {
 		return err
 	}
 	if err := pl.applyGroup(p, pod, target); err != nil { // published, but of no use. K-FSG-2

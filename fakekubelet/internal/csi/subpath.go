@@ -29,13 +29,17 @@ type SubPath struct {
 	Path      string
 }
 
+// ErrSubPathNotMade is returned for a directory that is missing in its volume and cannot be made,
+// as in one that is read-only.
+var ErrSubPathNotMade = errors.New("make the directory of a subpath")
+
 // BindSubPath makes the directory if it is missing, and binds it to a place that
 // only the kubelet can change. Driver and volume do not see anything of it. Fact 71
 func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err error) {
 	f, root := pl.files(p), TargetPath(s.Pod, s.Spec.Name)
 	source := path.Join(root, s.Path)
 	if err := f.makeBelow(root, source); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", ErrSubPathNotMade, err)
 	}
 	if source, err = pl.inside(root, source); err != nil {
 		return "", err

@@ -54,6 +54,7 @@ type Registrar struct {
 	listener   machine.Listener
 	driver     string // as the driver gave it
 	registered bool
+	refusal    string
 }
 
 // Start starts the registrar of one driver on one node.
@@ -110,6 +111,10 @@ func (r *Registrar) Running() bool { return r.program != nil }
 // Registered reports whether the kubelet has accepted the driver from the program
 // as it runs now.
 func (r *Registrar) Registered() bool { return r.registered }
+
+// Refusal returns the error with which the kubelet refused the driver last; empty if it has
+// accepted the driver or not decided yet.
+func (r *Registrar) Refusal() string { return r.refusal }
 
 // Socket is the registration socket, as the node sees it; empty until the driver
 // has given its name.

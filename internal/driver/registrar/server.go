@@ -24,6 +24,9 @@ func newServer(r *Registrar, p *kernel.Process) *server {
 	}}
 	s.notify = func(verdict *registration.RegistrationStatus) {
 		s.status = verdict
+		if r.refusal = verdict.Error; verdict.PluginRegistered {
+			r.refusal = ""
+		}
 		p.Wake()
 	}
 	if !wire.InProcess(r.options.Machine) { // calls come on threads of their own

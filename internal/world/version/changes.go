@@ -24,6 +24,10 @@ const (
 	MountGroup Change = "VOLUME_MOUNT_GROUP"
 	// StagingByHandle: the staging path is made of the driver and the volume's handle.
 	StagingByHandle Change = "Staging path"
+	// InlineFSGroup: inline volumes change the group of their files.
+	InlineFSGroup Change = "fsGroup of inline volumes"
+	// TaintAdmission: kubelets reject pods that do not tolerate a taint of the node.
+	TaintAdmission Change = "Taints at the kubelet"
 	// OutOfService: volumes leave a node with the taint out-of-service at once.
 	OutOfService Change = "Out-of-service taint"
 	// NodeExpandSecret: NodeExpandVolume has secrets.
@@ -36,6 +40,10 @@ const (
 	ClaimRetention Change = "Retention of claims"
 	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
 	SELinuxMount Change = "SELinux mount"
+	// HonorReclaimPolicy: a volume is held by a finalizer until it is deleted at the storage.
+	HonorReclaimPolicy Change = "Finalizer of volumes of in-tree plugins"
+	// OncePodFSGroup: the files of ReadWriteOncePod volumes change their group by default.
+	OncePodFSGroup Change = "fsGroup of ReadWriteOncePod volumes"
 	// SELinuxWarnings: the SELinux warning controller can be switched on.
 	SELinuxWarnings Change = "SELinux warnings"
 	// MutableAllocatable: attach limits are asked for again.
@@ -97,6 +105,14 @@ var entries = []Entry{
 		"Staging path `plugins/kubernetes.io/csi/pv/<PV>/globalmount`.",
 		"Staging path `plugins/kubernetes.io/csi/<driver>/<SHA-256 of the handle>/globalmount`. Nodes must be drained before the upgrade: what is staged stays at the old path for ever.",
 		"kubernetes/kubernetes#107065; K-PATH-3"},
+	{InlineFSGroup, 24, kubelet,
+		"The group of files of inline volumes changes only with fsGroupPolicy File.",
+		"It changes with ReadWriteOnceWithFSType and an fsType, too.",
+		"kubernetes/kubernetes#108662; K-FSG-1"},
+	{TaintAdmission, 24, kubelet,
+		"A kubelet runs pods that do not tolerate a NoExecute taint of its node.",
+		"It rejects them with the reason TaintToleration.",
+		"kubernetes/kubernetes#101218; K-ADM-2"},
 	{OutOfService, 26, controlPlane,
 		"The taint node.kubernetes.io/out-of-service only evicts: pods of a dead node stay, and their volumes stay attached.",
 		"The pods are deleted and ControllerUnpublishVolume follows at once.",
@@ -121,6 +137,14 @@ var entries = []Entry{
 		"CSIDriver.spec.seLinuxMount is ignored.",
 		"ReadWriteOncePod volumes are staged and published with -o context.",
 		"gate SELinuxMountReadWriteOncePod, on since v1.28; K-CFG-1"},
+	{HonorReclaimPolicy, 31, controlPlane,
+		"The PV controller leaves finalizers of volumes alone.",
+		"Volumes of in-tree plugins that are not migrated have kubernetes.io/pv-controller, and not the finalizer of csi-provisioner.",
+		"gate HonorPVReclaimPolicy, on since v1.31; C-PV-36"},
+	{OncePodFSGroup, 32, kubelet,
+		"With fsGroupPolicy ReadWriteOnceWithFSType, which is the default, only ReadWriteOnce volumes change the group of their files.",
+		"ReadWriteOncePod volumes, too.",
+		"kubernetes/kubernetes#128244; K-FSG-1"},
 	{SELinuxWarnings, 33, controlPlane,
 		"There is no selinux-warning-controller.",
 		"If it is named, it emits events on pods that share a volume and have different SELinux labels or policies.",
