@@ -24,8 +24,8 @@ func (c *Simulation) violations() []verdict.Verdict {
 }
 
 // readLogs looks for credentials of requests in the standard output and standard error of driver
-// programs. A step may ask
-// for violations before the end, so each log is read until something is found in it.
+// programs. A step may ask for violations before the end, so each log is read until something is
+// found in it.
 func (c *Simulation) readLogs() {
 	for _, d := range c.drivers {
 		handed := c.handedSecrets(d)

@@ -154,6 +154,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: 1 mount, then 2"},
 	{"unpublish-not-found-errors", "inline/lost-NodeUnpublishVolume", "NodeUnpublishVolume fails for good: NotFound: "},
 	{"unpublish-leaves-target-dir", "inline/life", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
+	{"calls-overlap", "inline/overlap-NodePublishVolume", "NodePublishVolume has its effect twice when two calls overlap: 2 mounts of "},
 	{"inline-refusal-leaves-mount", "inline/wrong-attributes", "timed out waiting for the condition: pod wrong gone"},
 	{"inline-shares-content", "inline/two-pods", "data lost: "},
 	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},

@@ -77,6 +77,22 @@ func TestASoundProgramPassesWithInlineVolumesAlone(t *testing.T) {
 	assert.Subset(t, passed(card, "inline"), append(familyOfInline, "no-attributes"))
 }
 
+// Given a driver that takes inline volumes with readOnly: true only, when it is checked, then all
+// trials of inline volumes have such volumes: sound drivers pass, defects are found.
+func TestInlineVolumesThatHaveToBeReadOnlyAreTried(t *testing.T) {
+	program := buildHostdir(t)
+	readOnly := func(defect string) check.Subject {
+		subject := withInline(hostdir(program, defect), "only", true, ephemeral)
+		subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--inline-read-only")
+		return subject
+	}
+	card := checked(t, readOnly(""), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
+	assert.Empty(t, verdicts(card))
+	assert.Subset(t, passed(card, "inline"), append(familyOfInline, "overlap-NodePublishVolume", "overlap-NodeUnpublishVolume", "stalled-NodePublishVolume", "stalled-NodeUnpublishVolume"))
+	card = checked(t, readOnly("unpublish-not-found-errors"), check.RunOptions{WorkDir: workDir(t)}, "inline/lost-NodeUnpublishVolume")
+	assert.Contains(t, verdicts(card), "NodeUnpublishVolume fails for good: NotFound: ")
+}
+
 func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
 	for _, c := range []struct{ fault, trial, verdict string }{
 		{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: OK, then "},

@@ -118,7 +118,7 @@ func (p pod) manifest(f *Facts) string {
 	}
 	for _, s := range p.scratch {
 		readOnly := ""
-		if p.readOnly {
+		if p.readOnly || f.InlineReadOnly {
 			readOnly = ", readOnly: true"
 		}
 		mounts = append(mounts, fmt.Sprintf("{name: %s, mountPath: /%s}", s.name, s.name))

@@ -99,10 +99,8 @@ func timedOutCalls(p *plan) {
 // stalledCalls: the driver stands still in a call, is asked again, and goes on while what the other call made is in use; once
 // more, and it goes on when that is gone.
 func stalledCalls(p *plan) {
-	const goesOn = "advance: 4m"
 	for _, e := range p.effects() {
-		description := fmt.Sprintf("The driver stands still in %s until it was asked again, and goes on while its pod runs; and once more when all is gone.", e.call)
-		p.try("stalled", e.call, description, []string{p.needsProgram(), e.missing}, func(s *script) {
+		p.try("stalled", e.call, stalls(e.call), []string{p.needsProgram(), e.missing}, func(s *script) {
 			s.fault("name: goes-on-in-use, call: %s, stall: true, times: 1", e.call)
 			s.up([]claim{data}, web(nodeA, data))
 			s.step(goesOn)
@@ -112,6 +110,14 @@ func stalledCalls(p *plan) {
 			s.step(goesOn)
 		})
 	}
+}
+
+// goesOn is how long it takes until a stalled call has gone on.
+const goesOn = "advance: 4m"
+
+// stalls describes a trial of stalledCalls.
+func stalls(call string) string {
+	return fmt.Sprintf("The driver stands still in %s until it was asked again, and goes on while its pod runs; and once more when all is gone.", call)
 }
 
 // abandonedCalls: the driver did what it was asked, its caller does not learn of it,

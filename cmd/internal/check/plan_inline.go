@@ -149,6 +149,19 @@ func inlineCallTrials(p *plan) {
 		s.step("wait: {pod: web, gone: true}")
 	})
 	for _, call := range inlineCalls {
+		p.tryInline("overlap-"+call, call+" comes twice at once.", nil, func(s *script) {
+			s.fault("call: %s, overlap: true, times: 1", call)
+			s.lifeInline(worker("web", tmp))
+		})
+		p.tryInline("stalled-"+call, stalls(call), []string{p.needsProgram()}, func(s *script) {
+			s.fault("name: goes-on-in-use, call: %s, stall: true, times: 1", call)
+			s.upInline(worker("web", tmp))
+			s.step(goesOn)
+			s.end(worker("web", tmp))
+			s.fault("name: goes-on-when-gone, call: %s, stall: true, times: 1", call)
+			s.lifeInline(worker("web", tmp))
+			s.step(goesOn)
+		})
 		p.tryInline("driver-killed-"+call, fmt.Sprintf("The driver is killed before, while and after it does %s.", call), []string{p.needsOurs()}, func(s *script) {
 			s.killsDriver(call, 1)
 			s.lifeInline(worker("web", tmp))

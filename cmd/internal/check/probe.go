@@ -270,21 +270,35 @@ func refusedOption(r *scenario.Result) (answer string) {
 }
 
 // tryInline has a pod with an inline volume: that is when the kubelet asks what the node
-// plugin can do.
+// plugin can do. A volume that is refused with InvalidArgument is tried read-only, too.
 func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
+	result, err := f.pluginWithInline(ctx, o)
+	if err != nil {
+		return err
+	}
+	f.learn(result.Trace)
+	if f.InlineRefused = refusedInline(result); !strings.Contains(f.InlineRefused, codes.InvalidArgument.String()+": ") {
+		return nil
+	}
+	f.InlineReadOnly = true
+	readOnly, err := f.pluginWithInline(ctx, o)
+	if err == nil && refusedInline(readOnly) == "" {
+		f.InlineRefused = ""
+		return nil
+	}
+	f.InlineReadOnly = false
+	return err
+}
+
+// pluginWithInline runs a pod with an inline volume.
+func (f *Facts) pluginWithInline(ctx context.Context, o RunOptions) (*scenario.Result, error) {
 	s := &script{facts: f}
 	user := worker("web", tmp)
 	s.apply(user)
 	s.step("advance: 1m")
 	s.step("delete: {pod: web}")
 	s.step("advance: 1m")
-	result, err := f.tried(ctx, s, "inline", "What the node plugin can do.", o)
-	if err != nil {
-		return err
-	}
-	f.learn(result.Trace)
-	f.InlineRefused = refusedInline(result)
-	return nil
+	return f.tried(ctx, s, "inline", "What the node plugin can do.", o)
 }
 
 // refusedInline is the answer with which a node plugin refuses inline volumes for good; empty

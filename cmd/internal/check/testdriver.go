@@ -30,6 +30,7 @@ type testClass struct {
 
 type inlineVolume struct {
 	Attributes map[string]string `json:",omitempty"`
+	ReadOnly   bool              `json:",omitempty"`
 }
 
 type testDriverInfo struct {
@@ -71,7 +72,7 @@ func (f *Facts) TestDriver(classes Classes) ([]byte, error) {
 		d.GroupSnapshotClass = classOf(classes.GroupSnapshot)
 	}
 	if f.Inline() && f.InlineRefused == "" {
-		d.InlineVolumes = []inlineVolume{{Attributes: f.subject.Attributes}}
+		d.InlineVolumes = []inlineVolume{{Attributes: f.subject.Attributes, ReadOnly: f.InlineReadOnly}}
 	}
 	text, err := yaml.Marshal(d)
 	if err != nil {

@@ -43,6 +43,9 @@ func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error 
 	if a.block {
 		return invalid("an inline volume is a file system")
 	}
+	if n.cfg.InlineReadOnly && !req.GetReadonly() {
+		return invalid("an inline volume has to be read-only")
+	}
 	refused := checkAttributes(req.GetVolumeContext())
 	if refused != nil && !n.cfg.Broken.Has(broken.InlineRefusalLeavesMount) {
 		return refused

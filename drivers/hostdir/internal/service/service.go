@@ -40,6 +40,8 @@ type Config struct {
 	// Inline serves volumes that pods have in their own specs; InlineOnly serves nothing
 	// else.
 	Inline, InlineOnly bool
+	// InlineReadOnly refuses inline volumes that are not read-only.
+	InlineReadOnly bool
 	// Addons serves CSI-Addons as well. NodeAddress is the address of this node, by which it
 	// can be fenced; none by default.
 	Addons      bool
