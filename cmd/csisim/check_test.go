@@ -316,9 +316,9 @@ func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
 		c.Env = append(c.Env, asContainer+"=1")
 		got := outcomeOf(t, within(c, "setpriv", "--bounding-set="+bounded))
 		assert.Equal(t, 3, got.code, got.stdout+got.stderr)
-		assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  lost\n---- Life of a volume          (filesystem)\n")
+		assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n---- Life of a volume          (filesystem)\n")
 		assert.Contains(t, got.stdout, "\nNot tried\n  nodes cannot have mounts of their own: "+why+": life/filesystem\n")
-		assert.Contains(t, got.stdout, ": 4 passed, 0 failed, 1 not tried · ")
+		assert.Contains(t, got.stdout, ": 5 passed, 0 failed, 1 not tried · ")
 	}
 }
 
@@ -334,7 +334,7 @@ func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, 10*time.Second, 5*time.Millisecond)
 	got := outcomeOf(t, p.command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*"))
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  lost\n")
+	assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n")
 	assert.Contains(t, got.stdout, "  the driver on the socket was started by somebody else: csisim cannot end it: restart/driver-on-node")
 }
 

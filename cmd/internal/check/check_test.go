@@ -214,7 +214,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 		"the driver lacks EXPAND_VOLUME for NodeExpandVolume: grow/driver-killed-NodeExpandVolume",
 		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/restored-twice snapshot/larger snapshot/larger-block snapshot/driver-killed " +
 			"snapshot/driver-killed-restoring listed/snapshots group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed",
-		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-source-deleted snapshot/clone-deleted snapshot/driver-killed-cloning",
+		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-again snapshot/cloned-source-deleted snapshot/clone-deleted snapshot/driver-killed-cloning",
 		"the controller service lacks LIST_VOLUMES: listed/volumes",
 	}, told)
 	assert.Zero(t, card.Totals().NotTried)

@@ -89,6 +89,9 @@ var defects = []struct{ name, trial, verdict string }{
 	{"stats-remembered", "grow/measured-block", "NodeGetVolumeStatsResponse.usage.total is 16777216 of a block device of 33554432 bytes"},
 	{"stats-of-node", "life/measured-block", " of a block device of 16777216 bytes"},
 	{"requests-logged", "life/secrets", "CreateVolume logs a secret: hostdir.csi.csisim.dev-control-plane-1.log has the value of key: "},
+	{"sizes-compared", "claims/odd-size", "CreateVolume is not idempotent: OK, then AlreadyExists"},
+	{"clone-remembered", "snapshot/cloned-again", "data lost: pod default/reader-b does not find its data"},
+	{"topology-first-requisite", "life/second-node", "timed out waiting for the condition: pod web in phase Running"},
 	{"secret-in-volume-context", "life/secrets", "CreateVolume returns a secret: volume_context has the value of key under key"},
 	{"secret-in-publish-context", "life/secrets", "ControllerPublishVolume returns a secret: publish_context has the value of key under key"},
 	{"publish-leaves-file", "life/again-and-again", "left behind: open file /run/csisim/state/hostdir.csi.csisim.dev on node-a (of driver hostdir.csi.csisim.dev on node-a, which has "},
@@ -171,6 +174,9 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 			if strings.HasPrefix(d.trial, "inline/") {
 				subject = withInline(subject, "also", true, storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral)
 			}
+			if d.trial == "life/second-node" {
+				subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--topology=zone={{.NodeName}}")
+			}
 			if d.trial == "share/up-to-the-limit" {
 				subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--max-volumes=3")
 			}
@@ -250,6 +256,15 @@ func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
 		assert.Equal(t, want != "", strings.Contains(found, "secret"), found)
 		assert.Contains(t, found, want)
 	}
+}
+
+// Given a driver whose volumes are bound to zones, when it is sound, then a pod on any node has its volume.
+func TestASoundDriverWithTopologyPasses(t *testing.T) {
+	subject := hostdir(buildHostdir(t), "")
+	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--topology=zone={{.NodeName}}")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), Parallel: 2}, "life/*", "claims/*")
+	assert.Empty(t, verdicts(card))
+	assert.Contains(t, passed(card, "life"), "second-node")
 }
 
 // remarkable are defects by which no container can write: its own mount is read-only.

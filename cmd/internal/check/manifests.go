@@ -33,6 +33,7 @@ type claim struct {
 	from               string // the volume's source in YAML; empty for none
 	grouped            bool   // with the label of those that are snapshotted together
 	larger             bool   // than others
+	odd                bool   // of a size that few drivers make as it is
 }
 
 // manifest of the claim; with a driver that makes no volumes, also of the volume.
@@ -50,6 +51,9 @@ func (c claim) manifest(f *Facts) string {
 	size := f.subject.size()
 	if c.larger {
 		size = f.subject.grown()
+	}
+	if c.odd {
+		size = f.subject.oddSize()
 	}
 	labels := ""
 	if c.grouped {

@@ -32,6 +32,17 @@ func claims(p *plan) {
 		s.claim(data)
 		s.unclaim(data)
 	})
+	try("odd-size", "A volume of an odd number of bytes is made and deleted; calls come twice, and answers are lost.", func(s *script) {
+		odd := data
+		odd.odd = true
+		s.fault(`name: twice, call: "*", repeat: true`)
+		s.claim(odd)
+		s.unclaim(odd)
+		s.step("clear-fault: twice")
+		s.fault("call: CreateVolume, loseAnswer: true, times: 1")
+		s.claim(odd)
+		s.unclaim(odd)
+	})
 	try("lost", "The answers of CreateVolume and DeleteVolume are lost, then late.", func(s *script) {
 		for _, call := range []string{"CreateVolume", "DeleteVolume"} {
 			s.fault("name: lost-%s, call: %[1]s, loseAnswer: true, times: 1", call)

@@ -45,6 +45,7 @@ func copies(p *plan) {
 		s.fault(`call: "*", repeat: true`)
 		s.lifeWithClone()
 	})
+	p.try("snapshot", "cloned-again", "A volume is made from another one, which is written to; then another copy is made.", []string{p.needsClones(), p.fits(3)}, (*script).twoClones)
 	p.try("snapshot", "cloned-source-deleted", "A volume is made from another one, which is deleted then.", []string{p.needsClones(), p.fits(2)}, (*script).cloneWithoutSource)
 	p.try("snapshot", "clone-deleted", "A volume is made from another one and deleted; the other one has its content still.", []string{p.needsClones(), p.fits(2)}, (*script).sourceWithoutClone)
 	p.copiesOfKilled("driver-killed-cloning", "a volume from another one", []string{p.needsOurs(), p.needsClones(), p.fits(2)}, func(_ *script, make func(claim)) { make(cloned) })
@@ -63,6 +64,19 @@ func (s *script) lifeWithClone() {
 	s.up([]claim{data}, web(nodeA, data))
 	s.up([]claim{cloned}, reader)
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
+}
+
+// twoClones: each copy has what its source had when it was made.
+func (s *script) twoClones() {
+	again := cloned
+	again.name = "cloned-again"
+	writer := pod{name: "again", node: nodeA, claims: []claim{data}}
+	first, second := pod{name: "reader-a", node: nodeA, claims: []claim{cloned}}, pod{name: "reader-b", node: nodeA, claims: []claim{again}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.up([]claim{cloned}, first)
+	s.run(writer)
+	s.up([]claim{again}, second)
+	s.down([]claim{data, cloned, again}, web(nodeA, data), writer, first, second)
 }
 
 // copyKills is how many changes of files a driver has made at most when it is killed while it

@@ -31,6 +31,11 @@ func lives(p *plan) {
 	if p.facts.NotPublished != "" {
 		p.trials[len(p.trials)-1].Known = "CreateVolume should refuse a raw block volume, which no node publishes"
 	}
+	if !p.facts.OnePlace() {
+		p.try("life", "second-node", "A volume is made for a pod on the second node, whose place is not the first that is possible.", []string{p.needsNodes()}, func(s *script) {
+			s.life([]claim{data}, web(nodeB, data))
+		})
+	}
 	p.try("life", "read-only", "A pod writes to a volume, a second one has it read-only.", nil, func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))
 		s.end(web(nodeA, data))

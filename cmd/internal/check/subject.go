@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -91,6 +92,12 @@ func (s Subject) grown() string {
 	twice := resource.MustParse(s.size())
 	twice.Add(twice)
 	return twice.String()
+}
+
+// oddSize is a bit more than the size of volumes, and no multiple of anything: 17000001 bytes for 16Mi.
+func (s Subject) oddSize() string {
+	size := resource.MustParse(s.size())
+	return strconv.FormatInt(size.Value()+222785, 10)
 }
 
 // grownAgain is the size to which they grow after that.

@@ -45,6 +45,15 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	if source != (backend.Source{}) && c.cfg.Broken.Has(broken.CopyTrustsDirectory) {
 		create = c.copyAside
 	}
+	if c.cfg.Broken.Has(broken.SizesCompared) {
+		if old, err := c.store.Volume(backend.VolumeID(req.GetName())); err == nil && old.CapacityBytes != required {
+			return nil, status.Errorf(codes.AlreadyExists, "volume %s has %d bytes, not %d", old.ID, old.CapacityBytes, required)
+		}
+		required = broken.RoundUp(required)
+	}
+	if source.VolumeID != "" && c.cfg.Broken.Has(broken.CloneRemembered) {
+		source = c.firstCopy(source, backend.VolumeID(req.GetName()))
+	}
 	v, err := create(backend.VolumeSpec{
 		Name: req.GetName(), RequiredBytes: required, LimitBytes: limit,
 		Block: block, Source: source, Parameters: req.GetParameters(), Topology: topology,
@@ -71,6 +80,17 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 		volume.VolumeContext = broken.ShowSecrets(volume.VolumeContext, req.GetSecrets())
 	}
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
+}
+
+// firstCopy is the source of a copy that broken.CloneRemembered takes: an earlier copy of the same volume.
+func (c *controller) firstCopy(of backend.Source, id string) backend.Source {
+	all, _ := c.store.Volumes()
+	for _, v := range all {
+		if v.Source == of && v.ID != id {
+			return backend.Source{VolumeID: v.ID}
+		}
+	}
+	return of
 }
 
 // copyAside makes an empty volume and copies into it beside the call, which is answered with

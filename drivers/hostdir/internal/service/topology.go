@@ -3,6 +3,8 @@
 package service
 
 import (
+	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -14,6 +16,9 @@ import (
 // first requisite term that has all keys the driver knows.
 func (c *controller) place(r *csi.TopologyRequirement) (map[string]string, error) {
 	terms := slices.Concat(r.GetPreferred(), r.GetRequisite())
+	if c.cfg.Broken.Has(broken.TopologyFirstRequisite) {
+		terms = r.GetRequisite()
+	}
 	if len(c.cfg.Topology) == 0 || len(terms) == 0 {
 		return nil, nil
 	}
