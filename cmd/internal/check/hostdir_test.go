@@ -68,6 +68,7 @@ func workDir(t testing.TB) string {
 // names what it does wrong.
 var defects = []struct{ name, trial, verdict string }{
 	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
+	{"publish-not-idempotent", "lost/NodePublishVolume", "NodePublishVolume is not idempotent: 1 mount, then 2"},
 	{"publish-unmounts-others", "share/subpath", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
 	{"publish-leaves-process", "life/filesystem", "left behind: process "},
 	{"readonly-top-only", "repeated/read-only", "NodePublishVolume ignores readonly: a container that has the volume read-only can write in /var/lib/kubelet/pods/"},
@@ -118,6 +119,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-removes-content", "system-calls/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
 	{"stage-not-idempotent", "repeated/filesystem", "NodeStageVolume is not idempotent: OK, then Internal"},
 	{"unstage-leaves-mount", "repeated/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
+	{"unstage-leaves-mount", "life/filesystem", "NodeUnstageVolume has no effect: 1 mounted still"},
+	{"publish-ignores-errors", "system-calls/NodePublishVolume", "NodePublishVolume has no effect: nothing is mounted at "},
 	{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-"},
 	{"delete-leaves-volume", "claims/repeated", "DeleteVolume has no effect: volume vol-"},
 	{"attach-to-many-nodes", "contradicted/ControllerPublishVolume", "ControllerPublishVolume accepts a contradiction: a single-node volume attached to node-a, then also to node-b"},

@@ -30,6 +30,7 @@ type call struct {
 	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
 	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
 	around             string             // a directory that is there before the call, and not the driver's to remove; empty for none
+	mountsBefore       int                // at its path, before the driver received it
 	patience           *time.Duration     // the wall time after which its context ends in the driver; nil if it does not
 }
 

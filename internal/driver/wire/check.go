@@ -111,25 +111,33 @@ func (c *call) seen(found []verdict.Verdict, rule string) []verdict.Verdict {
 	return found
 }
 
-// checkUndone looks for what NodeUnpublishVolume has left that answers OK: as long as it
-// stays, the pod stays and the call comes again. It is reported once.
+// checkUndone looks for mounts and files that NodeUnpublishVolume and NodeUnstageVolume leave
+// although they answer OK. A target that stays keeps the pod, and a mount that stays is under the
+// volume when it is detached. It is reported once.
 func (c *call) checkUndone() []verdict.Verdict {
-	r, ok := c.request.(*csi.NodeUnpublishVolumeRequest)
-	if !ok || c.site.Machine == nil {
+	place, unpublishes := "", false
+	switch r := c.request.(type) {
+	case *csi.NodeUnpublishVolumeRequest:
+		place, unpublishes = r.GetTargetPath(), true
+	case *csi.NodeUnstageVolumeRequest:
+		place = r.GetStagingTargetPath()
+	}
+	if place == "" || c.site.Machine == nil {
 		return nil
 	}
-	place := r.GetTargetPath()
 	mounted, err := c.site.Machine.IsMountPoint(place)
 	if err != nil {
 		return nil
 	}
 	seen := contract.Outcome{}
-	if mounted {
+	rule := "nothing is mounted at the staging path any more"
+	switch {
+	case mounted:
 		seen.Mounts = c.mountsOfRequest()
-	} else {
-		seen.Left = c.leftAt(place)
+	case unpublishes:
+		seen.Left, rule = c.leftAt(place), "nothing is mounted or left at the target path any more"
 	}
-	found := c.seen(contract.CheckEffect(c.method, c.request, seen), "nothing is mounted or left at the target path any more")
+	found := c.seen(contract.CheckEffect(c.method, c.request, seen), rule)
 	return slices.DeleteFunc(found, func(v verdict.Verdict) bool { return c.wire.has(v) })
 }
 

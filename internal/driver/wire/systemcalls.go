@@ -48,6 +48,7 @@ func (c *call) watchCalls(what string, i machine.Interference) *machine.CallWatc
 // recordSystemCalls records what a watch has seen, with what a fault makes of a call. It returns how many calls failed.
 func (c *call) recordSystemCalls(w *machine.CallWatch, injected string) (failed int) {
 	for _, seen := range w.Seen() {
+		c.sawMount(seen)
 		e := trace.Entry{
 			Kind: trace.SystemCall, Actor: c.site.Driver, Node: c.site.Node, Driver: c.site.Driver, Method: seen.Name,
 			Name: named(c.wire.Renamed(seen.Path)), Cause: c.event.Seq,

@@ -60,6 +60,7 @@ type Wire struct {
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 	devices     map[volumeOfDriver]device
+	mounts      map[mounting]bool // the calls that mount file systems
 }
 
 // Observer is called when a call is sent and when its caller has the outcome. It must
@@ -79,7 +80,7 @@ func New(w *component.World) *Wire {
 	return &Wire{
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
 		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
-		nodeIDs: map[string]map[string]string{}, windingUp: windUps{}, devices: map[volumeOfDriver]device{},
+		nodeIDs: map[string]map[string]string{}, windingUp: windUps{}, devices: map[volumeOfDriver]device{}, mounts: map[mounting]bool{},
 	}
 }
 
@@ -133,8 +134,12 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
 	call.touch()
 	call.lookAround()
+	call.countMounts()
 	err := call.make()
 	call.end(err)
+	if call.heard != nil {
+		call.checkMounted()
+	}
 	call.recordLost()
 	c.wire.check(call, err)
 	if c.wire.Observer != nil {

@@ -61,6 +61,12 @@ func RemovesOthers(method, dir string) verdict.Verdict {
 	return Broken(method, removesOthers, verdict.Say("%s is gone, in which the kubelet keeps what it knows of the volume", dir))
 }
 
+// MountsNothing is a call that answers OK without a mount at its path, though others of its method
+// mount there.
+func MountsNothing(method, path string) verdict.Verdict {
+	return Broken(method, NoEffect, verdict.Say("nothing is mounted at %s", path))
+}
+
 // UnmountsLazily is that a call answers OK although something uses what it has unmounted.
 func UnmountsLazily(method, path string) verdict.Verdict {
 	return Broken(method, unmountsLazily, verdict.Say(

@@ -55,6 +55,15 @@ func CheckRepeat(method string, first, second Outcome) []verdict.Verdict {
 	return []verdict.Verdict{v}
 }
 
+// StacksMounts is a repeated call that answers OK and adds a mount at its path.
+func StacksMounts(method string, before, after int) verdict.Verdict {
+	several := ""
+	if before > 1 {
+		several = "s"
+	}
+	return Broken(method, NotIdempotent, verdict.Say("%d %s, then %d", before, verdict.Say("mount").Aside("%s", several), after))
+}
+
 // changedTo says in what the second outcome differs; empty if it does not.
 func (o Outcome) changedTo(second Outcome) verdict.Sentence {
 	switch {
@@ -84,10 +93,11 @@ func changed(before, after []string, noun string) verdict.Sentence {
 	if len(before) == len(after) {
 		return verdict.Say("%s %s, then %s", verdict.Kept(noun), strings.Join(before, " and "), strings.Join(after, " and "))
 	}
+	several := ""
 	if len(before) != 1 {
-		noun += "s"
+		several = "s"
 	}
-	return verdict.Say("%d %s, then %d", len(before), verdict.Kept(noun), len(after))
+	return verdict.Say("%d %s, then %d", len(before), verdict.Say("%s", verdict.Kept(noun)).Aside("%s", several), len(after))
 }
 
 // difference names the first field in which two messages of one kind differ, with

@@ -6,7 +6,6 @@ package addons
 import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 
-	"fmt"
 	"slices"
 
 	"github.com/csisim/csisim/internal/judge/contract"
@@ -110,16 +109,16 @@ func (c *Check) doubt(call *trace.Event) {
 func (c *Check) Wrote(pod, driver, id, node string) {
 	shown := trace.Entry{Driver: driver, Node: node, Method: "Node/NodePublishVolume"}.Event()
 	if c.replicas[Volume{driver, id}] == secondary {
-		c.breach(shown, "lets a demoted volume be written", fmt.Sprintf("pod %s wrote to volume %s, which was demoted", pod, id))
+		c.breach(shown, "lets a demoted volume be written", verdict.Say("pod %s wrote to volume %s, which was demoted", pod, id))
 	}
 	if by, is := c.fenced[driver].overlaps(c.clients[client{driver, node}]); is {
-		c.breach(shown, "serves a fenced node", fmt.Sprintf("pod %s wrote to volume %s on %s, which the range %s keeps off the storage", pod, id, node, by))
+		c.breach(shown, "serves a fenced node", verdict.Say("pod %s wrote to volume %s on %s, which the range %s keeps off the storage", pod, id, node, by))
 	}
 }
 
 // breach reports what a call shows.
-func (c *Check) breach(call *trace.Event, form verdict.Form, detail string) {
-	v := contract.Broken(call.Method, form, verdict.Say("%s", verdict.Quoted(detail)))
+func (c *Check) breach(call *trace.Event, form verdict.Form, detail verdict.Sentence) {
+	v := contract.Broken(call.Method, form, detail)
 	v.Breaks = verdict.Addons
 	c.OnBreach(call, v)
 }

@@ -1,12 +1,12 @@
 package addons
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -36,7 +36,7 @@ func (c *Check) fencing(call *trace.Event) {
 		}
 	case *csi.NodeStageVolumeRequest:
 		if by, is := c.fenced[call.Driver].overlaps(c.clients[client{call.Driver, call.Node}]); is {
-			c.breach(call, "serves a fenced node", fmt.Sprintf("volume %s is staged on %s, which the range %s keeps off the storage", request.GetVolumeId(), call.Node, by))
+			c.breach(call, "serves a fenced node", verdict.Say("volume %s is staged on %s, which the range %s keeps off the storage", request.GetVolumeId(), call.Node, by))
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package addons
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -40,7 +40,7 @@ func (c *Check) grouped(call *trace.Event, wanted []string) {
 	wanted = slices.Sorted(slices.Values(wanted))
 	slices.Sort(got)
 	if !slices.Equal(wanted, got) {
-		c.breach(call, "answers a group with other members", fmt.Sprintf("group %s was to have %v and has %v", group.GetVolumeGroupId(), wanted, got))
+		c.breach(call, "answers a group with other members", verdict.Say("group %s was to have %v and has %v", group.GetVolumeGroupId(), wanted, got))
 	}
 	c.groups[Volume{call.Driver, group.GetVolumeGroupId()}] = wanted
 }

@@ -1,11 +1,11 @@
 package addons
 
 import (
-	"fmt"
 	"path"
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/identity"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -54,6 +54,6 @@ func (c *Check) serving(call *trace.Event) {
 		return
 	}
 	if wants, known := needed[name]; known && c.promised[client{call.Driver, call.Node}][wants] {
-		c.breach(call, "is promised and not served", fmt.Sprintf("%s is among the capabilities, and the answer is %s: %s", wants, call.Code, call.Message))
+		c.breach(call, "is promised and not served", verdict.Say("%s is among the capabilities, and the answer is %s", verdict.Kept(wants), verdict.Kept(call.Code)).Aside(": %s", call.Message))
 	}
 }

@@ -1,10 +1,9 @@
 package addons
 
 import (
-	"fmt"
-
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -28,6 +27,6 @@ func (c *Check) deletion(call *trace.Event) {
 
 func (c *Check) reclaimed(call *trace.Event, id string) {
 	if c.deleted[Volume{call.Driver, id}] {
-		c.breach(call, "reclaims space of a deleted volume", fmt.Sprintf("volume %s is gone since DeleteVolume answered OK", id))
+		c.breach(call, "reclaims space of a deleted volume", verdict.Say("volume %s is gone since DeleteVolume answered OK", id))
 	}
 }

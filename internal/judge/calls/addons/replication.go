@@ -1,10 +1,9 @@
 package addons
 
 import (
-	"fmt"
-
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -38,14 +37,14 @@ func (c *Check) replication(call *trace.Event) {
 	case *csi.NodePublishVolumeRequest:
 		v := Volume{call.Driver, request.GetVolumeId()}
 		if c.replicas[v] == secondary && !request.GetReadonly() && !readsOnly(request.GetVolumeCapability()) {
-			c.breach(call, "lets a demoted volume be written", fmt.Sprintf("volume %s was demoted and is published read-write", v.ID))
+			c.breach(call, "lets a demoted volume be written", verdict.Say("volume %s was demoted and is published read-write", v.ID))
 		}
 	}
 }
 
 func (c *Check) promoted(call *trace.Event, v Volume, force bool) {
 	if c.replicas[v] != primary && !force && !c.forced[v] && c.Other != nil && c.Other.replicas[v] == primary {
-		c.breach(call, "makes a second primary", fmt.Sprintf("volume %s is primary in %s, was not demoted there, and force was not asked for", v.ID, c.Other.Cluster))
+		c.breach(call, "makes a second primary", verdict.Say("volume %s is primary in %s, was not demoted there, and force was not asked for", v.ID, c.Other.Cluster))
 	}
 	c.replicas[v] = primary
 	if c.Other != nil && c.Other.replicas[v] == 0 {

@@ -3,6 +3,7 @@ package addons
 import (
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -10,6 +11,6 @@ import (
 // The trace has it redacted already.
 func (c *Check) secrets(call *trace.Event) {
 	if strings.Contains(call.Message, trace.Redacted) {
-		c.breach(call, "shows a secret", "its message has a value of the request's secrets: "+call.Message)
+		c.breach(call, "shows a secret", verdict.Say("its message has a value of the request's secrets").Aside(": %s", call.Message))
 	}
 }
