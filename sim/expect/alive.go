@@ -39,7 +39,8 @@ func (d Death) words() verdict.Sentence {
 		return verdict.Say("%s", verdict.Quoted(d.Text))
 	}
 	name, role, _ := strings.Cut(strings.TrimPrefix(d.Of, "driver "), ",")
-	return verdict.Say("driver %s%s%s", name, verdict.Kept(role), verdict.Quoted(rest)).Instead(d.Text)
+	where, _, _ := strings.Cut(rest, ":") // the rest is the program's own words
+	return verdict.Say("driver %s%s%s", name, verdict.Kept(role), verdict.Kept(where)).Instead(d.Text)
 }
 
 // Alive is that the programs of drivers do not end by themselves, but for what is allowed.

@@ -1,6 +1,9 @@
 package expect
 
-import "github.com/csisim/csisim/internal/world/trace"
+import (
+	"github.com/csisim/csisim/internal/judge/data"
+	"github.com/csisim/csisim/internal/world/trace"
+)
 
 // Data is that pods find in their volumes what was written there.
 type Data struct{}
@@ -10,5 +13,9 @@ func (Data) String() string { return "each pod finds in its volumes what was wri
 
 // Failure is a pod that did not.
 func (d Data) Failure(ev *Evidence) *Failure {
-	return ev.never(d.String(), ev.LostData(), trace.DataLost)
+	f := ev.never(d.String(), ev.LostData(), trace.DataLost)
+	if f != nil {
+		f.Hint = data.Advice(f.Verdict)
+	}
+	return f
 }

@@ -157,6 +157,23 @@ func (o *ObjectCondition) object(wrong *error) expect.Object {
 	return object
 }
 
+// because says which values make the expression false for an object; empty if it has none.
+func (o *ObjectCondition) because(s *store.Store) string {
+	if o.that == nil {
+		return ""
+	}
+	for _, obj := range o.Find(s) {
+		fields, err := expect.Decoded(obj)
+		if err != nil {
+			continue
+		}
+		if holds, err := o.that.HoldsFor(fields); err == nil && !holds {
+			return o.that.BecauseOf(fields)
+		}
+	}
+	return ""
+}
+
 // String is the condition in words: pod web in phase Running.
 func (o *ObjectCondition) String() string { return o.object(nil).String() }
 
@@ -167,5 +184,16 @@ func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
 	if wrong != nil {
 		return &Failure{Verdict: verdict.Plain(wrong.Error())}
 	}
+	if f != nil {
+		f.Got = withReason(f.Got, o.because(ev.Store))
+	}
 	return f
+}
+
+// withReason adds the values that an expression read on a line of their own.
+func withReason(got, reason string) string {
+	if reason == "" {
+		return got
+	}
+	return got + "\n" + reason
 }

@@ -157,30 +157,6 @@ func (r *runner) prepare() bool {
 	return !r.failed(err, r.scenario.line("objects"), 0)
 }
 
-func (r *runner) boot() error {
-	err := r.cluster.Boot()
-	waited := (*sim.StuckError)(nil)
-	refused := errors.As(err, &waited) && len(waited.Refused) > 0
-	if refused && r.scenario.awaitsRegistration() {
-		return nil // that a kubelet refuses the driver is what the scenario is about
-	}
-	return stuck(err, func(f *Failure) {
-		if refused {
-			f.Got = strings.Join(waited.Refused, "\n")
-		}
-		f.Expected = "all nodes Ready and all drivers registered on them"
-		f.About = r.evidence.News(expect.IsFailedCall)
-	})
-}
-
-// awaitsRegistration reports whether a step waits until a driver is registered.
-func (s *Scenario) awaitsRegistration() bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool {
-		wait, ok := step.action.(*waitStep)
-		return ok && wait.Registered != nil
-	})
-}
-
 func (r *runner) runSteps() bool {
 	last, _ := r.scenario.last(r.options.Until) // checked by Run
 	passed := true

@@ -191,7 +191,7 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 		return failed
 	}
 	return stuck(err, func(f *Failure) {
-		f.Expected, f.Got = o.String(), got
+		f.Expected, f.Got = o.String(), withReason(got, o.because(r.store()))
 		f.About = r.evidence.LastAbout(o.Reference)
 		if o.Gone {
 			f.Verdict.Form = expect.NeverGone

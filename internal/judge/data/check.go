@@ -228,7 +228,7 @@ func (c *Check) refused(u Use, err error) {
 	if wrote.pod == "" {
 		has = "nothing yet, and other pods could write to theirs"
 	}
-	c.report(u, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only, which nobody has asked for: it has %s",
+	c.report(u, lost, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only, which nobody has asked for: it has %s",
 		u.Pod, u.Name, u.Path, u.Node, has))
 }
 
@@ -239,19 +239,35 @@ func (c *Check) remember(u Use, r record) {
 }
 
 func (c *Check) violation(u Use, expected string, found content) {
-	c.report(u, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
+	form := lost
+	if found.daemonDied {
+		form = daemonDied
+	}
+	c.report(u, form, fmt.Sprintf("pod %s does not find its data: volume %s at %s on %s: expected %s, found %v",
 		u.Pod, u.Name, u.Path, u.Node, expected, found))
 }
 
-// report reports a violation, once for each pod and volume.
-// lost is the form of a verdict on data.
-const lost verdict.Form = "data lost"
+// The forms of verdicts on data: it is not there, or the daemon that serves it has exited.
+const (
+	lost       verdict.Form = "data lost"
+	daemonDied verdict.Form = "data lost, as the FUSE daemon of the volume has exited"
+)
 
-func (c *Check) report(u Use, text string) {
+// Advice helps with verdicts of known causes; empty for others.
+func Advice(v verdict.Verdict) string {
+	if v.Form != daemonDied {
+		return ""
+	}
+	return "a FUSE daemon in the container of the driver exits with it: run daemons outside of it, or mount volumes that are " +
+		"published again when the driver starts, or set requiresRepublish in the CSIDriver object and mount again in NodePublishVolume"
+}
+
+// report reports a violation, once for each pod and volume.
+func (c *Check) report(u Use, form verdict.Form, text string) {
 	if key := u.Pod + " " + u.Volume.String(); !c.reported[key] {
 		c.reported[key] = true
-		v := verdict.Verdict{Breaks: verdict.Data, Form: lost, Node: u.Node, Found: []string{text}}
-		c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(lost), verdict.Quoted(text))))
+		v := verdict.Verdict{Breaks: verdict.Data, Form: form, Node: u.Node, Found: []string{text}}
+		c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(form), verdict.Quoted(text))))
 	}
 }
 

@@ -1,6 +1,9 @@
 package data
 
 import (
+	"io/fs"
+	"syscall"
+
 	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"testing"
@@ -224,4 +227,21 @@ func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
 	n.Check.Start(n.use("a", "v"))
 	assert.Empty(t, n.got)
 	assert.Equal(t, 2, n.written[Volume{"d", "v"}].Get("node-a").generation)
+}
+
+// Given a volume with a FUSE daemon that has exited, when a pod reads it, then the verdict names the
+// daemon and helps with it.
+func TestAnExitedDaemonIsNamed(t *testing.T) {
+	found := unreadable(&fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOTCONN})
+	assert.True(t, found.daemonDied)
+	var got verdict.Verdict
+	c := New()
+	c.OnViolation = func(_ Use, v verdict.Verdict) { got = v }
+	c.violation(Use{Pod: "default/web", Name: "data", Path: "/p", Node: "node-a"}, "generation 1", found)
+	assert.Contains(t, got.Text, "as the FUSE daemon of the volume has exited: pod default/web does not find its data")
+	assert.Contains(t, got.Text, "transport endpoint is not connected")
+	assert.Contains(t, Advice(got), "requiresRepublish")
+
+	c.violation(Use{Pod: "default/other", Name: "data", Path: "/p", Node: "node-a"}, "generation 1", content{problem: "an empty directory"})
+	assert.Empty(t, Advice(got))
 }

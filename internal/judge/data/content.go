@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/csisim/csisim/internal/world/filetype"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -27,6 +28,12 @@ type content struct {
 	volume     string // whose data it is, empty for none
 	generation int
 	problem    string // why there is no data
+	daemonDied bool   // the daemon that serves the file system has exited
+}
+
+// unreadable is the content of a volume that an error keeps from being read.
+func unreadable(err error) content {
+	return content{problem: err.Error(), daemonDied: errors.Is(err, syscall.ENOTCONN)}
 }
 
 func (c content) String() string {
@@ -76,7 +83,7 @@ func look(u Use) content {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{problem: "no such directory"}
 	case err != nil:
-		return content{problem: err.Error()}
+		return unreadable(err)
 	case !mounted:
 		return content{problem: "a directory on which nothing is mounted"}
 	}
@@ -88,7 +95,9 @@ func look(u Use) content {
 	case errors.As(err, &other):
 		return content{there: true, problem: filetype.Of(other.Mode) + " in the place of " + FileName}
 	case err != nil:
-		return content{there: true, problem: err.Error()}
+		found := unreadable(err)
+		found.there = true
+		return found
 	}
 	return parse(data)
 }

@@ -19,12 +19,19 @@ const shown = 200
 // Because says why a statement does not hold: of several parts that must be true the first that is not,
 // and what the sides of a comparison are, as in "events.size() is 3". It is empty where there is no
 // more to say than that the statement is false.
-func (x *Expression) Because(source Source) string {
+func (x *Expression) Because(source Source) string { return x.because(runNames(source)) }
+
+// BecauseOf is the same for a condition on an object, which is decoded JSON.
+func (x *Expression) BecauseOf(object map[string]any) string {
+	return x.because(map[string]any{"object": object})
+}
+
+func (x *Expression) because(names map[string]any) string {
 	program, err := x.env.Program(x.ast, bound.Options(cel.EvalOptions(cel.OptTrackState))...)
 	if err != nil {
 		return ""
 	}
-	_, details, err := bound.Evaluate(program, runNames(source))
+	_, details, err := bound.Evaluate(program, names)
 	if err != nil {
 		return err.Error()
 	}
