@@ -141,7 +141,11 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 		for _, line := range judged {
 			fmt.Fprintf(out, "  %s\n", line)
 		}
-		fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
+		if f.Repeats > 0 && f.Repeated == 0 {
+			fmt.Fprintf(out, "  no replay: none of %d runs with these choices shows it again\n", f.Repeats)
+		} else {
+			fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
+		}
 		if err := x.writePage(ctx, out, file, strings.Join(judged, "\n")); err != nil {
 			return err
 		}

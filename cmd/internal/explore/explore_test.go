@@ -69,7 +69,7 @@ func TestAMistakeThatTakesAFaultAndAnOrderIsFound(t *testing.T) {
 	o.Space.Kinds = []fault.Kind{fault.Killed}
 	s := search(t, "lifecycle", o, "forget-attachment-on-restart")
 	require.NotEmpty(t, s.Findings)
-	assert.Regexp(t, "^Node(Stage|Publish)Volume fails for good: FailedPrecondition: volume … is not attached to node …$", s.Findings[0].Name)
+	assert.Regexp(t, "^Node(Stage|Publish)Volume fails for good: FailedPrecondition$", s.Findings[0].Name)
 }
 
 func TestASoundDriverHasNoFinding(t *testing.T) {

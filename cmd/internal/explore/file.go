@@ -39,8 +39,11 @@ func (s *Search) FileOf(f *Finding, dir string) (file *File, reduced []byte, err
 		return nil, nil, err
 	}
 	text := s.text
-	if s.isReduced(f, !strings.Contains(path, "/")) {
-		path, text, reduced = strings.TrimSuffix(s.NameOf(f), Extension)+".yaml", f.Scenario, f.Scenario
+	if f.Scenario != nil {
+		if text, err = movedTo(f.Scenario, filepath.Dir(s.file), dir); err != nil {
+			return nil, nil, err
+		}
+		path, reduced = strings.TrimSuffix(s.NameOf(f), Extension)+".yaml", text
 	}
 	space := fault.Space{}
 	if slices.ContainsFunc(f.Choices, explore.Choice.IsFault) {

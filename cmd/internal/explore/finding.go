@@ -74,7 +74,7 @@ func (f *Finding) show(result *scenario.Result) {
 // explain says whose doing a finding is, and what happened.
 func (f *Finding) explain() {
 	by := f.More.(shown)
-	f.Story = storyOf(by.result, &by.finding)
+	f.Story = check.Story(by.result, &by.finding)
 	if f.Blame = f.blame(); f.Blame == verdict.Kubernetes {
 		f.Hazards = blame.Hazards(by.result.Trace, by.result.VirtualTime)
 	}

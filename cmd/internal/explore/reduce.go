@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,10 +120,22 @@ func stepsOf(file, text string) (steps []part) {
 	return steps
 }
 
-// refers recognises a scenario that names files beside it.
-var refers = regexp.MustCompile(`\bfile: |[ \[]\.\.?/`)
+// fileReference matches a file that a scenario names relative to its own directory.
+var fileReference = regexp.MustCompile(`(\bfile: *["']?|[ \["']|^)(\.{1,2}/[^\s,"'\]}]+|[^\s/,"'\]}:][^\s,"'\]}:]*)`)
 
-// isReduced reports whether the finding has a smaller scenario that can stand in another directory.
-func (s *Search) isReduced(f *Finding, sameDir bool) bool {
-	return f.Scenario != nil && (sameDir || !refers.Match(f.Scenario))
+// movedTo returns the text of a scenario with the files that it names as they are called from
+// another directory.
+func movedTo(text []byte, from, to string) ([]byte, error) {
+	way, err := relative(to, from)
+	if err != nil || way == "." {
+		return text, err
+	}
+	return fileReference.ReplaceAllFunc(text, func(found []byte) []byte {
+		parts := fileReference.FindSubmatch(found)
+		before, name := string(parts[1]), string(parts[2])
+		if !strings.Contains(before, "file:") && !strings.HasPrefix(name, ".") {
+			return found
+		}
+		return []byte(before + path.Join(way, name))
+	}), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -31,17 +32,17 @@ var mistakes = []mistake{
 	{"expand-not-idempotent", "expansion", "ControllerExpandVolume is not idempotent: OK, then Internal", 0},
 	{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal", 0},
 	{"detach-not-idempotent", "lifecycle", "ControllerUnpublishVolume is not idempotent: OK, then Internal", 0},
-	{"detach-takes-all", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition: volume … is not attached to node …", 0},
-	{"forget-attachment-on-restart", "lifecycle", "NodeStageVolume fails for good: FailedPrecondition: volume … is not attached to node …", 0},
-	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal: volume … is staged already", 0},
+	{"detach-takes-all", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition", 0},
+	{"forget-attachment-on-restart", "lifecycle", "NodeStageVolume fails for good: FailedPrecondition", 0},
+	{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal", 0},
 	{"stage-keeps-lock", "lifecycle", "NodePublishVolume is answered with ABORTED though no call is under way: volume … is locked still", 0},
-	{"deadline-keeps-lock", "lifecycle", "NodeStageVolume fails for good: Aborted: another call for volume … is in flight on node …", 0},
-	{"unstage-takes-others", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0},
+	{"deadline-keeps-lock", "lifecycle", "NodeStageVolume fails for good: Aborted", 0},
+	{"unstage-takes-others", "testdata/shared", "NodePublishVolume fails for good: FailedPrecondition", 0},
 	{"unstage-not-idempotent", "lifecycle", "NodeUnstageVolume is not idempotent: OK, then Internal", 0},
 	{"publish-not-idempotent", "lifecycle", "NodePublishVolume is not idempotent: OK, then Internal", 0},
-	{"publish-stacks-mounts", "lifecycle", "NodePublishVolume is not idempotent: … mounts, then …", 0},
-	{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal: volume … is not published", 0},
-	{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition: volume … must be staged before publishing", 0},
+	{"publish-stacks-mounts", "lifecycle", "NodePublishVolume is not idempotent: … mount, then …", 0},
+	{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal", 0},
+	{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition", 0},
 	{"snapshot-not-idempotent", "snapshot", "CreateSnapshot is not idempotent: snapshot …, then …", 0},
 	{"snapshot-delete-not-idempotent", "snapshot", "DeleteSnapshotRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0},
 	{"attacher-detached-at-error", "lifecycle", "timed out waiting for the condition: pod … in phase Running", seeded.DetachedAtError},
@@ -117,8 +118,8 @@ func TestMistakesThatNoCalmRunShowsAreFoundShrunkAndReplayed(t *testing.T) {
 			searched := &Search{options: usual(1), file: fileOf(m.scenario), text: text}
 			searched.waitLonger(context.Background(), f)
 			assert.True(t, f.Fails(), "%s is no known hazard", f.Name)
-			assert.True(t, slices.ContainsFunc(f.Story, byChance), "the story of %s has the fault", f.Name)
-			assert.LessOrEqual(t, len(f.Story), longestStory, f.Name)
+			assert.True(t, slices.ContainsFunc(f.Story, check.IsByChance), "the story of %s has the fault", f.Name)
+			assert.LessOrEqual(t, len(f.Story), check.LongestStory, f.Name)
 			replay := explore.NewReplay(f.Choices)
 			result := rerun(t, m.scenario, text, replay)
 			assert.Empty(t, replay.Unfit())
