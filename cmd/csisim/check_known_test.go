@@ -48,7 +48,7 @@ findings:
 
 	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent,unpublish-leaves-target-dir")
 	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.stdout, "\nFAIL NodeUnpublishVolume leaves what it has to delete: … is there still\n")
+	assert.Contains(t, got.stdout, "\nFAIL NodeUnpublishVolume leaves what it has to delete: … is there still  stuck\n")
 
 	got = p.checks(t, only+"--known known.yaml")
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)

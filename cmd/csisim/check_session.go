@@ -65,7 +65,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 			return err
 		}
 	}
-	card := &check.Card{Facts: facts, Known: known, Replay: c.replay}
+	card := &check.Card{Facts: facts, Known: known, Replay: c.replay, Verbose: c.flags.verbose}
 	timeline := c.timeline(trials)
 	options := c.options(subject)
 	if c.flags.reports != "" {

@@ -15,6 +15,8 @@ type Card struct {
 	Shared *Shared
 	// Known is what the driver is known for. Default: nothing.
 	Known *Known
+	// Verbose lists all names and shows findings in full. Default: the card is short.
+	Verbose bool
 	// Replay is the command that runs a trial again, but for its name. Default: none.
 	Replay func(*Trial) string
 }

@@ -27,13 +27,16 @@ type Finding struct {
 	Failure scenario.Failure
 	// Shown are the outcomes that show it, the one with the fewest driver calls first.
 	Shown []Outcome
-	// Then are the names of what comes of it: other things that are wrong in these trials,
+	// Then are the names of its consequences: other things that are wrong in these trials,
 	// and in none without a cause such as this.
 	Then []string
+	// Harm is the worst that it does, by itself or by its consequences.
+	Harm Harm
 	// Known says that a baseline has it.
 	Known bool
 
 	rank  verdict.Rank
+	shows string // the name of the verdict of the trial that speaks for it, before forms were united
 	found *Found // by a search; nil if not
 }
 
@@ -50,7 +53,10 @@ func shownBy(o Outcome) []Finding {
 	shown := []Outcome{o}
 	if o.Err != nil {
 		failure := scenario.Failure{Verdict: verdict.Of(o.Err), Got: rest(o.Err.Error())}
-		return []Finding{{Verdict: failure.Verdict, Failure: failure, Shown: shown, rank: verdict.Waits}}
+		failure.Verdict.Text = firstLine(o.Err.Error())
+		return []Finding{{
+			Verdict: failure.Verdict, Failure: failure, Shown: shown, Harm: NotStarted, rank: verdict.Waits, shows: failure.Verdict.Name,
+		}}
 	}
 	if !o.Failed() {
 		return nil
@@ -61,7 +67,7 @@ func shownBy(o Outcome) []Finding {
 	var all []Finding
 	add := func(f scenario.Failure, r verdict.Rank) {
 		if !slices.ContainsFunc(all, func(other Finding) bool { return other.Name == f.Verdict.Name }) {
-			all = append(all, Finding{Verdict: f.Verdict, Failure: f, Shown: shown, rank: r})
+			all = append(all, Finding{Verdict: f.Verdict, Failure: f, Shown: shown, Harm: harmOf(f.Verdict), rank: r, shows: f.Verdict.Name})
 		}
 	}
 	for _, f := range breaches(o.Result.Trace) {
@@ -192,7 +198,7 @@ func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 // refused is the failure of a wait, described by the call that stands in the way.
 func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
 	message := firstLine(call.Message)
-	f.Verdict = contract.Broken(call.Method, contract.FailsForGood, verdict.Say("%s: %s", verdict.Kept(call.Code), verdict.Quoted(message)))
+	f.Verdict = contract.Broken(call.Method, contract.FailsForGood, verdict.Say("%s", verdict.Kept(call.Code)).Aside(": %s", message))
 	if strings.Contains(call.Method, ".") { // CSI-Addons: the CSI spec says nothing about its errors
 		f.Verdict.Breaks = ""
 	}

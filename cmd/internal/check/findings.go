@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Findings are what is wrong, one for each defect, causes first, then by how many trials
-// show it. What comes of a defect in all trials that show it is reported with it.
+// Findings returns one finding for each cause, the most harmful first, then by the number of
+// trials that show it. Consequences are reported with their cause.
 func (c *Card) Findings() []Finding {
 	shown := make([][]Finding, len(c.Outcomes))
 	for i, o := range c.Outcomes {
@@ -30,7 +30,7 @@ func (c *Card) Findings() []Finding {
 		g.all[i].Known = c.Known.has(g.all[i].Name)
 	}
 	slices.SortStableFunc(g.all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(len(b.Shown), len(a.Shown)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Harm, b.Harm), cmp.Compare(a.rank, b.rank), cmp.Compare(len(b.Shown), len(a.Shown)), cmp.Compare(a.Name, b.Name))
 	})
 	return g.all
 }
@@ -62,28 +62,41 @@ func (g *gathering) find(name string) *Finding {
 	return nil
 }
 
-// enter adds what one trial shows; the simplest trial speaks for it.
+// enter adds the finding of one trial. The trial that speaks for a finding is the one with the
+// fewest calls among the trials that show the headline itself.
 func (g *gathering) enter(f Finding) {
 	known := g.find(f.Name)
-	switch {
-	case known == nil:
+	if known == nil {
 		g.all = append(g.all, f)
-	case f.Shown[0].calls() < known.Shown[0].calls():
-		known.Verdict, known.Failure, known.rank, known.found = f.Verdict, f.Failure, min(f.rank, known.rank), f.found
-		known.Shown = append([]Outcome{f.Shown[0]}, known.Shown...)
-	default:
-		known.rank = min(f.rank, known.rank)
-		known.Shown = append(known.Shown, f.Shown[0])
+		return
 	}
+	known.rank, known.Harm = min(f.rank, known.rank), min(f.Harm, known.Harm)
+	if !f.speaksBefore(known) {
+		known.Shown = append(known.Shown, f.Shown[0])
+		return
+	}
+	name := known.Name
+	known.Verdict, known.Failure, known.found, known.shows = f.Verdict, f.Failure, f.found, f.shows
+	known.Name = name
+	known.Shown = append([]Outcome{f.Shown[0]}, known.Shown...)
 }
 
-// enterThen adds what follows in a trial to what comes first in it.
+// speaksBefore reports whether the trial of one finding shows it better than that of another.
+func (f *Finding) speaksBefore(other *Finding) bool {
+	if own, others := f.shows == f.Name, other.shows == other.Name; own != others {
+		return own
+	}
+	return f.Shown[0].calls() < other.Shown[0].calls()
+}
+
+// enterThen adds the consequences in a trial to its first cause.
 func (g *gathering) enterThen(findings []Finding) {
 	for _, f := range findings {
 		if g.causes[f.Name] {
 			continue
 		}
 		cause := g.find(findings[0].Name)
+		cause.Harm = min(cause.Harm, f.Harm)
 		if !slices.Contains(cause.Then, f.Name) {
 			cause.Then = append(cause.Then, f.Name)
 		}
@@ -91,15 +104,15 @@ func (g *gathering) enterThen(findings []Finding) {
 }
 
 // form is a defect as one of its forms shows it: a call that fails, or one that does nothing.
-type form struct{ method, code, words string }
+type form struct{ method, code string }
 
 // formOf returns the part that two verdicts on one defect share: the call and, of a call that
-// fails, its code and words.
+// fails, its code.
 func formOf(v verdict.Verdict) (of form, ok bool) {
 	call := path.Base(v.Method)
 	switch {
 	case v.Code != "" && (v.Form == contract.NotIdempotent || v.Form == contract.FailsForGood):
-		return form{call, v.Code, verdict.Plain(v.Found[0]).Name}, true
+		return form{call, v.Code}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget:
 		return form{method: call}, true
 	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left although the call came

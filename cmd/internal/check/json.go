@@ -26,6 +26,7 @@ type jsonCard struct {
 type jsonFinding struct {
 	Name    string   `json:"name"`
 	Known   bool     `json:"known,omitempty"`
+	Harm    string   `json:"harm"`
 	Verdict string   `json:"verdict"`
 	ShownBy []string `json:"shownBy"`
 	Then    []string `json:"then,omitempty"`
@@ -78,7 +79,7 @@ func (c *Card) JSON(w io.Writer) error {
 	}
 	found := c.Findings()
 	for _, f := range found {
-		one := jsonFinding{Name: f.Name, Known: f.Known, Verdict: f.Text, Then: f.Then, Replay: c.replayOf(f)}
+		one := jsonFinding{Name: f.Name, Known: f.Known, Harm: f.Harm.String(), Verdict: f.Text, Then: f.Then, Replay: c.replayOf(f)}
 		for _, o := range f.Shown {
 			one.ShownBy = append(one.ShownBy, o.Name())
 		}

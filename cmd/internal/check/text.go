@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -20,7 +21,7 @@ const widest = 110
 // titleWidth is that of the column of titles.
 const titleWidth = 26
 
-// maxNamed is how many trials a finding names.
+// maxNamed bounds the trials that a finding names.
 const maxNamed = 4
 
 // Text writes the card for people.
@@ -29,14 +30,14 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.head(c)
 	found := c.Findings()
 	for _, line := range c.Lines() {
-		p.line(line, found)
+		p.line(line, found, c.Verbose)
 	}
 	p.findings(c, found)
 	p.hazards(c)
 	p.remarks(c)
 	p.gone(c)
 	p.shared(c)
-	p.reasons("Not offered", c.NotOffered())
+	p.notOffered(c)
 	p.reasons("Not tried", c.NotTried())
 	p.usage(c)
 	p.written(c)
@@ -133,11 +134,18 @@ func pad(text string, column int) string {
 	return text + strings.Repeat(" ", max(1, column-utf8.RuneCountInString(text)))
 }
 
-// line is a group: how it went, and each of its trials.
-func (p *page) line(l Line, found []Finding) {
+// mostTitles bounds the trials of a group of which all titles are named.
+const mostTitles = 5
+
+// line is a group: its outcome, and its trials. Of a large group those that passed are counted.
+func (p *page) line(l Line, found []Finding, all bool) {
 	var words []word
-	failed, tried := false, false
+	failed, tried, passed := false, false, 0
 	for _, o := range l.Outcomes {
+		if o.Passed() && o.Search == nil && len(l.Outcomes) > mostTitles && !all {
+			passed, tried = passed+1, true
+			continue
+		}
 		known := o.Failed() && OnlyKnown(found, o.Trial)
 		title := o.title()
 		failed, tried = failed || o.Failed(), tried || o.Tried()
@@ -156,32 +164,143 @@ func (p *page) line(l Line, found []Finding) {
 			words = append(words, word{title, green})
 		}
 	}
+	if passed > 0 {
+		words = append(words, word{fmt.Sprintf("%d passed", passed), green})
+	}
 	margin := p.mark(failed, tried) + " "
 	p.WriteString(margin)
 	p.row("", l.Group.Title, titleWidth, words, "")
 }
 
-// findings are what is wrong, each with the command that shows it.
+// findings prints each finding, the most harmful first: its name, its detail, the story of a trial,
+// and the trials that show it.
 func (p *page) findings(c *Card, found []Finding) {
 	for _, f := range found {
-		if f.Known {
+		switch {
+		case f.Known:
 			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "known"), headline(f.Name))
-		} else {
-			fmt.Fprintf(p, "\n%s %s\n", p.mark(true, true), p.paint(red, headline(f.Name)))
+		case c.Verbose:
+			p.inFull(c, f)
+		default:
+			p.finding(c, f)
 		}
-		verdict := ""
-		if f.Text != f.Name {
-			verdict = headline(f.Text)
+	}
+	p.replay(c, found)
+}
+
+func (p *page) finding(c *Card, f Finding) {
+	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
+	for _, line := range []string{f.detail(), f.choices(), p.storyOf(f), f.chance(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), c.shownBy(f)} {
+		if line != "" {
+			fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(line, "\n", "\n    "))
 		}
-		for _, row := range [][2]string{
-			{"found", verdict}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)}, {"expected", f.Failure.Expected}, {"got", short(f.got())},
-			{"hint", f.Failure.Hint}, {"lost", strings.Join(lost(f.Shown[0]), "\n")}, {"with", f.choices()}, {"chance", f.chance()}, {"replay", c.replayOf(f)},
-			{"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
-		} {
-			if row[1] != "" {
-				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
-			}
+	}
+}
+
+// prefixed puts a word before each line.
+func prefixed(word string, lines []string) (all []string) {
+	for _, line := range lines {
+		all = append(all, word+line)
+	}
+	return all
+}
+
+// detail is the part of the verdict that the name leaves out.
+func (f Finding) detail() string {
+	if f.Text == f.Name {
+		return ""
+	}
+	n := 0
+	for n < min(len(f.Text), len(f.Name)) && f.Text[n] == f.Name[n] {
+		n++
+	}
+	rest := f.Text[n:]
+	if n < len(f.Name) { // not within words
+		rest = f.Text[strings.LastIndex(f.Text[:n], ": ")+1:]
+	}
+	rest = strings.Trim(rest, " :")
+	if inner, ok := strings.CutSuffix(rest, ")"); ok && strings.HasPrefix(inner, "(") {
+		rest = inner[1:]
+	}
+	return headline(rest)
+}
+
+// storyOf is the story of a finding on one line.
+func (p *page) storyOf(f Finding) string {
+	result := f.Shown[0].Result
+	if f.found != nil {
+		result = f.found.Result
+	}
+	if result == nil {
+		return strings.TrimSpace(f.got())
+	}
+	return inOneLine(Story(result, &f))
+}
+
+// shownBy names the trial that shows a finding best, with its replay where that is not the usual
+// one, and counts the others.
+func (c *Card) shownBy(f Finding) string {
+	if f.found != nil {
+		return "replay    " + f.found.Replay
+	}
+	text := "--only " + f.Shown[0].Name()
+	if more := len(f.Shown) - 1; more > 0 {
+		text += fmt.Sprintf("  (and %d more)", more)
+	}
+	if logs := f.Shown[0].Logs; logs != "" {
+		text += "  logs " + logs
+	}
+	return text
+}
+
+// replay prints the command that shows one of the findings again.
+func (p *page) replay(c *Card, found []Finding) {
+	if c.Verbose {
+		return
+	}
+	for _, f := range found {
+		if f.Known || f.found != nil {
+			continue
 		}
+		if command := c.replay(f.Shown[0].Trial); command != "" {
+			fmt.Fprintf(p, "\n%s %s\n", p.paint(bold, "replay   "), command)
+			return
+		}
+	}
+}
+
+// inFull prints a finding with all that is known of it.
+func (p *page) inFull(c *Card, f Finding) {
+	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
+	verdict := ""
+	if f.Text != f.Name {
+		verdict = headline(f.Text)
+	}
+	for _, row := range [][2]string{
+		{"found", verdict}, {"story", p.storyOf(f)}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)},
+		{"expected", f.Failure.Expected}, {"got", short(f.got())}, {"hint", f.Failure.Hint}, {"lost", strings.Join(lost(f.Shown[0]), "\n")},
+		{"with", f.choices()},
+		{"chance", f.chance()}, {"replay", c.replayOf(f)}, {"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
+	} {
+		if row[1] != "" {
+			fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
+		}
+	}
+}
+
+// notOffered counts the trials that do not apply to the driver, or lists them with their reasons.
+func (p *page) notOffered(c *Card) {
+	reasons := c.NotOffered()
+	if c.Verbose {
+		p.reasons("Not offered", reasons)
+		return
+	}
+	n := 0
+	for _, r := range reasons {
+		n += len(r.Trials)
+	}
+	if n > 0 {
+		fmt.Fprintf(p, "\n%s\n", p.paint(dim, fmt.Sprintf("Not offered by the driver: %s (--verbose lists them)", plural.Of(n, "trial"))))
 	}
 }
 

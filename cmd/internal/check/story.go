@@ -1,0 +1,125 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/drivers/fault"
+	patterns "github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// LongestStory bounds the events of a story; mostTrail of them may be the last ones that a report
+// of the run shows.
+const LongestStory, mostTrail = 8, 3
+
+// Story returns the events that explain a finding, in order: faults and crashes, the calls that
+// they befell, the call that the finding is about, and the last events that led there.
+func Story(result *scenario.Result, f *Finding) []*trace.Event {
+	var story []*trace.Event
+	add := func(e *trace.Event) {
+		if e != nil && !slices.Contains(story, e) {
+			story = append(story, e)
+		}
+	}
+	about := f.Failure.About
+	add(about)
+	if call := culprit(result.Trace, about); call != nil {
+		add(call)
+		add(before(result.Trace, call))
+	}
+	for _, e := range result.Trace {
+		if about != nil && e.Seq > about.Seq {
+			break // consequences
+		}
+		if len(story) < LongestStory && IsByChance(e) && !isHarmless(e, about) {
+			add(e)
+		}
+	}
+	kept := len(story)
+	for _, e := range slices.Backward(f.Failure.Trail) {
+		if len(story) < min(kept+mostTrail, LongestStory) {
+			add(e)
+		}
+	}
+	slices.SortFunc(story, func(a, b *trace.Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	return story
+}
+
+// IsByChance reports whether the event is a fault, or a crash.
+func IsByChance(e *trace.Event) bool {
+	return e.Kind == trace.FaultFired || e.Kind == trace.Call && e.Injected != ""
+}
+
+// isHarmless reports whether a fault made a call twice, and the finding is about another call.
+func isHarmless(e, about *trace.Event) bool {
+	return e.Kind == trace.Call && slices.Contains(doubling, fault.Effect(e.Effect)) &&
+		about != nil && about.Method != e.Method
+}
+
+// doubling are the effects of faults that make a call once more.
+var doubling = []fault.Effect{fault.Repeat, fault.Overlap, fault.Contradict}
+
+// before returns the last call of the same method and place before another one; nil if there is
+// none.
+func before(events []*trace.Event, call *trace.Event) *trace.Event {
+	for _, e := range slices.Backward(events) {
+		if e.Seq < call.Seq && e.Kind == trace.Call && e.Method == call.Method && e.Driver == call.Driver && e.Node == call.Node {
+			return e
+		}
+	}
+	return nil
+}
+
+// culprit returns the call in which an event was found; nil if there is none.
+func culprit(events []*trace.Event, about *trace.Event) *trace.Event {
+	if about == nil || about.Kind == trace.Call {
+		return about
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Seq < about.Seq && e.Kind == trace.Call && e.Method == about.Method && e.Node == about.Node {
+			return e
+		}
+	}
+	return nil
+}
+
+// mostMoments bounds the events of a story on one line.
+const mostMoments = 4
+
+// inOneLine renders a story for the card: calls with their results, faults and crashes.
+func inOneLine(story []*trace.Event) string {
+	var moments []string
+	for _, e := range story {
+		text := momentOf(e)
+		if text != "" && (len(moments) == 0 || moments[len(moments)-1] != text) {
+			moments = append(moments, text)
+		}
+	}
+	if more := len(moments) - mostMoments; more > 0 {
+		moments = append(moments[:mostMoments-1], moments[len(moments)-1])
+	}
+	return strings.Join(moments, " → ")
+}
+
+func momentOf(e *trace.Event) string {
+	switch {
+	case e.Kind == trace.FaultFired:
+		return e.Message
+	case e.Kind != trace.Call || patterns.IsAsking(e):
+		return ""
+	}
+	result := "OK"
+	if e.Code != "" {
+		result = "✗ " + e.Code
+	}
+	text := fmt.Sprintf("%s %s", path.Base(e.Method), result)
+	if e.Injected != "" {
+		text += " (" + e.Injected + ")"
+	}
+	return text
+}
