@@ -1,14 +1,22 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/api/unsimulated"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/store"
 )
+
+// noteOnce adds a note to the result unless it is there.
+func (r *runner) noteOnce(text string) {
+	if !slices.Contains(r.result.Notes, text) {
+		r.result.Notes = append(r.result.Notes, text)
+	}
+}
 
 func init() {
 	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name the snapshot that it is made from by the claim that this is of: name: pvc/data; and the volume that it is to be bound to by the claim that this was provisioned for: volumeName: pvc/data. In a scenario with clusters a PersistentVolume can name the volume of a claim of the other cluster: volumeHandle: west/pvc/data.", `
@@ -83,6 +91,9 @@ func (r *runner) apply(objects []object) error {
 			}
 		}
 		r.say(name + " " + verb)
+		for _, text := range unsimulated.Of(object) {
+			r.noteOnce(name + ": " + text)
+		}
 	}
 	return r.cluster.Applied()
 }

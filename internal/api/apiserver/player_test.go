@@ -43,7 +43,10 @@ func (p *player) play(s scripted) map[string]any {
 	answer := map[string]any{"status": float64(response.StatusCode), "contentType": response.Header.Get("Content-Type")}
 	headers := map[string]any{}
 	for _, name := range []string{"Warning", "Retry-After", "Allow", "Location"} {
-		if values := response.Header.Values(name); len(values) > 0 {
+		values := slices.DeleteFunc(slices.Clone(response.Header.Values(name)), func(text string) bool {
+			return strings.Contains(text, "has no effect in csisim") // a real server says nothing of the kind
+		})
+		if len(values) > 0 {
 			headers[name] = anySlice(values)
 		}
 	}

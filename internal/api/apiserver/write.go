@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/unsimulated"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -77,6 +78,9 @@ func (q *request) warnOf(stored store.Object) {
 	var texts []string
 	if warnings := kind.Of(q.kind.res).Warnings; warnings != nil {
 		texts = warnings(stored, q.before)
+	}
+	if q.before == nil {
+		texts = append(texts, unsimulated.Of(stored)...)
 	}
 	for _, text := range append(texts, q.kind.warningsOfDefined(stored, q.before)...) {
 		q.answer.warn(text)

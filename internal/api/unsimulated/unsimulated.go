@@ -1,0 +1,161 @@
+// Package unsimulated knows the fields of objects that are accepted and have no effect in a
+// simulation, although they have one on storage or on pods in a real cluster. A test finds them:
+// it walks the types and the code that acts on objects.
+package unsimulated
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Field is a field without effect.
+type Field struct {
+	// Path leads to it from the spec, through lists without their indexes.
+	Path string
+	// Missing says which effect of a real cluster is missing.
+	Missing string
+}
+
+// parts are the paths of the fields, split once.
+var parts = map[string][]string{}
+
+func init() {
+	for _, fields := range Listed() {
+		for _, f := range fields {
+			parts[f.Path] = strings.Split(f.Path, ".")
+		}
+	}
+}
+
+// inTree is said of volumes that no CSI driver makes.
+const inTree = "the volume is taken for one that is there: nothing is mounted"
+
+// ofPods lists the fields of pods, and of all templates of pods.
+var ofPods = append([]Field{
+	{"volumes.emptyDir.medium", "the directory is on the disk of the node"},
+	{"volumes.emptyDir.sizeLimit", "no pod is evicted for its size"},
+	{"containers.volumeMounts.recursiveReadOnly", "mounts below the mount stay writable"},
+	{"initContainers.volumeMounts.recursiveReadOnly", "mounts below the mount stay writable"},
+	{"containers.env.valueFrom.fileKeyRef", "the variable is not set"},
+	{"initContainers.env.valueFrom.fileKeyRef", "the variable is not set"},
+	{"volumes.projected.sources.clusterTrustBundle", "the file is not there"},
+	{"volumes.projected.sources.podCertificate", "the file is not there"},
+	{"securityContext.supplementalGroupsPolicy", "the groups of the image are not looked at"},
+	{"affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
+	{"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
+	{"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
+	{"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys", "all pods of the selector count"},
+	{"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys", "all pods of the selector count"},
+	{"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys", "all pods of the selector count"},
+	{"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys", "all pods of the selector count"},
+	{"topologySpreadConstraints", "pods go to the nodes with the fewest pods"},
+	{"readinessGates", "the pod is ready without them"},
+	{"runtimeClassName", "the class adds neither overhead nor a selector of nodes"},
+	{"resourceClaims", "no devices are allocated"},
+	{"hostUsers", "users are not mapped"},
+	{"schedulingGroup", "the pod is scheduled by itself"},
+}, volumes("volumes.", "gitRepo", "nfs", "glusterfs", "flexVolume", "cephfs", "flocker", "fc", "quobyte",
+	"photonPersistentDisk", "scaleIO", "storageos")...)
+
+var ofJobs = []Field{
+	{"podReplacementPolicy", "failed and terminating pods are replaced"},
+	{"maxFailedIndexes", "the job goes on"},
+	{"manualSelector", "pods are found by their owner"},
+}
+
+var ofDeployments = []Field{{"paused", "the rollout goes on"}}
+
+var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flexVolume", "quobyte",
+	"photonPersistentDisk", "scaleIO", "local", "storageos")
+
+func volumes(prefix string, names ...string) (fields []Field) {
+	for _, name := range names {
+		fields = append(fields, Field{prefix + name, inTree})
+	}
+	return fields
+}
+
+// Of returns a sentence for each field of an object that is set and has no effect.
+func Of(obj any) (says []string) {
+	add := func(path string, spec any, fields []Field) {
+		for _, f := range fields {
+			if isSet(reflect.ValueOf(spec), parts[f.Path]) {
+				says = append(says, fmt.Sprintf("%s.%s has no effect in csisim: %s", path, f.Path, f.Missing))
+			}
+		}
+	}
+	ofJob := func(path string, spec *batchv1.JobSpec) {
+		given := *spec
+		if p := given.PodReplacementPolicy; p != nil && *p == batchv1.TerminatingOrFailed {
+			given.PodReplacementPolicy = nil // that is what happens
+		}
+		if p := given.ManualSelector; p != nil && !*p {
+			given.ManualSelector = nil
+		}
+		add(path, &given, ofJobs)
+		add(path+".template.spec", &spec.Template.Spec, ofPods)
+	}
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		add("spec", &o.Spec, ofPods)
+	case *appsv1.StatefulSet:
+		add("spec.template.spec", &o.Spec.Template.Spec, ofPods)
+	case *appsv1.DaemonSet:
+		add("spec.template.spec", &o.Spec.Template.Spec, ofPods)
+	case *appsv1.ReplicaSet:
+		add("spec.template.spec", &o.Spec.Template.Spec, ofPods)
+	case *appsv1.Deployment:
+		add("spec", &o.Spec, ofDeployments)
+		add("spec.template.spec", &o.Spec.Template.Spec, ofPods)
+	case *batchv1.Job:
+		ofJob("spec", &o.Spec)
+	case *batchv1.CronJob:
+		ofJob("spec.jobTemplate.spec", &o.Spec.JobTemplate.Spec)
+	case *corev1.PersistentVolume:
+		add("spec", &o.Spec, ofVolumes)
+	}
+	return says
+}
+
+// isSet reports whether a field is set in a value, in any element of the lists on its path.
+func isSet(v reflect.Value, path []string) bool {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && (len(path) == 0 || isSet(v.Elem(), path))
+	case reflect.Slice:
+		if len(path) == 0 {
+			return v.Len() > 0
+		}
+		for i := range v.Len() {
+			if isSet(v.Index(i), path) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(path) == 0 {
+		return !v.IsZero()
+	}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous {
+			if isSet(v.Field(i), path) {
+				return true
+			}
+		} else if name == path[0] {
+			return isSet(v.Field(i), path[1:])
+		}
+	}
+	return false
+}
+
+// Listed are the fields by the kinds that have them, for the page that lists them.
+func Listed() map[string][]Field {
+	return map[string][]Field{"Pod, and templates of pods": ofPods, "Job": ofJobs, "Deployment": ofDeployments, "PersistentVolume": ofVolumes}
+}
