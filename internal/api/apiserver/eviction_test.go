@@ -30,3 +30,18 @@ func TestEvictionsAskTheDisruptionBudget(t *testing.T) {
 	assert.Equal(t, http.StatusCreated, c.say("POST", pods+"/web/eviction", "application/json", eviction).code)
 	assert.Equal(t, float64(0), c.say("GET", budgets+"/web", "", "").field("status", "disruptionsAllowed"))
 }
+
+// A dry run of an eviction leaves the pod, whether the query or the body says so.
+func TestADryRunEvictsNothing(t *testing.T) {
+	const pods = "/api/v1/namespaces/default/pods"
+	c := converse(t)
+	c.post(pods, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	const plain = `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"web"}}`
+	assert.Equal(t, http.StatusCreated, c.say("POST", pods+"/web/eviction?dryRun=All", "application/json", plain).code)
+	assert.Equal(t, http.StatusOK, c.say("GET", pods+"/web", "", "").code)
+	assert.Equal(t, http.StatusCreated, c.say("POST", pods+"/web/eviction", "application/json",
+		`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"web"},"deleteOptions":{"dryRun":["All"]}}`).code)
+	assert.Equal(t, http.StatusOK, c.say("GET", pods+"/web", "", "").code)
+	assert.Equal(t, http.StatusCreated, c.say("POST", pods+"/web/eviction", "application/json", plain).code)
+	assert.Equal(t, http.StatusNotFound, c.say("GET", pods+"/web", "", "").code)
+}

@@ -31,6 +31,9 @@ func (q *request) serve() error {
 	}
 	info, isAPI := newRequestInfo(q.URL.Path)
 	q.query, q.info = q.URL.Query(), info
+	if err := q.impersonate(); err != nil {
+		return err
+	}
 	if err := q.authorize(); err != nil {
 		return err
 	}

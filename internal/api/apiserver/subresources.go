@@ -154,8 +154,15 @@ func (q *request) evict() error {
 	if eviction.DeleteOptions != nil {
 		options = eviction.DeleteOptions
 	}
+	asked, err := q.createOptions()
+	if err != nil {
+		return err
+	}
+	if err := propagateDryRun(asked.dryRun, options); err != nil {
+		return err
+	}
 	opts := q.deletion(options)
-	err := q.exclusively(func() error {
+	err = q.exclusively(func() error {
 		// Preconditions and a dry run are those of the deletion.
 		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil {
 			return err
@@ -174,6 +181,19 @@ func (q *request) evict() error {
 		return err
 	}
 	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
+}
+
+// propagateDryRun makes an eviction a dry run if its query says so.
+// [pkg/registry/core/pod/storage/eviction.go propagateDryRun]
+func propagateDryRun(asked bool, options *metav1.DeleteOptions) error {
+	switch all := []string{metav1.DryRunAll}; {
+	case !asked || slices.Equal(options.DryRun, all):
+	case len(options.DryRun) == 0:
+		options.DryRun = all
+	default:
+		return badRequest("Non-matching dry-run options in request and content: %v and %v", all, options.DryRun)
+	}
+	return nil
 }
 
 // markEvicted leaves the reason of its end in a pod's status.
