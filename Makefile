@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,14 +30,17 @@ build: ## build bin/csisim and the reference driver bin/hostdir
 	$(GO) build -tags kustomize_disable_go_plugin_support -ldflags "-s -w" -o $(BIN)/csisim ./cmd/csisim
 	$(GO) build -ldflags "-s -w" -o $(BIN)/hostdir ./drivers/hostdir
 
-test: lint test-fast race nested explore ## everything that CI runs
+test: lint test-fast race nested ## everything that CI runs
 
 # Three packages at once, also on two processors: one of them, cmd/csisim with its live clusters, waits most of its time.
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
-	$(GO) run ./cmd/internal/testsummary -timeout 20m -p 3 ./...
+	$(GO) run ./cmd/internal/testsummary -timeout 40m -p 3 ./...
 
 race: ## the tests of the concurrent parts under the race detector
-	$(GO) test -race ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/driver/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/... ./sim
+	$(GO) test -race ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/driver/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/...
+
+race-sim: ## the tests of sim under the race detector, for which everything is compiled a second time
+	$(GO) test -race ./sim
 
 lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
@@ -48,7 +51,7 @@ lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 
-nightly: ## the scenario library under SEEDS=200 seeds each: minutes
+nightly: race-sim explore ## sim under the race detector, a search, and the scenario library under SEEDS=200 seeds each: minutes
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 
 explore: build ## 30 s of search over scenarios/explore, from seed 1
