@@ -43,6 +43,7 @@ type podWorker struct {
 	fresh     bool                                   // their sandbox is new: none of them has run in it before
 	sizes     map[string]corev1.ResourceRequirements // what is allocated to its containers; nil if none asks for anything
 	resizing  *kernel.Process                        // allocates what they ask for now; nil before
+	deadline  *kernel.Process                        // ends the pod when its time is over; nil without a limit
 	starter   *kernel.Process                        // starts them one after the other
 	ephemeral []*container                           // those that were added to the pod while it runs
 }
@@ -63,6 +64,7 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	w.terminating = w.terminating || w.ended || w.gone || pod.DeletionTimestamp != nil || w.rejected.reason != ""
 	w.process.Wake()
+	w.watchDeadline()
 	w.startEphemeral()
 	w.wakeContainers()
 	w.considerResize()

@@ -25,6 +25,7 @@ type node struct {
 	// installed are the drivers that its CSINode lists. C-SCHED-26
 	installed map[string]bool
 	pods      map[types.UID]*placement
+	used      amounts // by the pods
 	// volumes are those of the pods, by driver; nil when they have to be looked up
 	// again. C-SCHED-23
 	volumes map[string]map[string]bool
@@ -40,6 +41,7 @@ type placement struct {
 	claims []store.Key // of all volumes
 	named  []store.Key // without those of generic ephemeral volumes. C-SCHED-50
 	disks  []*corev1.Volume
+	asked  amounts // of resources
 }
 
 // cluster is what the scheduler knows of nodes and assigned pods, kept up to
@@ -149,7 +151,7 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 		c.remove(pod.UID)
 	}
 	n := c.node(name)
-	p := &placement{key: store.KeyOf(pod), uid: pod.UID, pod: pod, apart: apartTerms(pod), node: n, disks: disksOf(pod)}
+	p := &placement{key: store.KeyOf(pod), uid: pod.UID, pod: pod, apart: apartTerms(pod), node: n, disks: disksOf(pod), asked: requestsOf(pod)}
 	for i := range pod.Spec.Volumes {
 		key, ephemeral, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if !ok {
@@ -168,6 +170,7 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 		c.apart++
 	}
 	c.moving(n, func() { n.pods[pod.UID] = p })
+	n.take(p.asked)
 	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Set(p.uid, p) })
 }
 
@@ -184,6 +187,7 @@ func (c *cluster) remove(uid types.UID) *placement {
 		c.apart--
 	}
 	c.moving(p.node, func() { delete(p.node.pods, uid) })
+	p.node.give(p.asked)
 	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Delete(uid) })
 	return p
 }

@@ -28,6 +28,7 @@ type attempt struct {
 	disks       []*corev1.Volume                    // in-tree, in the pod itself. C-SCHED-51
 	wanted      map[string]map[string]bool          // CSI volumes by driver. C-SCHED-22
 	fixedVolume map[string]*corev1.PersistentVolume // of the bound claims
+	requests    amounts                             // of resources
 }
 
 // delayedClaim is a claim whose binding waits for the choice of a node.
@@ -42,7 +43,7 @@ const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
 // consider looks at a pod's claims. C-SCHED-1
 func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
-	a := &attempt{pod: pod, together: togetherTerms(pod), apart: apartTerms(pod), claims: claimsOf(pod), disks: disksOf(pod)}
+	a := &attempt{pod: pod, together: togetherTerms(pod), apart: apartTerms(pod), claims: claimsOf(pod), disks: disksOf(pod), requests: requestsOf(pod)}
 	if constrained(pod) {
 		affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 		a.affinity = &affinity

@@ -126,10 +126,7 @@ func filterNode(a *attempt, n *node) refusal {
 			return refusal{nodeAffinity, "node(s) didn't match Pod's node affinity/selector", true}
 		}
 	}
-	if int64(len(n.pods)) >= maxPods(n.object) {
-		return refusal{nodeResources, "Too many pods", false}
-	}
-	return refusal{}
+	return filterResources(a, n)
 }
 
 func maxPods(n *corev1.Node) int64 {

@@ -140,7 +140,8 @@ func (s *Scheduler) nodeChanged(e store.Event[*corev1.Node]) {
 
 func nodeMattersNow(old, now *corev1.Node) bool {
 	return old.Spec.Unschedulable != now.Spec.Unschedulable || !maps.Equal(old.Labels, now.Labels) ||
-		!equality.Semantic.DeepEqual(old.Spec.Taints, now.Spec.Taints) || maxPods(old) != maxPods(now)
+		!equality.Semantic.DeepEqual(old.Spec.Taints, now.Spec.Taints) ||
+		!equality.Semantic.DeepEqual(old.Status.Allocatable, now.Status.Allocatable)
 }
 
 func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {

@@ -1,0 +1,82 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/csisim/csisim/internal/world/workload"
+)
+
+// amounts are quantities of resources as the scheduler counts them.
+type amounts map[corev1.ResourceName]int64
+
+// requestsOf returns the resources that a pod asks for; nil if it asks for none.
+func requestsOf(pod *corev1.Pod) amounts {
+	if !asksForResources(pod) {
+		return nil
+	}
+	asked := amounts{}
+	for name, q := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) { // any order: it is a map again
+		if n := workload.AmountOf(name, q); n > 0 {
+			asked[name] = n
+		}
+	}
+	return asked
+}
+
+// asksForResources reports whether any part of a pod names a resource. Most pods do not, and it is
+// asked often.
+func asksForResources(pod *corev1.Pod) bool {
+	names := func(c corev1.Container) bool { return len(c.Resources.Requests) > 0 }
+	return slices.ContainsFunc(pod.Spec.Containers, names) || slices.ContainsFunc(pod.Spec.InitContainers, names) ||
+		len(pod.Spec.Overhead) > 0 || pod.Spec.Resources != nil
+}
+
+// take counts the resources of a pod that comes to the node, give those of one that leaves it.
+func (n *node) take(asked amounts) {
+	for name, amount := range asked { // any order: sums
+		if n.used == nil {
+			n.used = amounts{}
+		}
+		n.used[name] += amount
+	}
+}
+
+func (n *node) give(asked amounts) {
+	for name, amount := range asked { // any order: sums
+		n.used[name] -= amount
+	}
+}
+
+// filterResources refuses a node that has too little left of a resource. If it would never be
+// enough, no pod that leaves helps. [pkg/scheduler/framework/plugins/noderesources/fit.go]
+// C-SCHED-60
+func filterResources(a *attempt, n *node) refusal {
+	if int64(len(n.pods)) >= maxPods(n.object) {
+		return refusal{nodeResources, "Too many pods", false}
+	}
+	for _, name := range inOrder(a.requests) {
+		limit, ok := n.object.Status.Allocatable[name]
+		if !ok && len(n.object.Status.Allocatable) == 0 {
+			continue // a node whose kubelet has not said what it has
+		}
+		most := workload.AmountOf(name, limit)
+		if wanted := a.requests[name]; wanted > most-n.used[name] {
+			return refusal{nodeResources, "Insufficient " + string(name), wanted > most}
+		}
+	}
+	return refusal{}
+}
+
+// inOrder sorts resources as the scheduler looks at them.
+func inOrder(asked amounts) []corev1.ResourceName {
+	if len(asked) == 0 {
+		return nil
+	}
+	first := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(asked)), func(name corev1.ResourceName) bool { return slices.Contains(first, name) })
+	return slices.DeleteFunc(append(first, rest...), func(name corev1.ResourceName) bool { return asked[name] == 0 })
+}
