@@ -21,15 +21,37 @@ type Field struct {
 	Missing string
 }
 
-// parts are the paths of the fields, split once.
-var parts = map[string][]string{}
+// finder leads from a spec to a field: an index path in each structure on the way. It is made once, as reflection is slow.
+type finder [][]int
+
+// finders are those of the fields, by type of the spec and path.
+var finders = map[reflect.Type]map[string]finder{}
 
 func init() {
-	for _, fields := range Listed() {
+	for t, fields := range map[reflect.Type][]Field{
+		reflect.TypeFor[corev1.PodSpec](): ofPods, reflect.TypeFor[batchv1.JobSpec](): ofJobs,
+		reflect.TypeFor[appsv1.DeploymentSpec](): ofDeployments, reflect.TypeFor[corev1.PersistentVolumeSpec](): ofVolumes,
+	} {
+		finders[t] = map[string]finder{}
 		for _, f := range fields {
-			parts[f.Path] = strings.Split(f.Path, ".")
+			finders[t][f.Path] = findIn(t, strings.Split(f.Path, "."))
 		}
 	}
+}
+
+func findIn(t reflect.Type, path []string) (found finder) {
+	for _, name := range path {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			if called, _, _ := strings.Cut(f.Tag.Get("json"), ","); called == name {
+				found, t = append(found, f.Index), f.Type
+				break
+			}
+		}
+	}
+	return found
 }
 
 // inTree is said of volumes that no CSI driver makes.
@@ -83,8 +105,10 @@ func volumes(prefix string, names ...string) (fields []Field) {
 // Of returns a sentence for each field of an object that is set and has no effect.
 func Of(obj any) (says []string) {
 	add := func(path string, spec any, fields []Field) {
+		v := reflect.ValueOf(spec).Elem()
+		find := finders[v.Type()]
 		for _, f := range fields {
-			if isSet(reflect.ValueOf(spec), parts[f.Path]) {
+			if isSet(v, find[f.Path]) {
 				says = append(says, fmt.Sprintf("%s.%s has no effect in csisim: %s", path, f.Path, f.Missing))
 			}
 		}
@@ -123,7 +147,7 @@ func Of(obj any) (says []string) {
 }
 
 // isSet reports whether a field is set in a value, in any element of the lists on its path.
-func isSet(v reflect.Value, path []string) bool {
+func isSet(v reflect.Value, path finder) bool {
 	switch v.Kind() {
 	case reflect.Pointer:
 		return !v.IsNil() && (len(path) == 0 || isSet(v.Elem(), path))
@@ -141,18 +165,7 @@ func isSet(v reflect.Value, path []string) bool {
 	if len(path) == 0 {
 		return !v.IsZero()
 	}
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous {
-			if isSet(v.Field(i), path) {
-				return true
-			}
-		} else if name == path[0] {
-			return isSet(v.Field(i), path[1:])
-		}
-	}
-	return false
+	return isSet(v.FieldByIndex(path[0]), path[1:])
 }
 
 // Listed are the fields by the kinds that have them, for the page that lists them.

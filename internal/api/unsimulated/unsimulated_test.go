@@ -83,6 +83,12 @@ func TestFieldsWithoutEffectAreNamed(t *testing.T) {
 	assert.Empty(t, unsimulated.Of(&batchv1.Job{Spec: batchv1.JobSpec{PodReplacementPolicy: new(batchv1.TerminatingOrFailed)}}))
 }
 
+// Looking costs nothing worth mentioning: each object of each run is looked at.
+func TestLookingAllocatesNothing(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: make([]corev1.Container, 2), Volumes: make([]corev1.Volume, 2)}}
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { unsimulated.Of(pod) }), 2.0)
+}
+
 // The page is as the list says.
 func TestPage(t *testing.T) {
 	var page strings.Builder
