@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
@@ -73,6 +75,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		return nil
 	})
 	flags.BoolVar(&o.logsAccounts, "log-accounts", false, "log user, endpoint and region of the secrets of each call")
+	addJobs(flags, c)
 	flags.Func("broken", "misbehave as `names` say, separated by commas:\n"+broken.Help(), func(s string) (err error) {
 		c.Broken, err = broken.Parse(s)
 		return err
@@ -90,6 +93,23 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	c.Controller = mode == "controller" || mode == "all"
 	c.Node = mode == "node" || mode == "all"
 	return o, o.check(mode, flags.Args())
+}
+
+// addJobs adds the flags by which the driver works outside the calls, as drivers of clouds do.
+func addJobs(flags *flag.FlagSet, c *service.Config) {
+	flags.DurationVar(&c.Jobs.Attach, "attach-delay", 0, "attach in a job that takes so long; calls are answered with ABORTED meanwhile")
+	flags.DurationVar(&c.Jobs.Detach, "detach-delay", 0, "detach in a job that takes so long; calls are answered with ABORTED meanwhile")
+	flags.BoolVar(&c.Jobs.DetachLater, "detach-answers-first", false, "with --detach-delay: answer OK before the job has ended")
+	flags.DurationVar(&c.Jobs.Snapshot, "snapshot-delay", 0, "snapshots are ready to use after so long")
+	flags.DurationVar(&c.StartDelay, "start-delay", 0, "serve after so long")
+	flags.Func("round-up", "make sizes multiples of `SIZE`, such as 1Gi", func(s string) error {
+		size, err := resource.ParseQuantity(s)
+		if err == nil && size.Value() <= 0 {
+			err = errors.New("expected a size above 0")
+		}
+		c.Jobs.RoundUp = size.Value()
+		return err
+	})
 }
 
 // setPeer finds the other one of two sites.
@@ -138,6 +158,9 @@ func (o options) check(mode string, rest []string) error {
 	}
 	if o.addonsEndpoint != "" && !o.config.Addons {
 		errs = append(errs, errors.New("--addons-endpoint needs --csi-addons"))
+	}
+	if o.config.Jobs.DetachLater && o.config.Jobs.Detach == 0 {
+		errs = append(errs, errors.New("--detach-answers-first needs --detach-delay"))
 	}
 	if o.config.MaxVolumes < 0 {
 		errs = append(errs, errors.New("--max-volumes must not be negative"))

@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
@@ -42,4 +44,16 @@ func TestHelpListsTheBrokenBehaviours(t *testing.T) {
 
 	_, err = parseOptions([]string{"--broken", "no-such"}, io.Discard)
 	assert.ErrorContains(t, err, "no-such")
+}
+
+func TestOptionsDescribeWorkOutsideTheCalls(t *testing.T) {
+	required := []string{"--endpoint", "/csi.sock", "--state-dir", "/s", "--node-id", "a"}
+	o, err := parseOptions(append(required, "--attach-delay", "700ms", "--detach-delay", "1s", "--detach-answers-first", "--round-up", "1Gi"), io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, backend.Jobs{Attach: 700 * time.Millisecond, Detach: time.Second, DetachLater: true, RoundUp: 1 << 30}, o.config.Jobs)
+
+	_, err = parseOptions(append(required, "--detach-answers-first"), io.Discard)
+	assert.ErrorContains(t, err, "--detach-answers-first needs --detach-delay")
+	_, err = parseOptions(append(required, "--round-up", "0"), io.Discard)
+	assert.ErrorContains(t, err, "expected a size above 0")
 }

@@ -30,6 +30,11 @@ const stopPatience = 5 * time.Second
 // flight finish and removes the sockets.
 func serve(ctx context.Context, o options) error {
 	endpoint, addonsEndpoint, cfg, logsAccounts := o.endpoint, o.addonsEndpoint, o.config, o.logsAccounts
+	select {
+	case <-time.After(cfg.StartDelay):
+	case <-ctx.Done():
+		return nil
+	}
 	exclusive := service.Exclusive(cfg.Broken)
 	newServer := func() *grpc.Server {
 		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken), logAccounts(logsAccounts), exclusive))

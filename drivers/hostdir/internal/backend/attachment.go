@@ -4,15 +4,18 @@ package backend
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // Attachment says how a volume is attached to a node.
 type Attachment struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 	Mode     string `json:"mode"`
+	// From and Until are when jobs end that attach and detach the volume; zero without a job.
+	From  time.Time `json:"from,omitzero"`
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Node is a node that runs the driver. MaxVolumes zero means no limit.
@@ -23,8 +26,14 @@ type Node struct {
 }
 
 // AttachedNodes lists the nodes the volume is attached to, in order.
-func (v Volume) AttachedNodes() []string {
-	return slices.Sorted(maps.Keys(v.Attachments))
+func (v Volume) AttachedNodes() (nodes []string) {
+	for nodeID, a := range v.Attachments {
+		if a.Attached() {
+			nodes = append(nodes, nodeID)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
 }
 
 // RegisterNode makes the node known, so that volumes can be attached to it.
@@ -37,7 +46,7 @@ func (b *Backend) RegisterNode(n Node) error {
 // Attach records that the volume is available on the node. With exclusive, it
 // must not be attached elsewhere. Errors: ErrNotFound (volume or node),
 // ErrIncompatible, ErrInUse (attached to another node), ErrExhausted (too many
-// volumes on the node), ErrUnsuitable (the node cannot reach the volume).
+// volumes on the node), ErrUnsuitable (the node cannot reach the volume), ErrPending.
 func (b *Backend) Attach(id, nodeID string, a Attachment, exclusive bool) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil {
@@ -48,10 +57,10 @@ func (b *Backend) Attach(id, nodeID string, a Attachment, exclusive bool) (v Vol
 			return err
 		}
 		if old, ok := v.Attachments[nodeID]; ok {
-			if old != a {
+			if old.ReadOnly != a.ReadOnly || old.Mode != a.Mode {
 				return fmt.Errorf("volume %s is attached to %s as %+v: %w", id, nodeID, old, ErrIncompatible)
 			}
-			return nil
+			return old.pending(id, nodeID)
 		}
 		if err := b.admit(v, node, exclusive); err != nil {
 			return err
@@ -59,8 +68,12 @@ func (b *Backend) Attach(id, nodeID string, a Attachment, exclusive bool) (v Vol
 		if v.Attachments == nil {
 			v.Attachments = map[string]Attachment{}
 		}
+		a.From = due(b.Jobs.Attach)
 		v.Attachments[nodeID] = a
-		return b.saveVolume(v)
+		if err := b.saveVolume(v); err != nil {
+			return err
+		}
+		return a.pending(id, nodeID)
 	})
 	return v, err
 }
@@ -95,7 +108,7 @@ func (b *Backend) admit(v Volume, node Node, exclusive bool) error {
 }
 
 // Detach takes the volume from the node, or from all nodes when nodeID is
-// empty. What is gone already is no error.
+// empty. What is gone already is no error. Errors: ErrPending.
 func (b *Backend) Detach(id, nodeID string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -105,9 +118,27 @@ func (b *Backend) Detach(id, nodeID string) error {
 		if nodeID == "" {
 			v.Attachments = nil
 		}
+		if a, ok := v.Attachments[nodeID]; ok && b.Jobs.Detach > 0 {
+			return b.beginDetach(v, nodeID, a)
+		}
 		delete(v.Attachments, nodeID)
 		return b.saveVolume(v)
 	})
+}
+
+// beginDetach begins the job that detaches the volume, unless it has begun.
+func (b *Backend) beginDetach(v Volume, nodeID string, a Attachment) error {
+	if a.Until.IsZero() {
+		a.Until = due(b.Jobs.Detach)
+		v.Attachments[nodeID] = a
+		if err := b.saveVolume(v); err != nil {
+			return err
+		}
+	}
+	if b.Jobs.DetachLater {
+		return nil
+	}
+	return a.pending(v.ID, nodeID)
 }
 
 // ForgetAttachments empties the attachment table.

@@ -49,6 +49,9 @@ type Backend struct {
 	peer *Backend // the other site; nil for a backend that is alone
 
 	serving *os.File // what the other site sees of this process
+
+	// Jobs is the work that is done outside the calls. Default: none.
+	Jobs Jobs
 }
 
 // Open makes the layout below dir where it is missing and clears what a killed

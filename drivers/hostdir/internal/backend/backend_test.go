@@ -63,7 +63,7 @@ func TestCapacityOfAVolume(t *testing.T) {
 		"source larger than a limit": {spec: VolumeSpec{LimitBytes: 5}, source: 6, err: ErrOutOfRange},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := tt.spec.capacity(tt.source)
+			got, err := (&Backend{}).capacity(tt.spec, tt.source)
 			assert.ErrorIs(t, err, tt.err)
 			assert.Equal(t, tt.want, got)
 		})

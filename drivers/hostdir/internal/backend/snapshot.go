@@ -20,6 +20,9 @@ type Snapshot struct {
 	Created   time.Time `json:"created"`
 }
 
+// Ready reports whether a snapshot, or a group of them, that was created at that time can be used.
+func (b *Backend) Ready(created time.Time) bool { return b.Jobs.ready(created) }
+
 // SnapshotID is the id of the snapshot that is created under name.
 func SnapshotID(name string) string { return identify("snap-", name) }
 

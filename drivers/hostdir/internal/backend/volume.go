@@ -61,7 +61,7 @@ func (b *Backend) DataPath(v Volume) string {
 
 // CreateVolume makes the volume or returns the one that an earlier call with the
 // same specification made. Errors: ErrIncompatible, ErrNotFound (source),
-// ErrUnsuitable (source of the other kind), ErrOutOfRange.
+// ErrUnsuitable (source of the other kind), ErrOutOfRange, ErrPending.
 func (b *Backend) CreateVolume(spec VolumeSpec) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		v, err = b.volume(VolumeID(spec.Name))
@@ -95,7 +95,7 @@ func (b *Backend) createVolume(id string, spec VolumeSpec) (Volume, error) {
 	if err != nil {
 		return Volume{}, err
 	}
-	capacity, err := spec.capacity(sourceBytes)
+	capacity, err := b.capacity(spec, sourceBytes)
 	if err != nil {
 		return Volume{}, err
 	}
@@ -120,6 +120,9 @@ func (b *Backend) source(spec VolumeSpec) (from string, bytes int64, err error) 
 		s, err := b.snapshot(spec.Source.SnapshotID)
 		if err != nil {
 			return "", 0, err
+		}
+		if !b.Ready(s.Created) {
+			return "", 0, fmt.Errorf("copying snapshot %s %w", s.ID, ErrPending)
 		}
 		from, bytes, block = b.snapshotData(s), s.SizeBytes, s.Block
 	case spec.Source.VolumeID != "":
@@ -174,7 +177,7 @@ func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err 
 		if v.CapacityBytes >= required {
 			return nil
 		}
-		capacity, err := VolumeSpec{RequiredBytes: required, LimitBytes: limit, Block: v.Block}.capacity(0)
+		capacity, err := b.capacity(VolumeSpec{RequiredBytes: required, LimitBytes: limit, Block: v.Block}, 0)
 		if err != nil {
 			return err
 		}
@@ -243,7 +246,9 @@ func (b *Backend) volumes() ([]Volume, error) {
 
 func (b *Backend) volume(id string) (Volume, error) {
 	var v Volume
-	return v, b.load(volumesDir, id, &v)
+	err := b.load(volumesDir, id, &v)
+	maps.DeleteFunc(v.Attachments, func(_ string, a Attachment) bool { return a.detached() })
+	return v, err
 }
 
 func (b *Backend) saveVolume(v Volume) error {
@@ -261,7 +266,7 @@ func (s VolumeSpec) fits(v Volume) error {
 }
 
 // capacity settles the size of a volume that starts from a source of that size.
-func (s VolumeSpec) capacity(sourceBytes int64) (int64, error) {
+func (b *Backend) capacity(s VolumeSpec, sourceBytes int64) (int64, error) {
 	capacity := s.RequiredBytes
 	if capacity == 0 {
 		capacity = defaultVolumeBytes
@@ -270,6 +275,7 @@ func (s VolumeSpec) capacity(sourceBytes int64) (int64, error) {
 		}
 		capacity = max(capacity, sourceBytes)
 	}
+	capacity = b.Jobs.roundUp(capacity)
 	if s.Block {
 		capacity = (capacity + blockAlign - 1) / blockAlign * blockAlign
 	}

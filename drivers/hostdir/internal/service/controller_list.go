@@ -70,7 +70,7 @@ func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequ
 	}
 	list := &csi.ListSnapshotsResponse{NextToken: next}
 	for _, s := range listed {
-		list.Entries = append(list.Entries, &csi.ListSnapshotsResponse_Entry{Snapshot: describeSnapshot(s)})
+		list.Entries = append(list.Entries, &csi.ListSnapshotsResponse_Entry{Snapshot: describeSnapshot(c.store, s)})
 	}
 	return list, nil
 }

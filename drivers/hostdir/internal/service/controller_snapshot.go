@@ -24,7 +24,7 @@ func (c *controller) CreateSnapshot(_ context.Context, req *csi.CreateSnapshotRe
 	if err != nil {
 		return nil, answer(err)
 	}
-	return &csi.CreateSnapshotResponse{Snapshot: describeSnapshot(s)}, nil
+	return &csi.CreateSnapshotResponse{Snapshot: describeSnapshot(c.store, s)}, nil
 }
 
 // cutAnew gives the other snapshots of a snapshot's volume the content of now.
@@ -67,9 +67,9 @@ func (c *controller) DeleteSnapshot(_ context.Context, req *csi.DeleteSnapshotRe
 	return &csi.DeleteSnapshotResponse{}, nil
 }
 
-func describeSnapshot(s backend.Snapshot) *csi.Snapshot {
+func describeSnapshot(store *backend.Backend, s backend.Snapshot) *csi.Snapshot {
 	return &csi.Snapshot{
 		SnapshotId: s.ID, SourceVolumeId: s.VolumeID, GroupSnapshotId: s.GroupID, SizeBytes: s.SizeBytes,
-		CreationTime: timestamppb.New(s.Created), ReadyToUse: true,
+		CreationTime: timestamppb.New(s.Created), ReadyToUse: store.Ready(s.Created),
 	}
 }

@@ -30,6 +30,8 @@ func codeOf(err error) codes.Code {
 		return codes.AlreadyExists
 	case errors.Is(err, backend.ErrInUse):
 		return codes.FailedPrecondition
+	case errors.Is(err, backend.ErrPending):
+		return codes.Aborted
 	case errors.Is(err, backend.ErrOutOfRange):
 		return codes.OutOfRange
 	case errors.Is(err, backend.ErrUnsuitable):

@@ -44,7 +44,7 @@ func (g groups) CreateVolumeGroupSnapshot(_ context.Context, req *csi.CreateVolu
 	if err != nil {
 		return nil, answer(err)
 	}
-	return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(group)}, nil
+	return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(g.store, group)}, nil
 }
 
 func (g groups) DeleteVolumeGroupSnapshot(_ context.Context, req *csi.DeleteVolumeGroupSnapshotRequest) (*csi.DeleteVolumeGroupSnapshotResponse, error) {
@@ -75,7 +75,7 @@ func (g groups) GetVolumeGroupSnapshot(_ context.Context, req *csi.GetVolumeGrou
 	if err != nil {
 		return nil, answer(err)
 	}
-	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(group)}, nil
+	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(g.store, group)}, nil
 }
 
 // hasMembers refuses a list of snapshots that is not the group's.
@@ -86,10 +86,10 @@ func hasMembers(g backend.Group, ids []string) error {
 	return nil
 }
 
-func describeGroup(g backend.Group) *csi.VolumeGroupSnapshot {
-	m := &csi.VolumeGroupSnapshot{GroupSnapshotId: g.ID, CreationTime: timestamppb.New(g.Created), ReadyToUse: true}
+func describeGroup(store *backend.Backend, g backend.Group) *csi.VolumeGroupSnapshot {
+	m := &csi.VolumeGroupSnapshot{GroupSnapshotId: g.ID, CreationTime: timestamppb.New(g.Created), ReadyToUse: store.Ready(g.Created)}
 	for _, s := range g.Members {
-		m.Snapshots = append(m.Snapshots, describeSnapshot(s))
+		m.Snapshots = append(m.Snapshots, describeSnapshot(store, s))
 	}
 	return m
 }

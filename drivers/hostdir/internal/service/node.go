@@ -138,7 +138,7 @@ func (n *node) usable(id string, a access, publishContext map[string]string) (v 
 		return v, a.readerOnly(), nil
 	}
 	attachment, attached := v.Attachments[n.cfg.NodeID]
-	if !attached {
+	if !attached || !attachment.Attached() {
 		return v, false, precondition("volume %s is not attached to node %s", id, n.cfg.NodeID)
 	}
 	if publishContext[contextPath] == "" {

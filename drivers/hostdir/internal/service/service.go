@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
@@ -47,7 +48,11 @@ type Config struct {
 	Addons      bool
 	NodeAddress netip.Addr
 	Without     Without
-	Broken      broken.Set
+	// Jobs is the work that the backend does outside the calls. Default: none.
+	Jobs backend.Jobs
+	// StartDelay is how long the driver takes to serve.
+	StartDelay time.Duration
+	Broken     broken.Set
 }
 
 // Register opens the state and adds the services to the server, those of CSI-Addons to another one or the same.
@@ -56,6 +61,7 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	store.Jobs = cfg.Jobs
 	if cfg.Controller {
 		if err := store.Serve(); err != nil {
 			return err

@@ -1,0 +1,61 @@
+//go:build linux
+
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrPending is returned while a job of the backend works on the volume.
+var ErrPending = errors.New("is under way")
+
+// Jobs describes the work that the backend does outside the calls, as the storage of a cloud does. A job is on disk as
+// the time at which it ends, so that it goes on when programs are killed. With the zero value calls do all work.
+type Jobs struct {
+	// Attach and Detach are how long a volume takes to be attached and detached. Calls return ErrPending meanwhile.
+	Attach, Detach time.Duration
+	// DetachLater makes Detach return at once; the volume is detached when its job has ended.
+	DetachLater bool
+	// Snapshot is how long a snapshot, or a group of them, takes until it is ready.
+	Snapshot time.Duration
+	// RoundUp is the unit of sizes, in bytes. Default: none.
+	RoundUp int64
+}
+
+// roundUp returns the size of a volume for which so many bytes are needed.
+func (j Jobs) roundUp(bytes int64) int64 {
+	if j.RoundUp == 0 {
+		return bytes
+	}
+	return (bytes + j.RoundUp - 1) / j.RoundUp * j.RoundUp
+}
+
+// ready reports whether the job of something created at that time has ended.
+func (j Jobs) ready(created time.Time) bool { return !time.Now().Before(created.Add(j.Snapshot)) }
+
+// due is when a job that begins now ends; zero for one that takes no time.
+func due(takes time.Duration) time.Time {
+	if takes == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(takes).UTC()
+}
+
+// Attached reports whether the job that attaches the volume has ended.
+func (a Attachment) Attached() bool { return !time.Now().Before(a.From) }
+
+// detached reports whether the job that detaches it has ended.
+func (a Attachment) detached() bool { return !a.Until.IsZero() && !time.Now().Before(a.Until) }
+
+// pending returns ErrPending while a job works on the attachment.
+func (a Attachment) pending(id, nodeID string) error {
+	switch {
+	case !a.Until.IsZero():
+		return fmt.Errorf("detaching volume %s from node %s %w", id, nodeID, ErrPending)
+	case !a.Attached():
+		return fmt.Errorf("attaching volume %s to node %s %w", id, nodeID, ErrPending)
+	}
+	return nil
+}
