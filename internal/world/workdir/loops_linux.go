@@ -98,7 +98,10 @@ func filesBelow(dir string) map[file]bool {
 func detachLoop(device string, isOurs func(f file, backing string) bool) (freed bool, err error) {
 	f, err := os.Open(device)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-		return false, nil // of somebody else, who can use it
+		return false, nil // of another user
+	}
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) {
+		return false, nil // another process frees it at this moment
 	}
 	if err != nil {
 		return false, fmt.Errorf("detach loop device: %w", err)
