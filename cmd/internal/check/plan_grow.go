@@ -142,8 +142,8 @@ func (s *script) growTo(c claim, size string) {
 func (s *script) grown(c claim) { s.grownTo(c, s.facts.subject.grown()) }
 
 func (s *script) grownTo(c claim, size string) {
-	s.step(`wait: {pv: pvc/%s, that: "object.spec.capacity.storage == '%s'"}`, c.name, size)
-	s.step(`wait: {pvc: %s, that: "object.status.capacity.storage == '%s'"}`, c.name, size)
+	s.step(`wait: {pv: pvc/%s, that: "quantity(object.spec.capacity.storage) >= quantity('%s')"}`, c.name, size)
+	s.step(`wait: {pvc: %s, that: "quantity(object.status.capacity.storage) >= quantity('%s')"}`, c.name, size)
 }
 
 // snapshots: new volumes come with the content of others.

@@ -171,6 +171,7 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 			made[result.Names.Volume(e)] = answerOf(e)
 		}
 	}
+	f.subject.learnSize(result.Trace)
 	for _, k := range tried {
 		if answer, tried := made[k.claimName()]; !tried || answer != "" {
 			f.Refused[k] = answer

@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Subject is the driver that is checked.
@@ -25,8 +27,8 @@ type Subject struct {
 	// VolumeSnapshotClass. Default: none.
 	Parameters, SnapshotParameters map[string]string
 	MountOptions                   []string
-	// VolumeSize of the volumes, which a driver that rounds sizes up leaves as it is;
-	// they grow by as much again. Default: 16Mi.
+	// VolumeSize of the volumes; they grow by as much again. If the driver makes larger volumes than that, it
+	// is the size of those. Default: 16Mi.
 	VolumeSize resource.Quantity
 	// Handle is the volume that a driver is checked with that cannot make any;
 	// Attributes are the volume's. Default: a handle of csisim's own making, which
@@ -85,6 +87,21 @@ func (s Subject) size() string {
 		return "16Mi"
 	}
 	return s.VolumeSize.String()
+}
+
+// learnSize makes volumes as large as those that the driver has made, which may have rounded sizes up: a volume that has room
+// already does not grow, and a copy has to be as large as its origin.
+func (s *Subject) learnSize(events []*trace.Event) {
+	asked := resource.MustParse(s.size())
+	largest := asked.Value()
+	for _, e := range events {
+		if made, ok := e.Response.(*csi.CreateVolumeResponse); ok && e.Kind == trace.Call {
+			largest = max(largest, made.GetVolume().GetCapacityBytes())
+		}
+	}
+	if largest > asked.Value() {
+		s.VolumeSize = *resource.NewQuantity(largest, resource.BinarySI)
+	}
 }
 
 // grown is the size that volumes grow to.
