@@ -24,20 +24,38 @@ const lastLook = time.Second
 // await returns when the driver answers, or why it does not: at once when it
 // never will, else after the start timeout or the end of the caller's context.
 func (p *Program) await(caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
-	ctx, cancel := context.WithTimeout(caller, p.spec.StartTimeout)
+	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	go func() { // a call must not outlive the program that it waits for
-		select {
-		case <-process.Done():
-			cancel()
-		case <-ctx.Done():
-		}
+		p.passTimeout(ctx, process)
+		cancel()
 	}()
 	err := p.poll(ctx, caller, client, process)
 	if err != nil && caller.Err() != nil {
 		return context.Cause(caller)
 	}
 	return err
+}
+
+// startBound is how many times the start timeout a program may compute until it answers.
+const startBound = 6
+
+// passTimeout returns when the start timeout is over, the program has ended, or ctx. While the program works, or waits for a
+// processor or a disk, the timeout runs slower.
+func (p *Program) passTimeout(ctx context.Context, process *machine.Process) {
+	period := min(100*time.Millisecond, p.spec.StartTimeout/4)
+	meter := machine.NewMeter(process, p.spec.StartTimeout, startBound*p.spec.StartTimeout)
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for spent := time.Duration(0); spent < p.spec.StartTimeout; spent += meter.Spent(period) {
+		select {
+		case <-process.Done():
+			return
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
@@ -79,5 +97,5 @@ func (p *Program) giveUp(caller context.Context, client grpc.ClientConnInterface
 	if _, answer := p.ask(ctx, client); answer == nil {
 		return nil
 	}
-	return fmt.Errorf("%w (waited %v)", problem, p.spec.StartTimeout)
+	return &slowError{problem, p.spec.StartTimeout}
 }

@@ -2,9 +2,11 @@ package program
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // What can be wrong with a program that does not become a running driver. A
@@ -18,6 +20,21 @@ var (
 	ErrWrongDriver   = errors.New("another driver answers")
 	ErrNotReady      = errors.New("driver is not ready")
 )
+
+// ErrTooSlow is why a program could not be started that had not answered in time, besides what is wrong with it.
+var ErrTooSlow = errors.New("driver takes too long to start")
+
+// slowError is what was wrong with a program when its start timeout was over.
+type slowError struct {
+	problem error
+	timeout time.Duration
+}
+
+func (e *slowError) Error() string {
+	return fmt.Sprintf("%v (waited %v): startTimeout of its program, or --start-timeout of csisim check, gives it longer", e.problem, e.timeout)
+}
+
+func (e *slowError) Unwrap() []error { return []error{e.problem, ErrTooSlow} }
 
 // StartError is why a driver could not be started; whoever reports it says of which
 // driver. It wraps one of the errors above and shows the end of the program's log.

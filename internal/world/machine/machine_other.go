@@ -121,6 +121,11 @@ func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 // Quiet is what every program is taken for: none can be seen at work.
 func (p *Process) Quiet() bool { return true }
 
+// Working is what no program is taken for.
+func (p *Process) Working() bool { return false }
+
+func (p *Process) processorTime() time.Duration { return 0 }
+
 // keepBase has nothing to keep: there are no namespaces.
 func (p *Process) keepBase() error { return nil }
 

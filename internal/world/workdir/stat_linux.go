@@ -12,6 +12,7 @@ type Stat struct {
 	State   byte // such as 'Z' for one that has ended and was not waited for
 	Parent  int
 	Started uint64 // in clock ticks since boot
+	Used    uint64 // processor time in clock ticks, with that of children that have ended
 }
 
 // StatOf reads it; an error if the process is gone.
@@ -33,6 +34,13 @@ func StatOf(pid int) (s Stat, err error) {
 	}
 	if s.Started, err = strconv.ParseUint(string(fields[19]), 10, 64); err != nil {
 		return s, fmt.Errorf("read %s: %w", name, err)
+	}
+	for _, field := range fields[11:15] {
+		ticks, err := strconv.ParseUint(string(field), 10, 64)
+		if err != nil {
+			return s, fmt.Errorf("read %s: %w", name, err)
+		}
+		s.Used += ticks
 	}
 	return s, nil
 }
