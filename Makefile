@@ -51,8 +51,9 @@ lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 
-nightly: race-sim explore ## sim under the race detector, a search, and the scenario library under SEEDS=200 seeds each: minutes
+nightly: race-sim explore ## sim under the race detector, a search, the library under SEEDS=200 seeds each, all of check with slow drivers: an hour
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
+	$(GO) test ./cmd/internal/check -run TestASoundDriverMayWorkOutsideTheCalls -timeout 2h -all-trials
 
 explore: build ## 30 s of search over scenarios/explore, from seed 1
 	@out=$$(mktemp -d) && $(BIN)/csisim explore scenarios/explore --seed 1 --time 30s --out $$out && rm -r $$out

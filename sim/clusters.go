@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -22,12 +24,17 @@ type run struct {
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory
 	loops    *workdir.Loops // nil if all is in memory
+
+	unfinished *unfinished.Work
+	overdue    []string // the calls for which patience ran out
 }
 
 func newRun(o Options) *run {
 	r := &run{gate: &gate{}}
+	r.unfinished = unfinished.New(o.waitForDriver(), o.Experience, func() time.Duration { return r.kernel.Elapsed() })
 	options := kernel.Options{
 		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder, Stacks: o.Stacks, OnOverdue: r.recordOverdue,
+		Hold: r.unfinished.Hold,
 	}
 	if !o.NoChoices {
 		options.OnChoice = r.recordChoice
@@ -161,6 +168,7 @@ func (r *run) recordWaits(changed []kernel.Wait) {
 }
 
 func (r *run) recordOverdue(label string) {
+	r.overdue = append(r.overdue, label)
 	r.kernel.Happened("patience ran out: " + label)
 	r.trace.Add(trace.Entry{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }

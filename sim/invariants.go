@@ -18,6 +18,7 @@ import (
 func (c *Simulation) startInvariants() {
 	c.invariants = calls.New()
 	c.invariants.OnBreach, c.invariants.InUse, c.invariants.MustAttach = c.Wire.Report, c.isInUse, c.mustAttach
+	c.invariants.MayWork = c.Wire.MayWork
 	seen := map[string]bool{}
 	c.invariants.OnDisorder = func(call *trace.Event, v verdict.Verdict) {
 		if seen[v.Text] {

@@ -18,6 +18,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/address"
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -66,6 +67,13 @@ type Options struct {
 	// Patience is how long, in wall time, virtual time stands still for a driver
 	// that has not answered. Default: 2 s.
 	Patience time.Duration
+	// WaitForDriver is how long, in wall time, virtual time waits for work that a driver outside
+	// this process has announced and not finished: it moves no faster than the real clock
+	// meanwhile. Default: 30 s; below 0: not at all.
+	WaitForDriver time.Duration
+	// Experience is shared by runs of the same drivers, so that none waits long again for work that
+	// is never finished. Default: each run makes its own.
+	Experience *unfinished.Experience
 	// WorkDir is where the run's own directory is made; only clusters with drivers
 	// outside this process need one. Default: os.TempDir().
 	WorkDir string
@@ -296,6 +304,11 @@ type Servers struct {
 	// Node makes those of the plugin of a node, whenever the plugin starts. What it
 	// mounts, it mounts on the node's machine: the kubelet looks for it there.
 	Node func(node string, on machine.Machine) []machine.Service
+}
+
+// waitForDriver is WaitForDriver with its default.
+func (o Options) waitForDriver() time.Duration {
+	return max(0, cmp.Or(o.WaitForDriver, unfinished.Default))
 }
 
 func (o Options) withDefaults() Options {

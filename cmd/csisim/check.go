@@ -27,6 +27,7 @@ type checkFlags struct {
 	strategy          string
 	seed              uint64
 	patience          time.Duration
+	waitForDriver     time.Duration
 	isolation         string
 	workDir           string
 	hostPaths         []string
@@ -92,7 +93,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addTo(flags)
-	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time after which no further scenario begins; those that are left are not tried, exit code 3")
+	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time, without waits for the driver, after which no further scenario begins; those left are not tried, exit code 3")
 	flags.Var(&f.deep, "deep", "then search the runs of some scenarios as csisim explore does, with other orders and up to three faults at once: `DURATION` that they share, or a number of runs for each (default not)")
 	// A scenario waits for programs half of its time.
 	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket, and as soon as volumes of one scenario are seen in another")
@@ -110,7 +111,8 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
 	flags.StringVar(&f.strategy, "strategy", "calm", "how ties are decided: `NAME` is calm or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
-	flags.DurationVar(&f.patience, "patience", 2*time.Second, "wall time that virtual time waits for a driver's answer")
+	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
+	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory, with --deep memory if they fit)")
 	hostPathFlag(command, &f.hostPaths)
@@ -139,5 +141,5 @@ func (f *checkFlags) check() error {
 	case f.parallel < 1:
 		return usage("--parallel %d: it must be at least 1", f.parallel)
 	}
-	return runFlags{isolation: f.isolation, patience: f.patience, hostPaths: f.hostPaths}.check()
+	return runFlags{isolation: f.isolation, patience: f.patience, waitForDriver: f.waitForDriver, hostPaths: f.hostPaths}.check()
 }

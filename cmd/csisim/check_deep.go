@@ -56,7 +56,7 @@ func (*depth) Type() string { return "depth" }
 
 // search searches the runs of trials, which share the time that there is for it, and enters them in the card.
 func (c *checking) search(ctx context.Context, trials []*check.Trial, card *check.Card, isolation sim.Isolation) error {
-	run := scenario.RunOptions{Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: isolation, HostPaths: c.flags.hostPaths, Strict: c.flags.strict}
+	run := scenario.RunOptions{Patience: c.flags.patience, WaitForDriver: waitOf(c.flags.waitForDriver), Experience: &c.experience, WorkDir: c.flags.workDir, Isolation: isolation, HostPaths: c.flags.hostPaths, Strict: c.flags.strict}
 	searched := 0
 	for _, t := range trials {
 		if t.Runs() {
@@ -144,7 +144,7 @@ func (c *checking) keepFinding(s *explore.Search, t *check.Trial, f *explore.Fin
 
 // forReplay is the flags that a run of a kept scenario depends on.
 func (f *checkFlags) forReplay() []string {
-	return runFlags{patience: f.patience, isolation: f.isolation, hostPaths: f.hostPaths, strict: f.strict}.forReplay()
+	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, hostPaths: f.hostPaths, strict: f.strict}.forReplay()
 }
 
 // inWords are choices as people read them.

@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -25,7 +26,9 @@ type checking struct {
 	flags    checkFlags
 	terminal report.Terminal
 	progress *progress
-	replay   func(*check.Trial) string
+	// experience is that of all trials with the driver.
+	experience unfinished.Experience
+	replay     func(*check.Trial) string
 	// described is the profile that --save writes.
 	described *profile.Profile
 	// release takes away what was made for reports that are not written.
@@ -90,7 +93,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	if err == nil {
 		err = c.search(ctx, deep, card, options.Isolation)
 	}
-	card.Took = time.Since(began)
+	card.Took, card.Waits = time.Since(began), c.experience.Waits()
 	c.progress.erase()
 	if timeline != nil {
 		err = errors.Join(err, timeline.Close())
@@ -132,7 +135,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 	return check.RunOptions{
 		Budget: c.flags.budget, Parallel: parallel, Strategy: strategyMaker(c.flags.strategy, c.flags.seed),
-		Names: c.flags.names, Patience: c.flags.patience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths, Strict: c.flags.strict,
+		Names: c.flags.names, Patience: c.flags.patience, WaitForDriver: waitOf(c.flags.waitForDriver), Experience: &c.experience, WorkDir: c.flags.workDir, Isolation: sim.Isolation(c.flags.isolation), HostPaths: c.flags.hostPaths, Strict: c.flags.strict,
 	}
 }
 

@@ -41,7 +41,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.accessModes, "access-mode", nil, "only volumes of this `MODE`, such as ReadWriteOnce or RWO; may be repeated (default all that the driver makes, or the profile's)")
 	flags.BoolVar(&f.noBlock, "no-block", false, "no raw block volumes")
 	flags.StringVar(&f.fsType, "fs-type", "", "`TYPE` of file systems, such as ext4 (default the driver's choice)")
-	flags.StringVar(&f.size, "volume-size", "", "`SIZE` of volumes, or what the driver rounds it up to (default 16Mi)")
+	flags.StringVar(&f.size, "volume-size", "", "`SIZE` of volumes, rounded up as the driver does (default 16Mi)")
 	flags.StringVar(&f.secrets, "secrets", "", "YAML `FILE` with the Secret of all calls, KEY: VALUE, or with one for each, CreateVolumeSecret: {KEY: VALUE}, as csi-sanity has it")
 	flags.StringVar(&f.handle, "handle", "", "`ID` of the volume to check a driver with that makes none")
 	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume, and of inline volumes; may be repeated")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/comparison"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -169,7 +170,7 @@ func (c *comparing) runReal(ctx context.Context) error {
 	return c.flags.onTarget(ctx, c.env, c.flags.keep, c.flags.workDir, all, func(target *promotion.Target) error {
 		for n := 1; n <= c.flags.times; n++ {
 			fmt.Fprintf(c.env.stdout, "\nReal run %d of %d:\n", n, c.flags.times)
-			s := newSession(c.env, runFlags{trace: c.real(n), workDir: c.flags.workDir, strategy: "calm", patience: usualPatience, isolation: string(sim.Auto), parallel: 1, onFlags: c.flags.onFlags}, all)
+			s := newSession(c.env, runFlags{trace: c.real(n), workDir: c.flags.workDir, strategy: "calm", patience: usualPatience, waitForDriver: unfinished.Default, isolation: string(sim.Auto), parallel: 1, onFlags: c.flags.onFlags}, all)
 			s.world = worldOf(target)
 			s.runAll(ctx, all)
 			var unusable *failure

@@ -42,13 +42,15 @@ type exploreFlags struct {
 
 // programFlags say how runs with driver programs are made.
 type programFlags struct {
-	isolation string
-	workDir   string
+	isolation     string
+	workDir       string
+	waitForDriver time.Duration
 }
 
 func (f *programFlags) addTo(command *cobra.Command) {
 	isolationFlag(command.Flags(), &f.isolation)
 	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default memory if they fit, else the system's temporary directory)")
+	waitFlag(command, &f.waitForDriver)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
@@ -154,7 +156,7 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 	if f.time == 0 && f.runs == 0 {
 		f.time = usualTime
 	}
-	if err := checkIsolation(f.isolation); err != nil {
+	if err := (runFlags{isolation: f.isolation, patience: usualPatience, waitForDriver: f.waitForDriver}).check(); err != nil {
 		return err
 	}
 	return f.readShard()

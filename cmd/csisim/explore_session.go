@@ -35,7 +35,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	}
 	found, err := explore.Of(ctx, s.File, text, explore.Options{
 		Strategy: x.flags.strategy, Seed: x.flags.seed, Runs: x.flags.runs, Time: x.flags.time, Deviations: x.flags.deviations,
-		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Run: scenario.RunOptions{Isolation: sim.Isolation(x.flags.isolation), WorkDir: x.flags.workDir}, Jobs: x.flags.jobsOf(s), Processes: true, Progress: func(at *explore.Search) { x.show(s.Name, at) },
+		Shard: x.flags.index, Shards: x.flags.shards, Corpus: x.flags.corpus, Space: x.flags.space(), Run: scenario.RunOptions{Isolation: sim.Isolation(x.flags.isolation), WorkDir: x.flags.workDir, WaitForDriver: waitOf(x.flags.waitForDriver)}, Jobs: x.flags.jobsOf(s), Processes: true, Progress: func(at *explore.Search) { x.show(s.Name, at) },
 	})
 	x.progress.erase()
 	switch {

@@ -64,7 +64,7 @@ func (x *exploring) writePage(ctx context.Context, out io.Writer, finding, blame
 	defer nowhere.Close()
 	quiet := x.env
 	quiet.stdout = nowhere
-	if err := replay(ctx, quiet, runFlags{isolation: x.flags.isolation, workDir: x.flags.workDir, patience: usualPatience, parallel: 1, report: page, blame: blame}, finding); codeOf(err) > exitFailed {
+	if err := replay(ctx, quiet, runFlags{isolation: x.flags.isolation, workDir: x.flags.workDir, patience: usualPatience, waitForDriver: x.flags.waitForDriver, parallel: 1, report: page, blame: blame}, finding); codeOf(err) > exitFailed {
 		return fmt.Errorf("write the report of %s: %w", finding, err)
 	}
 	_, err = fmt.Fprintf(out, "  report: %s\n", page)

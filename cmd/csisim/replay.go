@@ -48,6 +48,7 @@ instead, and exits with code 2.`,
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the run (default the system's temporary directory)")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
+	waitFlag(command, &f.waitForDriver)
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))

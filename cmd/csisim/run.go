@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
@@ -21,6 +22,7 @@ type runFlags struct {
 	junit, json      string
 	until            string
 	patience         time.Duration
+	waitForDriver    time.Duration
 	isolation        string
 	workDir          string
 	hostPaths        []string
@@ -77,6 +79,7 @@ failure names makes the same run again.`,
 	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; the output keeps their order. Scenarios with a driver on a socket run one at a time, with --on those that touch nodes")
 	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
+	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
@@ -104,12 +107,29 @@ func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 	}
 }
 
+// waitFlag adds the flag for how long virtual time waits for a driver that works outside the calls.
+func waitFlag(command *cobra.Command, wait *time.Duration) {
+	command.Flags().DurationVar(wait, "wait-for-driver", unfinished.Default, "wall time that virtual time waits for unfinished work of a driver; 0 for none")
+	complete(command, "wait-for-driver", cobra.NoFileCompletions)
+}
+
+// waitOf is the value of the flag as options have it, where 0 is the default.
+func waitOf(flag time.Duration) time.Duration {
+	if flag == 0 {
+		return -1
+	}
+	return flag
+}
+
 func (f runFlags) check() error {
 	if err := checkIsolation(f.isolation); err != nil {
 		return err
 	}
 	if f.patience <= 0 {
 		return usage("--patience %v: it must be more than 0", f.patience)
+	}
+	if f.waitForDriver < 0 {
+		return usage("--wait-for-driver %v: it must not be negative", f.waitForDriver)
 	}
 	return checkHostPaths(f.hostPaths)
 }

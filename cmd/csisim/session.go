@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -16,18 +17,19 @@ import (
 
 // session runs scenarios and reports on them in their order.
 type session struct {
-	env      environment
-	flags    runFlags
-	terminal report.Terminal
-	printer  *report.Printer
-	traces   map[string]string // by scenario file
-	pages    map[string]string // the same of reports
-	runs     []report.Run
-	apart    bool // what keeps the nodes apart has been printed
-	planned  int
-	code     int
-	left     error     // programs that could not be ended
-	replayed *replayed // the finding whose run is made again; nil for none
+	env        environment
+	flags      runFlags
+	terminal   report.Terminal
+	printer    *report.Printer
+	traces     map[string]string // by scenario file
+	pages      map[string]string // the same of reports
+	runs       []report.Run
+	apart      bool // what keeps the nodes apart has been printed
+	planned    int
+	code       int
+	left       error                  // programs that could not be ended
+	replayed   *replayed              // the finding whose run is made again; nil for none
+	experience *unfinished.Experience // with the drivers of the scenarios
 	// world is the cluster of a scenario; nil for a simulation.
 	world func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error)
 	// turn waits until a scenario may run on the cluster, and done lets others; nil for simulations, which share nothing.
@@ -40,7 +42,7 @@ func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *se
 	options.Live = terminal.Live && f.verbose == 0 // the timeline shows the progress
 	return &session{
 		env: env, flags: f, terminal: terminal, printer: report.NewPrinter(env.stdout, options),
-		traces: traceFiles(f.trace, ".jsonl", scenarios), pages: traceFiles(f.report, ".html", scenarios), planned: len(scenarios),
+		traces: traceFiles(f.trace, ".jsonl", scenarios), pages: traceFiles(f.report, ".html", scenarios), planned: len(scenarios), experience: &unfinished.Experience{},
 	}
 }
 
@@ -107,7 +109,7 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 func (s *session) options(outputs *outputs) scenario.RunOptions {
 	return scenario.RunOptions{
 		Strategy: strategyMaker(s.flags.strategy, s.flags.seed), Seed: s.flags.seed,
-		Patience: s.flags.patience, Until: s.flags.until,
+		Patience: s.flags.patience, WaitForDriver: waitOf(s.flags.waitForDriver), Experience: s.experience, Until: s.flags.until,
 		Sinks: outputs.sinks, CheckDeterminism: s.flags.checkDeterminism,
 		WorkDir: s.flags.workDir, Isolation: sim.Isolation(s.flags.isolation), HostPaths: s.flags.hostPaths, Strict: s.flags.strict, SystemCalls: s.flags.systemCalls,
 	}
@@ -153,6 +155,9 @@ func (f runFlags) forReplay() []string {
 	}
 	if f.patience != usualPatience {
 		flags = append(flags, "--patience", f.patience.String())
+	}
+	if f.waitForDriver != unfinished.Default {
+		flags = append(flags, "--wait-for-driver", f.waitForDriver.String())
 	}
 	if f.isolation != string(sim.Auto) {
 		flags = append(flags, "--isolation", f.isolation)

@@ -3,6 +3,8 @@ package check
 import (
 	"slices"
 	"time"
+
+	"github.com/csisim/csisim/internal/driver/unfinished"
 )
 
 // Card is the report on one driver.
@@ -11,6 +13,8 @@ type Card struct {
 	Outcomes []Outcome
 	// Took is the wall time of all trials together.
 	Took time.Duration
+	// Waits are the waits of all runs for work of the driver, in wall time.
+	Waits []unfinished.Wait
 	// Shared says that trials which ran at once disturbed each other. Default: they did not.
 	Shared *Shared
 	// Known is what the driver is known for. Default: nothing.

@@ -36,6 +36,9 @@ func mocked(o mock.Options) check.Subject {
 // planned are the trials of a driver, and what it says of itself.
 func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, []*check.Trial) {
 	t.Helper()
+	if o.WaitForDriver == 0 {
+		o.WaitForDriver = shortWait
+	}
 	facts, err := check.Ask(context.Background(), s, o)
 	require.NoError(t, err)
 	trials, err := check.Plan(facts)
@@ -43,9 +46,15 @@ func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, [
 	return facts, trials
 }
 
+// shortWait is how long tests wait for drivers with defects, which never finish.
+const shortWait = 2 * time.Second
+
 // checked runs the trials whose names are given, all without a name.
 func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string) *check.Card {
 	t.Helper()
+	if o.WaitForDriver == 0 {
+		o.WaitForDriver = shortWait
+	}
 	facts, trials := planned(t, s, o)
 	chosen := trials
 	if len(names) > 0 {

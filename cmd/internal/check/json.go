@@ -15,6 +15,7 @@ type jsonCard struct {
 	Calls        int                 `json:"calls"`
 	ClusterTime  float64             `json:"clusterSeconds"`
 	Took         float64             `json:"seconds"`
+	Waited       map[string]float64  `json:"waitedSeconds,omitempty"` // by kind of work
 	Findings     []jsonFinding       `json:"findings"`
 	Notes        []jsonNote          `json:"notes,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
@@ -76,6 +77,12 @@ func (c *Card) JSON(w io.Writer) error {
 		Capabilities: map[string][]string{"plugin": f.Plugin, "controller": f.Controller, "group": f.Group, "node": f.Node},
 		Passed:       t.Passed, Failed: t.Failed, NotTried: t.NotTried, Calls: t.Calls,
 		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Findings: []jsonFinding{}, Trials: []jsonTrial{},
+	}
+	for _, w := range c.Waits {
+		if card.Waited == nil {
+			card.Waited = map[string]float64{}
+		}
+		card.Waited[w.For] = w.Took.Seconds()
 	}
 	found := c.Findings()
 	for _, f := range found {

@@ -72,6 +72,7 @@ const (
 	Machine   Cause = "machine"
 	Budget    Cause = "budget"
 	Interrupt Cause = "interrupt"
+	Slow      Cause = "slow"
 )
 
 // Runs says that the trial can be run.

@@ -2,11 +2,14 @@ package check
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/program"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -15,7 +18,8 @@ import (
 // RunOptions say how trials are run. The zero value runs them one after the other,
 // calmly and to the end.
 type RunOptions struct {
-	// Budget is the wall time after which no further trial begins. Default: none.
+	// Budget is the wall time after which no further trial begins, without that for which trials
+	// waited for the driver as Experience has it. Default: none.
 	Budget time.Duration
 	// Parallel is how many trials run at once. Default: 1.
 	Parallel int
@@ -24,10 +28,12 @@ type RunOptions struct {
 	// Names is what the names of volumes differ by; trials differ in any case if it is given.
 	// Default: all trials make the same names.
 	Names string
-	// Patience, WorkDir and Isolation are those of scenario.RunOptions.
-	Patience  time.Duration
-	WorkDir   string
-	Isolation sim.Isolation
+	// Patience, WaitForDriver, Experience, WorkDir and Isolation are those of scenario.RunOptions.
+	Patience      time.Duration
+	WaitForDriver time.Duration
+	Experience    *unfinished.Experience
+	WorkDir       string
+	Isolation     sim.Isolation
 	// HostPaths and Strict are those of scenario.RunOptions.
 	HostPaths []string
 	Strict    bool
@@ -81,7 +87,7 @@ func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	return scenario.RunOptions{
-		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, Sinks: o.Sinks, KeepStates: o.KeepStates, DriverLogs: o.Logs,
+		Strategy: o.Strategy, Names: o.Names, Patience: o.Patience, WaitForDriver: o.WaitForDriver, Experience: o.Experience, WorkDir: o.WorkDir, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, Sinks: o.Sinks, KeepStates: o.KeepStates, DriverLogs: o.Logs,
 	}
 }
 
@@ -89,6 +95,7 @@ func (o RunOptions) scenarioOptions() scenario.RunOptions {
 const (
 	noTime      = "did not fit into the budget"
 	interrupted = "interrupted"
+	tooSlow     = "the driver did not start in time in another scenario: --start-timeout"
 )
 
 // Run runs the trials side by side until one sees what another one has made: from then on one
@@ -130,7 +137,9 @@ func (r *running) work(ctx context.Context, parallel int) {
 					r.end(i, Outcome{Trial: t})
 				case ctx.Err() != nil:
 					r.end(i, Outcome{Trial: t.without(Interrupt, interrupted)})
-				case r.options.Budget > 0 && time.Since(r.began) > r.options.Budget:
+				case r.isTooSlow():
+					r.end(i, Outcome{Trial: t.without(Slow, tooSlow)})
+				case r.options.Budget > 0 && r.spent() > r.options.Budget:
 					r.end(i, Outcome{Trial: t.without(Budget, noTime)})
 				default:
 					r.end(i, r.try(ctx, t))
@@ -139,6 +148,22 @@ func (r *running) work(ctx context.Context, parallel int) {
 		})
 	}
 	workers.Wait()
+}
+
+func (r *running) isTooSlow() bool {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.slow
+}
+
+// spent is the wall time that counts against the budget: all but that for which trials waited for
+// the driver.
+func (r *running) spent() time.Duration {
+	spent := time.Since(r.began)
+	if r.options.Experience != nil {
+		spent -= unfinished.Total(r.options.Experience.Waits()) / time.Duration(max(1, r.options.Parallel))
+	}
+	return spent
 }
 
 // repeatDisturbed lets trials that have failed beside others wait once more.
@@ -178,6 +203,7 @@ type running struct {
 	waiting  []int // those that have not begun
 	meeting  meeting
 	shared   *Shared // nil as long as no trial sees what another one has made
+	slow     bool    // the driver did not start in time in a trial: no further one is begun
 	ended    int
 	failed   int
 	names    []string // of the trials that run
@@ -212,6 +238,7 @@ func (r *running) end(i int, o Outcome) {
 	if o.Failed() {
 		r.failed++
 	}
+	r.slow = r.slow || errors.Is(o.Err, program.ErrTooSlow)
 	if o.Result != nil && r.shared == nil {
 		r.shared = r.meeting.enter(o.Name(), o.Result)
 	}

@@ -27,8 +27,8 @@ type Subject struct {
 	// VolumeSnapshotClass. Default: none.
 	Parameters, SnapshotParameters map[string]string
 	MountOptions                   []string
-	// VolumeSize of the volumes; they grow by as much again. If the driver makes larger volumes than that, it
-	// is the size of those. Default: 16Mi.
+	// VolumeSize of the volumes; they grow by as much again. If the driver makes larger volumes
+	// than that, it is the size of those. Default: 16Mi.
 	VolumeSize resource.Quantity
 	// Handle is the volume that a driver is checked with that cannot make any;
 	// Attributes are the volume's. Default: a handle of csisim's own making, which
@@ -89,8 +89,8 @@ func (s Subject) size() string {
 	return s.VolumeSize.String()
 }
 
-// learnSize makes volumes as large as those that the driver has made, which may have rounded sizes up: a volume that has room
-// already does not grow, and a copy has to be as large as its origin.
+// learnSize makes volumes as large as those that the driver has made, which may have rounded sizes
+// up: a volume that has room already does not grow, and a copy has to be as large as its origin.
 func (s *Subject) learnSize(events []*trace.Event) {
 	asked := resource.MustParse(s.size())
 	largest := asked.Value()

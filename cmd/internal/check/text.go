@@ -40,6 +40,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p.notOffered(c)
 	p.reasons("Not tried", c.NotTried())
 	p.usage(c)
+	p.waits(c)
 	p.written(c)
 	p.total(c)
 	_, err := io.WriteString(w, trace.Escaped(excerpt.Words(p.String())))
@@ -190,7 +191,7 @@ func (p *page) findings(c *Card, found []Finding) {
 
 func (p *page) finding(c *Card, f Finding) {
 	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
-	for _, line := range []string{f.detail(), f.choices(), p.storyOf(f), f.chance(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), c.shownBy(f)} {
+	for _, line := range []string{f.detail(), f.choices(), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), c.shownBy(f)} {
 		if line != "" {
 			fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(line, "\n", "\n    "))
 		}
@@ -280,7 +281,7 @@ func (p *page) inFull(c *Card, f Finding) {
 		{"found", verdict}, {"story", p.storyOf(f)}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)},
 		{"expected", f.Failure.Expected}, {"got", short(f.got())}, {"hint", f.Failure.Hint}, {"lost", strings.Join(lost(f.Shown[0]), "\n")},
 		{"with", f.choices()},
-		{"chance", f.chance()}, {"replay", c.replayOf(f)}, {"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
+		{"chance", f.chance()}, {"patience", f.overdue()}, {"replay", c.replayOf(f)}, {"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 	} {
 		if row[1] != "" {
 			fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))

@@ -29,6 +29,7 @@ type task struct {
 	WorkDir   string
 	Isolation sim.Isolation
 	Patience  time.Duration
+	Wait      time.Duration // RunOptions.WaitForDriver
 	HostPaths []string
 	Strict    bool
 	Search    []byte // for explore.NewMaker
@@ -36,7 +37,7 @@ type task struct {
 
 func (t *task) options() Options {
 	return Options{Space: t.Space, Run: scenario.RunOptions{
-		WorkDir: t.WorkDir, Isolation: t.Isolation, Patience: t.Patience, HostPaths: t.HostPaths, Strict: t.Strict,
+		WorkDir: t.WorkDir, Isolation: t.Isolation, Patience: t.Patience, WaitForDriver: t.Wait, HostPaths: t.HostPaths, Strict: t.Strict,
 	}}
 }
 
@@ -66,7 +67,7 @@ func (s *Search) elsewhere(p processes) func(search []byte) (explore.Elsewhere, 
 		o := s.options
 		process, file := p.next()
 		w := &way{process: process, file: file, notice: s.notice, write: gob.NewEncoder(file), read: gob.NewDecoder(file)}
-		return w, w.send(task{s.file, s.text, o.Space, o.Run.WorkDir, o.Run.Isolation, o.Run.Patience, o.Run.HostPaths, o.Run.Strict, search})
+		return w, w.send(task{s.file, s.text, o.Space, o.Run.WorkDir, o.Run.Isolation, o.Run.Patience, o.Run.WaitForDriver, o.Run.HostPaths, o.Run.Strict, search})
 	}
 }
 

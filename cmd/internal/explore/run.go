@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/sim"
@@ -28,6 +29,9 @@ func newSubject(file string, text []byte, o Options) (*subject, error) {
 	s, err := scenario.Parse(file, text)
 	options := o.Run
 	options.FaultSpace, options.NoChoices = o.Space, true
+	if options.Experience == nil {
+		options.Experience = &unfinished.Experience{}
+	}
 	return &subject{scenario: s, options: options}, err
 }
 

@@ -26,8 +26,10 @@ type Options struct {
 	Space fault.Space
 	// Run is how each run is made, but for its strategy and its faults.
 	Run scenario.RunOptions
-	// Processes has runs with driver programs made by further processes of this program, one on each processor, in which MakesRuns is
-	// true and Serve is called. Of Run they are given WorkDir, Isolation, Patience, HostPaths and Strict. Default: all are made in this one.
+	// Processes has runs with driver programs made by further processes of this program, one on
+	// each processor, in which MakesRuns is true and Serve is called. Of Run they are given
+	// WorkDir, Isolation, Patience, WaitForDriver, HostPaths and Strict. Default: all are made in
+	// this one.
 	Processes bool
 	// Corpus is a directory that says how far the search has come before, and that keeps how far it comes now. Default: none.
 	Corpus string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -11,7 +12,7 @@ import (
 // totals are the sums over all runs.
 type totals struct {
 	passed, failed, impossible, calls int
-	virtual                           time.Duration
+	virtual, waited                   time.Duration
 }
 
 func (t *totals) add(run Run) {
@@ -26,6 +27,7 @@ func (t *totals) add(run Run) {
 	if run.Result != nil {
 		t.calls += run.Result.Calls
 		t.virtual += run.Result.VirtualTime
+		t.waited += unfinished.Total(run.Result.Waits)
 	}
 }
 
@@ -39,5 +41,9 @@ func (t *totals) line(planned int, wall time.Duration) string {
 	if left := planned - ended; left > 0 {
 		text += fmt.Sprintf(", %d not run", left)
 	}
-	return text + fmt.Sprintf(" · %s · %s of cluster time in %s", plural.Of(t.calls, "driver call"), trace.Span(t.virtual), trace.Span(wall))
+	text += fmt.Sprintf(" · %s · %s of cluster time in %s", plural.Of(t.calls, "driver call"), trace.Span(t.virtual), trace.Span(wall))
+	if t.waited > 0 {
+		text += fmt.Sprintf(", %s of which it waited for the driver", trace.Span(t.waited))
+	}
+	return text
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -88,6 +89,7 @@ func (p *Printer) Finished(run Run) {
 		return
 	}
 	p.notes(run.Result.Notes)
+	p.waits(run.Result)
 	for _, failure := range run.Result.Failures {
 		p.print(p.failure(run, failure))
 		p.annotate(failure.File, failure.Line, scenarioName(run), gist(failure))
@@ -104,6 +106,16 @@ func (p *Printer) notes(notes []string) {
 	}
 	if more := len(notes) - longestNotes; more > 0 {
 		p.print(p.paint(dim, fmt.Sprintf("    … and %d more: the step ledger shows all", more)) + "\n")
+	}
+}
+
+// waits says how much of the time was the driver's, and where the run went on without its answer.
+func (p *Printer) waits(r *scenario.Result) {
+	if waited := unfinished.InWords(r.Waits); waited != "" {
+		p.print(p.paint(dim, "    "+waited) + "\n")
+	}
+	if overdue := scenario.OverdueInWords(r.Overdue); overdue != "" && r.Exit != scenario.Passed {
+		p.print(p.paint(dim, "    "+overdue) + "\n")
 	}
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/csisim/csisim/internal/input/calls"
@@ -43,6 +44,11 @@ type Result struct {
 	Notes []string
 	// Written is what programs have written outside the run, or would have: it was thrown away.
 	Written []string
+	// Waits are the waits of the run for work of drivers, in wall time.
+	Waits []sim.Wait
+	// Overdue are the calls to drivers for which the patience ran out: the run went on without
+	// their answers.
+	Overdue []string
 	// Usage is what the programs of drivers took and left.
 	Usage []sim.Usage
 	// Listed are the volumes and snapshots that drivers had at the beginning and at the end,
@@ -59,6 +65,18 @@ type Result struct {
 	Parted error
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
+}
+
+// OverdueInWords names the calls for which the patience ran out; empty if it never did.
+func OverdueInWords(overdue []string) string {
+	if len(overdue) == 0 {
+		return ""
+	}
+	text := "the patience ran out for " + overdue[0]
+	if more := len(overdue) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ": the run went on without the answer, which this may depend on; --patience gives the driver longer"
 }
 
 // State is how far a step has come.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -23,6 +24,9 @@ type RunOptions struct {
 	FaultSpace fault.Space
 	// Patience is how long, in wall time, virtual time stands still for a driver call. Default: 2 s.
 	Patience time.Duration
+	// WaitForDriver and Experience are those of sim.Options.
+	WaitForDriver time.Duration
+	Experience    *unfinished.Experience
 	// Longer is how much longer than the scenario says its waits wait. Default: not at all.
 	Longer time.Duration
 	// Until is the name or number of the step after which the run ends. Default: the end.
@@ -141,6 +145,7 @@ func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Re
 	r := newRunner(s, clusters[0].Trace(), o, result, worlds...)
 	r.interrupted = func() error { return context.Cause(ctx) }
 	r.run()
+	result.Waits, result.Overdue = clusters[0].Waits(), clusters[0].Overdue()
 	if ctx.Err() == nil && o.Inspect != nil {
 		err = o.Inspect(clusters[0])
 	}

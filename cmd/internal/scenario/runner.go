@@ -59,7 +59,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 	options := sim.Options{
 		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
 		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
-		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WorkDir: o.WorkDir, Recorder: recorder, Stacks: o.Stacks, FaultSpace: o.FaultSpace,
+		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WaitForDriver: o.WaitForDriver, Experience: o.Experience, WorkDir: o.WorkDir, Recorder: recorder, Stacks: o.Stacks, FaultSpace: o.FaultSpace,
 		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, NoChoices: o.NoChoices, KeepStates: o.KeepStates, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority, Network: o.Network,
 		Controllers:        s.Cluster.Controllers.names(),

@@ -40,8 +40,8 @@ func (p *Program) await(caller context.Context, client grpc.ClientConnInterface,
 // startBound is how many times the start timeout a program may compute until it answers.
 const startBound = 6
 
-// passTimeout returns when the start timeout is over, the program has ended, or ctx. While the program works, or waits for a
-// processor or a disk, the timeout runs slower.
+// passTimeout returns when the start timeout is over, the program has ended, or ctx. While the
+// program works, or waits for a processor or a disk, the timeout runs slower.
 func (p *Program) passTimeout(ctx context.Context, process *machine.Process) {
 	period := min(100*time.Millisecond, p.spec.StartTimeout/4)
 	meter := machine.NewMeter(process, p.spec.StartTimeout, startBound*p.spec.StartTimeout)

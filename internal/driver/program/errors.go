@@ -21,10 +21,10 @@ var (
 	ErrNotReady      = errors.New("driver is not ready")
 )
 
-// ErrTooSlow is why a program could not be started that had not answered in time, besides what is wrong with it.
+// ErrTooSlow is wrapped by the error of a program that has not answered in time.
 var ErrTooSlow = errors.New("driver takes too long to start")
 
-// slowError is what was wrong with a program when its start timeout was over.
+// slowError is the problem of a program when its start timeout was over.
 type slowError struct {
 	problem error
 	timeout time.Duration

@@ -26,6 +26,8 @@ type call struct {
 	onItsWay           bool               // it takes its course, whether its caller lives or not
 	overlap            *overlap           // it is made twice at once; nil if not
 	atWork             func()             // what happens while the driver works on it; nil for nothing
+	struck             *fault.Fault       // nil if none befalls it
+	aside              bool               // csisim makes it beside that of the caller
 	held               *held              // the driver stops in it; nil if not
 	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
 	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
@@ -77,6 +79,7 @@ func (c *call) send() error {
 	if f == nil {
 		return c.passShown()
 	}
+	c.struck = f
 	if f.Effect == fault.Repeat {
 		return c.sendTwice(f)
 	}
@@ -249,10 +252,20 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	var matter kernel.Matter
 	if !InProcess(c.site.Machine) {
 		matter = c.matter()
+		matter.Spent = c.spent()
 	}
 	began := time.Now()
 	err = Exchange(p, c.site.Machine, client, matter, c.fullMethod, c.wire.sent(c.onMachine(c.request)), into, deadline)
 	return c.receive(into, err, began)
+}
+
+// spent returns the measure of the patience that the call spends; nil if its program is not known.
+func (c *call) spent() func(time.Duration) time.Duration {
+	program := c.program()
+	if program == nil || c.wire.Work == nil {
+		return nil
+	}
+	return machine.NewMeter(program, c.wire.World.Kernel.Patience(), c.wire.Work.Limit()).Spent
 }
 
 // receive takes notice of an answer to a call that was made at a time of the real clock.
@@ -262,6 +275,7 @@ func (c *call) receive(into proto.Message, err error, began time.Time) error {
 		c.setClock(into, began)
 	}
 	c.hear(into, err)
+	c.noteWork(into, err)
 	if err != nil {
 		c.wire.forget(c.site, err)
 		return err

@@ -63,7 +63,7 @@ func (c *call) again(f *fault.Fault, request proto.Message) *call {
 		Kind: trace.Call, Actor: c.site.Caller, Node: c.site.Node, Driver: c.site.Driver, Method: c.method,
 		Request: request, Injected: f.InWords(), Effect: trace.Effect(f.Effect),
 	})
-	return &call{conn: c.conn, fullMethod: c.fullMethod, method: c.method, request: request, answer: c.blankAnswer(), event: event}
+	return &call{conn: c.conn, fullMethod: c.fullMethod, method: c.method, request: request, answer: c.blankAnswer(), event: event, struck: f, aside: true}
 }
 
 // outcome is what the call came to, as far as it can be seen now.
@@ -144,8 +144,8 @@ func (c *call) volumesOfRequest() []contract.Listed {
 	}
 	_, creates := c.answer.(*csi.CreateVolumeResponse)
 	var found []contract.Listed
-	listed, err := c.volumes(0)
-	if err != nil {
+	var listed []*csi.ListVolumesResponse_Entry
+	if err := c.awaitNodes(func() (err error) { listed, err = c.volumes(0); return err }); err != nil {
 		return nil
 	}
 	for _, entry := range listed {

@@ -20,6 +20,8 @@ func (c *call) stall(p *kernel.Process, f *fault.Fault, answer proto.Message) er
 	hold := c.hold(f)
 	if hold != nil {
 		defer hold.Release()
+		c.wire.stalled[c.site.Driver]++
+		defer func() { c.wire.stalled[c.site.Driver]-- }()
 	}
 	err := c.deliver(p, answer)
 	p.Sleep(c.site.Deadline - p.Elapsed() + stallTime)

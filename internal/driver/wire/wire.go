@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -45,6 +46,9 @@ type Wire struct {
 	ProgramAt func(Site) *machine.Process
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that have an effect.
 	ShowSystemCalls bool
+	// Work is the work of drivers that goes on outside the calls, for which virtual time waits.
+	// Default: it does not wait.
+	Work *unfinished.Work
 	// RunDir is the directory of the run on the host, which answers have and records do
 	// not: see the constant. Default: none.
 	RunDir string
@@ -60,7 +64,9 @@ type Wire struct {
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 	devices     map[volumeOfDriver]device
-	mounts      map[mounting]bool // the calls that mount file systems
+	mounts      map[mounting]bool     // the calls that mount file systems
+	published   map[string]*published // by driver
+	stalled     map[string]int        // calls in which a fault has a driver stand still, by driver
 }
 
 // Observer is called when a call is sent and when its caller has the outcome. It must
@@ -81,6 +87,7 @@ func New(w *component.World) *Wire {
 		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
 		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
 		nodeIDs: map[string]map[string]string{}, windingUp: windUps{}, devices: map[volumeOfDriver]device{}, mounts: map[mounting]bool{},
+		published: map[string]*published{}, stalled: map[string]int{},
 	}
 }
 

@@ -49,7 +49,7 @@ func (w *Watch) lockEnded(call *trace.Event) {
 	case l.pending > 0 || l.doubt:
 	case l.since == 0:
 		l.since = call.At + 1
-	case call.At-l.since >= lockPatience:
+	case call.At-l.since >= lockPatience && !w.MayWork(call):
 		w.OnBreach(call, contract.Broken(call.Method, contract.KeepsLock, verdict.Say("volume %s is locked still", id)))
 	}
 }

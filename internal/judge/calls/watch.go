@@ -18,6 +18,9 @@ type Watch struct {
 	OnBreach, OnDisorder func(call *trace.Event, v verdict.Verdict)
 	// MustAttach reports whether Kubernetes attaches a volume of a driver before it is used. Default: it attaches none.
 	MustAttach func(driver, handle string) bool
+	// MayWork reports whether the driver may still work on the volume of a call, outside of calls.
+	// Default: it never does.
+	MayWork func(call *trace.Event) bool
 	// InUse reports whether a node says that it uses a volume: who detaches it then does so by force.
 	InUse func(driver, handle, node string) bool
 
@@ -33,7 +36,7 @@ type key struct{ driver, id string }
 
 // New returns a watch that has seen nothing yet.
 func New() *Watch {
-	return &Watch{MustAttach: func(string, string) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}, listing: listing{promised: map[string]bool{}, began: map[*trace.Event]uint64{}}}
+	return &Watch{MustAttach: func(string, string) bool { return false }, MayWork: func(*trace.Event) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}, listing: listing{promised: map[string]bool{}, began: map[*trace.Event]uint64{}}}
 }
 
 // certainty is what is known of something that calls make and undo.

@@ -15,7 +15,9 @@ type Flight struct {
 	proc     *Process
 	matter   Matter
 	run      func()
-	launched time.Time // wall time, for patience only; zero for one that waits to be launched
+	launched bool
+	seen     time.Time     // wall time up to which its patience is accounted for
+	spent    time.Duration // of the patience
 	cancel   func()
 	landed   bool // the answer is there and the kernel has taken notice
 	arrived  bool // guarded by flights.mu
@@ -85,7 +87,7 @@ func (p *Process) newFlight(label string, matter Matter, run, cancel func()) *Fl
 }
 
 func (k *Kernel) launch(f *Flight) {
-	f.launched = time.Now()
+	f.launched, f.seen = true, time.Now()
 	k.flights.open = append(k.flights.open, f)
 	go func() {
 		f.run()
@@ -153,7 +155,7 @@ func (f *Flight) abandon() {
 		return
 	}
 	f.dropped = true
-	if f.overdue || f.launched.IsZero() || f.proc.k.live {
+	if f.overdue || !f.launched || f.proc.k.live {
 		f.stop()
 	}
 }
@@ -264,7 +266,8 @@ func (k *Kernel) awaitNews() bool {
 	if oldest == nil {
 		return false
 	}
-	left := k.opts.Patience - time.Since(oldest.launched)
+	k.spendPatience()
+	left := k.opts.Patience - oldest.spent
 	if left <= 0 {
 		oldest.overdue = true
 		if oldest.dropped {
@@ -276,6 +279,9 @@ func (k *Kernel) awaitNews() bool {
 		}
 		return false
 	}
+	if oldest.matter.Spent != nil {
+		left = min(left, k.lookPeriod())
+	}
 	timeout := time.NewTimer(left)
 	defer timeout.Stop()
 	select {
@@ -283,6 +289,28 @@ func (k *Kernel) awaitNews() bool {
 	case <-timeout.C:
 	}
 	return k.flights.drainPosts() || k.failure != nil
+}
+
+// lookPeriod is the time between two looks at the calls under way, in wall time.
+func (k *Kernel) lookPeriod() time.Duration { return min(100*time.Millisecond, k.opts.Patience/4) }
+
+// spendPatience accounts for the wall time that has passed since the calls under way were looked
+// at. Of a longer time csisim itself did not run: the driver may have waited
+// for that.
+func (k *Kernel) spendPatience() {
+	period := k.lookPeriod()
+	for _, f := range k.flights.open {
+		now := time.Now()
+		switch passed := now.Sub(f.seen); {
+		case f.matter.Spent == nil:
+			f.spent += passed
+		case f.overdue || passed < period:
+			continue
+		default:
+			f.spent += f.matter.Spent(min(passed, 2*period))
+		}
+		f.seen = now
+	}
 }
 
 func (k *Kernel) oldestWaiting() *Flight {

@@ -25,6 +25,10 @@ type Options struct {
 	OnChoice func(Choice, int)
 	// OnOverdue is called when patience ran out for a call under way.
 	OnOverdue func(label string)
+	// Hold is called before the clock moves to a time, and blocks while something outside has to be
+	// done before. It returns as soon as wake has a value, and reports whether any wall time has
+	// passed. Default: the clock moves at once.
+	Hold func(to time.Duration, wake <-chan struct{}) bool
 	// Recorder compares or keeps the sequence of scheduling events. Default: none.
 	Recorder *Recorder
 	// Stacks are those of the processes, which Close does not end. Default: the kernel's own, which it does.
@@ -96,6 +100,9 @@ func (k *Kernel) Now() time.Time { return k.opts.Start.Add(k.now) }
 // Elapsed is the virtual time since the run began.
 func (k *Kernel) Elapsed() time.Duration { return k.now }
 
+// Patience is how long, in wall time, the clock stands still for a call under way.
+func (k *Kernel) Patience() time.Duration { return k.opts.Patience }
+
 // Hash is the running hash over all scheduling events so far: equal for equal
 // runs, different as soon as two runs part.
 func (k *Kernel) Hash() uint64 { return uint64(k.hash) }
@@ -164,6 +171,9 @@ func (k *Kernel) Run(u Until) Reason {
 		if u.StopWhenQuiet && k.busy == 0 && !k.flights.any() {
 			return Quiet
 		}
+		if k.holds(u) {
+			continue
+		}
 		if reason, ok := k.advance(u); !ok {
 			return reason
 		}
@@ -175,6 +185,21 @@ func (k *Kernel) Explores() bool { return !k.calm }
 
 // Err is the failure that ended the last Run, if any.
 func (k *Kernel) Err() error { return k.failure }
+
+// holds lets wall time pass, if it has to before the clock moves, and reports whether it did.
+func (k *Kernel) holds(u Until) bool {
+	if k.opts.Hold == nil {
+		return false
+	}
+	next, ok := k.timers.peek()
+	switch {
+	case u.At > 0 && (!ok || next.at > u.At):
+		return k.opts.Hold(u.At, k.flights.notify)
+	case ok:
+		return k.opts.Hold(next.at, k.flights.notify)
+	}
+	return false
+}
 
 // advance moves the clock to the next timer, or to the limit.
 func (k *Kernel) advance(u Until) (Reason, bool) {

@@ -308,6 +308,46 @@ func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
 	k.Close()
 }
 
+// Given a call that spends none of the patience, when it is answered late, then its answer counts.
+func TestPatienceIsWhatACallSpendsOfIt(t *testing.T) {
+	const patience = 40 * time.Millisecond
+	for name, test := range map[string]struct {
+		share    time.Duration
+		answered bool
+	}{"a program that works": {0, true}, "a program that does nothing": {1, false}} {
+		t.Run(name, func(t *testing.T) {
+			k := kernel.New(kernel.Options{Patience: patience})
+			defer k.Close()
+			release := make(chan struct{})
+			time.AfterFunc(5*patience, func() { close(release) })
+			answered := false
+			matter := kernel.Matter{Of: "driver", Spent: func(passed time.Duration) time.Duration { return passed * test.share }}
+			k.Spawn(nil, "caller", func(p *kernel.Process) {
+				answered = p.Fly("call", matter, time.Minute, func() { <-release }, nil)
+			})
+			k.Run(kernel.Until{})
+			assert.Equal(t, test.answered, answered)
+		})
+	}
+}
+
+func TestTheClockIsHeldBeforeItMoves(t *testing.T) {
+	var k *kernel.Kernel
+	held := map[time.Duration]int{}
+	k = kernel.New(kernel.Options{Hold: func(to time.Duration, wake <-chan struct{}) bool {
+		held[to]++
+		if held[to] == 1 {
+			k.Post(func() {})
+			<-wake // the post ends the wait
+		}
+		return held[to] == 1
+	}})
+	defer k.Close()
+	k.Spawn(nil, "p", func(p *kernel.Process) { p.Sleep(time.Second) })
+	assert.Equal(t, kernel.Deadline, k.Run(kernel.Until{At: time.Minute}))
+	assert.Equal(t, map[time.Duration]int{time.Second: 2, time.Minute: 2}, held)
+}
+
 func TestCallsOfOneProcessDoNotOverlapWhenTheyFlyAlone(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()

@@ -1,6 +1,9 @@
 package kernel
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Matter is what a call is about. Calls about one matter are not under way at once:
 // which of them comes first would be up to real threads. The zero value is about nothing.
@@ -9,6 +12,9 @@ type Matter struct {
 	Of string
 	// Parts are the things of that one that the call reads or changes; all, if there are none.
 	Parts []string
+	// Spent returns how much of the patience is spent by the wall time that has passed since it was
+	// called last. It is called now and then while the call is under way. Default: all of it.
+	Spent func(passed time.Duration) time.Duration
 }
 
 func (m Matter) conflicts(other Matter) bool {

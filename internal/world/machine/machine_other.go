@@ -121,7 +121,7 @@ func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 // Quiet is what every program is taken for: none can be seen at work.
 func (p *Process) Quiet() bool { return true }
 
-// Working is what no program is taken for.
+// Working reports false for every program: none can be seen at work.
 func (p *Process) Working() bool { return false }
 
 func (p *Process) processorTime() time.Duration { return 0 }

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given programs that wait, that compute and whose child computes, when the patience with them is measured, then one that waits
-// spends all of it and the others a part.
+// Given programs that wait, that compute and that have a child which computes, when the patience
+// with them is measured, then one that waits spends all of it and the others a part.
 func TestPatienceRunsSlowerWhileAProgramOrItsChildComputes(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

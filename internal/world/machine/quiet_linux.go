@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Quiet reports whether the program and all processes that it has started wait for something, or have ended: none of their
-// threads computes, or waits for a processor or a disk.
+// Quiet reports whether the program and all processes that it has started wait for something, or
+// have ended: none of their threads computes, or waits for a processor or a disk.
 func (p *Process) Quiet() bool {
 	for _, pid := range p.family() {
 		if works(pid) {
@@ -21,8 +21,9 @@ func (p *Process) Quiet() bool {
 	return true
 }
 
-// Working reports whether the program, or a process that it has started and not left, computes or waits for a processor or a
-// disk. It takes a tenth of a millisecond: Quiet, which looks at all processes of the computer, takes longer.
+// Working reports whether the program, or a process that it has started and not left, computes or
+// waits for a processor or a disk. It takes a tenth of a millisecond: Quiet, which looks at all
+// processes of the computer, takes longer.
 func (p *Process) Working() bool { return familyWorks(p.pid) }
 
 func familyWorks(pid int) bool {
@@ -37,8 +38,8 @@ func familyWorks(pid int) bool {
 	return false
 }
 
-// family returns the program and the processes that it has started. They are in its mount namespace; if that is csisim's own,
-// they are those that the program has not left.
+// family returns the program and the processes that it has started. They are in its mount
+// namespace; if that is csisim's own, they are those that the program has not left.
 func (p *Process) family() (pids []int) {
 	own, err := namespaceOf(p.pid)
 	if err != nil { // it has ended
@@ -101,7 +102,8 @@ func works(pid int) bool {
 	return false
 }
 
-// processorTime returns how much processor time the program and the processes that it has started have used.
+// processorTime returns how much processor time the program and the processes that it has started
+// have used.
 func (p *Process) processorTime() (used time.Duration) {
 	for _, pid := range p.family() {
 		if stat, err := workdir.StatOf(pid); err == nil {
@@ -111,5 +113,6 @@ func (p *Process) processorTime() (used time.Duration) {
 	return used
 }
 
-// clockTick is the unit in which the kernel counts processor time. It is the same on all systems that Go runs on.
+// clockTick is the unit in which the kernel counts processor time. It is the same on all systems
+// that Go runs on.
 const clockTick = 10 * time.Millisecond

@@ -108,7 +108,7 @@ func (b *Backend) admit(v Volume, node Node, exclusive bool) error {
 }
 
 // Detach takes the volume from the node, or from all nodes when nodeID is
-// empty. What is gone already is no error. Errors: ErrPending.
+// empty. A volume that is detached already is no error. Errors: ErrPending.
 func (b *Backend) Detach(id, nodeID string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)

@@ -11,10 +11,12 @@ import (
 // ErrPending is returned while a job of the backend works on the volume.
 var ErrPending = errors.New("is under way")
 
-// Jobs describes the work that the backend does outside the calls, as the storage of a cloud does. A job is on disk as
-// the time at which it ends, so that it goes on when programs are killed. With the zero value calls do all work.
+// Jobs describes the work that the backend does outside the calls, as the storage of a cloud does.
+// A job is on disk as the time at which it ends, so that it goes on when programs are killed. With
+// the zero value calls do all work.
 type Jobs struct {
-	// Attach and Detach are how long a volume takes to be attached and detached. Calls return ErrPending meanwhile.
+	// Attach and Detach are how long a volume takes to be attached and detached. Calls return
+	// ErrPending meanwhile.
 	Attach, Detach time.Duration
 	// DetachLater makes Detach return at once; the volume is detached when its job has ended.
 	DetachLater bool

@@ -1,0 +1,87 @@
+package check_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/internal/driver/unfinished"
+)
+
+var allTrials = flag.Bool("all-trials", false, "put drivers that work outside the calls through all trials: minutes each")
+
+// outsideCalls are sound drivers that work outside the calls, with the trials that show most of it.
+var outsideCalls = []struct {
+	name, flags string
+	trials      []string
+}{
+	{"attaches in a job", "--attach-delay=700ms", []string{"life/filesystem", "crash-driver/ControllerPublishVolume"}},
+	{"detaches in a job", "--detach-delay=700ms", []string{"repeated/filesystem", "lost/ControllerUnpublishVolume"}},
+	{"answers before a volume is detached", "--detach-delay=700ms --detach-answers-first", []string{"repeated/filesystem", "move/there-and-back"}},
+	{"cuts snapshots in a job", "--snapshot-delay=300ms", []string{"snapshot/restored", "group/restored"}},
+	{"rounds sizes up", "--round-up=1Gi", []string{"grow/twice", "snapshot/larger", "grow/block"}},
+	{"starts slowly", "--start-delay=500ms", []string{"restart/driver-on-node"}},
+	{"all of that", "--attach-delay=300ms --detach-delay=300ms --snapshot-delay=300ms --round-up=1Gi --start-delay=100ms", []string{"snapshot/restored"}},
+}
+
+func TestASoundDriverMayWorkOutsideTheCalls(t *testing.T) {
+	program := buildHostdir(t)
+	for _, driver := range outsideCalls {
+		t.Run(driver.name, func(t *testing.T) {
+			subject := hostdir(program, "")
+			subject.Driver.Program.Command = append(subject.Driver.Program.Command, strings.Fields(driver.flags)...)
+			options := check.RunOptions{WorkDir: workDir(t), WaitForDriver: unfinished.Default}
+			if *allTrials {
+				options.Parallel, driver.trials = 4, nil
+			} else {
+				t.Parallel()
+			}
+			card := checked(t, subject, options, driver.trials...)
+			assert.Empty(t, verdicts(card))
+			assert.Empty(t, card.NotTried())
+		})
+	}
+}
+
+// Given drivers that never finish the work that they announce, when they have had their time,
+// then the verdict is the same as without any wait.
+func TestADriverThatNeverFinishesGetsItsVerdict(t *testing.T) {
+	program := buildHostdir(t)
+	for _, test := range []struct{ flag, trial, verdict string }{
+		{"--attach-delay=1h", "life/filesystem", "ControllerPublishVolume is answered with ABORTED though no call is under way: volume vol-"},
+		{"--snapshot-delay=1h", "snapshot/restored", "timed out waiting for the condition: volumesnapshot daily such that object.status.readyToUse"},
+		{"--detach-delay=1h --detach-answers-first", "repeated/filesystem", "ControllerUnpublishVolume has no effect: volume vol-"},
+	} {
+		t.Run(test.flag, func(t *testing.T) {
+			t.Parallel()
+			subject := hostdir(program, "")
+			subject.Driver.Program.Command = append(subject.Driver.Program.Command, strings.Fields(test.flag)...)
+			card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), WaitForDriver: time.Second}, test.trial)
+			assert.Contains(t, verdicts(card), test.verdict)
+		})
+	}
+}
+
+func TestADriverThatStartsTooSlowlyIsTriedOnce(t *testing.T) {
+	program := buildHostdir(t)
+	subject := hostdir(program, "")
+	_, trials := planned(t, subject, check.RunOptions{WorkDir: workDir(t)})
+	trials = trials[:2]
+	for _, trial := range trials {
+		own := *trial.Scenario
+		own.Drivers = append(own.Drivers[:0:0], own.Drivers...)
+		slow := *own.Drivers[0].Program
+		slow.Command = append(append(slow.Command[:0:0], slow.Command...), "--start-delay=1m")
+		slow.StartTimeout.Duration = 300 * time.Millisecond
+		own.Drivers[0].Program, trial.Scenario = &slow, &own
+	}
+	outcomes, err := check.Run(t.Context(), trials, check.RunOptions{WorkDir: workDir(t)})
+	require.NoError(t, err)
+	require.ErrorContains(t, outcomes[0].Err, "(waited 300ms): startTimeout of its program, or --start-timeout of csisim check, gives it longer")
+	assert.Equal(t, check.Slow, outcomes[1].Cause)
+}

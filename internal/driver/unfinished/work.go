@@ -1,0 +1,189 @@
+// Package unfinished keeps the work that drivers have announced and not finished: a snapshot that
+// is not ready, a call that is answered with ABORTED while a job runs. Drivers live by the real
+// clock. A virtual clock that jumps to the next retry gives them no time, so it moves no faster
+// than the real one until the work is finished, or the driver has had long enough.
+package unfinished
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Default is how long, in wall time, virtual time waits for one piece of work by default.
+const Default = 30 * time.Second
+
+// Work is the unfinished work of the drivers of one run. It is used by the kernel's goroutine
+// alone.
+type Work struct {
+	limit      time.Duration
+	experience *Experience
+	now        func() time.Duration // virtual time since the run began
+	pieces     []*piece
+	programs   programs
+	waits      []Wait
+}
+
+// piece is one piece of work.
+type piece struct {
+	driver, key, kind string
+	virtual           time.Duration // when it was announced last
+	real              time.Time     // the same in wall time
+	first             time.Time     // when it was announced first
+	given             bool          // no more time is given to it
+	waited            bool
+}
+
+// experienced is the work as an Experience knows it, which may be of several drivers.
+func (p *piece) experienced() string { return p.driver + " " + p.kind }
+
+// New returns an empty Work. A piece of work gets as much wall time as limit says, none if that is
+// not above 0. Experience may be shared with other runs; nil if it is not.
+func New(limit time.Duration, experience *Experience, now func() time.Duration) *Work {
+	if experience == nil {
+		experience = &Experience{}
+	}
+	return &Work{limit: limit, experience: experience, now: now}
+}
+
+// Limit is how long, in wall time, the clock may be held for a piece of work.
+func (w *Work) Limit() time.Duration { return w.limit }
+
+// Waits returns the waits of the run, in the order in which they began. Short ones are left out.
+func (w *Work) Waits() []Wait { return worthMentioning(w.waits) }
+
+// Announce enters a piece of work of a driver, or that it is not finished yet. The key
+// distinguishes it from others.
+func (w *Work) Announce(driver, key, kind string) {
+	if w.limit <= 0 {
+		return
+	}
+	p := w.piece(key)
+	if p == nil {
+		p = &piece{driver: driver, key: key, kind: kind, first: time.Now()}
+		w.pieces = append(w.pieces, p)
+	}
+	p.virtual, p.real = w.now(), time.Now()
+}
+
+// Finish takes a piece of work out. It may never have been announced.
+func (w *Work) Finish(key string) {
+	p := w.piece(key)
+	if p == nil {
+		return
+	}
+	if p.waited && !p.given {
+		w.experience.finished(p.experienced(), time.Since(p.first))
+	}
+	w.pieces = slices.DeleteFunc(w.pieces, func(other *piece) bool { return other == p })
+}
+
+// Pending reports whether a piece of work is announced and may still get time.
+func (w *Work) Pending(key string) bool {
+	p := w.piece(key)
+	return p != nil && !w.hasHadItsTime(p)
+}
+
+// Waited accounts for wall time that passed for a piece of work, while virtual time stood still for
+// another reason.
+func (w *Work) Waited(key string, took time.Duration) {
+	if p := w.piece(key); p != nil {
+		p.waited = true
+		w.account(p.kind, took)
+	}
+}
+
+func (w *Work) piece(key string) *piece {
+	for _, p := range w.pieces {
+		if p.key == key {
+			return p
+		}
+	}
+	return nil
+}
+
+// Hold blocks while the virtual clock would be ahead of the real one at the time to which it moves,
+// or while programs work. It is kernel.Options.Hold.
+func (w *Work) Hold(to time.Duration, wake <-chan struct{}) bool {
+	if w.programs.mayWork(w.now()) && w.awaitPrograms(wake) {
+		return true
+	}
+	p, wait := w.slowest(to)
+	if p == nil {
+		return false
+	}
+	p.waited = true
+	w.pass(p.kind, wait, wake)
+	return true
+}
+
+// Await lets wall time pass until something of a kind is done, for which nothing virtual has to
+// happen.
+func (w *Work) Await(ctx context.Context, kind string, done func() bool) {
+	began, pause := time.Now(), firstAwaited
+	for ctx.Err() == nil && time.Since(began) < w.experience.limit(kind, w.limit) {
+		w.pass(kind, pause, ctx.Done())
+		if done() {
+			w.experience.finished(kind, time.Since(began))
+			return
+		}
+		pause = min(2*pause, longestAwaited)
+	}
+	if w.limit > 0 && ctx.Err() == nil {
+		w.experience.inVain(kind)
+	}
+}
+
+// The first pause until it is looked again whether something is done, and the longest.
+const (
+	firstAwaited   = 5 * time.Millisecond
+	longestAwaited = 100 * time.Millisecond
+)
+
+// slowest returns the piece of work for which the clock is held longest, and for how long; nil if
+// it is held for none.
+func (w *Work) slowest(to time.Duration) (slowest *piece, longest time.Duration) {
+	for _, p := range w.pieces {
+		if w.hasHadItsTime(p) {
+			continue
+		}
+		left := w.experience.limit(p.experienced(), w.limit) - time.Since(p.first)
+		if wait := min(min(to-p.virtual, p.stretch())-time.Since(p.real), left); wait > longest {
+			slowest, longest = p, wait
+		}
+	}
+	return slowest, longest
+}
+
+// shortestStretch is the least wall time that work gets before a retry that comes later than that.
+const shortestStretch = 3 * time.Second
+
+// stretch bounds how long the clock is held until the next retry, which may come after
+// minutes of virtual time. Work that has gone on for long gets twice as long again.
+func (p *piece) stretch() time.Duration { return max(shortestStretch, 2*p.real.Sub(p.first)) }
+
+// hasHadItsTime reports whether a piece of work gets no more time.
+func (w *Work) hasHadItsTime(p *piece) bool {
+	if !p.given && time.Since(p.first) >= w.experience.limit(p.experienced(), w.limit) {
+		p.given = true
+		w.experience.inVain(p.experienced())
+	}
+	return p.given
+}
+
+// pass lets wall time pass, or less if something comes, and accounts for it.
+func (w *Work) pass(kind string, wait time.Duration, wake <-chan struct{}) {
+	began := time.Now()
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	select {
+	case <-wake:
+	case <-timeout.C:
+	}
+	w.account(kind, time.Since(began))
+}
+
+func (w *Work) account(kind string, took time.Duration) {
+	w.waits = add(w.waits, Wait{For: kind, Took: took})
+	w.experience.waited(Wait{For: kind, Took: took})
+}

@@ -1,0 +1,240 @@
+package wire
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// noteWork notes which work an answer of a driver announces or finishes that goes on outside the
+// calls. Go code of this process has none.
+func (c *call) noteWork(answer proto.Message, err error) {
+	if c.wire.Work == nil || InProcess(c.site.Machine) {
+		return
+	}
+	if program := c.program(); program != nil && err != errHeld && c.wire.stalled[c.site.Driver] == 0 {
+		c.wire.Work.Called(program)
+	}
+	c.noteCallWork(err)
+	if err != nil {
+		return
+	}
+	c.noteDetachment()
+	c.noteSnapshots(answer)
+	c.noteNodes(answer)
+}
+
+// noteCallWork notes whether the driver still works on the volume, or whatever else the call is
+// about.
+func (c *call) noteCallWork(err error) {
+	about := volumeOf(c.request)
+	if about == "" || !c.changes() {
+		return
+	}
+	key := callKey(c.event)
+	switch {
+	case err == errHeld, c.disturbedByFault(err), c.wire.stalled[c.site.Driver] > 0:
+	case c.worksOn(err):
+		c.wire.Work.Announce(c.site.Driver, key, path.Base(c.method)+", answered with "+codeName(status.Code(err)))
+	default:
+		c.wire.Work.Finish(key)
+	}
+}
+
+// callKey is the key of the work that a call announces.
+func callKey(call *trace.Event) string {
+	return strings.Join([]string{"call", call.Driver, call.Node, volumeOf(call.Request)}, " ")
+}
+
+// MayWork reports whether the driver may still work on the volume of a call, and still gets time
+// for it.
+func (w *Wire) MayWork(call *trace.Event) bool { return w.Work != nil && w.Work.Pending(callKey(call)) }
+
+// changes reports whether the call has an effect.
+func (c *call) changes() bool {
+	switch path.Base(c.method) {
+	case "ValidateVolumeCapabilities", "ControllerGetVolume", "NodeGetVolumeStats", "GetSnapshot", "GetVolumeGroupSnapshot":
+		return false
+	}
+	return true
+}
+
+// disturbedByFault reports whether csisim had a hand in the answer.
+func (c *call) disturbedByFault(err error) bool {
+	if c.struck == nil {
+		return false
+	}
+	switch c.struck.Effect {
+	case fault.FailSystemCall, fault.Kill: // no system call fails because a job runs
+		return status.Code(err) != codes.Aborted
+	case fault.Stall, fault.TimeOut, fault.InUse, fault.Overlap:
+		return true
+	}
+	return c.aside
+}
+
+// worksOn reports whether an error says that the driver may still work on the volume. C-LIB-9
+func (c *call) worksOn(err error) bool {
+	switch status.Code(err) {
+	case codes.Aborted:
+		return true
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return !isConnection(err)
+	case codes.FailedPrecondition, codes.ResourceExhausted, codes.Internal, codes.Unknown:
+		return c.mayBeDetaching()
+	}
+	return false
+}
+
+// isConnection reports whether an error is about the connection, and no answer of a driver.
+func isConnection(err error) bool {
+	return NobodyListens(err) || isBroken(err) || err == errConnectionLost || err == errDeadline || err == ErrCallerGone ||
+		status.Convert(err).Message() == "context deadline exceeded"
+}
+
+// mayBeDetaching reports whether the call needs a volume to be detached that was detached a moment
+// ago: a driver may answer before that is done.
+func (c *call) mayBeDetaching() bool {
+	switch c.method {
+	case "Controller/DeleteVolume", "Controller/ControllerPublishVolume":
+		last := c.wire.publishedOf(c.site.Driver).lastDetached
+		return !last.IsZero() && time.Since(last) < c.wire.Work.Limit()
+	}
+	return false
+}
+
+func codeName(code codes.Code) string {
+	if code == codes.Aborted {
+		return "ABORTED"
+	}
+	return code.String()
+}
+
+// published is where the volumes of a driver are published, as its answers to calls say.
+type published struct {
+	nodes        map[string]map[string]bool // by volume and node; false where it is published no more
+	lastDetached time.Time                  // wall time of the last OK to ControllerUnpublishVolume
+}
+
+// noteDetachment notes where a volume is published from now on.
+func (c *call) noteDetachment() {
+	w, driver := c.wire, c.site.Driver
+	set := func(volume, node string, is bool) {
+		p := w.publishedOf(driver)
+		if p.nodes[volume] == nil {
+			p.nodes[volume] = map[string]bool{}
+		}
+		p.nodes[volume][node] = is
+	}
+	switch r := c.request.(type) {
+	case *csi.ControllerPublishVolumeRequest:
+		set(r.GetVolumeId(), r.GetNodeId(), true)
+	case *csi.ControllerUnpublishVolumeRequest:
+		w.publishedOf(driver).lastDetached = time.Now()
+		if r.GetNodeId() == "" {
+			for node := range w.publishedOf(driver).nodes[r.GetVolumeId()] {
+				set(r.GetVolumeId(), node, false)
+			}
+			return
+		}
+		set(r.GetVolumeId(), r.GetNodeId(), false)
+	case *csi.DeleteVolumeRequest:
+		w.Work.Finish(nodesKey(driver, r.GetVolumeId()))
+		delete(w.publishedOf(driver).nodes, r.GetVolumeId())
+	}
+}
+
+func (w *Wire) publishedOf(driver string) *published {
+	p := w.published[driver]
+	if p == nil {
+		p = &published{nodes: map[string]map[string]bool{}}
+		w.published[driver] = p
+	}
+	return p
+}
+
+func nodesKey(driver, volume string) string { return "nodes " + driver + " " + volume }
+
+// noteNodes notes whether the driver lists a volume at other nodes than those at which its answers
+// have put it.
+func (c *call) noteNodes(answer proto.Message) {
+	if !c.wire.capsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
+		return
+	}
+	switch a := answer.(type) {
+	case *csi.ListVolumesResponse:
+		for _, e := range a.GetEntries() {
+			c.wire.noteNodesOf(c.site.Driver, e.GetVolume().GetVolumeId(), e.GetStatus().GetPublishedNodeIds())
+		}
+	case *csi.ControllerGetVolumeResponse:
+		c.wire.noteNodesOf(c.site.Driver, a.GetVolume().GetVolumeId(), a.GetStatus().GetPublishedNodeIds())
+	}
+}
+
+func (w *Wire) noteNodesOf(driver, volume string, listed []string) {
+	for node, is := range w.publishedOf(driver).nodes[volume] {
+		if slices.Contains(listed, node) != is {
+			w.Work.Announce(driver, nodesKey(driver, volume), "published nodes that still change")
+			return
+		}
+	}
+	w.Work.Finish(nodesKey(driver, volume))
+}
+
+// awaitNodes lists the volumes again, while virtual time stands still, until the driver shows that
+// of the call at the nodes at which its answers have put it, or has had its time for that.
+func (c *call) awaitNodes(list func() error) error {
+	key, pause := nodesKey(c.site.Driver, volumeOf(c.request)), time.Millisecond
+	err := list()
+	for err == nil && c.wire.Work != nil && c.wire.Work.Pending(key) {
+		c.process.Fly("a job of "+c.site.Driver, kernel.Matter{}, c.process.Elapsed()+time.Minute, func() { time.Sleep(pause) }, nil)
+		c.wire.Work.Waited(key, pause)
+		pause = min(2*pause, 100*time.Millisecond)
+		err = list()
+	}
+	return err
+}
+
+// noteSnapshots notes which snapshots and groups of them are not ready.
+func (c *call) noteSnapshots(answer proto.Message) {
+	note := func(id string, ready bool) {
+		key := "snapshot " + c.site.Driver + " " + id
+		if ready {
+			c.wire.Work.Finish(key)
+		} else if id != "" {
+			c.wire.Work.Announce(c.site.Driver, key, "snapshots that are not ready to use")
+		}
+	}
+	snapshot := func(s *csi.Snapshot) { note(s.GetSnapshotId(), s == nil || s.GetReadyToUse()) }
+	switch a := answer.(type) {
+	case interface{ GetSnapshot() *csi.Snapshot }:
+		snapshot(a.GetSnapshot())
+	case *csi.ListSnapshotsResponse:
+		for _, e := range a.GetEntries() {
+			snapshot(e.GetSnapshot())
+		}
+	case interface {
+		GetGroupSnapshot() *csi.VolumeGroupSnapshot
+	}:
+		note(a.GetGroupSnapshot().GetGroupSnapshotId(), a.GetGroupSnapshot().GetReadyToUse())
+	}
+	switch r := c.request.(type) {
+	case *csi.DeleteSnapshotRequest:
+		note(r.GetSnapshotId(), true)
+	case *csi.DeleteVolumeGroupSnapshotRequest:
+		note(r.GetGroupSnapshotId(), true)
+		for _, id := range r.GetSnapshotIds() {
+			note(id, true)
+		}
+	}
+}
