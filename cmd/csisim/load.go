@@ -10,7 +10,9 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/plural"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // load reads scenarios. It reports the mistakes of all of them and then fails.
@@ -67,12 +69,12 @@ func meant(name string, known []string) string {
 func tellMistakes(env environment, file string, err error) int {
 	var problems strict.Problems
 	if !errors.As(err, &problems) {
-		fmt.Fprintln(env.stderr, err)
+		fmt.Fprintln(env.stderr, trace.Escaped(excerpt.Words(err.Error())))
 		annotate(env, file, 0, 0, err.Error())
 		return 1
 	}
 	for _, p := range problems {
-		fmt.Fprintln(env.stderr, p.Error())
+		fmt.Fprintln(env.stderr, trace.Escaped(excerpt.Words(p.Error())))
 		place := fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
 		annotate(env, p.File, p.Line, p.Column, strings.TrimPrefix(p.Error(), place))
 	}
@@ -82,7 +84,7 @@ func tellMistakes(env environment, file string, err error) int {
 // annotate puts a mistake beside its line in a pull request.
 func annotate(env environment, file string, line, column int, message string) {
 	if workspace := workspaceOf(env); workspace != "" {
-		fmt.Fprint(env.stdout, report.Annotation(workspace, file, line, column, "scenario", message))
+		fmt.Fprint(env.stdout, trace.Visible(report.Annotation(workspace, file, line, column, "scenario", message)))
 	}
 }
 

@@ -55,17 +55,17 @@ type page struct {
 }
 
 const (
-	green = "\x1b[32m"
-	red   = "\x1b[1;31m"
-	dim   = "\x1b[2m"
-	bold  = "\x1b[1m"
+	green = "32"
+	red   = "1;31"
+	dim   = "2"
+	bold  = "1"
 )
 
 func (p *page) paint(color, text string) string {
 	if !p.terminal.Color || text == "" {
 		return text
 	}
-	return color + text + "\x1b[0m"
+	return trace.Paint(color, text)
 }
 
 // mark says how something went, as a sign on a terminal and as a word elsewhere.

@@ -68,7 +68,7 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.to, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+		_, p.err = fmt.Fprintln(p.to, trace.Escaped(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 	}
 }
 
@@ -84,7 +84,7 @@ func (p *printer) paint(escape, text string) string {
 	if !p.Color {
 		return text
 	}
-	return "\x1b[" + escape + "m" + text + "\x1b[0m"
+	return trace.Paint(escape, text)
 }
 
 // difference writes one difference with the rows around it.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/excerpt"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // annotate puts a message beside its line in a pull request, or above all lines if the file
@@ -17,7 +19,7 @@ func (p *Printer) annotate(file string, line int, title, message string) {
 	if !p.o.Exists(file) {
 		file, line = "", 0
 	}
-	p.print(Annotation(p.o.Workspace, file, line, 0, title, message))
+	p.write(trace.Visible(Annotation(p.o.Workspace, file, line, 0, title, excerpt.Words(message))))
 }
 
 // gist is what an annotation says of a failure.

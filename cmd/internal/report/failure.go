@@ -54,7 +54,7 @@ func (p *Printer) trail(events []*trace.Event) string {
 		fmt.Fprintf(&b, "    … %d earlier events …\n", earlier)
 		events = events[earlier:]
 	}
-	timeline := trace.NewTimeline(&b, trace.TimelineOptions{Color: p.o.Color, Width: p.o.Width, Indent: "  "})
+	timeline := trace.NewTimeline(&b, trace.TimelineOptions{Color: p.o.Color, Width: p.o.Width, Indent: "  ", Raw: true})
 	for _, e := range events {
 		timeline.Add(e)
 	}

@@ -173,3 +173,25 @@ func TestAPipeIsNoTerminal(t *testing.T) {
 	defer write.Close()
 	assert.Equal(t, report.Terminal{}, report.TerminalOf(write, func(string) string { return "" }))
 }
+
+// Verdicts and values quote drivers. That text must not be a command to the runner of a workflow,
+// nor coloured.
+func TestTextOfDriversIsNoCommand(t *testing.T) {
+	hostile := failed()
+	f := &hostile.Result.Failures[0]
+	f.Verdict, f.Got = verdict.Plain("no\n  ::error::a"), "##[error]b\n::error::c\x1b[31md"
+	var out bytes.Buffer
+	require.NoError(t, report.Text(&out, []report.Run{hostile}, report.Options{
+		Terminal: report.Terminal{Color: true}, Workspace: "/w", Exists: func(string) bool { return true },
+	}))
+	commands := 0
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			commands++
+			assert.True(t, strings.HasPrefix(line, "::error file=scenarios/it's lost.yaml,"), line)
+		}
+	}
+	assert.Equal(t, 1, commands)
+	assert.NotContains(t, strings.SplitN(out.String(), "::error file", 2)[0], "##[")
+	assert.NotContains(t, out.String(), "\x1b[31m")
+}

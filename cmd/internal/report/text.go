@@ -159,29 +159,31 @@ func (p *Printer) Clear() { p.erase() }
 
 func (p *Printer) erase() {
 	if p.open {
-		p.print("\r\x1b[K")
+		p.write("\r\x1b[K")
 		p.open = false
 	}
 }
 
-func (p *Printer) print(text string) {
+func (p *Printer) print(text string) { p.write(trace.Escaped(excerpt.Words(text))) }
+
+func (p *Printer) write(text string) {
 	if p.err == nil {
-		_, p.err = io.WriteString(p.w, trace.Escaped(excerpt.Words(text)))
+		_, p.err = io.WriteString(p.w, text)
 	}
 }
 
 const (
-	green = "\x1b[32m"
-	red   = "\x1b[1;31m"
-	dim   = "\x1b[2m"
-	bold  = "\x1b[1m"
+	green = "32"
+	red   = "1;31"
+	dim   = "2"
+	bold  = "1"
 )
 
 func (p *Printer) paint(color, text string) string {
 	if !p.o.Color {
 		return text
 	}
-	return color + text + "\x1b[0m"
+	return trace.Paint(color, text)
 }
 
 // indented puts an indentation before every line.

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"crypto/rand"
 	"fmt"
 	"regexp"
 	"strings"
@@ -8,25 +9,44 @@ import (
 	"unicode/utf8"
 )
 
-// ours are the sequences that reports and timelines themselves write to a terminal.
-var ours = regexp.MustCompile("^(\x1b\\[[0-9;]*m|\r?\x1b\\[K)")
+// mark begins the colours of reports until their text is escaped. It is drawn at random: no text of
+// a driver contains it.
+var mark = "\x1b<" + rand.Text() + ">"
 
-// Escaped is a text for a terminal. What drivers and programs say may hold control characters
-// that move the cursor, hide text or rename windows: they are shown as Go writes them, but for
-// line ends, tabs and the colours of reports.
-func Escaped(text string) string {
-	if !strings.ContainsFunc(text, isControl) {
+// painted is the rest of a colour that begins with the mark.
+var painted = regexp.MustCompile("^[0-9;]*m")
+
+// Paint gives a text a colour, the parameters of an ANSI sequence. The result has to pass Escaped.
+func Paint(color, text string) string { return mark + color + "m" + text + mark + "0m" }
+
+// Escaped returns a text for a terminal or a log. Text of drivers and programs may contain control
+// characters that move the cursor, hide text or rename windows: they are shown as Go writes them,
+// except line ends and tabs. Lines that the runner of a GitHub workflow would take for commands are
+// changed so that it does not. Colours are those of Paint.
+func Escaped(text string) string { return withoutCommands(Visible(text)) }
+
+// Visible is Escaped for a text with commands of csisim itself.
+func Visible(text string) string { return visible(text, isControl) }
+
+// OneLine shows line ends and tabs as well.
+func OneLine(text string) string {
+	return visible(text, func(letter rune) bool { return isControl(letter) || letter == '\n' || letter == '\t' })
+}
+
+func visible(text string, hidden func(rune) bool) string {
+	if !strings.ContainsFunc(text, hidden) {
 		return text
 	}
 	var b strings.Builder
 	for at := 0; at < len(text); {
-		if sequence := ours.FindString(text[at:]); sequence != "" {
-			b.WriteString(sequence)
-			at += len(sequence)
+		if rest, is := strings.CutPrefix(text[at:], mark); is {
+			color := painted.FindString(rest)
+			b.WriteString("\x1b[" + color)
+			at += len(mark) + len(color)
 			continue
 		}
 		letter, size := utf8.DecodeRuneInString(text[at:])
-		if isControl(letter) {
+		if hidden(letter) {
 			fmt.Fprintf(&b, "\\x%02x", letter)
 		} else {
 			b.WriteString(text[at : at+size])
@@ -40,4 +60,20 @@ func Escaped(text string) string {
 // are among them.
 func isControl(letter rune) bool {
 	return letter != '\n' && letter != '\t' && (unicode.IsControl(letter) || unicode.Is(unicode.Bidi_Control, letter))
+}
+
+// commands are the two forms of commands to the runner of a GitHub workflow: at the beginning of a
+// line, and anywhere.
+var commands = regexp.MustCompile(`(?m)^(\s*):(:)|##(\[)`)
+
+func withoutCommands(text string) string {
+	if !strings.Contains(text, "::") && !strings.Contains(text, "##[") {
+		return text
+	}
+	return commands.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasSuffix(found, "[") {
+			return `#\x23[`
+		}
+		return strings.TrimSuffix(found, "::") + `:\x3a`
+	})
 }

@@ -12,8 +12,10 @@ import (
 func TestControlCharactersAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain ✓ text\n\tindented":        "plain ✓ text\n\tindented",
-		"\x1b[32mPASS\x1b[0m":             "\x1b[32mPASS\x1b[0m",
-		"\r\x1b[K• next":                  "\r\x1b[K• next",
+		trace.Paint("32", "PASS"):         "\x1b[32mPASS\x1b[0m",
+		"\x1b[32mPASS\x1b[0m":             `\x1b[32mPASS\x1b[0m`,
+		"no\n  ::error::x\nC::D":          "no\n  :\\x3aerror::x\nC::D",
+		"at ##[error]x":                   `at #\x23[error]x`,
 		"\x1b]0;title\a":                  `\x1b]0;title\x07`,
 		"\x1b[2J\x1b[1;1Hall is well":     `\x1b[2J\x1b[1;1Hall is well`,
 		"failed\rpassed":                  `failed\x0dpassed`,

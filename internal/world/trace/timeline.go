@@ -22,6 +22,8 @@ type TimelineOptions struct {
 	// FromStep begins with the first step of the scenario: what the cluster does to come up is counted in one
 	// line. A run that never gets there is shown in full.
 	FromStep bool
+	// Raw leaves it to the caller to pass the text through Escaped.
+	Raw bool
 	// Legend begins with what the columns and signs mean.
 	Legend bool
 }
@@ -108,6 +110,7 @@ func (t *Timeline) number(e *Event, shown entry) {
 	if because := t.lineOf[e.Cause]; because != 0 && because != t.lines-1 {
 		shown.because = "⟵ #" + strconv.Itoa(because)
 	}
+	shown.lane, shown.text, shown.outcome = OneLine(shown.lane), OneLine(shown.text), OneLine(shown.outcome)
 	if !t.options.Verbose {
 		shown.text, shown.outcome = excerpt.Of(shown.text, excerpt.Line), excerpt.Of(shown.outcome, excerpt.Line)
 	}
@@ -123,8 +126,12 @@ func (t *Timeline) pause(now time.Duration) {
 }
 
 func (t *Timeline) write(text string) {
+	text = excerpt.Words(text)
+	if !t.options.Raw {
+		text = Escaped(text)
+	}
 	if t.err == nil {
-		_, t.err = io.WriteString(t.to, Escaped(excerpt.Words(text)))
+		_, t.err = io.WriteString(t.to, text)
 	}
 }
 

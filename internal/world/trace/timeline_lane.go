@@ -105,14 +105,14 @@ func laneEscape(lane string) string {
 	component, _, _ := strings.Cut(lane, " ")
 	switch {
 	case lane == scenarioLane:
-		return "\x1b[1m"
+		return "1"
 	case component == "kubelet":
-		return "\x1b[32m"
+		return "32"
 	case strings.HasPrefix(component, "csi-"), strings.HasSuffix(component, "registrar"):
-		return "\x1b[36m"
+		return "36"
 	case component == "driver":
-		return "\x1b[33m"
+		return "33"
 	default:
-		return "\x1b[34m"
+		return "34"
 	}
 }

@@ -25,16 +25,14 @@ const (
 	failure
 )
 
-// escapes are the ANSI sequences of the tones.
-var escapes = map[tone]string{quiet: "\x1b[2m", strong: "\x1b[1m", warning: "\x1b[33m", failure: "\x1b[1;31m"}
-
-const reset = "\x1b[0m"
+// escapes are the colours of the tones.
+var escapes = map[tone]string{quiet: "2", strong: "1", warning: "33", failure: "1;31"}
 
 func (o TimelineOptions) paint(escape, text string) string {
 	if !o.Color || escape == "" || text == "" {
 		return text
 	}
-	return escape + text + reset
+	return Paint(escape, text)
 }
 
 // line lays out one event, wrapped under its own sentence if it is too long.

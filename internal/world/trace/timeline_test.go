@@ -235,3 +235,16 @@ func TestSpanReadsAsPeopleSayIt(t *testing.T) {
 		assert.Equal(t, want, trace.Span(d))
 	}
 }
+
+// A driver must not write lines of its own into a timeline, nor colours, nor commands to the runner
+// of a workflow.
+func TestTextOfDriversStaysInItsLine(t *testing.T) {
+	call := trace.Entry{
+		Kind: trace.Call, Seq: 1, Actor: "kubelet", Node: "node-a", Driver: driver, Method: "Node/NodeStageVolume",
+		Request: &csi.NodeStageVolumeRequest{VolumeId: "v\n::error::a\x1b[31m"}, Code: "Internal", Message: "no\n::error::b\x1b[31m\tc",
+	}.Event()
+	got := render(t, trace.TimelineOptions{Color: true}, call)
+	assert.Equal(t, 1, strings.Count(got, "\n"), got)
+	assert.NotContains(t, got, "\x1b[31m")
+	assert.Contains(t, got, `no\x0a::error::b\x1b[31m\x09c`)
+}
