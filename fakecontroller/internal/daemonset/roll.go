@@ -24,7 +24,9 @@ func (c *Controller) roll(p *kernel.Process, set *appsv1.DaemonSet, pods map[str
 	for node := range store.List[*corev1.Node](c.Cache, "") {
 		if runs, _ := fits(set, node); runs {
 			wanted++
-			pods[node.Name] = pods[node.Name] // a node without pods counts, too
+			if _, has := pods[node.Name]; !has {
+				pods[node.Name] = nil // a node without pods counts, too
+			}
 		}
 	}
 	var ending []*corev1.Pod
