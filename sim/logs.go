@@ -20,6 +20,7 @@ import (
 func (c *Simulation) violations() []verdict.Verdict {
 	c.lookForRemains()
 	c.readLogs()
+	c.readRaces()
 	return c.Wire.Violations()
 }
 

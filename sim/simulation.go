@@ -54,6 +54,7 @@ type Simulation struct {
 		server *apiserver.Server
 	}
 	died       []expect.Death
+	races      map[*machine.Process]int  // how many data races were found in the logs of programs
 	logged     map[*machine.Process]bool // the programs in whose logs a secret was found
 	remains    remains
 	images     images
@@ -79,7 +80,7 @@ func Start(o Options) (*Simulation, error) {
 
 // newSimulation is a cluster of a run in which nothing has been started.
 func (r *run) newSimulation(o Options, cluster string) *Simulation {
-	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}, logged: map[*machine.Process]bool{}}
+	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}, logged: map[*machine.Process]bool{}, races: map[*machine.Process]int{}}
 	k := r.kernel
 	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes)
 	if o.Token != "" { // the API is served sooner or later

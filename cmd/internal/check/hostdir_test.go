@@ -261,13 +261,29 @@ func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
 	}
 }
 
-// Given a driver whose volumes are bound to zones, when it is sound, then a pod on any node has its volume.
+// Given a sound driver with volumes that are bound to zones, then a pod on any node has its volume.
 func TestASoundDriverWithTopologyPasses(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
 	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--topology=zone={{.NodeName}}")
 	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), Parallel: 2}, "life/*", "claims/*")
 	assert.Empty(t, verdicts(card))
 	assert.Contains(t, passed(card, "life"), "second-node")
+}
+
+// Given a driver that was built with -race, when it has a data race, then the verdict names the
+// functions; a sound driver passes.
+func TestDataRacesThatADriverReportsAreFindings(t *testing.T) {
+	_ = buildHostdir(t) // skips without root
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-race", "-o", dir, "../../../drivers/hostdir").CombinedOutput(); err != nil {
+		t.Skipf("the race detector is not there: %s", out)
+	}
+	for defect, want := range map[string]string{"": "", "publish-races": "data race in broken.CountPublished"} {
+		card := checked(t, hostdir(filepath.Join(dir, "hostdir"), defect), check.RunOptions{WorkDir: workDir(t)}, "life/filesystem")
+		found := verdicts(card)
+		assert.Contains(t, found, want)
+		assert.Equal(t, want == "", found == "", found)
+	}
 }
 
 // remarkable are defects by which no container can write: its own mount is read-only.

@@ -66,7 +66,7 @@ func (s *script) lifeWithClone() {
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
 }
 
-// twoClones: each copy has what its source had when it was made.
+// twoClones: each copy has the content that its source had at the time of the copy.
 func (s *script) twoClones() {
 	again := cloned
 	again.name = "cloned-again"

@@ -11,8 +11,11 @@ import (
 )
 
 // Section is the address of the CSI spec's section about a method, in the version of the bindings;
-// of a method of CSI-Addons, that of its service.
+// of a method of CSI-Addons, that of its service; empty of no method.
 func Section(method string) string {
+	if method == "" {
+		return ""
+	}
 	if service, _, addons := strings.Cut(method, "."); addons {
 		return "https://github.com/csi-addons/spec/tree/main/" + service
 	}

@@ -93,6 +93,7 @@ const (
 	SizesCompared            Behaviour = "sizes-compared"
 	CloneRemembered          Behaviour = "clone-remembered"
 	TopologyFirstRequisite   Behaviour = "topology-first-requisite"
+	PublishRaces             Behaviour = "publish-races"
 	SecretInVolumeContext    Behaviour = "secret-in-volume-context"
 	SecretInPublishContext   Behaviour = "secret-in-publish-context"
 	TokensLogged             Behaviour = "tokens-logged"
@@ -187,9 +188,10 @@ var catalogue = []struct {
 	{ReadOnlySticks, "a volume that is published read-only first is published so ever after"},
 	{StopUnmounts, "the node service unmounts all that it knows of when it is asked to stop"},
 	{PublishIgnoresErrors, "NodePublishVolume succeeds when it could not mount"},
-	{SizesCompared, "CreateVolume rounds sizes up to MiB, and a repeated call compares the size that is asked for with the one that was made"},
+	{SizesCompared, "CreateVolume rounds sizes up to MiB, and a repeated call compares the requested size with the rounded one"},
 	{CloneRemembered, "a second copy of a volume has the content of the first one"},
 	{TopologyFirstRequisite, "CreateVolume places a volume by the first requisite term, whatever is preferred"},
+	{PublishRaces, "NodePublishVolume counts its calls in a variable that two goroutines write without a lock"},
 	{SecretInVolumeContext, "CreateVolume returns the secrets of its request in volume_context"},
 	{SecretInPublishContext, "ControllerPublishVolume returns the secrets of its request in publish_context"},
 	{TokensLogged, "the log has the volume_context of NodePublishVolume, with its service account tokens"},

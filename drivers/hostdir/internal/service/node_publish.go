@@ -30,6 +30,9 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if err != nil {
 		return nil, err
 	}
+	if n.cfg.Broken.Has(broken.PublishRaces) {
+		broken.CountPublished()
+	}
 	n.fencing.RLock()
 	defer n.fencing.RUnlock()
 	if n.isInline(req) {
