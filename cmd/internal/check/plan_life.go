@@ -32,7 +32,7 @@ func lives(p *plan) {
 		p.trials[len(p.trials)-1].Known = "CreateVolume should refuse a raw block volume, which no node publishes"
 	}
 	if !p.facts.OnePlace() {
-		p.try("life", "second-node", "A volume is made for a pod on the second node: its place is not the first that is possible.", []string{p.needsNodes()}, func(s *script) {
+		p.try("life", "second-node", "A volume is made for a pod on the second node, in the second of the possible places.", []string{p.needsNodes()}, func(s *script) {
 			s.life([]claim{data}, web(nodeB, data))
 		})
 	}
