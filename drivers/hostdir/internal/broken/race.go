@@ -6,8 +6,9 @@ import "sync"
 
 var published int
 
-// CountPublished counts a call twice, in two goroutines that write the same variable without a lock.
-func CountPublished() {
+// CountPublished counts a call in two goroutines that write one variable without a lock, and returns
+// the count.
+func CountPublished() int {
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
@@ -17,4 +18,5 @@ func CountPublished() {
 		})
 	}
 	both.Wait()
+	return published
 }
