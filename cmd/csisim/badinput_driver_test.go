@@ -47,7 +47,7 @@ var badDrivers = []badInput{
 	},
 	{
 		name: "a driver that hangs at its registration", scenario: badDriver("hangs in NodeGetInfo", long), flags: "--patience 50ms",
-		code: 1, says: []string{"driver bad.csi.example.com to be registered on node-a", "waits for answer to Node/NodeGetInfo", "patience ran out"},
+		code: 1, says: []string{"driver bad.csi.example.com is not registered on node-a: ", "context deadline exceeded (refused 2 times)", "patience ran out"},
 	},
 	{
 		name: "a driver that hangs in one call, while the run goes on", flags: "--patience 100ms -v",
@@ -73,7 +73,7 @@ var badDrivers = []badInput{
 	{
 		name: "a node without an id", scenario: badDriver("names no node", long),
 		code: 1, says: []string{
-			"driver bad.csi.example.com to be registered on node-a",
+			"driver bad.csi.example.com is not registered on node-a: ", "driverNodeID must not be empty",
 			"CSI spec violated: NodeGetInfoResponse.node_id is empty: the CSI spec requires it (NodeGetInfo)",
 		},
 	},

@@ -16,7 +16,7 @@ func TestADeepCheckFindsInADriverProgramWhatNoCalmRunShows(t *testing.T) {
 	got := p.checks(t, "--deep 3 --only deep/life --parallel 2 --json card.json", "--broken", "create-not-idempotent")
 	assert.Equal(t, 1, got.code, got.stdout+got.stderr)
 	assert.Contains(t, got.stdout, "FAIL Searched                  life (3 runs) FAILED\n")
-	assert.Contains(t, got.stdout, "\nFAIL CreateVolume is not idempotent: volume … then …\n")
+	assert.Contains(t, got.stdout, "\nFAIL CreateVolume is not idempotent: volume … then …  leak\n")
 	assert.Regexp(t, `\n    with      CreateVolume of pvc-\S+ by hostdir.csi.example.com: answer lost\n    replay `, got.stdout)
 
 	files, err := filepath.Glob(filepath.Join(p.dir, "deep-life-*.csisim.yaml"))

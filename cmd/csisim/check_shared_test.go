@@ -37,7 +37,7 @@ func TestTrialsOfADriverWithOneBackendRunOneAtATime(t *testing.T) {
 	}
 	got := checks("--parallel", "6", "--json", "card.json")
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, ": 11 passed, 0 failed · ")
+	assert.Contains(t, got.stdout, ": 12 passed, 0 failed · ")
 	assert.Regexp(t, `\nDisturbed\n  volume \S+ of \w+/\S+ is seen in \w+/\S+: the driver keeps its volumes outside of the run, and scenarios that run at once disturb each other\n  One ran at a time from then on, and `, got.stdout)
 	assert.Regexp(t, `csisim: volume \S+ of \S+ is seen in \S+: the driver keeps its volumes outside of the run, .*; one runs at a time from here on, \d+ again`, got.stderr)
 	text, err := os.ReadFile(filepath.Join(p.dir, "card.json"))
@@ -51,7 +51,7 @@ func TestTrialsOfADriverWithOneBackendRunOneAtATime(t *testing.T) {
 	driver = append(driver, "--broken", "stage-not-idempotent")
 	got = checks("--parallel", "6")
 	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.stdout, "\nFAIL NodeStageVolume is not idempotent: OK, then Internal\n", "a defect is found all the same")
+	assert.Contains(t, got.stdout, "\nFAIL NodeStageVolume is not idempotent: OK, then Internal  stuck\n", "a defect is found all the same")
 	assert.Equal(t, 1, strings.Count(got.stdout, "\nFAIL N")+strings.Count(got.stdout, "\nFAIL left"), got.stdout)
 	assert.Empty(t, p.leftovers())
 }

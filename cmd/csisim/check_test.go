@@ -333,7 +333,7 @@ func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
 	require.NoError(t, driver.Start())
 	defer func() { _ = driver.Process.Kill(); _ = driver.Wait() }()
 	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, 10*time.Second, 5*time.Millisecond)
-	got := outcomeOf(t, p.command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*"))
+	got := outcomeOf(t, p.command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*", "--verbose"))
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
 	assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n")
 	assert.Contains(t, got.stdout, "  the driver on the socket was started by somebody else: csisim cannot end it: restart/driver-on-node")

@@ -70,12 +70,12 @@ func (o Outcome) title() string {
 	return fmt.Sprintf("%s (%s)", o.Title, plural.Of(o.Search.Runs, "run"))
 }
 
-// choices are those that a finding takes; empty for one of a plain trial.
-func (f Finding) choices() string {
+// choices are those that a finding of a search takes.
+func (f Finding) choices() []string {
 	if f.found == nil {
-		return ""
+		return nil
 	}
-	return strings.Join(f.found.Choices, "\n")
+	return f.found.Choices
 }
 
 // chance says that not each run with the choices shows the finding; empty if each does.

@@ -191,7 +191,7 @@ func (p *page) findings(c *Card, found []Finding) {
 
 func (p *page) finding(c *Card, f Finding) {
 	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
-	for _, line := range []string{f.detail(), f.choices(), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), c.shownBy(f)} {
+	for _, line := range []string{f.detail(), strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), c.shownBy(f)} {
 		if line != "" {
 			fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(line, "\n", "\n    "))
 		}
@@ -226,12 +226,12 @@ func (f Finding) detail() string {
 	return headline(rest)
 }
 
-// storyOf is the story of a finding on one line.
+// storyOf is the story of a finding on one line; empty for one of a search, whose choices tell it.
 func (p *page) storyOf(f Finding) string {
-	result := f.Shown[0].Result
 	if f.found != nil {
-		result = f.found.Result
+		return ""
 	}
+	result := f.Shown[0].Result
 	if result == nil {
 		return strings.TrimSpace(f.got())
 	}
@@ -280,7 +280,7 @@ func (p *page) inFull(c *Card, f Finding) {
 	for _, row := range [][2]string{
 		{"found", verdict}, {"story", p.storyOf(f)}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)},
 		{"expected", f.Failure.Expected}, {"got", short(f.got())}, {"hint", f.Failure.Hint}, {"lost", strings.Join(lost(f.Shown[0]), "\n")},
-		{"with", f.choices()},
+		{"with", strings.Join(f.choices(), "\n")},
 		{"chance", f.chance()}, {"patience", f.overdue()}, {"replay", c.replayOf(f)}, {"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 	} {
 		if row[1] != "" {
