@@ -226,7 +226,7 @@ func (f Finding) detail() string {
 	return headline(rest)
 }
 
-// storyOf is the story of a finding on one line; empty for one of a search, whose choices tell it.
+// storyOf is the story of a finding on one line. A finding of a search has its choices instead.
 func (p *page) storyOf(f Finding) string {
 	if f.found != nil {
 		return ""
