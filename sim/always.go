@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/sim/expect"
 )
 

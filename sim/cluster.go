@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"slices"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/sim/expect"
 )
 

@@ -1,12 +1,11 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/judge/data"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -1,12 +1,11 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 

@@ -1,13 +1,12 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/judge/calls"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"

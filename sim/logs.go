@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"bufio"
 	"fmt"
 	"maps"
@@ -12,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"github.com/csisim/csisim/internal/judge/calls"
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +12,11 @@ import (
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"

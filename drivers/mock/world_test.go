@@ -1,8 +1,6 @@
 package mock
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"context"
 	"fmt"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 const (

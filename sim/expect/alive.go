@@ -1,11 +1,10 @@
 package expect
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

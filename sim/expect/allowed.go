@@ -1,14 +1,13 @@
 package expect
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // Allowed says what of something unwanted may be there: none, any, or what fits a pattern.

@@ -1,8 +1,6 @@
 package expect
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"cmp"
 	"fmt"
 	"math"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

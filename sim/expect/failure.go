@@ -1,12 +1,11 @@
 package expect
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"strings"
 
 	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -1,11 +1,10 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"slices"
 
 	"github.com/csisim/csisim/internal/input/partial"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/plural"
 )
 

@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"cmp"
 	"fmt"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario/expression"
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim/expect"
 )

@@ -1,12 +1,11 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"cmp"
 	"fmt"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/expression"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/sim/expect"
 )
 

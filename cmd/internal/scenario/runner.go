@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"context"
 	"errors"
 	"path/filepath"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/plural"

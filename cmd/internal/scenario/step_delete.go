@@ -1,11 +1,10 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
 )

@@ -1,13 +1,12 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/store"
 )
 

@@ -1,12 +1,11 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"errors"
 	"fmt"
 	"io/fs"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/sim"
 )
 

@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"bytes"
 	"cmp"
 	"context"
@@ -11,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 )

@@ -1,14 +1,13 @@
 package scenario
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/store"
 )
 

@@ -1,13 +1,12 @@
 package attachdetach
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"slices"
 
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/migration"

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"errors"
 	"io/fs"
 	"path"
@@ -12,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"cmp"
 	"maps"
 	"slices"
@@ -10,6 +8,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // volumeOfDriver is a volume of a driver.

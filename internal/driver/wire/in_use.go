@@ -1,14 +1,13 @@
 package wire
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // errUnseen is why a fault cannot disturb what a driver's program does to files.

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"context"
 	"slices"
 
@@ -11,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // mostFiltered is how many filters of a list are tried, and how many volumes are asked for by their ids.

@@ -5,8 +5,6 @@
 package wire
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"context"
 	"io"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"

@@ -1,13 +1,12 @@
 package calls
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"maps"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

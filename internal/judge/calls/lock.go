@@ -1,11 +1,10 @@
 package calls
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"time"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -1,14 +1,13 @@
 package calls
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"maps"
 	"path"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 

@@ -5,8 +5,6 @@
 package data
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/ordered"
 	"github.com/csisim/csisim/internal/world/volume"

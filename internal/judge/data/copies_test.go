@@ -1,13 +1,12 @@
 package data
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

@@ -1,12 +1,11 @@
 package data
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 

@@ -1,8 +1,6 @@
 package realcluster
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"bufio"
 	"bytes"
 	"cmp"
@@ -22,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/real/proxy"
 	"github.com/csisim/csisim/internal/world/trace"
 )

@@ -7,8 +7,6 @@
 package realcluster
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +22,7 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/judge/ledger"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"

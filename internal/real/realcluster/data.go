@@ -1,8 +1,6 @@
 package realcluster
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/judge/data"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"

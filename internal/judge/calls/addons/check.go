@@ -4,11 +4,10 @@
 package addons
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"slices"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/replication"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"

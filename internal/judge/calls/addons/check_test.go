@@ -1,14 +1,13 @@
 package addons
 
 import (
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"testing"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/identity"
