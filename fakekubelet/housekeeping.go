@@ -52,7 +52,9 @@ func (h *housekeeping) pass() {
 	if h.pods.listed && !h.passed {
 		h.passed = true
 		for _, w := range h.pods.inOrder() {
-			w.process.Wake()
+			if w.rejected.reason != "" {
+				w.process.Wake() // no other worker waits for this, and each wake replaces the cause of the next call
+			}
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(h.suspect)) {
