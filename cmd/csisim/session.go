@@ -24,7 +24,7 @@ type session struct {
 	traces     map[string]string // by scenario file
 	pages      map[string]string // the same of reports
 	runs       []report.Run
-	apart      bool // what keeps the nodes apart has been printed
+	apart      bool // the isolation of the nodes has been printed
 	planned    int
 	code       int
 	left       error                  // programs that could not be ended

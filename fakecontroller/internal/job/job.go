@@ -29,7 +29,7 @@ type job = *batchv1.Job
 type Controller struct {
 	*component.Component
 	jobs     *workqueue.Queue[store.Key]
-	orphans  *workqueue.Queue[store.Key] // pods whose job is gone
+	orphans  *workqueue.Queue[store.Key] // pods of a deleted job
 	expected *workload.Expectations
 	failures failures
 }
@@ -68,7 +68,7 @@ func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
 	}
 }
 
-// jobOf returns the job of a pod; nil if it has none or the job is gone.
+// jobOf returns the job of a pod; nil if it has none or the job was deleted.
 func (c *Controller) jobOf(pod *corev1.Pod) job {
 	of, uid, ok := workload.Owner(pod, kind.Kind)
 	if !ok {

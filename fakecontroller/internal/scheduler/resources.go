@@ -61,7 +61,7 @@ func filterResources(a *attempt, n *node) refusal {
 	for _, name := range inOrder(a.requests) {
 		limit, ok := n.object.Status.Allocatable[name]
 		if !ok && len(n.object.Status.Allocatable) == 0 {
-			continue // a node whose kubelet has not said what it has
+			continue // its kubelet has not reported its resources
 		}
 		most := workload.AmountOf(name, limit)
 		if wanted := a.requests[name]; wanted > most-n.used[name] {

@@ -159,7 +159,7 @@ func (w *Work) slowest(to time.Duration) (slowest *piece, longest time.Duration)
 const shortestStretch = 3 * time.Second
 
 // stretch bounds how long the clock is held until the next retry, which may come after
-// minutes of virtual time. Work that has gone on for long gets twice as long again.
+// minutes of virtual time. Work gets at least twice the time that it has taken so far.
 func (p *piece) stretch() time.Duration { return max(shortestStretch, 2*p.real.Sub(p.first)) }
 
 // hasHadItsTime reports whether a piece of work gets no more time.

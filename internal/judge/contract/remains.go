@@ -2,7 +2,7 @@ package contract
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// LeavesData is that what containers wrote to a volume is there still when it was deleted. Where that is so of all volumes, the driver may
+// LeavesData is a deleted volume whose files are still there. If the files of all volumes stay, the driver may
 // keep them for a while by design: that is a remark.
 // CSI spec: DeleteVolume, "release storage".
 func LeavesData(method, volume, file string, always bool) verdict.Verdict {

@@ -59,7 +59,7 @@ type findings struct {
 	method string
 	of     proto.Message
 	list   []verdict.Verdict
-	noting bool // what is kept is wanted, too
+	noting bool // the rules that the message kept are wanted, too
 	kept   []Kept
 }
 

@@ -14,7 +14,7 @@ import (
 // madeUp begins the values of secrets that csisim itself makes up.
 const madeUp = "made-up-"
 
-// credentialWords end the keys of values that nobody may read. Other keys name users, addresses, regions and identifiers.
+// credentialWords end the keys of values that must stay secret. Other keys name users, addresses, regions and identifiers.
 var credentialWords = []string{"password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token", "key", "keyring", "credential", "apikey"}
 
 // formats are words at the end of keys that say how a value is written.
