@@ -5,7 +5,7 @@ const Answers Key = "answers"
 
 var answers = &Invariant{
 	Name:   Answers,
-	Holds:  "answers have what the CSI spec wants, with its error codes, and nothing that was not promised; what the spec wants to be done is not refused for good",
+	Holds:  "answers have the fields and error codes that the CSI spec asks for, and nothing beyond the capabilities; a call that the spec requires is not refused for good",
 	Reason: "callers act on codes: one that is wrong makes them give up, or repeat for ever",
 	Rules:  []string{"CSI spec: each call's section and errors"},
 	Blame:  Driver,

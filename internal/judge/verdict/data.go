@@ -5,8 +5,8 @@ const Data Key = "data"
 
 var data = &Invariant{
 	Name:   Data,
-	Holds:  "each pod finds in its volumes what was written there, and a pod that asks for a volume to write to it can, if one could before",
-	Reason: "it is what volumes are for",
+	Holds:  "each pod finds the files in its volumes that were written there, and a pod can write to a volume that it mounts for writing, if a pod could before",
+	Reason: "volumes exist to keep data",
 	Rules:  []string{"CSI spec: Volume Lifecycle"},
 	Blame:  Driver,
 	Rank:   Spoils,

@@ -15,7 +15,7 @@ func HandedOver(node, detail string) Verdict {
 
 var handover = &Invariant{
 	Name:   Handover,
-	Holds:  "whoever attached a volume, a driver or an in-tree plugin, detaches it",
+	Holds:  "the driver or in-tree plugin that attached a volume also detaches it",
 	Reason: "else it stays attached",
 	Rules:  []string{"L-ADC-7"},
 	Blame:  Scenario,

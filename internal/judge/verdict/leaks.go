@@ -10,8 +10,8 @@ const (
 
 var leaked = &Invariant{
 	Name:   LeftBehind,
-	Holds:  "what a driver was asked to take away is gone: mounts, files, devices, attachments, volumes with their content, snapshots, and what a program holds for them",
-	Reason: "it costs money, and on nodes ends in one that takes no pods any more",
+	Holds:  "a driver leaves nothing behind once a call has removed it: no mount, file, device, attachment, volume or its content, snapshot, nor memory or open files of its program for them",
+	Reason: "storage that is left behind costs money, and a node that fills up takes no more pods",
 	Rules:  []string{"CSI spec: DeleteVolume", "CSI spec: ControllerUnpublishVolume", "CSI spec: NodeUnstageVolume"},
 	Blame:  Driver,
 	Rank:   Leaks,
@@ -19,8 +19,8 @@ var leaked = &Invariant{
 
 var undone = &Invariant{
 	Name:   Undone,
-	Holds:  "whoever had something made has it taken away when nobody needs it any more",
-	Reason: "under some faults real Kubernetes forgets what it asked for, and nobody else knows of it",
+	Holds:  "Kubernetes removes each object that it had a driver make, once it is no longer needed",
+	Reason: "under some faults real Kubernetes forgets its own request, and the object stays",
 	Rules:  []string{"C-SNAP-30", "K-RECON"},
 	Blame:  Kubernetes,
 	Rank:   Leaks,
@@ -29,7 +29,7 @@ var undone = &Invariant{
 var askedAgain = &Invariant{
 	Name:   AskedAgain,
 	Holds:  "a call that fails is made again until it succeeds",
-	Reason: "what it was to take away is there for ever, and no driver can help it",
+	Reason: "otherwise the object stays for ever, and no driver can prevent that",
 	Rules:  []string{"C-GEN-6", "K-OP-3"},
 	Blame:  Kubernetes,
 	Rank:   Leaks,

@@ -5,8 +5,8 @@ const Progress Key = "progress"
 
 var progress = &Invariant{
 	Name:   Progress,
-	Holds:  "once faults stop, what was asked for comes about: pods run, deletions end",
-	Reason: "somebody has to be called at night",
+	Holds:  "once faults stop, every request is carried out: pods run, deletions end",
+	Reason: "otherwise an administrator has to step in",
 	Rules:  []string{"Kubernetes: controllers converge"},
 	Blame:  Kubernetes,
 	Rank:   Waits,
