@@ -52,9 +52,7 @@ func (h *housekeeping) pass() {
 	if h.pods.listed && !h.passed {
 		h.passed = true
 		for _, w := range h.pods.inOrder() {
-			if w.rejected.reason != "" {
-				w.process.Wake() // no other worker waits for this, and each wake replaces the cause of the next call
-			}
+			w.process.Wake()
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(h.suspect)) {
