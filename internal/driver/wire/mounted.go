@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -29,6 +31,9 @@ func (c *call) mountPath() (path string, filesystem bool) {
 func (c *call) mountsAt(path string) (n int, known bool) {
 	if c.site.Machine == nil || path == "" {
 		return 0, false
+	}
+	if mounted, err := c.site.Machine.IsMountPoint(path); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
+		return 0, true // the whole table need not be listed
 	}
 	mounts, err := c.site.Machine.Mounts()
 	if err != nil {

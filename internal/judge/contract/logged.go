@@ -30,12 +30,12 @@ func (f *findings) secretsReturned(req, resp proto.Message) {
 	case *csi.ControllerPublishVolumeResponse:
 		field, context = "publish_context", r.GetPublishContext()
 	}
-	if len(context) == 0 {
+	if withSecrets, ok := req.(interface{ GetSecrets() map[string]string }); len(context) == 0 || !ok || len(withSecrets.GetSecrets()) == 0 {
 		return
 	}
-	open := fmt.Sprint(trace.WithoutSecrets(req))
+	credentials, open := trace.Credentials(req), fmt.Sprint(trace.WithoutSecrets(req))
 	for _, key := range slices.Sorted(maps.Keys(context)) {
-		for _, secret := range trace.Credentials(req) {
+		for _, secret := range credentials {
 			if trace.LooksSecret(secret.Value) && strings.Contains(context[key], secret.Value) && !strings.Contains(open, secret.Value) {
 				f.list = append(f.list, Broken(f.method, returnsSecret, verdict.Say("%s has the value of %s under %s", field, secret.Key, key)))
 			}
