@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/csisim/csisim/internal/api/kubeletaccess"
 	"github.com/csisim/csisim/internal/api/rbac"
 	"github.com/csisim/csisim/sim"
 )
@@ -36,7 +37,11 @@ func (f upFlags) authorize(env environment, c *sim.Simulation) (*missingRules, e
 			fmt.Fprintf(env.stderr, "forbidden: service account %s of namespace %s cannot %s\n", l.Account, l.Namespace, l.What())
 		}
 	})
-	c.API().AuthorizeBy(missing.authorizer)
+	authorizer, err := kubeletaccess.New(c.World.Store, missing.authorizer)
+	if err != nil {
+		return nil, err
+	}
+	c.API().AuthorizeBy(authorizer)
 	return missing, rbac.Reconcile(c.Client())
 }
 

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -23,10 +26,22 @@ type Authorizer interface {
 	// Refused learns of a request that was refused.
 	Refused(asked authorizationv1.SubjectAccessReviewSpec)
 	// Rules are what a user may do in a namespace. The error says why there may be more.
-	Rules(user authenticationv1.UserInfo, namespace string) ([]rbacv1.PolicyRule, error)
+	Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, complete bool, err error)
+	// Admit rejects a write for its user and its content.
+	Admit(UserWrite) error
 	// Grant refuses a write that would hand out rights that its author does not have. old is what
 	// obj replaces, nil for a new object.
 	Grant(author authenticationv1.UserInfo, obj, old store.Object) error
+}
+
+// UserWrite is a write of a user, before the store completes and checks it.
+type UserWrite struct {
+	User                         authenticationv1.UserInfo
+	Operation                    admissionv1.Operation
+	Resource                     schema.GroupResource
+	Subresource, Namespace, Name string
+	// Object is what is written, Old what it replaces or what is deleted; nil if there is none.
+	Object, Old any
 }
 
 // AuthorizeBy makes the server refuse what the authorizer does not allow, and serve clients
@@ -77,7 +92,38 @@ func (q *request) mayWrite(obj, old store.Object) error {
 			return err
 		}
 	}
+	if err := q.admit(operationOf(old), obj.GetName(), obj, old); err != nil {
+		return err
+	}
 	return q.server.authorizer.Grant(q.user, obj, old)
+}
+
+func operationOf(old store.Object) admissionv1.Operation {
+	if old == nil {
+		return admissionv1.Create
+	}
+	return admissionv1.Update
+}
+
+// mayDelete holds a deletion, if its object exists, against its user.
+func (q *request) mayDelete(key store.Key) error {
+	obj, exists := q.server.store.GetObject(q.kind.res, key)
+	if !exists {
+		return nil
+	}
+	return q.admit(admissionv1.Delete, key.Name, nil, obj)
+}
+
+// admit holds a write against its user.
+func (q *request) admit(operation admissionv1.Operation, name string, obj, old any) error {
+	if q.server.authorizer == nil {
+		return nil
+	}
+	resource := schema.GroupResource{Group: q.info.apiGroup, Resource: q.info.resource}
+	return q.server.authorizer.Admit(UserWrite{
+		User: q.user, Operation: operation, Resource: resource, Subresource: q.info.subresource,
+		Namespace: q.info.namespace, Name: name, Object: obj, Old: old,
+	})
 }
 
 // asked is the question whether the user may make the request.
@@ -97,7 +143,34 @@ func (q *request) asked() authorizationv1.SubjectAccessReviewSpec {
 	}
 	who.ResourceAttributes = r
 	q.settleVerb(r)
+	r.FieldSelector = q.fieldSelectorOf(r.Verb)
 	return who
+}
+
+// fieldSelectorOf is the field selector of a list, for rules that depend on it.
+// [k8s.io/apiserver/pkg/endpoints/filters GetAuthorizerAttributes]
+func (q *request) fieldSelectorOf(verb string) *authorizationv1.FieldSelectorAttributes {
+	raw := q.query.Get("fieldSelector")
+	if raw == "" || !slices.Contains([]string{"list", "watch", "deletecollection"}, verb) {
+		return nil
+	}
+	return &authorizationv1.FieldSelectorAttributes{Requirements: requirementsOf(raw)}
+}
+
+// requirementsOf reads a field selector; of one with a mistake there are none.
+func requirementsOf(raw string) (all []metav1.FieldSelectorRequirement) {
+	selector, err := fields.ParseSelector(raw)
+	if err != nil {
+		return nil
+	}
+	for _, r := range selector.Requirements() {
+		operator := metav1.FieldSelectorOpIn
+		if r.Operator == selection.NotEquals {
+			operator = metav1.FieldSelectorOpNotIn
+		}
+		all = append(all, metav1.FieldSelectorRequirement{Key: r.Field, Operator: operator, Values: []string{r.Value}})
+	}
+	return all
 }
 
 // settleVerb says what a request does: without a name, reading is listing and deleting is deleting

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kubeletaccess"
 	"github.com/csisim/csisim/internal/api/rbac"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -26,7 +27,9 @@ func newRuled(t *testing.T, roles ...string) *ruled {
 	s := kind.NewStore(store.Options{})
 	r := &ruled{accounts: &accounts{conversation: &conversation{t, apiserver.New(s, apiserver.Options{Token: "admin"})}}}
 	r.authorizer = rbac.New(s, func(l rbac.Lack) { r.missing.Add(l) })
-	r.server.AuthorizeBy(r.authorizer)
+	authorizer, err := kubeletaccess.New(s, r.authorizer)
+	require.NoError(t, err)
+	r.server.AuthorizeBy(authorizer)
 	r.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
 	for _, role := range roles {
 		r.make(role)

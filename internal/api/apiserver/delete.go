@@ -24,13 +24,16 @@ func (q *request) delete() error {
 	if err != nil {
 		return err
 	}
-	if err := q.mayDelete(); err != nil {
+	if err := q.isDeletable(); err != nil {
 		return err
 	}
 	opts := q.deletion(options)
 	var last store.Object
 	gone := false
 	err = q.exclusively(func() (err error) {
+		if err := q.mayDelete(q.key()); err != nil {
+			return err
+		}
 		last, err = q.server.store.DeleteObject(q.kind.res, q.key(), opts...)
 		_, stays := q.server.store.GetObject(q.kind.res, q.key())
 		gone = !stays || len(options.DryRun) > 0 && err == nil && !heldBack(last)
@@ -49,7 +52,7 @@ func (q *request) delete() error {
 	return q.writeObject(code, last)
 }
 
-func (q *request) mayDelete() error {
+func (q *request) isDeletable() error {
 	if slices.Contains(kind.Of(q.kind.res).Undeletable, q.info.name) {
 		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.info.name, fmt.Errorf("this %s may not be deleted", q.kind.singular))
 	}
@@ -197,6 +200,9 @@ func (q *request) deleteCollection() error {
 			return err
 		}
 		for _, obj := range found {
+			if err := q.mayDelete(store.KeyOf(obj)); err != nil {
+				return err
+			}
 			_, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
 			if err != nil && !apierrors.IsNotFound(err) { // one may have gone with another
 				return err

@@ -10,6 +10,11 @@ func (q *request) reviewAccess(asked authorizationv1.SubjectAccessReviewSpec) (a
 	if q.server.authorizer == nil {
 		return authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 	}
+	if r := asked.ResourceAttributes; r != nil && r.FieldSelector != nil && r.FieldSelector.RawSelector != "" {
+		parsed := *r
+		parsed.FieldSelector = &authorizationv1.FieldSelectorAttributes{Requirements: requirementsOf(r.FieldSelector.RawSelector)}
+		asked.ResourceAttributes = &parsed
+	}
 	q.server.options.Exclusive(func() { answer = q.server.authorizer.Authorize(asked) })
 	return answer
 }
@@ -20,10 +25,12 @@ func (q *request) reviewRules(namespace string) (answer authorizationv1.SubjectR
 	rules := []rbacv1.PolicyRule{{Verbs: every, APIGroups: every, Resources: every}, {Verbs: every, NonResourceURLs: every}}
 	if q.server.authorizer != nil {
 		q.server.options.Exclusive(func() {
-			var incomplete error
-			if rules, incomplete = q.server.authorizer.Rules(q.user, namespace); incomplete != nil {
-				answer.EvaluationError = incomplete.Error()
+			var complete bool
+			var err error
+			if rules, complete, err = q.server.authorizer.Rules(q.user, namespace); err != nil {
+				answer.EvaluationError = err.Error()
 			}
+			answer.Incomplete = !complete
 		})
 	}
 	answer.ResourceRules, answer.NonResourceRules = []authorizationv1.ResourceRule{}, []authorizationv1.NonResourceRule{}

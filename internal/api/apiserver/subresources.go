@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -118,6 +119,9 @@ func (q *request) bind() error {
 		return errs.ToAggregate()
 	}
 	err = q.exclusively(func() error {
+		if err := q.admit(admissionv1.Create, binding.Name, &binding, nil); err != nil {
+			return err
+		}
 		_, err := kind.BindPod(q.server.store, kind.Binding{Pod: key, Node: binding.Target.Name, UID: binding.UID, DryRun: options.dryRun})
 		return err
 	})
@@ -163,6 +167,9 @@ func (q *request) evict() error {
 	}
 	opts := q.deletion(options)
 	err = q.exclusively(func() error {
+		if err := q.admit(admissionv1.Create, eviction.Name, &eviction, nil); err != nil {
+			return err
+		}
 		// Preconditions and a dry run are those of the deletion.
 		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,9 @@ func (q *request) issueToken() error {
 	err := q.exclusively(func() error {
 		account, err := q.object()
 		if err != nil {
+			return err
+		}
+		if err := q.admit(admissionv1.Create, q.info.name, &wanted, nil); err != nil {
 			return err
 		}
 		if issued, err = kind.IssueToken(q.server.store, q.key(), &wanted); err == nil {

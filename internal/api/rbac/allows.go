@@ -8,6 +8,11 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
+// RulesAllow reports whether one of the rules is enough for what is asked.
+func RulesAllow(rules []rbacv1.PolicyRule, asked authorizationv1.SubjectAccessReviewSpec) bool {
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool { return allows(&rule, asked) })
+}
+
 // allows says whether one rule is enough for what is asked.
 func allows(rule *rbacv1.PolicyRule, asked authorizationv1.SubjectAccessReviewSpec) bool {
 	if r := asked.ResourceAttributes; r != nil {

@@ -2,7 +2,9 @@ package rbac
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/kubernetes"
@@ -23,12 +25,29 @@ type Defaults struct {
 //go:embed defaults.yaml
 var defaults []byte
 
+func readDefaults() (all Defaults, err error) {
+	if err := yaml.UnmarshalStrict(defaults, &all); err != nil {
+		return all, fmt.Errorf("reading the default roles: %w", err)
+	}
+	return all, nil
+}
+
+// DefaultRules returns the rules with which a default ClusterRole begins.
+func DefaultRules(role string) ([]rbacv1.PolicyRule, error) {
+	all, err := readDefaults()
+	i := slices.IndexFunc(all.ClusterRoles, func(r rbacv1.ClusterRole) bool { return r.Name == role })
+	if err != nil || i < 0 {
+		return nil, errors.Join(err, fmt.Errorf("there is no default ClusterRole %s", role))
+	}
+	return all.ClusterRoles[i].Rules, nil
+}
+
 // Reconcile makes the default roles and bindings. Those that are there keep what was added to
 // them, and get what they lack.
 func Reconcile(client kubernetes.Interface) error {
-	var all Defaults
-	if err := yaml.UnmarshalStrict(defaults, &all); err != nil {
-		return fmt.Errorf("reading the default roles: %w", err)
+	all, err := readDefaults()
+	if err != nil {
+		return err
 	}
 	return all.reconcile(client)
 }

@@ -11,11 +11,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
-	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/world/store"
 )
-
-var _ apiserver.Authorizer = (*Authorizer)(nil)
 
 // Authorizer reads roles and bindings from the store at each question, so that a binding
 // counts from the write that makes it. Whoever asks has the store to itself.
@@ -30,12 +27,12 @@ func New(s *store.Store, refused func(Lack)) *Authorizer {
 	return &Authorizer{store: s, refused: refused}
 }
 
-// superusers may do everything, whatever the roles say.
-const superusers = "system:masters"
+// Superusers may do everything, whatever the roles say.
+const Superusers = "system:masters"
 
 // Authorize says whether a user may do something, and because of which binding.
 func (a *Authorizer) Authorize(asked authorizationv1.SubjectAccessReviewSpec) (answer authorizationv1.SubjectAccessReviewStatus) {
-	if slices.Contains(asked.Groups, superusers) {
+	if slices.Contains(asked.Groups, Superusers) {
 		return authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 	}
 	namespace := ""
@@ -64,9 +61,8 @@ func (a *Authorizer) Refused(asked authorizationv1.SubjectAccessReviewSpec) {
 
 // Rules are those that apply to a user in a namespace. The error names roles of bindings that
 // are not there; the rules are all others.
-func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) ([]rbacv1.PolicyRule, error) {
-	var rules []rbacv1.PolicyRule
-	err := a.visit(subject{user.Username, user.Groups}, namespace, func(_ source, rule *rbacv1.PolicyRule) bool {
+func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, err error) {
+	err = a.visit(subject{user.Username, user.Groups}, namespace, func(_ source, rule *rbacv1.PolicyRule) bool {
 		rules = append(rules, *rule)
 		return true
 	})
