@@ -94,5 +94,5 @@ func (c *Controller) release(p *kernel.Process, name string) {
 	}
 	free := namespace.DeepCopy()
 	free.Spec.Finalizers = slices.DeleteFunc(free.Spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
-	_, _ = kind.FinalizeNamespace(c.Store, free) // it is there
+	_, _ = kind.FinalizeNamespace(c.Store, free, false) // it is there
 }

@@ -86,7 +86,7 @@ func (p *patcher) strictly() error {
 	if _, strict := runtime.AsStrictDecodingError(err); !strict {
 		return nil // what else is wrong is reported when the fields are merged
 	}
-	if err := p.tolerate(obj, err); err != nil {
+	if err := p.tolerate(p.options.fieldValidation, obj, err); err != nil {
 		var twice error
 		if twice = yaml.UnmarshalStrict(p.body, &map[string]any{}); twice == nil {
 			twice = err

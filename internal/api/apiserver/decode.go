@@ -72,13 +72,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	}
 	into := q.kind.newObject()
 	obj, gvk, err := q.kind.read(serializer, body, into)
-	if mistakes, ok := runtime.AsStrictDecodingError(err); ok && obj != nil && validation != metav1.FieldValidationStrict {
-		for _, mistake := range mistakes.Errors() {
-			q.answer.warnOfMistake(mistake)
-		}
-		err = nil
-	}
-	switch {
+	switch err = q.tolerate(validation, obj, err); {
 	case err != nil:
 		return nil, q.kind.decodeError(err, gvk, body)
 	case obj != into:
@@ -93,6 +87,19 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 		return nil, badRequest("the API version in the data (%s) does not match the expected API version (%s)", got, want)
 	}
 	return q.kind.accepted(obj.(store.Object)), nil
+}
+
+// tolerate lets unknown and repeated fields of what was read pass with a warning, unless validation
+// is strict.
+func (q *request) tolerate(validation string, read runtime.Object, err error) error {
+	mistakes, ok := runtime.AsStrictDecodingError(err)
+	if !ok || read == nil || validation == metav1.FieldValidationStrict {
+		return err
+	}
+	for _, mistake := range mistakes.Errors() {
+		q.answer.warnOfMistake(mistake)
+	}
+	return nil
 }
 
 // unknownConversion is why an object of another kind is not one of this one.

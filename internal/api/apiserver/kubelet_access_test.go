@@ -79,12 +79,12 @@ func TestAKubeletReadsWhatHasToDoWithItsNode(t *testing.T) {
 		assert.Contains(t, message(k.of("b", "GET", try.path, "")), ": "+try.why, try.path)
 	}
 	for path, why := range map[string]string{
-		"/api/v1/namespaces/keys/secrets/expand":                           "no relationship found between node 'a' and this object",
-		"/api/v1/namespaces/default/secrets":                               "No Object name found",
-		"/api/v1/secrets":                                                  "can only read namespaced object of this type",
-		"/api/v1/persistentvolumes":                                        "can only get individual resources of this type",
-		"/api/v1/nodes":                                                    "node 'a' cannot read all nodes, only its own Node object",
-		"/api/v1/pods":                                                     "can only list/watch pods with spec.nodeName field selector",
+		"/api/v1/namespaces/keys/secrets/expand": "no relationship found between node 'a' and this object",
+		"/api/v1/namespaces/default/secrets":     "No Object name found",
+		"/api/v1/secrets":                        "can only read namespaced object of this type",
+		"/api/v1/persistentvolumes":              "can only get individual resources of this type",
+		"/api/v1/nodes":                          "node 'a' cannot read all nodes, only its own Node object",
+		"/api/v1/pods":                           "can only list/watch pods with spec.nodeName field selector",
 		"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/a":     `can only access leases in the "kube-node-lease" system namespace`,
 		"/apis/storage.k8s.io/v1/volumeattachments?watch=1":                "can only get individual resources of this type",
 		"/apis/resource.k8s.io/v1/resourceslices?fieldSelector=spec.x%3Da": "can only list/watch/deletecollection resourceslices with nodeName field selector",

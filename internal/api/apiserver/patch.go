@@ -222,25 +222,13 @@ func (p *patcher) reread(text []byte) (store.Object, error) {
 	}
 	into := p.kind.newObject()
 	obj, gvk, err := p.kind.read(serializer, text, into)
-	if err := p.tolerate(obj, err); err != nil {
+	if err := p.tolerate(p.options.fieldValidation, obj, err); err != nil {
 		return nil, invalidPatch(string(text), err)
 	}
 	if obj != into {
 		return nil, invalidPatch(string(text), p.kind.unknownConversion(gvk))
 	}
 	return p.kind.accepted(obj.(store.Object)), nil
-}
-
-// tolerate lets unknown fields pass with a warning, unless validation is strict.
-func (p *patcher) tolerate(obj runtime.Object, err error) error {
-	mistakes, ok := runtime.AsStrictDecodingError(err)
-	if !ok || obj == nil || p.options.fieldValidation == metav1.FieldValidationStrict {
-		return err
-	}
-	for _, mistake := range mistakes.Errors() {
-		p.answer.warnOfMistake(mistake)
-	}
-	return nil
 }
 
 func invalidPatch(value any, err error) error {
@@ -268,7 +256,7 @@ func (p *patcher) strategicPatched(text []byte) (store.Object, error) {
 	}
 	obj := p.kind.newObject()
 	strict := p.options.fieldValidation != metav1.FieldValidationIgnore
-	if err := p.tolerate(obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
+	if err := p.tolerate(p.options.fieldValidation, obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
 		return nil, invalidPatch(fmt.Sprintf("%+v", patch), err)
 	}
 	return p.kind.accepted(obj), nil

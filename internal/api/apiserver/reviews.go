@@ -23,13 +23,13 @@ type review struct {
 var reviews = []review{
 	{gvk: authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"), resource: "selfsubjectreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authenticationv1.SelfSubjectReview
-		err := q.readAs(&asked, authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"))
+		_, err := q.readNew(&asked, authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"))
 		asked.Status.UserInfo = q.user
 		return &asked, err
 	}},
 	{gvk: authenticationv1.SchemeGroupVersion.WithKind("TokenReview"), resource: "tokenreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authenticationv1.TokenReview
-		err := q.readAs(&asked, authenticationv1.SchemeGroupVersion.WithKind("TokenReview"))
+		_, err := q.readNew(&asked, authenticationv1.SchemeGroupVersion.WithKind("TokenReview"))
 		if err == nil {
 			asked.Status, err = q.server.reviewToken(asked.Spec)
 		}
@@ -38,13 +38,13 @@ var reviews = []review{
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"), resource: "localsubjectaccessreviews", namespaced: true,
 		answer: func(q *request) (runtime.Object, error) {
 			var asked authorizationv1.LocalSubjectAccessReview
-			err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"))
+			_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"))
 			asked.Status = q.reviewAccess(asked.Spec)
 			return &asked, err
 		}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), resource: "selfsubjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectAccessReview
-		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"))
+		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"))
 		asked.Status = q.reviewAccess(authorizationv1.SubjectAccessReviewSpec{
 			User: q.user.Username, Groups: q.user.Groups, ResourceAttributes: asked.Spec.ResourceAttributes, NonResourceAttributes: asked.Spec.NonResourceAttributes,
 		})
@@ -52,14 +52,14 @@ var reviews = []review{
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"), resource: "selfsubjectrulesreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectRulesReview
-		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"))
+		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"))
 		asked.Status = q.reviewRules(asked.Spec.Namespace)
 		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{} // the real server does not repeat it
 		return &asked, err
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), resource: "subjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SubjectAccessReview
-		err := q.readAs(&asked, authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"))
+		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"))
 		asked.Status = q.reviewAccess(asked.Spec)
 		return &asked, err
 	}},

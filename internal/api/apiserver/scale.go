@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -30,13 +31,16 @@ func (q *request) serveScale() error {
 		return err
 	}
 	var wanted autoscalingv1.Scale
-	if err := q.readAs(&wanted, kind.ScaleKind); err != nil {
+	if err := q.readAs(&wanted, kind.ScaleKind, options.fieldValidation); err != nil {
 		return err
 	}
 	return q.rescale(options, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return &wanted, nil })
 }
 
 func (q *request) getScale() error {
+	if err := q.awaitGiven(); err != nil {
+		return err
+	}
 	var shown *autoscalingv1.Scale
 	err := q.exclusively(func() error {
 		obj, err := q.object()
@@ -70,6 +74,9 @@ func (q *request) patchScale() error {
 	}
 	var o metav1.PatchOptions
 	if err := q.readOptions(&o); err != nil {
+		return err
+	}
+	if err := invalidOptions("PatchOptions", validation.ValidatePatchOptions(&o, form)); err != nil {
 		return err
 	}
 	body, err := q.readBody()

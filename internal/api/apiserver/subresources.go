@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -62,8 +63,21 @@ func (q *request) serveSubresource() error {
 	return q.get()
 }
 
+// readNew reads the options and the body of a request that creates something of another kind than
+// that of its path.
+func (q *request) readNew(into store.Object, wanted schema.GroupVersionKind) (writeOptions, error) {
+	options, err := q.createOptions()
+	if err != nil {
+		return options, err
+	}
+	if err := q.readAs(into, wanted, options.fieldValidation); err != nil {
+		return options, err
+	}
+	return options, q.settleNamespace(into)
+}
+
 // readAs reads a body of a subresource's own kind, in any of its versions.
-func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind) error {
+func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind, validation string) error {
 	info, err := q.bodySerializer()
 	if err != nil {
 		return err
@@ -72,9 +86,13 @@ func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind) er
 	if err != nil {
 		return err
 	}
-	read, gvk, err := info.Serializer.Decode(body, &wanted, into)
+	serializer := info.Serializer
+	if validation != metav1.FieldValidationIgnore && info.StrictSerializer != nil {
+		serializer = info.StrictSerializer
+	}
+	read, gvk, err := serializer.Decode(body, &wanted, into)
 	k := &servedKind{gvk: wanted}
-	switch {
+	switch err = q.tolerate(validation, read, err); {
 	case err != nil:
 		return k.decodeError(err, gvk, body)
 	case gvk.Kind != wanted.Kind:
@@ -103,12 +121,9 @@ func (q *request) bindNamed() error {
 
 // bind assigns a pod to a node, as schedulers do.
 func (q *request) bind() error {
-	options, err := q.createOptions()
-	if err != nil {
-		return err
-	}
 	var binding corev1.Binding
-	if err := q.readAs(&binding, corev1.SchemeGroupVersion.WithKind("Binding")); err != nil {
+	options, err := q.readNew(&binding, corev1.SchemeGroupVersion.WithKind("Binding"))
+	if err != nil {
 		return err
 	}
 	key := store.Key{Namespace: q.info.namespace, Name: binding.Name}
@@ -122,7 +137,10 @@ func (q *request) bind() error {
 		if err := q.admit(admissionv1.Create, binding.Name, &binding, nil); err != nil {
 			return err
 		}
-		_, err := kind.BindPod(q.server.store, kind.Binding{Pod: key, Node: binding.Target.Name, UID: binding.UID, DryRun: options.dryRun})
+		_, err := kind.BindPod(q.server.store, kind.Binding{
+			Pod: key, Node: binding.Target.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
+			Annotations: binding.Annotations, Labels: binding.Labels, DryRun: options.dryRun,
+		})
 		return err
 	})
 	if err != nil {
@@ -148,7 +166,8 @@ func successful(code int32) *metav1.Status {
 // evict deletes a pod if its disruption budget allows it.
 func (q *request) evict() error {
 	var eviction policyv1.Eviction
-	if err := q.readAs(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction")); err != nil {
+	asked, err := q.readNew(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction"))
+	if err != nil {
 		return err
 	}
 	if eviction.Name != q.info.name {
@@ -157,10 +176,6 @@ func (q *request) evict() error {
 	options := &metav1.DeleteOptions{}
 	if eviction.DeleteOptions != nil {
 		options = eviction.DeleteOptions
-	}
-	asked, err := q.createOptions()
-	if err != nil {
-		return err
 	}
 	if err := propagateDryRun(asked.dryRun, options); err != nil {
 		return err
@@ -198,7 +213,8 @@ func propagateDryRun(asked bool, options *metav1.DeleteOptions) error {
 	case len(options.DryRun) == 0:
 		options.DryRun = all
 	default:
-		return badRequest("Non-matching dry-run options in request and content: %v and %v", all, options.DryRun)
+		//lint:ignore ST1005 these are the words of the API server
+		return fmt.Errorf("Non-matching dry-run options in request and content: %v and %v", all, options.DryRun)
 	}
 	return nil
 }
@@ -216,13 +232,20 @@ func (q *request) markEvicted(pod *corev1.Pod) {
 
 // finalize replaces the finalizers of a namespace's spec.
 func (q *request) finalize() error {
-	obj, err := q.decode(metav1.FieldValidationIgnore)
+	options, err := q.updateOptions()
 	if err != nil {
+		return err
+	}
+	obj, err := q.decode(options.fieldValidation)
+	if err != nil {
+		return err
+	}
+	if err := q.settleName(obj); err != nil {
 		return err
 	}
 	var stored *corev1.Namespace
 	err = q.exclusively(func() (err error) {
-		stored, err = kind.FinalizeNamespace(q.server.store, obj.(*corev1.Namespace))
+		stored, err = kind.FinalizeNamespace(q.server.store, obj.(*corev1.Namespace), options.dryRun)
 		return err
 	})
 	if err != nil {

@@ -19,15 +19,22 @@ const (
 	statusPart part = "status"
 )
 
+// awaitGiven waits for the version that a query names.
+func (q *request) awaitGiven() error {
+	version := q.query.Get("resourceVersion")
+	if version == "" {
+		return nil
+	}
+	wanted, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	return q.awaitVersion(wanted)
+}
+
 func (q *request) get() error {
-	if version := q.query.Get("resourceVersion"); version != "" {
-		wanted, err := parseVersion(version)
-		if err != nil {
-			return err
-		}
-		if err := q.awaitVersion(wanted); err != nil {
-			return err
-		}
+	if err := q.awaitGiven(); err != nil {
+		return err
 	}
 	var obj store.Object
 	err := q.exclusively(func() (err error) {

@@ -129,7 +129,7 @@ func TestNamespacesGoWithTheirLastFinalizer(t *testing.T) {
 	_, ok := store.Get[*corev1.Namespace](s, kindtest.OfCluster("default"))
 	require.True(t, ok, "spec.finalizers hold it")
 
-	_, err := kind.FinalizeNamespace(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	_, err := kind.FinalizeNamespace(s, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, false)
 	require.NoError(t, err)
 	_, ok = store.Get[*corev1.Namespace](s, kindtest.OfCluster("default"))
 	assert.False(t, ok)

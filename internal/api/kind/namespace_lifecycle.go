@@ -12,8 +12,8 @@ import (
 
 // FinalizeNamespace replaces the finalizers of a namespace's spec, its labels and
 // its annotations, as the finalize subresource does. A namespace that is being
-// deleted goes with the last of the finalizers.
-func FinalizeNamespace(s *store.Store, given *corev1.Namespace) (*corev1.Namespace, error) {
+// deleted goes with the last of the finalizers. A dry run stores nothing.
+func FinalizeNamespace(s *store.Store, given *corev1.Namespace, dry bool) (*corev1.Namespace, error) {
 	key := store.Key{Name: given.Name}
 	old, ok := store.Get[*corev1.Namespace](s, key)
 	if !ok {
@@ -28,13 +28,17 @@ func FinalizeNamespace(s *store.Store, given *corev1.Namespace) (*corev1.Namespa
 	namespace.Spec.Finalizers = given.Spec.Finalizers
 	finalizers := namespace.Spec.Finalizers
 	if old.DeletionTimestamp != nil && len(finalizers) == 0 && len(old.Finalizers) == 0 {
-		s.Commit(resourceOf[*corev1.Namespace](), key, old, nil)
+		if !dry {
+			s.Commit(resourceOf[*corev1.Namespace](), key, old, nil)
+		}
 		return namespace, nil
 	}
 	if old.DeletionTimestamp.Equal(namespace.DeletionTimestamp) && store.Same(namespace, old) {
 		return old, nil
 	}
-	s.Commit(resourceOf[*corev1.Namespace](), key, old, namespace)
+	if !dry {
+		s.Commit(resourceOf[*corev1.Namespace](), key, old, namespace)
+	}
 	return namespace, nil
 }
 

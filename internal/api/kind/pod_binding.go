@@ -17,6 +17,10 @@ type Binding struct {
 	Node string
 	// UID makes the binding a Conflict if the pod has another uid. Default: any.
 	UID types.UID
+	// ResourceVersion makes the binding a Conflict if the pod has another one. Default: any.
+	ResourceVersion string
+	// Annotations and Labels are added to those of the pod.
+	Annotations, Labels map[string]string
 	// DryRun checks everything, and stores nothing.
 	DryRun bool
 }
@@ -33,6 +37,9 @@ func BindPod(s *store.Store, b Binding) (*corev1.Pod, error) {
 	if err := res.CheckUID(b.Pod, old, b.UID); err != nil {
 		return nil, err
 	}
+	if err := res.CheckGivenVersion(b.Pod, old, b.ResourceVersion); err != nil {
+		return nil, err
+	}
 	if err := bindable(old); err != nil {
 		return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), b.Pod.Name, err)
 	}
@@ -40,6 +47,12 @@ func BindPod(s *store.Store, b Binding) (*corev1.Pod, error) {
 	pod.Spec.NodeName = b.Node
 	old.Status.DeepCopyInto(&pod.Status)
 	pod.Status.NominatedNodeName = ""
+	for key, value := range b.Annotations {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
+	}
+	for key, value := range b.Labels {
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, key, value)
+	}
 	copyTopology(s, pod)
 	setScheduled(&pod.Status, s.Timestamp())
 	if !b.DryRun {

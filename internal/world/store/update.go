@@ -395,8 +395,21 @@ func (r *Resource) CheckUID(key Key, old Object, uid types.UID) error {
 	if uid == "" || uid == old.GetUID() {
 		return nil
 	}
+	return r.failedPrecondition(key, "UID", string(uid), string(old.GetUID()))
+}
+
+// CheckGivenVersion rejects a change that means an object with another version.
+func (r *Resource) CheckGivenVersion(key Key, old Object, version string) error {
+	if version == "" || version == old.GetResourceVersion() {
+		return nil
+	}
+	return r.failedPrecondition(key, "ResourceVersion", version, old.GetResourceVersion())
+}
+
+func (r *Resource) failedPrecondition(key Key, what, given, stored string) error {
 	path := "/registry/" + r.GVR.Resource + "/" + key.String()
-	return r.conflict(key, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", path, uid, old.GetUID()))
+	return r.conflict(key, fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: Precondition failed: %[2]s in precondition: %[3]s, %[2]s in object meta: %[4]s", path, what, given, stored))
 }
 
 // endsDeletion reports whether an update takes away the last thing that held an
