@@ -14,20 +14,18 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// container is a container of a pod some of whose containers are programs. One of an
-// image that stands for no program is a record that runs until it is stopped.
+// container is a container that is started and ended by itself. One of an image that stands for no
+// program is a record: it runs until it is stopped, or as long as its life says.
 type container struct {
 	*podWorker
 	spec    *corev1.Container
-	program *runtime.Program // nil for a record
+	program *runtime.Program
 	process *kernel.Process
 	loop    crashLoop
 	init    bool
 	sidecar bool                          // it is an init container that runs beside the pod's containers
 	debug   bool                          // it is ephemeral: it runs once, and the pod does without it
 	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
-	since   time.Time                     // of a record: when it started; zero before
-	until   time.Time                     // of a record: when it ended; zero before
 	ended   bool                          // it will not run any more
 	renew   bool                          // the instance that runs is to be ended and another started, with other resources
 
@@ -37,8 +35,9 @@ type container struct {
 
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
 	c := &container{podWorker: w, spec: spec, init: init, sidecar: init && workload.Sidecar(spec), waiting: w.notStarted()}
-	if w.options.Runtime.Runs(spec.Image) {
-		c.program = w.options.Runtime.Program(w.pod, spec)
+	c.program = w.options.Runtime.Program(w.pod, spec)
+	if c.program.Now != nil && !w.fresh {
+		c.waiting = nil // it has run under an earlier kubelet
 	}
 	c.liveness = c.newProber(liveness, spec.LivenessProbe)
 	c.readiness = c.newProber(readiness, spec.ReadinessProbe)
@@ -46,33 +45,23 @@ func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
 	return c
 }
 
-func (c *container) running() bool {
-	if c.program == nil {
-		return !c.since.IsZero() && !c.ended
-	}
-	return c.program.Running()
-}
+func (c *container) running() bool { return c.program.Running() }
 
 // start runs the container as a process of the kernel.
 func (c *container) start() {
 	c.process = c.Go("container "+c.pod.Namespace+"/"+c.pod.Name+"/"+c.spec.Name, c.run)
-	if c.program != nil {
-		c.program.OnChange(c.process.Wake)
-	}
+	c.program.OnChange(c.process.Wake)
 	c.probe()
 }
 
 // run starts the container, waits for its end, and starts it again as the pod's policy
 // says. One that runs when the kubelet starts runs on.
 func (c *container) run(p *kernel.Process) {
-	if c.program == nil {
-		c.sayRecord(c.spec)
-		c.since, c.waiting = c.Kernel.Now(), nil
-		c.report(p)
-		p.Wait("the pod's end", c.over)
-		c.until = c.Kernel.Now()
-	} else {
-		c.runProgram(p)
+	if !c.fresh {
+		c.noticeEnd(p)
+	}
+	if !c.endedBefore() {
+		c.runInstances(p)
 	}
 	c.ended = true
 	c.wakeContainers()
@@ -80,18 +69,16 @@ func (c *container) run(p *kernel.Process) {
 	c.podWorker.process.Wake()
 }
 
-func (c *container) runProgram(p *kernel.Process) {
-	if c.endedBefore() {
-		return
-	}
+func (c *container) runInstances(p *kernel.Process) {
 	for !c.over() {
-		if !c.running() && !c.launch(p) {
+		if !c.running() && (!c.awaitRestart(p) || !c.launch(p)) {
 			continue
 		}
 		c.waiting = nil
 		c.report(p)
 		c.askReadiness()
 		p.Wait("the end of container "+c.spec.Name, func() bool { return !c.running() || c.over() || c.unhealthy != nil || c.renew })
+		c.noticeEnd(p)
 		again := c.restarts()
 		if c.renew {
 			again = true
@@ -101,42 +88,25 @@ func (c *container) runProgram(p *kernel.Process) {
 			again = restartPolicyOf(c.spec, &c.pod.Spec) != corev1.RestartPolicyNever
 			c.endUnhealthy(p)
 		}
-		if c.over() || !again || !c.awaitRestart(p) {
+		if !again {
 			break
 		}
 	}
 	c.stop(p)
 }
 
-// launch starts the program. If what it needs is missing it is tried again later.
+// launch starts the container. If what it needs is missing it is tried again later.
 func (c *container) launch(p *kernel.Process) bool {
-	var command machine.Command
-	err := c.pull(p)
-	if err == nil && c.over() {
+	start, err := c.prepare(p)
+	if err != nil {
+		c.failLaunch(p, err)
 		return false
 	}
-	if err == nil {
-		command, err = c.command(p)
-	}
-	if err != nil {
-		reason := "CreateContainerConfigError"
-		switch {
-		case errors.Is(err, errNoCommand):
-			reason = "CreateContainerError"
-		case errors.Is(err, errUnmapped), errors.Is(err, errPull):
-			reason = "ErrImagePull"
-		case errors.Is(err, errNeverPull):
-			reason = "ErrImageNeverPull"
-		}
-		c.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: err.Error()}
-		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
-		c.report(p)
-		next := p.Elapsed() + syncRetry + c.chance(syncRetryMore)
-		p.WaitUntil("the next try to start container "+c.spec.Name, next, c.over)
+	if c.over() {
 		return false
 	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Created", "Container created")
-	c.program.Start(command)
+	start()
 	if c.program.Running() {
 		c.Event(c.pod, corev1.EventTypeNormal, "Started", "Container started")
 		c.postStart(p)
@@ -144,6 +114,37 @@ func (c *container) launch(p *kernel.Process) bool {
 		c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %s", c.program.Now.Message)
 	}
 	return true
+}
+
+// prepare makes what the container needs and returns how it is started.
+func (c *container) prepare(p *kernel.Process) (start func(), err error) {
+	if c.program.IsRecord() {
+		mounts, err := c.recordMounts(p)
+		return func() { c.startRecord(mounts) }, err
+	}
+	if err := c.pull(p); err != nil || c.over() {
+		return nil, err
+	}
+	command, err := c.command(p)
+	return func() { c.program.Start(command) }, err
+}
+
+// failLaunch reports why the container could not be started, and waits for the next try.
+func (c *container) failLaunch(p *kernel.Process, err error) {
+	reason := "CreateContainerConfigError"
+	switch {
+	case errors.Is(err, errNoCommand):
+		reason = "CreateContainerError"
+	case errors.Is(err, errUnmapped), errors.Is(err, errPull):
+		reason = "ErrImagePull"
+	case errors.Is(err, errNeverPull):
+		reason = "ErrImageNeverPull"
+	}
+	c.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: err.Error()}
+	c.Event(c.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
+	c.report(p)
+	next := p.Elapsed() + syncRetry + c.chance(syncRetryMore)
+	p.WaitUntil("the next try to start container "+c.spec.Name, next, c.over)
 }
 
 // restarts reports whether the container is to run again after the end that it came to.
@@ -159,6 +160,9 @@ func (c *container) endedBefore() bool {
 
 // awaitRestart waits until the container may run again; false if the pod ends first.
 func (c *container) awaitRestart(p *kernel.Process) bool {
+	if c.program.Now == nil {
+		return true
+	}
 	ended := p.Elapsed() - c.Kernel.Now().Sub(c.program.Now.Finished)
 	if delay := c.loop.wait(ended); delay > 0 {
 		c.waiting = &corev1.ContainerStateWaiting{

@@ -9,7 +9,7 @@ const (
 )
 
 // crashLoop is the backoff of one container. It forgets when a container has run for
-// long. All times are since the beginning of the run.
+// long. All times are since the beginning of the run. K-POD-11
 type crashLoop struct {
 	delay   time.Duration
 	updated time.Duration

@@ -20,10 +20,8 @@ func (w *podWorker) startEphemeral() {
 		c := w.newContainer(&spec, false)
 		c.debug = true
 		w.ephemeral = append(w.ephemeral, c)
-		if c.program != nil {
-			c.program.Target = e.TargetContainerName
-		}
-		if c.program != nil && c.program.Now != nil && !c.running() {
+		c.program.Target = e.TargetContainerName
+		if c.program.Now != nil && !c.running() {
 			c.ended = true // under an earlier kubelet
 			continue
 		}

@@ -60,6 +60,8 @@ type setting struct {
 	version     version.Version
 	// statsPeriod is that of volume statistics; 0 is never.
 	statsPeriod time.Duration
+	// lives say how containers of images end.
+	lives map[string]runtime.Life
 	// deviceLinks: the driver publishes devices by links to them.
 	deviceLinks bool
 }
@@ -86,7 +88,7 @@ func start(t *testing.T, s setting) *node {
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
 	n.World = component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.Features = s.features
-	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{}), wire.New(n.World)
+	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{Lives: s.lives}), wire.New(n.World)
 	t.Cleanup(func() {
 		k.Close()
 		n.wire.Close()

@@ -38,8 +38,10 @@ func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duratio
 	return max(grace-(p.Elapsed()-began), leastGrace)
 }
 
+// runHook runs a hook. One in a record that is more than a sleep does nothing.
 func (c *container) runHook(p *kernel.Process, h *corev1.LifecycleHandler, limit time.Duration) error {
 	switch {
+	case h.Sleep == nil && c.program.IsRecord():
 	case h.Exec != nil:
 		code, output, err := c.program.Exec(p, h.Exec.Command, limit)
 		if err == nil && code != 0 {

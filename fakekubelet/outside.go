@@ -12,8 +12,11 @@ import (
 // Runtime is the container runtime of a node. It goes on while the kubelet is down.
 type Runtime = runtime.Runtime
 
-// Program is a container that is a program.
+// Program is a container that is started and ended by itself.
 type Program = runtime.Program
+
+// Life says how the instances of a container end that is a record.
+type Life = runtime.Life
 
 // RuntimeOptions say which containers are programs.
 type RuntimeOptions = runtime.Options

@@ -39,7 +39,7 @@ type podWorker struct {
 
 	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
 
-	programs  []*container                           // the containers of a pod with programs, once they start
+	programs  []*container                           // the containers of a pod that run one by one, once they start
 	fresh     bool                                   // their sandbox is new: none of them has run in it before
 	sizes     map[string]corev1.ResourceRequirements // what is allocated to its containers; nil if none asks for anything
 	resizing  *kernel.Process                        // allocates what they ask for now; nil before
@@ -97,7 +97,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 	switch {
 	case !w.running():
 		w.setStatus(p, w.waitingStatus())
-	case w.programs == nil && w.pod.Status.Phase != corev1.PodRunning: // the kubelet before this one could not write it
+	case w.programs == nil && w.pod.Status.Phase != corev1.PodRunning && !w.runsOneByOne(): // the kubelet before this one could not write it
 		w.setStatus(p, w.runningStatus())
 	}
 	w.makePodDirectories()
@@ -107,7 +107,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 	case err != nil:
 		w.failSync(p, err)
 	case w.terminating:
-	case w.hasPrograms() && w.programs == nil:
+	case w.programs == nil && w.runsOneByOne():
 		if !w.runPrograms(p) {
 			w.retry(p, "the next try to make its volumes")
 		}

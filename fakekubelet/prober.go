@@ -40,9 +40,9 @@ type prober struct {
 	onHold   bool              // the instance is on its way out
 }
 
-// newProber is nil without a probe.
+// newProber is nil without a probe, and of a record, which cannot be asked.
 func (c *container) newProber(kind probeKind, spec *corev1.Probe) *prober {
-	if spec == nil || c.program == nil {
+	if spec == nil || c.program.IsRecord() {
 		return nil
 	}
 	return &prober{container: c, kind: kind, spec: spec}

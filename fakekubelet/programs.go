@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -15,22 +14,36 @@ func (w *podWorker) hasPrograms() bool {
 	return slices.ContainsFunc(w.pod.Spec.Containers, isProgram) || slices.ContainsFunc(w.pod.Spec.InitContainers, isProgram)
 }
 
+// runsOneByOne reports whether the pod's containers start and end one by one. Those of a pod of
+// records that do not end start and stop together.
+func (w *podWorker) runsOneByOne() bool {
+	return w.hasPrograms() || w.endsByItself() || w.options.Runtime.HasInstances(w.pod)
+}
+
 // runPrograms starts the pod's sandbox and its containers, or takes over those that an
 // earlier kubelet started. It reports whether their volumes could be made.
 func (w *podWorker) runPrograms(p *kernel.Process) bool {
-	if err := w.makeFiles(p); err != nil {
-		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)
-		return false
+	if w.hasPrograms() { // records find nothing in them
+		if err := w.makeFiles(p); err != nil {
+			w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)
+			return false
+		}
 	}
 	w.fresh = !w.running()
 	if w.fresh {
-		w.options.Runtime.Run(w.pod, func(*corev1.Container) []runtime.Mount { return nil })
+		w.options.Runtime.RunSandbox(w.pod)
 	}
 	if err := w.options.Runtime.MakeNetwork(w.pod); err != nil {
 		w.options.Runtime.Stop(w.pod.UID)
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedCreatePodSandBox", "Failed to create pod sandbox: %v", err)
 		return false
 	}
+	w.makeContainers()
+	w.starter = w.Go("containers of "+w.pod.Namespace+"/"+w.pod.Name, w.startAll)
+	return true
+}
+
+func (w *podWorker) makeContainers() {
 	w.programs = nil
 	for i := range w.pod.Spec.InitContainers {
 		w.programs = append(w.programs, w.newContainer(&w.pod.Spec.InitContainers[i], true))
@@ -38,8 +51,6 @@ func (w *podWorker) runPrograms(p *kernel.Process) bool {
 	for i := range w.pod.Spec.Containers {
 		w.programs = append(w.programs, w.newContainer(&w.pod.Spec.Containers[i], false))
 	}
-	w.starter = w.Go("containers of "+w.pod.Namespace+"/"+w.pod.Name, w.startAll)
-	return true
 }
 
 // startAll starts the init containers one after the other, and then all others.
@@ -73,9 +84,6 @@ func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool
 		c.start()
 		p.Wait("the start of sidecar "+c.spec.Name, func() bool { return initialized || c.started() || c.ended })
 		return !c.ended
-	case c.program == nil:
-		c.ended, c.since, c.until = true, w.Kernel.Now(), w.Kernel.Now()
-		return true // a record has nothing to do
 	case initialized || c.endedBefore() && c.program.Now.Code == 0:
 		c.ended = true
 		return true // what is done stays done
@@ -88,7 +96,7 @@ func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool
 // begun reports whether a container that is no init container has been started in the pod's sandbox.
 func (w *podWorker) begun() bool {
 	return slices.ContainsFunc(w.programs, func(c *container) bool {
-		return !c.init && (!c.since.IsZero() || c.program != nil && c.program.Now != nil && (!w.fresh || c.process != nil))
+		return !c.init && c.program.Now != nil && (!w.fresh || c.process != nil)
 	})
 }
 
@@ -100,7 +108,7 @@ func (w *podWorker) allEnded() bool {
 // initFailed reports whether an init container has failed for good.
 func (w *podWorker) initFailed() bool {
 	return slices.ContainsFunc(w.programs, func(c *container) bool {
-		return c.init && !c.sidecar && c.ended && c.program != nil && (c.program.Now == nil || c.program.Now.Code != 0)
+		return c.init && !c.sidecar && c.ended && (c.program.Now == nil || c.program.Now.Code != 0)
 	})
 }
 

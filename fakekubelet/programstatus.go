@@ -22,7 +22,7 @@ func (w *podWorker) report(p *kernel.Process) {
 			return
 		}
 		s.EphemeralContainerStatuses = w.ephemeralStatuses()
-		if w.programs == nil { // the others are records
+		if w.programs == nil { // the others run together
 			return
 		}
 		s.InitContainerStatuses, s.ContainerStatuses = nil, nil
@@ -59,6 +59,8 @@ func (w *podWorker) address() string {
 	switch own := w.options.Runtime.Address(w.pod.UID); {
 	case w.pod.Spec.HostNetwork:
 		return w.options.Address
+	case w.options.ClusterDNS == "" && !w.hasPrograms():
+		return ""
 	case w.options.ClusterDNS == "":
 		return loopback
 	case own.IsValid():
@@ -135,18 +137,6 @@ func (c *container) status() corev1.ContainerStatus {
 	running, started := c.running(), c.started()
 	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Started: &started}
 	status.Ready = c.ready() && (!c.init || c.sidecar)
-	if c.program == nil {
-		switch {
-		case running:
-			status.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(c.since)}
-		case !c.until.IsZero():
-			status.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: metav1.NewTime(c.since), FinishedAt: metav1.NewTime(c.until)}
-			status.Ready = c.init && !c.sidecar
-		default:
-			status.State.Waiting = c.waiting
-		}
-		return status
-	}
 	status.RestartCount = c.program.Restarts
 	now := c.program.Now
 	if now != nil {

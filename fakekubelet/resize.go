@@ -122,7 +122,7 @@ func (w *podWorker) allocate(p *kernel.Process, generation int64) {
 // limit bounds the programs that run as their containers are allocated.
 func (w *podWorker) limit() error {
 	for _, c := range w.programs {
-		if c.program == nil || !c.running() || c.renew {
+		if !c.running() || c.renew {
 			continue
 		}
 		if err := c.program.Limit(limitsOf(w.sizes[c.spec.Name])); err != nil {
@@ -143,7 +143,7 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 	asks := slices.ContainsFunc(c.spec.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
 		return p.RestartPolicy == corev1.RestartContainer && changed(p.ResourceName)
 	})
-	if asks && c.program != nil && c.running() {
+	if asks && c.running() {
 		c.renew = true // until it has ended, whatever a later resize changes
 		c.process.Wake()
 	}

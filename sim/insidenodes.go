@@ -104,13 +104,16 @@ func (c insideNodes) Dial(ctx context.Context, to string) (net.Conn, error) {
 	return c.dial(ctx, "tcp", to)
 }
 
-// program is what runs as a container, nil if it is a record.
+// program returns a container that is a program, nil for a record.
 func (c insideNodes) program(pod *corev1.Pod, container string) (*fakekubelet.Program, error) {
 	n, err := c.node(pod.Spec.NodeName)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s is not assigned to a node", pod.Name)
 	}
-	return n.runtime.FindProgram(pod.UID, container), nil
+	if program := n.runtime.FindProgram(pod.UID, container); program != nil && !program.IsRecord() {
+		return program, nil
+	}
+	return nil, nil
 }
 
 // isRunning reports what the status says of a container.

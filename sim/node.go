@@ -34,7 +34,7 @@ func newNode(c *Simulation, o Node, address string, m machine.Machine, networks 
 			programs.Pull = c.pull
 		}
 	}
-	programs.RefuseUnmapped = c.options.RefuseUnmapped
+	programs.RefuseUnmapped, programs.Lives = c.options.RefuseUnmapped, c.options.Lives
 	n := &node{Node: o, address: address, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
 	if networks != nil {
 		n.network = networks.Node

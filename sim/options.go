@@ -130,6 +130,9 @@ type Options struct {
 	// RootFS are the root file systems of images whose containers have one, by image like Images. Those to be unpacked are
 	// in the directory of the run, and go with it. Default: none.
 	RootFS map[string]RootFS
+	// Lives says of containers of further images how they end, by image like Images. Default: they
+	// run until they are stopped.
+	Lives map[string]Life
 	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are records.
 	RefuseUnmapped bool
 	// Pull fetches further images for their first containers on a node; it is called on threads of its own, one call at a

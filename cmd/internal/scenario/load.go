@@ -54,6 +54,7 @@ func (c *checker) check() {
 	c.checkDefinitions()
 	c.checkVersions()
 	c.at("clusters", c.checkClusters)
+	c.checkLives()
 	c.at("cluster", func() {
 		c.checkMigration("migration", c.scenario.Cluster.Migration)
 		c.checkLegacy()

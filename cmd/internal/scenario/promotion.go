@@ -216,6 +216,9 @@ func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 	if len(s.Clusters) > 0 {
 		add("clusters", "clusters", promotion.OneCluster)
 	}
+	if len(s.Containers) > 0 {
+		add("containers", "containers", "containers of a real cluster run what is in their image")
+	}
 	if len(s.Cluster.Migration) > 0 || s.Cluster.Legacy != nil {
 		add("cluster", "cluster.migration, cluster.legacy", promotion.NoHistory)
 	}

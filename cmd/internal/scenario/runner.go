@@ -68,6 +68,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 	if o.Names != "" {
 		options.Names = o.Names + " " + s.Name
 	}
+	options.Lives = s.Containers.lives()
 	options.RootFS, options.RefuseUnmapped, options.Pull = o.RootFS, o.RefuseUnmapped, o.Pull
 	for _, m := range s.MappedImages() {
 		if _, is := o.RootFS[m.Image]; is {

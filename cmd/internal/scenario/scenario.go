@@ -16,6 +16,7 @@ type Scenario struct {
 	Cluster     Cluster           `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
 	Drivers     []Driver          `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
 	Images      map[string]string `json:"images,omitempty" example:"{registry.example.com/driver: ./bin/driver}" doc:"What containers of an image run, with or without the image's tag, under csisim up: a program; or a root file system of their own from an archive (docker save), an OCI layout or a directory. Containers of other images are records. A path that begins with ./ or ../ is relative to this file."`
+	Containers  Lives             `json:"containers,omitempty" example:"{registry.example.com/convert: {runs: 5s, exits: 0}}" doc:"How containers of an image end that images does not name, with or without the image's tag: after how long, and with which exit code. They start again as the restart policy of their pod says. Containers of other images run until they are stopped; so do sidecars among the init containers, while other init containers end at once."`
 	DataCheck   *bool             `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
 	Objects     Manifests         `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
 	Steps       []Step            `json:"steps,omitempty" doc:"What happens, in order."`

@@ -45,13 +45,32 @@ func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err er
 		return "", err
 	}
 	host = path.Join(subPathDir(s.Pod, s.Spec.Name), s.Container, strconv.Itoa(s.Index))
+	bound, err := f.boundBefore(source, host)
+	if err != nil || bound {
+		return host, err
+	}
 	if err := f.mountPoint(source, host); err != nil {
 		return "", err
 	}
-	if mounted, err := pl.machine.IsMountPoint(host); err == nil && mounted {
-		return host, nil
-	}
 	return host, f.change("bind mount", host, func(m machine.Machine) error { return m.BindMount(source, host, false) })
+}
+
+// boundBefore reports whether source is bound at host already, by an earlier start of the container.
+// If something else is bound there, as when the directory was replaced since, it is unmounted.
+// K-POD-12
+func (f files) boundBefore(source, host string) (bool, error) {
+	if mounted, err := f.machine.IsMountPoint(host); err != nil || !mounted {
+		return false, nil
+	}
+	is, err := f.machine.Lstat(source)
+	if err != nil {
+		return false, err
+	}
+	bound, err := f.machine.Lstat(host)
+	if err != nil || machine.SameFile(is, bound) {
+		return err == nil, err
+	}
+	return false, f.change("unmount", host, func(m machine.Machine) error { return m.Unmount(host) })
 }
 
 // inside resolves symbolic links, and refuses what leads out of the volume.

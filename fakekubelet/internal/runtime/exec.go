@@ -69,7 +69,7 @@ type Inside struct {
 
 // Inside is the way into the instance that runs.
 func (c *Program) Inside() (*Inside, error) {
-	if !c.Running() {
+	if !c.Running() || c.record {
 		return nil, fmt.Errorf("%w (%q)", ErrNotRunning, c.name)
 	}
 	return &Inside{runtime: c.runtime, process: c.process, base: c.Command, spec: c.spec}, nil

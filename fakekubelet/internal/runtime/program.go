@@ -12,9 +12,10 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Program is a container that is a program, over all its restarts.
+// Program is a container over all its restarts: a program, or a record that runs nothing.
 type Program struct {
 	runtime  *Runtime
+	record   bool
 	pod      *corev1.Pod
 	name     string
 	spec     *corev1.Container
@@ -52,7 +53,7 @@ func (r *Runtime) Program(pod *corev1.Pod, spec *corev1.Container) *Program {
 		r.programs[pod.UID] = all
 	}
 	if all[name] == nil {
-		all[name] = &Program{runtime: r, pod: pod, name: name, spec: spec}
+		all[name] = &Program{runtime: r, pod: pod, name: name, spec: spec, record: !r.Runs(spec.Image)}
 	}
 	return all[name]
 }
@@ -79,17 +80,13 @@ func (c *Program) Running() bool { return c.Now != nil && c.Now.Finished.IsZero(
 
 // Start starts the next instance. One that cannot be started has ended at once.
 func (c *Program) Start(command machine.Command) {
-	w := c.runtime.world
-	if c.Now != nil {
-		c.Restarts++
-	}
-	next := &Instance{ID: fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts), Started: w.Kernel.Now()}
+	w, next := c.runtime.world, c.next()
+	c.Command = command
 	next.Log = filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
-	c.Before, c.Now, c.Command = c.Now, next, command
 	next.termination = c.TerminationLog
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode()), p.OutOfMemory()) }) }
-	c.runtime.record("StartContainer", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
+	c.runtime.record("StartContainer", c.podName(), map[string]any{"container": c.name, "command": append([]string{command.Path}, command.Args...)})
 	var process *machine.Process
 	err := c.settleProcesses(command.Root)
 	if err == nil {
@@ -105,6 +102,21 @@ func (c *Program) Start(command machine.Command) {
 	c.process, next.Log = process, process.Stdout
 }
 
+// next makes the record of the next instance the latest one.
+func (c *Program) next() *Instance {
+	if c.Now != nil {
+		c.Restarts++
+	}
+	c.Before, c.Now = c.Now, &Instance{ID: c.id(), Started: c.runtime.world.Kernel.Now()}
+	return c.Now
+}
+
+func (c *Program) id() string {
+	return fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts)
+}
+
+func (c *Program) podName() string { return c.pod.Namespace + "/" + c.pod.Name }
+
 // end takes notice of the end of an instance.
 func (c *Program) end(i *Instance, code int32, outOfMemory bool) {
 	i.Finished, i.Code, i.Reason = c.runtime.world.Kernel.Now(), code, "Completed"
@@ -115,31 +127,39 @@ func (c *Program) end(i *Instance, code int32, outOfMemory bool) {
 		i.Reason = "Error"
 	}
 	i.Message = c.message(i)
-	c.runtime.record("ContainerExited", c.pod.Namespace+"/"+c.pod.Name, map[string]any{"container": c.name, "exitCode": code})
+	c.runtime.record("ContainerExited", c.podName(), map[string]any{"container": c.name, "exitCode": code})
 	if c.changed != nil {
 		c.changed()
 	}
 }
 
-// Signal sends a signal to the program if it runs.
+// Signal sends a signal to the program if it runs. A record exits at once.
 func (c *Program) Signal(signal syscall.Signal) {
-	if c.Running() {
+	switch {
+	case !c.Running():
+	case c.record:
+		c.end(c.Now, 0, false)
+	default:
 		_ = c.process.Signal(signal) // it may have ended by itself
 	}
 }
 
 // Limit changes what bounds the instance that runs.
 func (c *Program) Limit(l machine.Limits) error {
-	if !c.Running() {
+	if !c.Running() || c.record {
 		return nil
 	}
 	c.Command.Limits = l
 	return c.process.Limit(l)
 }
 
-// Kill ends the program and all that it has started. Its end comes later.
+// Kill ends the program and all that it has started. The end of one that is no record comes later.
 func (c *Program) Kill() {
-	if c.Running() {
+	switch {
+	case !c.Running():
+	case c.record:
+		c.end(c.Now, killedCode, false)
+	default:
 		_ = c.process.Signal(syscall.SIGKILL) // it may have ended by itself
 	}
 }

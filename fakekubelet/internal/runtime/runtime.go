@@ -1,6 +1,7 @@
 // Package runtime is the container runtime of a node: sandboxes and containers
-// are records that run until they are stopped, but for containers of images that
-// stand for a program. It lives on the machine and outlives the kubelet.
+// are records that run until they are stopped or end as their lives say, but for
+// containers of images that stand for a program. It lives on the machine and
+// outlives the kubelet.
 package runtime
 
 import (
@@ -9,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"syscall"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +40,8 @@ type Options struct {
 	Images map[string]string
 	// RootFS are the root file systems of other images' containers.
 	RootFS map[string]RootFS
+	// Lives says of containers of images how they end that are records. Default: they do not.
+	Lives map[string]Life
 	// RefuseUnmapped makes containers of further images fail as if they could not be pulled. Default: they are records.
 	RefuseUnmapped bool
 	// Pull fetches further images. It is called on threads of its own. Default: they are not fetched.
@@ -54,7 +58,8 @@ type Options struct {
 type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
-	running                       []string
+	started                       time.Time
+	running                       []string         // of a pod whose containers were started at once
 	holder                        *machine.Process // of the processes that the pod's containers share; nil if they do not
 	network                       *machine.Network // the pod's own, once a program was in it; nil without
 }
@@ -86,26 +91,44 @@ func (r *Runtime) Running(uid types.UID) bool { return r.sandboxes[uid] != nil }
 // Pods are the pods that have a sandbox, sorted.
 func (r *Runtime) Pods() []types.UID { return slices.Sorted(maps.Keys(r.sandboxes)) }
 
-// Run starts a pod's sandbox and its containers.
+// Run starts the sandbox of a pod of records and all its containers.
 func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
-	name := pod.Namespace + "/" + pod.Name
-	s := &sandbox{kind: pod.TypeMeta, namespace: pod.Namespace, name: pod.Name, version: pod.ResourceVersion, uid: string(pod.UID)}
-	r.sandboxes[pod.UID] = s
-	r.record("RunPodSandbox", name, nil)
+	s := r.startSandbox(pod)
 	for i, c := range Containers(pod) {
-		container := map[string]any{"container": c.Name, "mounts": mounts(c)}
-		if groups := SupplementalGroups(pod); len(groups) > 0 {
-			container["supplementalGroups"] = groups
-		}
-		r.record("CreateContainer", name, container)
-		if r.Runs(c.Image) {
-			continue // it starts when the kubelet says so
-		}
-		r.record("StartContainer", name, nil)
+		r.recordContainer(pod, c, mounts(c))
+		r.record("StartContainer", s.podName(), nil)
 		if i >= len(pod.Spec.InitContainers) || workload.Sidecar(c) {
 			s.running = append(s.running, c.Name)
 		}
 	}
+}
+
+// RunSandbox starts the sandbox of a pod whose containers the kubelet starts one by one.
+func (r *Runtime) RunSandbox(pod *corev1.Pod) {
+	r.startSandbox(pod)
+	for _, c := range Containers(pod) {
+		if r.Runs(c.Image) {
+			r.recordContainer(pod, c, nil)
+		}
+	}
+}
+
+func (r *Runtime) startSandbox(pod *corev1.Pod) *sandbox {
+	s := &sandbox{
+		kind: pod.TypeMeta, namespace: pod.Namespace, name: pod.Name, version: pod.ResourceVersion, uid: string(pod.UID),
+		started: r.world.Kernel.Now(),
+	}
+	r.sandboxes[pod.UID] = s
+	r.record("RunPodSandbox", s.podName(), nil)
+	return s
+}
+
+func (r *Runtime) recordContainer(pod *corev1.Pod, c *corev1.Container, mounts []Mount) {
+	container := map[string]any{"container": c.Name, "mounts": mounts}
+	if groups := SupplementalGroups(pod); len(groups) > 0 {
+		container["supplementalGroups"] = groups
+	}
+	r.record("CreateContainer", pod.Namespace+"/"+pod.Name, container)
 }
 
 // Containers are all that a pod's manifest names, in the order in which they start.
@@ -126,6 +149,8 @@ func (s *sandbox) pod() *metav1.PartialObjectMetadata {
 		Namespace: s.namespace, Name: s.name, UID: types.UID(s.uid), ResourceVersion: s.version,
 	}}
 }
+
+func (s *sandbox) podName() string { return s.namespace + "/" + s.name }
 
 // SupplementalGroups are the groups that a pod's processes have besides their own:
 // that of its volumes is one of them.
@@ -149,26 +174,28 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	if s == nil {
 		return nil, nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.programs[uid])) {
-		r.programs[uid][name].Kill() // unless the kubelet has stopped it
+	containers = s.running
+	for _, c := range r.runningPrograms(uid) {
+		containers = append(containers, c.name)
+		c.Kill() // the kubelet has not stopped it
 	}
 	if s.holder != nil {
 		_ = s.holder.Signal(syscall.SIGKILL) // it may have ended with the node
 	}
 	s.leaveNetwork()
-	name := s.namespace + "/" + s.name
 	for range s.running {
-		r.record("StopContainer", name, nil)
+		r.record("StopContainer", s.podName(), nil)
 	}
-	r.record("StopPodSandbox", name, nil)
+	r.record("StopPodSandbox", s.podName(), nil)
 	delete(r.sandboxes, uid)
-	return s.pod(), s.running
+	return s.pod(), containers
 }
 
 // PowerOff ends all containers without a trace of an orderly stop.
 func (r *Runtime) PowerOff() {
 	for _, uid := range r.Pods() {
 		r.sandboxes[uid].leaveNetwork()
+		r.losePower(uid)
 	}
 	clear(r.sandboxes)
 }

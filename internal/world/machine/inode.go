@@ -2,6 +2,7 @@ package machine
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
 	"unique"
@@ -83,6 +84,7 @@ func (n *inode) notReadable() error {
 
 // inodeInfo is what Lstat reports of an inode, frozen at the time of the call.
 type inodeInfo struct {
+	of       *inode
 	name     string
 	size     int64
 	mode     fs.FileMode
@@ -90,7 +92,7 @@ type inodeInfo struct {
 }
 
 func (n *inode) info(name string) inodeInfo {
-	return inodeInfo{name: name, size: int64(len(n.data())), mode: n.mode, uid: int(n.uid), gid: int(n.gid)}
+	return inodeInfo{of: n, name: name, size: int64(len(n.data())), mode: n.mode, uid: int(n.uid), gid: int(n.gid)}
 }
 
 func (i inodeInfo) Name() string       { return i.name }
@@ -101,6 +103,16 @@ func (i inodeInfo) ModTime() time.Time { return time.Time{} } // files in memory
 
 // Sys returns the owner, as it does for files on disk.
 func (i inodeInfo) Sys() any { return &syscall.Stat_t{Uid: uint32(i.uid), Gid: uint32(i.gid)} }
+
+// SameFile reports whether two answers of Lstat describe one file.
+func SameFile(a, b fs.FileInfo) bool {
+	x, inMemory := a.(inodeInfo)
+	y, too := b.(inodeInfo)
+	if inMemory && too {
+		return x.of == y.of
+	}
+	return os.SameFile(a, b)
+}
 
 // permissions are what chmod sets.
 const permissions = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky

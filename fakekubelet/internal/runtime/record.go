@@ -1,0 +1,132 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/workload"
+)
+
+// Life says how the instances of a container end that is a record.
+type Life struct {
+	Runs  time.Duration // how long an instance runs
+	Exits int32         // its exit code
+}
+
+// How a container ends with the power of its node, as the runtime reports it after the next boot.
+const (
+	powerLossCode   = 255
+	powerLossReason = "Unknown"
+)
+
+// killedCode is the exit code of a container that SIGKILL has ended.
+const killedCode = 137
+
+// LifeOf returns how containers of an image end; nil if they run until they are stopped.
+func (r *Runtime) LifeOf(image string) *Life {
+	life, found := OfImage(r.options.Lives, image)
+	if !found {
+		return nil
+	}
+	return &life
+}
+
+// HasInstances reports whether the instances of a pod's containers are known one by one.
+func (r *Runtime) HasInstances(pod *corev1.Pod) bool { return len(r.programs[pod.UID]) > 0 }
+
+// IsRecord reports whether the container runs nothing.
+func (c *Program) IsRecord() bool { return c.record }
+
+// StartRecord starts the next instance of a container that is a record, which ends as life says;
+// without a life it runs until it is stopped.
+func (c *Program) StartRecord(life *Life, mounts []Mount) {
+	next := c.next()
+	c.runtime.recordContainer(c.pod, c.spec, mounts)
+	c.runtime.record("StartContainer", c.podName(), map[string]any{"container": c.name})
+	if life == nil {
+		return
+	}
+	k := c.runtime.world.Kernel
+	k.Spawn(nil, "end of container "+c.podName()+"/"+c.name, func(p *kernel.Process) {
+		p.IdleUntil("the end of container "+c.name, p.Elapsed()+life.Runs)
+		c.endRecord(next, life.Exits)
+	})
+}
+
+// endRecord ends an instance that still runs.
+func (c *Program) endRecord(i *Instance, code int32) {
+	if c.Now == i && c.Running() {
+		c.end(i, code, false)
+	}
+}
+
+// Exit ends the instance of a record that runs, as a process does that exits with a code. From
+// then on the kubelet starts and stops the containers of the pod one by one.
+func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
+	if r.sandboxes[pod.UID] == nil {
+		return errors.New("no container of the pod runs")
+	}
+	r.splitRecords(pod)
+	c := r.programs[pod.UID][name]
+	switch {
+	case c == nil:
+		return fmt.Errorf("no such container; the pod has %s", strings.Join(containerNames(pod), ", "))
+	case !c.record:
+		return errors.New("the container is a program: a signal ends it, such as that of kubectl exec")
+	case !c.Running():
+		return errors.New("the container does not run")
+	}
+	c.end(c.Now, code, false)
+	return nil
+}
+
+// splitRecords makes an instance of each container of a sandbox whose containers were all started
+// at once.
+func (r *Runtime) splitRecords(pod *corev1.Pod) {
+	s := r.sandboxes[pod.UID]
+	if r.HasInstances(pod) {
+		return
+	}
+	for i, spec := range Containers(pod) {
+		c := r.Program(pod, spec)
+		c.Now = &Instance{ID: c.id(), Started: s.started}
+		if i < len(pod.Spec.InitContainers) && !workload.Sidecar(spec) {
+			c.Now.Finished, c.Now.Reason = s.started, "Completed"
+		}
+	}
+	s.running = nil
+}
+
+func containerNames(pod *corev1.Pod) (all []string) {
+	for _, c := range Containers(pod) {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+// losePower ends the records of a pod with the power of their node.
+func (r *Runtime) losePower(pod types.UID) {
+	for _, c := range r.runningPrograms(pod) {
+		if c.record {
+			c.Now.Finished, c.Now.Code, c.Now.Reason = r.world.Kernel.Now(), powerLossCode, powerLossReason
+		}
+	}
+}
+
+// runningPrograms lists the containers of a pod that run one by one, by their names.
+func (r *Runtime) runningPrograms(pod types.UID) (running []*Program) {
+	for _, name := range slices.Sorted(maps.Keys(r.programs[pod])) {
+		if c := r.programs[pod][name]; c.Running() {
+			running = append(running, c)
+		}
+	}
+	return running
+}
