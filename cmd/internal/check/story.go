@@ -10,6 +10,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
 	patterns "github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -18,7 +19,9 @@ import (
 const LongestStory, mostTrail = 8, 3
 
 // Story returns the events that explain a finding, in order: faults and crashes, the calls that
-// they befell, the call that the finding is about, and the last events that led there.
+// they befell, the call that the finding is about, and the last events that led there. What
+// happens after the event that it is about is a consequence, unless something never happened: the
+// last event of an object that waits may come before the fault that holds it up.
 func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	var story []*trace.Event
 	add := func(e *trace.Event) {
@@ -33,8 +36,8 @@ func Story(result *scenario.Result, f *Finding) []*trace.Event {
 		add(before(result.Trace, call))
 	}
 	for _, e := range result.Trace {
-		if about != nil && e.Seq > about.Seq {
-			break // consequences
+		if about != nil && e.Seq > about.Seq && !f.Is(verdict.Progress) {
+			break
 		}
 		if len(story) < LongestStory && IsByChance(e) && !isHarmless(e, about) {
 			add(e)
