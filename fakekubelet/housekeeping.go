@@ -52,7 +52,9 @@ func (h *housekeeping) pass() {
 	if h.pods.listed && !h.passed {
 		h.passed = true
 		for _, w := range h.pods.inOrder() {
-			w.process.Wake()
+			if w.rejected.reason != "" { // no other waits for it, and a wake replaces the cause of the next call
+				w.process.Wake()
+			}
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(h.suspect)) {

@@ -19,6 +19,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -288,6 +289,28 @@ func TestVolumesArePublishedAnewAtEachRegularSync(t *testing.T) { // K-PUB-16, K
 	assert.InDeltaSlice(t, []float64{0.5, 1, 2}, n.gaps("NodePublishVolume"), 0.15, "a remount that fails is tried again")
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 	assert.Len(t, n.mounts(), 2, "K-PUB-10: a remount that fails leaves everything in place")
+}
+
+// Given a pod that runs before the first housekeeping, when its volume is published anew, then the
+// trace leads from that call back to the publish before it.
+func TestARepublishNamesThePublishBeforeItAsItsCause(t *testing.T) { // K-PUB-16
+	n := start(t, setting{csiDriver: republish})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.pass(125 * time.Second)
+
+	events := n.Trace.Events()
+	var before *trace.Event
+	for _, e := range events {
+		if path.Base(e.Method) != "NodePublishVolume" {
+			continue
+		}
+		for cause := e.Cause; before != nil && cause != before.Seq; cause = events[cause-1].Cause {
+			require.NotZero(t, cause, "the causes of call %d do not lead to call %d", e.Seq, before.Seq)
+		}
+		before = e
+	}
+	assert.Len(t, n.times("NodePublishVolume"), 4)
 }
 
 func TestRepublishingBeginsWhenTheCSIDriverSaysSo(t *testing.T) { // K-RACE-37
