@@ -118,8 +118,9 @@ func TestNeighboursBringAPodBack(t *testing.T) {
 // Given a pod of low priority that keeps another from the only node, when one of high priority comes, then it makes room: nobody is
 // evicted for a pod that has to be beside one that is nowhere.
 func TestPreemptionMakesRoomFromNeighbours(t *testing.T) {
-	important := func(p *corev1.Pod) { high := int32(1000); p.Spec.Priority = &high }
+	important := func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" }
 	w := guarded(t)
+	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
 	w.add(aNode("a"))
 	w.add(aPod("low", called("db")))
 	w.Run(time.Second)

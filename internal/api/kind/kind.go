@@ -64,7 +64,7 @@ type Kind struct {
 
 	// What the rules say beyond the strategy of the store; each may be nil.
 	quota   *counter
-	limit   func(cluster store.Reader, obj store.Object) error
+	limit   func(cluster store.Reader, obj, old store.Object) error
 	observe func(c *cluster, obj, old store.Object)
 }
 

@@ -47,13 +47,13 @@ func checkLimits(s *store.Store, w store.Write) error {
 	if limit == nil || w.Part != store.MainPart || w.Old != nil && w.Old.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	return limit(s, w.Obj)
+	return limit(s, w.Obj, w.Old)
 }
 
 // limitClaim rejects a claim that requests less or more than the limit ranges of its namespace
-// permit. Pods and containers are not limited. (kubernetes v1.36.3,
+// permit. (kubernetes v1.36.3,
 // plugin/pkg/admission/limitranger/admission.go: PersistentVolumeClaimValidateLimitFunc)
-func limitClaim(cluster store.Reader, pvc *corev1.PersistentVolumeClaim) error {
+func limitClaim(cluster store.Reader, pvc, _ *corev1.PersistentVolumeClaim) error {
 	for limits := range store.List[*corev1.LimitRange](cluster, pvc.Namespace) {
 		if err := outsideOf(limits, pvc.Spec.Resources.Requests); err != nil {
 			return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), pvc.Name, err)

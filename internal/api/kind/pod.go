@@ -1,13 +1,10 @@
 package kind
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -70,6 +67,7 @@ var podRules = rules[*corev1.Pod]{
 	fill:           fillPod,
 	share:          func(_ *store.Shared, obj *corev1.Pod, _ bool) { sharePod(obj) },
 	admit:          admitPod,
+	limit:          limitPod,
 	prepareStatus:  keepPodStatus,
 	validate:       checkPod,
 	validateStatus: checkPodStatus,
@@ -135,8 +133,25 @@ func keepPodStatus(_ metav1.Time, pod, was *corev1.Pod) {
 	}
 }
 
-// admitPod does what the admission plugins of a default cluster do to a new pod.
+// admitPod does what the admission plugins of a default cluster do to a new pod, in their order, and
+// then what the server itself does.
 func admitPod(a admission, pod *corev1.Pod) error {
+	applyLimitRanges(a.cluster, pod)
+	if !a.options.noServiceAccounts {
+		setEmpty(&pod.Spec.ServiceAccountName, "default")
+	}
+	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
+	if err := setPriority(a.cluster, pod); err != nil {
+		return err
+	}
+	tolerate(pod, corev1.TaintNodeNotReady)
+	tolerate(pod, corev1.TaintNodeUnreachable)
+	if err := applyRuntimeClass(a.cluster, pod); err != nil {
+		return err
+	}
+	if pod.Spec.NodeName != "" {
+		copyTopology(a.cluster, pod)
+	}
 	pod.Status.QOSClass = qosClass(pod)
 	if len(pod.Spec.SchedulingGates) > 0 {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
@@ -144,18 +159,7 @@ func admitPod(a admission, pod *corev1.Pod) error {
 			Message: "Scheduling is blocked due to non-empty scheduling gates", LastTransitionTime: a.now,
 		})
 	}
-	if err := setPriority(a.cluster, pod); err != nil {
-		return err
-	}
-	tolerate(pod, corev1.TaintNodeNotReady)
-	tolerate(pod, corev1.TaintNodeUnreachable)
-	if !a.options.noServiceAccounts {
-		setEmpty(&pod.Spec.ServiceAccountName, "default")
-	}
-	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
-	if pod.Spec.NodeName != "" {
-		copyTopology(a.cluster, pod)
-	}
+	mergeLabelKeys(pod)
 	return nil
 }
 
@@ -175,34 +179,6 @@ func tolerate(pod *corev1.Pod, taint string) {
 func tolerationOf(taint string) corev1.Toleration {
 	seconds := int64(tolerationSeconds)
 	return corev1.Toleration{Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds}
-}
-
-// systemPriorities are the classes that every cluster has.
-var systemPriorities = map[string]int32{
-	"system-cluster-critical": 2000000000,
-	"system-node-critical":    2000001000,
-}
-
-func setPriority(cluster store.Reader, pod *corev1.Pod) error {
-	priority, preemption := int32(0), corev1.PreemptLowerPriority
-	if name := pod.Spec.PriorityClassName; name != "" {
-		class, ok := store.Get[*schedulingv1.PriorityClass](cluster, store.Key{Name: name})
-		system, builtIn := systemPriorities[name]
-		switch {
-		case ok:
-			priority = class.Value
-			if class.PreemptionPolicy != nil {
-				preemption = *class.PreemptionPolicy
-			}
-		case builtIn:
-			priority = system
-		default:
-			return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, fmt.Errorf("no PriorityClass with name %s was found", name))
-		}
-	}
-	pod.Spec.Priority = &priority
-	setDefault(&pod.Spec.PreemptionPolicy, preemption)
-	return nil
 }
 
 // checkPodStatus returns the field errors of what a kubelet or a scheduler says of a pod.

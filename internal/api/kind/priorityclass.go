@@ -6,7 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 func init() {
@@ -14,7 +17,7 @@ func init() {
 		Group: "scheduling.k8s.io", Version: "v1", Name: "PriorityClass",
 		ShortNames: []string{"pc"},
 		traits:     clusterScoped | withGeneration,
-		rules:      rules[*schedulingv1.PriorityClass]{fill: fillPriorityClass, validate: checkPriorityClass, validateUpdate: checkPriorityClassChange},
+		rules:      priorityClassRules,
 		Columns: []Column{
 			nameColumn,
 			show("Value", "integer", func(c *schedulingv1.PriorityClass) any { return int64(c.Value) }),
@@ -30,8 +33,28 @@ func init() {
 	})
 }
 
+var priorityClassRules = rules[*schedulingv1.PriorityClass]{
+	fill:  fillPriorityClass,
+	admit: func(a admission, class *schedulingv1.PriorityClass) error { return onlyDefault(a.cluster, class) },
+	admitUpdate: func(cluster store.Reader, class, _ *schedulingv1.PriorityClass) error {
+		return onlyDefault(cluster, class)
+	},
+	validate:       checkPriorityClass,
+	validateUpdate: checkPriorityClassChange,
+}
+
 func fillPriorityClass(obj *schedulingv1.PriorityClass) {
 	setDefault(&obj.PreemptionPolicy, corev1.PreemptLowerPriority)
+}
+
+// onlyDefault rejects a second global default. [plugin/pkg/admission/priority validatePriorityClass]
+func onlyDefault(cluster store.Reader, class *schedulingv1.PriorityClass) error {
+	is := defaultPriorityClass(cluster)
+	if !class.GlobalDefault || is == nil || is.Name == class.Name {
+		return nil
+	}
+	return apierrors.NewForbidden(schedulingv1.Resource("priorityclasses"), class.Name,
+		fmt.Errorf("PriorityClass %s is already marked as default. Only one default can exist", is.Name))
 }
 
 func checkPriorityClassChange(class, was *schedulingv1.PriorityClass) (errs field.ErrorList) {
@@ -44,8 +67,28 @@ func checkPriorityClassChange(class, was *schedulingv1.PriorityClass) (errs fiel
 // highestPriority is that of classes of users; what is above is the system's.
 const highestPriority = 1_000_000_000
 
+// systemPriorityClass keeps the names that begin with system- for the classes of Kubernetes.
+// [pkg/apis/scheduling/v1 IsKnownSystemPriorityClass]
+func systemPriorityClass(class *schedulingv1.PriorityClass) field.ErrorList {
+	var why string
+	switch value, known := systemPriorities[class.Name]; {
+	case !known:
+		why = class.Name + " is not a known system priority class"
+	case class.Value != value:
+		why = fmt.Sprintf("value of %s PriorityClass must be %d", class.Name, value)
+	case class.GlobalDefault:
+		why = fmt.Sprintf("globalDefault of %s PriorityClass must be false", class.Name)
+	default:
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "name"),
+		"priority class names with 'system-' prefix are reserved for system use only. error: "+why)}
+}
+
 func checkPriorityClass(class *schedulingv1.PriorityClass) (errs field.ErrorList) {
-	if class.Value > highestPriority && !strings.HasPrefix(class.Name, "system-") {
+	if strings.HasPrefix(class.Name, "system-") {
+		errs = append(errs, systemPriorityClass(class)...)
+	} else if class.Value > highestPriority {
 		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %v", highestPriority)))
 	}
 	at := field.NewPath("preemptionPolicy")

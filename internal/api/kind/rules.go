@@ -39,7 +39,7 @@ type rules[T store.Object] struct {
 	copyPart         func(obj, old store.Object, what store.Part)
 
 	// limit rejects an object for what the limit ranges of its namespace say.
-	limit func(cluster store.Reader, obj T) error
+	limit func(cluster store.Reader, obj, old T) error
 	// quota is what objects count for in quotas, besides their number.
 	quota *evaluator[T]
 	// observe learns of every commit: obj is nil for an object that was removed, old for one that
@@ -66,7 +66,9 @@ func (r rules[T]) enter(res *store.Resource, k *Kind) {
 		k.quota = r.quota.counter()
 	}
 	if r.limit != nil {
-		k.limit = func(cluster store.Reader, obj store.Object) error { return r.limit(cluster, typed[T](obj)) }
+		k.limit = func(cluster store.Reader, obj, old store.Object) error {
+			return r.limit(cluster, typed[T](obj), typed[T](old))
+		}
 	}
 	if r.observe != nil {
 		k.observe = func(c *cluster, obj, old store.Object) { r.observe(c, typed[T](obj), typed[T](old)) }

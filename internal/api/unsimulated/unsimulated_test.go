@@ -26,7 +26,9 @@ var update = flag.Bool("update", false, "write docs/not-simulated.md anew")
 // fields say the same, they are checked and used by the API server, they are volumes of plugins
 // that are migrated to drivers, or they concern what containers may do on a real computer.
 var harmless = strings.Fields(`
-	Pod:serviceAccount Pod:priorityClassName Pod:imagePullSecrets Pod:enableServiceLinks Pod:setHostnameAsFQDN Pod:overhead
+	Pod:serviceAccount Pod:priorityClassName Pod:imagePullSecrets Pod:enableServiceLinks Pod:setHostnameAsFQDN Pod:overhead Pod:runtimeClassName
+	Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys
+	Pod:affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys Pod:affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys
 	Pod:securityContext.windowsOptions Pod:securityContext.seccompProfile Pod:securityContext.appArmorProfile
 	Pod:volumes.image.reference Pod:volumes.image.pullPolicy Pod:volumes.rbd.user Pod:volumes.rbd.keyring
 	PersistentVolume:rbd.user PersistentVolume:rbd.keyring

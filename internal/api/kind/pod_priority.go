@@ -1,0 +1,76 @@
+package kind
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// systemPriorities are the classes that every cluster has.
+var systemPriorities = map[string]int32{
+	"system-cluster-critical": 2000000000,
+	"system-node-critical":    2000001000,
+}
+
+// setPriority writes what the class of a pod says into it, as the admission plugin Priority does.
+// [plugin/pkg/admission/priority admitPod]
+func setPriority(cluster store.Reader, pod *corev1.Pod) error {
+	class, err := priorityOf(cluster, pod.Spec.PriorityClassName)
+	if err != nil {
+		return refusedPod(pod, err)
+	}
+	pod.Spec.PriorityClassName = class.Name
+	if given := pod.Spec.Priority; given != nil && *given != class.Value {
+		return refusedPod(pod, fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; "+
+			"priority admission controller computed %d from the given PriorityClass name", *given, class.Value))
+	}
+	pod.Spec.Priority = new(class.Value)
+	if class.PreemptionPolicy == nil {
+		return nil
+	}
+	if given := pod.Spec.PreemptionPolicy; given != nil && *given != *class.PreemptionPolicy {
+		return refusedPod(pod, fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; "+
+			"priority admission controller computed %s from the given PriorityClass name", *given, *class.PreemptionPolicy))
+	}
+	pod.Spec.PreemptionPolicy = new(*class.PreemptionPolicy)
+	return nil
+}
+
+// refusedPod is the error of an admission plugin.
+func refusedPod(pod *corev1.Pod, err error) error {
+	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, err)
+}
+
+// priorityOf returns the class of a name. Without a name it is the global default, and without one of
+// those the priority is 0.
+func priorityOf(cluster store.Reader, name string) (*schedulingv1.PriorityClass, error) {
+	usual := &schedulingv1.PriorityClass{PreemptionPolicy: new(corev1.PreemptLowerPriority)}
+	if name == "" {
+		if class := defaultPriorityClass(cluster); class != nil {
+			return class, nil
+		}
+		return usual, nil
+	}
+	if class, ok := store.Get[*schedulingv1.PriorityClass](cluster, store.Key{Name: name}); ok {
+		return class, nil
+	}
+	if value, ok := systemPriorities[name]; ok {
+		usual.Name, usual.Value = name, value
+		return usual, nil
+	}
+	return nil, fmt.Errorf("no PriorityClass with name %s was found", name)
+}
+
+// defaultPriorityClass is the global default; of several, the one with the lowest value.
+func defaultPriorityClass(cluster store.Reader) (found *schedulingv1.PriorityClass) {
+	for class := range store.List[*schedulingv1.PriorityClass](cluster, "") {
+		if class.GlobalDefault && (found == nil || found.Value > class.Value) {
+			found = class
+		}
+	}
+	return found
+}
