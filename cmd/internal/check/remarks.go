@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -21,14 +22,7 @@ type Remark struct {
 func (c *Card) Remarks() []Remark {
 	var all []Remark
 	for _, o := range c.Outcomes {
-		if o.Result == nil {
-			continue
-		}
-		for _, e := range o.Result.Trace {
-			v, judged := verdict.OfEvent(e.Detail, e.Message)
-			if e.Kind != trace.Remark || !judged {
-				continue
-			}
+		for _, v := range remarksOn(o) {
 			i := slices.IndexFunc(all, func(r Remark) bool { return r.Name == v.Name })
 			if i < 0 {
 				all = append(all, Remark{Verdict: v})
@@ -42,16 +36,36 @@ func (c *Card) Remarks() []Remark {
 	return all
 }
 
+func remarksOn(o Outcome) (all []verdict.Verdict) {
+	if o.Result == nil {
+		return nil
+	}
+	for _, e := range o.Result.Trace {
+		if v, judged := verdict.OfEvent(e.Detail, e.Message); judged && e.Kind == trace.Remark {
+			all = append(all, v)
+		}
+	}
+	return append(all, calls.ClearedUp(o.Result.Trace)...)
+}
+
 // remarks are notes: no trial fails for them.
 func (p *page) remarks(c *Card) {
 	for _, r := range c.Remarks() {
 		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Text))
 		for _, row := range [][2]string{
-			{"shown by", namesOf(r.Shown)}, {"why", contract.Advice(r.Verdict)}, {"strict", "--strict makes it a failure"},
+			{"shown by", namesOf(r.Shown)}, {"why", contract.Advice(r.Verdict)}, {"strict", strictly(r.Verdict)},
 		} {
 			if row[1] != "" {
 				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.TrimSpace(row[1]))
 			}
 		}
 	}
+}
+
+// strictly returns the effect of --strict on a remark; empty for one on an unexplained error.
+func strictly(v verdict.Verdict) string {
+	if v.Code != "" {
+		return ""
+	}
+	return "--strict makes it a failure"
 }

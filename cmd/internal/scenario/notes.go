@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -24,6 +25,9 @@ func (r *runner) remarks() (found []string) {
 		if e.Kind == trace.Remark {
 			found = append(found, e.Message)
 		}
+	}
+	for _, v := range calls.ClearedUp(r.result.Trace) {
+		found = append(found, v.Text)
 	}
 	return found
 }

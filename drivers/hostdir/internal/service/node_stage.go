@@ -150,6 +150,9 @@ func (n *node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 	if err != nil {
 		return nil, answer(err)
 	}
+	if unmounted && n.cfg.Broken.Has(broken.UnstageFailsOnce) {
+		return nil, status.Errorf(codes.Internal, "volume %s is unmounted, and something else went wrong", req.GetVolumeId())
+	}
 	if unmounted || detached {
 		return &csi.NodeUnstageVolumeResponse{}, nil
 	}
