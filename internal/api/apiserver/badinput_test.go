@@ -53,7 +53,7 @@ func TestBadInput(t *testing.T) {
 		"broken patch":      {"PATCH", claims + "/data", mergeType, `{`, 400, "error decoding patch"},
 		"patch of no path":  {"PATCH", claims + "/data", "application/json-patch+json", `[{"op":"remove","path":"/none"}]`, 422, "the server rejected our request due to an error in our request"},
 		"patch of the name": {"PATCH", claims + "/data", mergeType, `{"metadata":{"name":"other"}}`, 400, "the name of the object (other) does not match the name on the URL (data)"},
-		"unknown field of a patch": {"PATCH", claims + "/data?fieldValidation=Strict", "application/json-patch+json", `[{"op":"test","path":"/kind","value":"PersistentVolumeClaim","note":"x"}]`, 400,
+		"unknown field of a patch": {"PATCH", claims + "/data?fieldValidation=Strict", "application/json-patch+json", `[{"op":"test","path":"/kind","value":"PersistentVolumeClaim","note":"x"}]`, 422,
 			`strict decoding error: json patch unknown field "[0].note"`},
 		"unknown patch":      {"PATCH", claims + "/data", "application/patch", `{}`, 415, "Unsupported Media Type"},
 		"label selector":     {"GET", claims + "?labelSelector=a%20%20b", "", "", 400, "unable to parse requirement"},

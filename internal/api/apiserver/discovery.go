@@ -70,9 +70,7 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 	}
 	if gv.Group == "" {
 		list.APIVersion = ""
-		list.APIResources = append(list.APIResources, metav1.APIResource{
-			Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"},
-		})
+		list.APIResources = append(list.APIResources, storeless...)
 	}
 	for _, k := range q.server.kinds().kinds {
 		if k.gvr.GroupVersion() == gv && k.isDiscovered() {
@@ -177,6 +175,11 @@ func (q *request) answerAggregated(legacy bool) error {
 
 func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
 	var all []discoveryv2.APIResourceDiscovery
+	if gv.Group == "" {
+		for i := range storeless {
+			all = append(all, aggregatedOf(&storeless[i]))
+		}
+	}
 	for _, k := range c.kinds {
 		if k.gvk.GroupVersion() != gv || !k.isDiscovered() {
 			continue
@@ -203,16 +206,29 @@ func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDi
 		if r.gvk.GroupVersion() != gv {
 			continue
 		}
-		scope := discoveryv2.ScopeCluster
-		if r.namespaced {
-			scope = discoveryv2.ScopeNamespace
-		}
-		all = append(all, discoveryv2.APIResourceDiscovery{
-			Resource: r.resource, ResponseKind: &metav1.GroupVersionKind{Kind: r.gvk.Kind}, Scope: scope,
-			SingularResource: singularOf(r.gvk.Kind), Verbs: []string{"create"},
-		})
+		described := r.described()
+		all = append(all, aggregatedOf(&described))
 	}
+	slices.SortStableFunc(all, func(a, b discoveryv2.APIResourceDiscovery) int { return strings.Compare(a.Resource, b.Resource) })
 	return all
+}
+
+// aggregatedOf describes a resource without subresources.
+func aggregatedOf(r *metav1.APIResource) discoveryv2.APIResourceDiscovery {
+	scope := discoveryv2.ScopeCluster
+	if r.Namespaced {
+		scope = discoveryv2.ScopeNamespace
+	}
+	return discoveryv2.APIResourceDiscovery{
+		Resource: r.Name, ResponseKind: &metav1.GroupVersionKind{Kind: r.Kind}, Scope: scope,
+		SingularResource: r.SingularName, Verbs: r.Verbs, ShortNames: r.ShortNames,
+	}
+}
+
+// storeless are resources of the core group that no store has.
+var storeless = []metav1.APIResource{
+	{Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"}},
+	{Name: componentStatuses, SingularName: "componentstatus", Kind: "ComponentStatus", Verbs: []string{"get", "list"}, ShortNames: []string{"cs"}},
 }
 
 // isDiscovered says that discovery reports the kind.

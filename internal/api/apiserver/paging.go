@@ -90,6 +90,9 @@ func (p page) continued(o listOptions) (page, error) {
 		namespace, name = "", namespace
 	}
 	p.after = store.Key{Namespace: namespace, Name: name}
+	if o.ResourceVersion == "0" {
+		p.limit = 0 // as without a token
+	}
 	p.exact = uint64(max(t.Revision, 0))
 	return p, nil
 }

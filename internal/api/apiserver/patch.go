@@ -49,6 +49,8 @@ type patcher struct {
 	force   bool
 	body    []byte
 	what    part
+	// mistakes are fields that the patch has twice, and those that its form does not have.
+	mistakes []error
 }
 
 func (q *request) patch(what part) error {
@@ -147,9 +149,7 @@ func (p *patcher) jsonPatched(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(p.body, &operations); err != nil {
 		return nil, badRequest("error decoding patch: %s", asHandlers(err))
 	}
-	if err := p.readStrictly("json patch ", &[]jsonPatchOp{}); err != nil {
-		return nil, err
-	}
+	p.readStrictly("json patch ", &[]jsonPatchOp{})
 	if len(operations) > maxPatchOperations {
 		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
 	}
@@ -183,9 +183,7 @@ func (p *patcher) mergePatched(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(p.body, &fields); err != nil {
 		return nil, badRequest("error decoding patch: %v", err)
 	}
-	if err := p.readStrictly("", &map[string]any{}); err != nil {
-		return nil, err
-	}
+	p.readStrictly("", &map[string]any{})
 	changed, err := jsonpatch.MergePatch(text, p.body)
 	if err != nil {
 		return nil, badRequest("%v", err)
@@ -193,25 +191,32 @@ func (p *patcher) mergePatched(text []byte) ([]byte, error) {
 	return changed, nil
 }
 
-// readStrictly finds fields that a patch has twice, and those that its form does not have.
-func (p *patcher) readStrictly(form string, into any) error {
+// readStrictly looks for mistakes in the patch. They are reported with the object that it makes.
+func (p *patcher) readStrictly(form string, into any) {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
-		return nil
+		return
 	}
 	mistakes, err := kjson.UnmarshalStrict(p.body, into)
-	if err != nil || len(mistakes) == 0 {
-		return nil // what is no JSON is rejected elsewhere
-	}
-	for i, mistake := range mistakes {
-		mistakes[i] = errors.New(form + mistake.Error())
-	}
-	if p.options.fieldValidation == metav1.FieldValidationStrict {
-		return badRequest("strict decoding error: %v", errors.Join(mistakes...))
+	if err != nil {
+		return // what is no JSON is rejected elsewhere
 	}
 	for _, mistake := range mistakes {
-		p.answer.warn(mistake.Error())
+		p.mistakes = append(p.mistakes, errors.New(form+mistake.Error()))
 	}
-	return nil
+}
+
+// tolerateAll is tolerate for what was read, and for the patch that it comes from.
+func (p *patcher) tolerateAll(read runtime.Object, err error) error {
+	all := p.mistakes
+	if found, ok := runtime.AsStrictDecodingError(err); ok {
+		all = append(all, found.Errors()...)
+	} else if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return p.tolerate(p.options.fieldValidation, read, runtime.NewStrictDecodingError(all))
 }
 
 // reread makes an object of the patched text.
@@ -222,7 +227,7 @@ func (p *patcher) reread(text []byte) (store.Object, error) {
 	}
 	into := p.kind.newObject()
 	obj, gvk, err := p.kind.read(serializer, text, into)
-	if err := p.tolerate(p.options.fieldValidation, obj, err); err != nil {
+	if err := p.tolerateAll(obj, err); err != nil {
 		return nil, invalidPatch(string(text), err)
 	}
 	if obj != into {
@@ -243,6 +248,7 @@ func (p *patcher) strategicPatched(text []byte) (store.Object, error) {
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, err
 	}
+	p.readStrictly("", &map[string]any{})
 	fields, err := strategicpatch.NewPatchMetaFromStruct(p.kind.newObject())
 	if err != nil {
 		return nil, err
@@ -256,7 +262,7 @@ func (p *patcher) strategicPatched(text []byte) (store.Object, error) {
 	}
 	obj := p.kind.newObject()
 	strict := p.options.fieldValidation != metav1.FieldValidationIgnore
-	if err := p.tolerate(p.options.fieldValidation, obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
+	if err := p.tolerateAll(obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(changed, obj, strict)); err != nil {
 		return nil, invalidPatch(fmt.Sprintf("%+v", patch), err)
 	}
 	return p.kind.accepted(obj), nil

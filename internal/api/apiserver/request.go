@@ -56,6 +56,9 @@ func (q *request) serve() error {
 	if info == bindingsOf(info.namespace) {
 		return q.bindNamed()
 	}
+	if info.isOfComponents() {
+		return q.serveComponents()
+	}
 	kind, ok := q.server.kinds().find(info)
 	switch {
 	case !ok && q.server.kinds().hasGroup(info.apiGroup):
@@ -71,9 +74,6 @@ func (q *request) serve() error {
 	case lacksNamespace && q.Method == http.MethodPost, q.Method == http.MethodHead:
 		return errMethodNotAllowed
 	}
-	if err := q.checkNames(); err != nil {
-		return err
-	}
 	media, err := negotiate(q.Header.Get("Accept"), kind.forms(), true)
 	switch {
 	case err == nil:
@@ -88,13 +88,30 @@ func (q *request) serve() error {
 }
 
 // checkNames refuses names in a path that cannot be those of objects: in the store
-// of the real server they would lead elsewhere.
+// of the real server they would lead elsewhere. An update looks at its body first.
 func (q *request) checkNames() error {
 	if mistakes := content.IsPathSegmentName(q.info.name); len(mistakes) > 0 {
 		return badRequest("Name parameter invalid: %q: %s", q.info.name, strings.Join(mistakes, ";"))
 	}
 	if namespace := q.info.namespace; namespace == "." || namespace == ".." {
 		return fmt.Errorf("invalid key: %q", strings.TrimSuffix("/"+q.kind.gvr.Resource+"/"+namespace+"/"+q.info.name, "/"))
+	}
+	return nil
+}
+
+// named does something with the names of the path, if they can be those of objects.
+func (q *request) named(do func() error) error {
+	if err := q.checkNames(); err != nil {
+		return err
+	}
+	return do()
+}
+
+// checkNewNamespace refuses a namespace in the path of a new object that cannot be one.
+// [k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle, client-go/rest Request.Namespace]
+func (q *request) checkNewNamespace() error {
+	if mistakes := content.IsPathSegmentName(q.info.namespace); len(mistakes) > 0 {
+		return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: %v", q.info.namespace, mistakes))
 	}
 	return nil
 }
@@ -113,12 +130,12 @@ func (q *request) dispatch() error {
 func (q *request) serveCollection() error {
 	switch q.Method {
 	case http.MethodGet:
-		return q.listOrWatch()
+		return q.named(q.listOrWatch)
 	case http.MethodPost:
 		return q.create()
 	case http.MethodDelete:
 		if q.kind.allows("deletecollection") && (q.info.namespace != "" || !q.kind.res.Namespaced) {
-			return q.deleteCollection()
+			return q.named(q.deleteCollection)
 		}
 	}
 	return errMethodNotAllowed
@@ -128,15 +145,15 @@ func (q *request) serveObject() error {
 	switch q.Method {
 	case http.MethodGet:
 		if q.info.watch {
-			return q.listOrWatch()
+			return q.listOrWatch() // its name is a field selector, of any value
 		}
-		return q.get()
+		return q.named(q.get)
 	case http.MethodPut:
 		return q.update(mainPart)
 	case http.MethodPatch:
-		return q.patch(mainPart)
+		return q.named(func() error { return q.patch(mainPart) })
 	case http.MethodDelete:
-		return q.delete()
+		return q.named(q.delete)
 	}
 	return errMethodNotAllowed
 }

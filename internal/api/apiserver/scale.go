@@ -34,6 +34,9 @@ func (q *request) serveScale() error {
 	if err := q.readAs(&wanted, kind.ScaleKind, options.fieldValidation); err != nil {
 		return err
 	}
+	if err := q.checkNames(); err != nil {
+		return err
+	}
 	return q.rescale(options, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return &wanted, nil })
 }
 
@@ -100,8 +103,13 @@ func (p *patcher) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (
 	if err != nil {
 		return nil, err
 	}
+	serializer := plainJSON.info.Serializer
+	if p.options.fieldValidation != metav1.FieldValidationIgnore {
+		serializer = plainJSON.info.StrictSerializer
+	}
 	var wanted autoscalingv1.Scale
-	if err := json.Unmarshal(text, &wanted); err != nil {
+	read, _, err := serializer.Decode(text, &kind.ScaleKind, &wanted)
+	if err := p.tolerateAll(read, err); err != nil {
 		return nil, invalidPatch(string(text), err)
 	}
 	return &wanted, nil

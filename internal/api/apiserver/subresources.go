@@ -28,7 +28,19 @@ func (q *request) serveSubresource() error {
 	if !slices.Contains(sub.Verbs, verbOf[q.Method]) {
 		return errMethodNotAllowed
 	}
-	switch sub.Name {
+	switch q.Method {
+	case http.MethodPut:
+		return q.serveSub(sub.Name)
+	case http.MethodPost:
+		if err := q.checkNewNamespace(); err != nil {
+			return err
+		}
+	}
+	return q.named(func() error { return q.serveSub(sub.Name) })
+}
+
+func (q *request) serveSub(name string) error {
+	switch name {
 	case "binding":
 		return q.bind()
 	case "eviction":
@@ -50,8 +62,8 @@ func (q *request) serveSubresource() error {
 	case "scale":
 		return q.serveScale()
 	}
-	what := part(sub.Name)
-	if sub.Name != "status" {
+	what := part(name)
+	if name != "status" {
 		what = mainPart // resize and ephemeralcontainers write the spec
 	}
 	switch q.Method {
@@ -124,6 +136,9 @@ func (q *request) bind() error {
 	var binding corev1.Binding
 	options, err := q.readNew(&binding, corev1.SchemeGroupVersion.WithKind("Binding"))
 	if err != nil {
+		return err
+	}
+	if err := q.checkNewNamespace(); err != nil {
 		return err
 	}
 	key := store.Key{Namespace: q.info.namespace, Name: binding.Name}
@@ -241,6 +256,9 @@ func (q *request) finalize() error {
 		return err
 	}
 	if err := q.settleName(obj); err != nil {
+		return err
+	}
+	if err := q.checkNames(); err != nil {
 		return err
 	}
 	var stored *corev1.Namespace

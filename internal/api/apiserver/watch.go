@@ -62,6 +62,9 @@ func (q *request) watch(o listOptions) error {
 	}
 	defer w.noDeadline()
 	w.begin()
+	if o.ResourceVersion == "" && w.duration() < 0 {
+		return nil // its time is over before the state of now is known
+	}
 	for _, obj := range present {
 		if err := w.send(watch.Added, obj); err != nil {
 			return nil
@@ -141,8 +144,9 @@ func (w *watcher) follow() {
 	}
 }
 
+// duration is how long the watch lasts. One that is negative is over at once.
 func (w *watcher) duration() time.Duration {
-	if w.TimeoutSeconds != nil && *w.TimeoutSeconds > 0 {
+	if w.TimeoutSeconds != nil && *w.TimeoutSeconds != 0 {
 		return time.Duration(*w.TimeoutSeconds) * time.Second
 	}
 	return longestWatch

@@ -59,6 +59,9 @@ func (q *request) create() error {
 	if err := q.settleNamespace(obj); err != nil {
 		return err
 	}
+	if err := q.checkNewNamespace(); err != nil {
+		return err
+	}
 	var stored store.Object
 	err = q.exclusively(func() (err error) {
 		stored, err = q.server.store.CreateObject(q.kind.res, obj, q.recorded(options, mainPart)...)
@@ -117,6 +120,9 @@ func (q *request) update(what part) error {
 		return err
 	}
 	if err := q.settleName(obj); err != nil {
+		return err
+	}
+	if err := q.checkNames(); err != nil {
 		return err
 	}
 	var stored store.Object

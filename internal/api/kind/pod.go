@@ -67,6 +67,7 @@ var podRules = rules[*corev1.Pod]{
 	fill:           fillPod,
 	share:          func(_ *store.Shared, obj *corev1.Pod, _ bool) { sharePod(obj) },
 	admit:          admitPod,
+	prepare:        keepPriority,
 	limit:          limitPod,
 	prepareStatus:  keepPodStatus,
 	validate:       checkPod,

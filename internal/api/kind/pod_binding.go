@@ -47,10 +47,10 @@ func BindPod(s *store.Store, b Binding) (*corev1.Pod, error) {
 	pod.Spec.NodeName = b.Node
 	old.Status.DeepCopyInto(&pod.Status)
 	pod.Status.NominatedNodeName = ""
-	for key, value := range b.Annotations {
+	for key, value := range b.Annotations { // any order: each for itself
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
 	}
-	for key, value := range b.Labels {
+	for key, value := range b.Labels { // any order: each for itself
 		metav1.SetMetaDataLabel(&pod.ObjectMeta, key, value)
 	}
 	copyTopology(s, pod)

@@ -40,6 +40,16 @@ func setPriority(cluster store.Reader, pod *corev1.Pod) error {
 	return nil
 }
 
+// keepPriority keeps what an update leaves out.
+func keepPriority(pod, old *corev1.Pod) {
+	if pod.Spec.Priority == nil {
+		pod.Spec.Priority = old.Spec.Priority
+	}
+	if pod.Spec.PreemptionPolicy == nil {
+		pod.Spec.PreemptionPolicy = old.Spec.PreemptionPolicy
+	}
+}
+
 // refusedPod is the error of an admission plugin.
 func refusedPod(pod *corev1.Pod, err error) error {
 	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, err)
