@@ -3,6 +3,8 @@ package sim
 import (
 	"slices"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -72,6 +74,7 @@ func (l lookout) Began(at wire.Site, call *trace.Event) {
 
 func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	l.watch.Ended(at.Machine, call)
+	l.checkDetached(call)
 	l.promises.Ended(call)
 	l.invariants.Ended(call)
 	l.followReplication(call)
@@ -105,4 +108,21 @@ func (c *Simulation) programsOf(driver string) (all []ledger.Program) {
 		}
 	}
 	return all
+}
+
+// checkDetached looks for mounts of a volume that has been detached from a node.
+func (c *Simulation) checkDetached(call *trace.Event) {
+	request, ok := call.Request.(*csi.ControllerUnpublishVolumeRequest)
+	if !ok || call.Code != "" {
+		return
+	}
+	for _, d := range c.drivers {
+		for _, n := range c.nodes {
+			if d.Name == call.Driver && c.nodeID(d, n.Name) == request.GetNodeId() {
+				for _, left := range c.watch.MountedStill(n.machine, call) {
+					c.Wire.Report(left.Undone, left.Verdict)
+				}
+			}
+		}
+	}
 }

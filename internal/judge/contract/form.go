@@ -21,6 +21,7 @@ const (
 	ignoresReadonly      verdict.Form = "ignores readonly"
 	leavesData           verdict.Form = "leaves data"
 	leavesDeviceSmall    verdict.Form = "leaves a device too small"
+	leavesMount          verdict.Form = "leaves a mount"
 	leavesOut            verdict.Form = "leaves out what it lists without a filter"
 	leavesOutOnPages     verdict.Form = "leaves out on its pages what it lists at once"
 	listsTwice           verdict.Form = "lists something on two pages"
@@ -39,6 +40,7 @@ var breaks = map[verdict.Form]verdict.Key{
 	NotIdempotent:        verdict.Idempotent,
 	NoEffect:             verdict.Effective,
 	LeavesTarget:         verdict.Effective,
+	leavesMount:          verdict.Effective,
 	unmountsLazily:       verdict.Effective,
 	acceptsContradiction: verdict.Contradicted,
 	TwiceWhenOverlapping: verdict.Contradicted,
