@@ -112,6 +112,10 @@ func (h *History) created(e *Entry, make, driver, sidecar string, field protoref
 		h.blame(e, "NodePublishVolume", nil, func(call *trace.Event) bool {
 			return call.Driver == driver && text(call.Request, "volume_id") == id
 		})
+		if e.Made == nil { // every call that could have made it was answered with another volume
+			e.Undo, e.Undone = "", nil
+			e.Detail += ", in no answer to CreateVolume"
+		}
 	}
 }
 
