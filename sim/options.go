@@ -255,7 +255,7 @@ type FurtherPlugin struct {
 // Program is how a driver program is started. Command, ControllerCommand and the
 // values of Env are templates: {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}}
 // {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}}
-// {{.AddonsEndpoint}} {{.AddonsSocket}}.
+// {{.AddonsEndpoint}} {{.AddonsSocket}} {{.ServiceURL}}.
 type Program struct {
 	// Command is the program and its arguments.
 	Command []string

@@ -27,6 +27,9 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout, Memory: o.Memory,
 		ServesAt: o.PluginSocket, NodePaths: o.NodePaths, Cluster: c.cluster,
 	}
+	if door := d.door(p.node); door != nil {
+		spec.ServiceURL = door.URL(door.Machine)
+	}
 	if o.Single {
 		spec.Mode = "all"
 	}

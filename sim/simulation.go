@@ -96,7 +96,7 @@ func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c.fallen = fallen{}
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
-	c.Wire.ProgramAt, c.Wire.Work = c.programAt, r.unfinished
+	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
 	c.watch = ledger.NewWatch(c.World.Trace)
 	c.watch.DriverOf, c.watch.Renamed, c.watch.Programs = c.driverOf, c.Wire.Renamed, c.programsOf
 	for _, f := range o.Faults {

@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -37,6 +39,31 @@ func (d *driver) furnish(n Node, m machine.Machine) error {
 	for _, s := range d.standIns {
 		if err := s.Furnish(standin.Node{Name: n.Name, Zone: n.Zone, Machine: m}); err != nil {
 			return &EnvironmentError{fmt.Sprintf("prepare %s for driver %s", n.Name, d.Name), err}
+		}
+	}
+	return nil
+}
+
+// door is where the plugin on a node, or the controller plugin, reaches a stand-in that shows its
+// requests; nil for none.
+func (d *driver) door(node string) *standin.Door {
+	for _, s := range d.standIns {
+		if service, shows := s.(standin.Service); shows {
+			return &standin.Door{Service: service, Machine: cmp.Or(node, controlPlaneName)}
+		}
+	}
+	return nil
+}
+
+// serviceAt is where the program that serves a socket reaches such a stand-in; nil for none.
+func (c *Simulation) serviceAt(s wire.Site) *standin.Door { return c.doorOf(s.Driver, s.Node) }
+
+// doorOf is where a driver's plugin on a node, or its controller plugin, reaches such a stand-in; nil
+// for none.
+func (c *Simulation) doorOf(driver, node string) *standin.Door {
+	for _, d := range c.drivers {
+		if d.Name == driver {
+			return d.door(node)
 		}
 	}
 	return nil

@@ -54,6 +54,9 @@ type Fault struct {
 	// such a system call is not affected.
 	System SystemCall
 	Fails  string
+	// Request is the HTTP request of the driver's program that fails with FailRequest, as Fails says: "HTTP 500",
+	// "reset". Times is the number of requests that fail. A CSI call without such a request is not affected.
+	Request Request
 	// Deed is what somebody does with Meanwhile.
 	Deed Deed
 
@@ -119,6 +122,8 @@ const (
 	InUse Effect = "in-use"
 	// FailSystemCall: a system call of the driver's program fails, without being made.
 	FailSystemCall Effect = "fail-system-call"
+	// FailRequest: a request of the driver's program to a stand-in for its service fails.
+	FailRequest Effect = "fail-request"
 	// Kill: somebody dies at the call. If it is the driver, the caller's connection
 	// is lost; else the call takes its course, whether its caller lives or not.
 	Kill Effect = "kill"
@@ -179,6 +184,8 @@ func (f *Fault) InWords() string {
 		return "a mount was in use, the driver could not unmount it"
 	case FailSystemCall:
 		return fmt.Sprintf("%s of the driver failed, %s", f.System, f.Fails)
+	case FailRequest:
+		return fmt.Sprintf("%s of the driver failed, %s", f.Request, f.Fails)
 	case Kill:
 		return f.toldOfKill()
 	case Hang:

@@ -26,18 +26,19 @@ const (
 	Power    Kind = "power"   // the called plugin's node loses power, and gets it back
 	API      Kind = "api"     // a write to the API conflicts, is refused, or its answer is lost
 	User     Kind = "user"    // a user deletes what the cluster is busy with, and makes it again; drains; edits
+	Services Kind = "service" // a request of the driver to the stand-in for its service fails
 	Sockets  Kind = "socket"  // the registration socket of the called plugin vanishes, or it registers twice
 )
 
 // Kinds lists them.
 func Kinds() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Belated, Overlaps, Stalls, User, Sockets}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Sockets}
 }
 
 // Usual lists those that happen to each cluster and that a run makes again: what users do to it is left out, and so is what makes two
 // calls be in the driver at once.
 func Usual() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services}
 }
 
 // Space is what may go wrong at the calls and the writes to the API of a run that change something:
@@ -71,6 +72,8 @@ type Called struct {
 	Watched bool
 	// Unmounts says that it takes mounts away.
 	Unmounts bool
+	// Served says that the plugin makes HTTP requests of a stand-in that shows them.
+	Served bool
 }
 
 // AtCall are the faults that can befall a call, each with a name of its own, in an order that depends on the kinds alone.
@@ -92,16 +95,23 @@ var atCalls = map[Called]map[Kind][]*Fault{}
 func init() {
 	for _, c := range []Called{{}, {OnNode: true}, {OnNode: true, Unmounts: true}} {
 		for _, watched := range []bool{false, true} {
-			c.Watched = watched
-			atCalls[c] = map[Kind][]*Fault{}
-			for _, kind := range Kinds() {
-				for _, f := range kind.atCall(c) {
-					f.Message = "injected: " + f.Name
-					atCalls[c][kind] = append(atCalls[c][kind], &f)
-				}
+			for _, served := range []bool{false, true} {
+				c.Watched, c.Served = watched, served
+				atCalls[c] = allAtCall(c)
 			}
 		}
 	}
+}
+
+func allAtCall(c Called) map[Kind][]*Fault {
+	all := map[Kind][]*Fault{}
+	for _, kind := range Kinds() {
+		for _, f := range kind.atCall(c) {
+			f.Message = "injected: " + f.Name
+			all[kind] = append(all[kind], &f)
+		}
+	}
+	return all
 }
 
 // atCall are the faults of a kind; some befall calls to plugins on nodes alone, or to programs.
@@ -134,6 +144,8 @@ func (k Kind) atCall(c Called) []Fault {
 		return deaths(Driver, "driver killed", RestartTime)
 	case Halfway:
 		return halfway(c)
+	case Services:
+		return failingRequests(c)
 	case Crashed:
 		return deaths(Caller, "caller killed", RestartTime)
 	case Sockets:

@@ -79,7 +79,7 @@ func problemOf(problems []string) string {
 
 // kinds are those of this version.
 var kinds = map[trace.Kind]bool{
-	trace.Call: true, trace.API: true, trace.KubeEvent: true, trace.Runtime: true, trace.Files: true, trace.FileChange: true, trace.SystemCall: true, trace.Step: true,
+	trace.Call: true, trace.API: true, trace.KubeEvent: true, trace.Runtime: true, trace.Files: true, trace.FileChange: true, trace.SystemCall: true, trace.Request: true, trace.Step: true,
 	trace.Registration: true, trace.ChoiceMade: true, trace.FaultFired: true, trace.Violation: true, trace.Remark: true, trace.AnswerLost: true,
 	trace.DataLost: true, trace.Unmounted: true, trace.Died: true,
 }

@@ -167,7 +167,7 @@ func pathOf(f *facts) string {
 	switch f.K {
 	case trace.Step:
 		return f.Msg
-	case trace.FileChange, trace.SystemCall, trace.Unmounted:
+	case trace.FileChange, trace.SystemCall, trace.Request, trace.Unmounted:
 		return f.Line.Name
 	}
 	return f.path

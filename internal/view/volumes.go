@@ -94,7 +94,7 @@ func (v *volumes) about(f *facts, o object) *volume {
 		return v.named("", f.volume, "")
 	case f.K == trace.API:
 		return v.ofObject(&f.Line, o)
-	case f.K == trace.KubeEvent || f.K == trace.FileChange || f.K == trace.SystemCall:
+	case f.K == trace.KubeEvent || f.K == trace.FileChange || f.K == trace.SystemCall || f.K == trace.Request:
 		return v.mentioned(f.Msg + f.Name)
 	}
 	return nil

@@ -96,7 +96,7 @@ func causes(all []*trace.Event, last *trace.Event) []*trace.Event {
 // isNews leaves out of a story what is no news to its reader.
 func isNews(e *trace.Event) bool {
 	switch e.Kind {
-	case trace.FileChange, trace.SystemCall, trace.Files, trace.ChoiceMade:
+	case trace.FileChange, trace.SystemCall, trace.Request, trace.Files, trace.ChoiceMade:
 		return false
 	case trace.API:
 		return e.Resource != "leases" && e.Resource != "events" && e.Resource != "nodes"

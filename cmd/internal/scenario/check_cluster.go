@@ -205,6 +205,7 @@ func (c *checker) checkProgram(p *Program) {
 	if !profile.IsSocket(p.AddonsSocket) {
 		c.report("program.addonsSocket", fmt.Sprintf("path %q", p.AddonsSocket), profile.WantedSocket)
 	}
+	p.StandIns.Check(c.document, c.path+".program.standIns")
 }
 
 func (c *checker) checkTemplate(path, text string) {
@@ -214,7 +215,7 @@ func (c *checker) checkTemplate(path, text string) {
 	}
 	if err != nil {
 		c.document.Report(path, fmt.Sprintf("template %q", text),
-			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode, .Cluster, .AddonsEndpoint or .AddonsSocket")
+			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode, .Cluster, .AddonsEndpoint, .AddonsSocket or .ServiceURL")
 	}
 }
 

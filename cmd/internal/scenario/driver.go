@@ -46,7 +46,7 @@ type Driver struct {
 // Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
 // scenario's file; any other program is looked for in PATH, then in the working directory.
 type Program struct {
-	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}} {{.AddonsSocket}}."`
+	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}} {{.AddonsSocket}} {{.ServiceURL}}."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
@@ -55,6 +55,7 @@ type Program struct {
 	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes that csisim starts may have: one that has more is killed."`
+	StandIns          profile.StandIns  `json:"standIns,omitzero" doc:"What takes the place of services that the driver needs beside Kubernetes."`
 }
 
 // Socket names the unix sockets of a driver that runs already.
@@ -86,6 +87,17 @@ func (d Driver) name() string {
 		return cmp.Or(d.Name, d.profile.Driver)
 	}
 	return d.Name
+}
+
+// standIns are those that its profile or its program has.
+func (d Driver) standIns() profile.StandIns {
+	switch {
+	case d.profile != nil:
+		return d.profile.StandIns
+	case d.Program != nil:
+		return d.Program.StandIns
+	}
+	return profile.StandIns{}
 }
 
 // options describes the driver for the simulator; dir is that of the scenario's file.
@@ -121,6 +133,7 @@ func (d Driver) options(dir string) sim.Driver {
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
 			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, NodePaths: d.Program.NodePaths, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(),
 		}
+		o.StandIns = d.Program.StandIns.Make(dir)
 	case d.Socket != nil:
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}
 	}

@@ -52,9 +52,10 @@ type faultStep struct {
 	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
 	InUse        bool              `json:"inUse,omitempty" doc:"While a driver program works on the call its mounts are in use: its first attempt to unmount one fails with EBUSY (target is busy), unless it detaches the mount."`
 	Syscall      string            `json:"syscall,omitempty" example:"umount2" doc:"With fails: which system calls of the driver program, and of what it starts, fail while it works on the call. mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices), each in all forms: renameat2 is rename, fdatasync is fsync."`
-	Nth          uint              `json:"nth,omitempty" doc:"With syscall: which one of each call fails, from 1; default all."`
+	Nth          uint              `json:"nth,omitempty" doc:"With syscall or request: which one of each call fails, from 1; default all."`
 	Path         string            `json:"path,omitempty" example:"globalmount" doc:"With syscall: only those about this path, its last elements or all of it; * stands for any letters within an element."`
-	Fails        string            `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being made. times is how many fail then, in all calls together."`
+	Fails        string            `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being made, or how requests fail: HTTP 500 and other statuses, reset, slow, stale. times is how many fail then, in all calls together."`
+	Request      string            `json:"request,omitempty" example:"DELETE /volumes/*" doc:"With fails: which HTTP requests of the driver program to the stand-in fail; * stands for any letters within an element, alone for any path, or for every request. reset: the service does it, and resets the connection. slow: it does it, and answers when the caller of the CSI call has given up and a minute more. stale: a list, of a collection with staleLists, lacks what was made last, and has what was deleted last. HTTP 404 of a DELETE, and HTTP 409 of a POST to a collection with unique, mean that it is done already: so it is. With other statuses nothing is done."`
 	Kill         string            `json:"kill,omitempty" example:"kubelet" doc:"Who dies at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. A driver's death cuts the call off; else the driver carries out the call."`
 	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
 	AfterChanges uint              `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and what it starts have made; default 1. To make or empty a file is one, to fill it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
@@ -106,7 +107,11 @@ func (s *faultStep) checkEffect(c *checker) {
 		c.report("call", fmt.Sprintf("overlap of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	}
 	s.checkKill(c)
-	s.checkSystemCall(c)
+	if s.Request != "" {
+		s.checkRequest(c)
+	} else {
+		s.checkSystemCall(c)
+	}
 	s.checkAnswer(c)
 	if strings.HasPrefix(s.Call, "Controller") && s.Node != "" {
 		c.report("node", "the node of a controller call", "no node: controller plugins are not on one; volume narrows it down")
@@ -209,6 +214,9 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.Hang
 	case s.InUse:
 		f.Effect = fault.InUse
+	case s.Request != "":
+		f.Effect, f.Fails = fault.FailRequest, s.Fails
+		f.Request = fault.Request{Pattern: s.Request, Nth: int(s.Nth)}
 	case s.Fails != "":
 		f.Effect, f.Fails = fault.FailSystemCall, s.Fails
 		f.System = fault.SystemCall{Name: s.Syscall, Nth: int(s.Nth), Path: s.Path}

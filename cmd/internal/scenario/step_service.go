@@ -17,7 +17,7 @@ func init() {
 
 type failServiceStep struct {
 	Driver    string `json:"driver,omitempty" doc:"The driver whose profile has the stand-in; default the only one."`
-	Operation string `json:"operation" want:"required" example:"mount" doc:"What fails: of nfs mount, of openstack attach and others, which a mistake here lists."`
+	Operation string `json:"operation" want:"required" example:"mount" doc:"What fails: of nfs mount, of openstack attach and others, of http GET /volumes and others; a mistake here lists them."`
 	Times     uint   `json:"times,omitempty" doc:"How often it fails; default always, until recover-services."`
 	Code      int    `json:"code,omitempty" doc:"The exit code or HTTP status; default the operation's usual one."`
 	Message   string `json:"message,omitempty" doc:"The error's message; default the operation's usual one."`
@@ -62,12 +62,9 @@ func (c *checker) services(driver string) []string {
 		if driver != "" && d.name() != driver {
 			continue
 		}
-		var operations []string
-		if d.profile != nil {
-			operations = d.profile.StandIns.Operations()
-		}
+		operations := d.standIns().Operations()
 		if operations == nil && d.name() != "" {
-			c.report("driver", fmt.Sprintf("driver %q", d.name()), "a driver whose profile has a stand-in, such as nfs")
+			c.report("driver", fmt.Sprintf("driver %q", d.name()), "a driver that has a stand-in, such as nfs")
 		}
 		return operations
 	}

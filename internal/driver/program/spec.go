@@ -51,6 +51,8 @@ type Spec struct {
 	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
 	// container. Files that the program makes elsewhere are lost when it is started again.
 	NodePaths []string
+	// ServiceURL is where the program reaches a stand-in for its service. Default: there is none.
+	ServiceURL string
 	// Volumes are those of the driver's container. EmptyDirs is the directory of the host that has
 	// the emptyDirs among them. Default: all of the kubelet's directory, with Bidirectional
 	// propagation.
@@ -88,10 +90,11 @@ type Fields struct {
 	Driver         string // the driver's name
 	Mode           string // "controller" or "node"
 	Cluster        string // the name of the cluster, of a run that has several
+	ServiceURL     string // where the stand-in for an HTTP service is: http://127.0.0.1:12345
 }
 
 func fieldNames() string {
-	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster, AddonsEndpoint, AddonsSocket"
+	return "Endpoint, Socket, NodeID, NodeName, StateDir, NodeStateDir, KubeletDir, Driver, Mode, Cluster, AddonsEndpoint, AddonsSocket, ServiceURL"
 }
 
 func (s Spec) fields(m machine.Machine) Fields {
@@ -99,7 +102,7 @@ func (s Spec) fields(m machine.Machine) Fields {
 	return Fields{
 		Endpoint: "unix://" + socket, Socket: socket, NodeID: s.NodeID, NodeName: s.NodeName,
 		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode, Cluster: s.Cluster,
-		AddonsEndpoint: "unix://" + addons, AddonsSocket: addons,
+		AddonsEndpoint: "unix://" + addons, AddonsSocket: addons, ServiceURL: s.ServiceURL,
 	}
 }
 

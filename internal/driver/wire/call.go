@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -31,6 +32,8 @@ type call struct {
 	held               *held              // the driver stops in it; nil if not
 	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
 	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
+	requests           *standin.Watch     // of the HTTP requests that its program makes; nil for none
+	requestsRecorded   int                // how many of them are in the trace
 	around             string             // a directory that is there before the call, and not the driver's to remove; empty for none
 	mountsBefore       int                // at its path, before the driver received it
 	patience           *time.Duration     // the wall time after which its context ends in the driver; nil if it does not
@@ -94,6 +97,9 @@ func (c *call) send() error {
 	}
 	if f.Effect == fault.FailSystemCall {
 		return c.sendFailing(f)
+	}
+	if f.Effect == fault.FailRequest {
+		return c.sendFailingRequest(f)
 	}
 	if f.Effect == fault.Kill && f.System.Name != "" { // whether somebody dies is up to the driver
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crashBefore(p, f, answer) })
@@ -236,6 +242,10 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	if c.watch != nil {
 		client = watched{client, c.watch}
 	}
+	if door := c.watchRequests(); door != nil {
+		client = served{client, door, c.requests}
+		defer c.recordRequests()
+	}
 	if c.held != nil {
 		if c.held.ClientConnInterface == nil {
 			c.held.ClientConnInterface = client
@@ -270,7 +280,7 @@ func (c *call) spent() func(time.Duration) time.Duration {
 
 // receive takes notice of an answer to a call that was made at a time of the real clock.
 func (c *call) receive(into proto.Message, err error, began time.Time) error {
-	err = c.wire.received(into, err)
+	err = c.withoutPorts(c.wire.received(into, err))
 	if err == nil {
 		c.setClock(into, began)
 	}

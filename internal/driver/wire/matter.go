@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"path"
+
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -12,7 +15,7 @@ import (
 // does first, would be up to the real clock.
 func (c *call) matter() kernel.Matter {
 	of := c.site.Machine.Name() + " " + c.site.Socket
-	if c.watch != nil {
+	if c.watch != nil || c.door() != nil && fault.HasEffect(path.Base(c.method)) {
 		return kernel.Matter{Of: of}
 	}
 	switch c.request.(type) {

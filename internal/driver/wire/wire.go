@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -43,6 +44,9 @@ type Wire struct {
 	// ProgramAt is the program that serves a socket; nil if none of the run does. Default:
 	// none ever does.
 	ProgramAt func(Site) *machine.Process
+	// ServiceAt is where the program that serves a socket reaches a stand-in that shows its HTTP requests; nil if there is
+	// none. Default: there never is.
+	ServiceAt func(Site) *standin.Door
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that have an effect.
 	ShowSystemCalls bool
 	// Work is the work of drivers that goes on outside the calls, for which virtual time waits.

@@ -28,6 +28,8 @@ const (
 	FileChange Kind = "file"
 	// SystemCall is a system call by which a driver's program changed files, or was to.
 	SystemCall Kind = "sys"
+	// Request is an HTTP request that a driver's program made of a stand-in for its service.
+	Request Kind = "http"
 	// Step is what the scenario did, waited for or observed.
 	Step Kind = "step"
 	// Registration is a call between a kubelet and a registrar.

@@ -63,6 +63,11 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 		if e.Injected != "" {
 			shown.fail("FAULT: " + e.Injected)
 		}
+	case Request:
+		shown.text = e.Method + " " + e.Name + " → " + e.Message
+		if e.Injected != "" {
+			shown.fail("FAULT: " + e.Injected)
+		}
 	case FaultFired:
 		shown.text = "FAULT " + t.anything(e, line)
 	case Violation:

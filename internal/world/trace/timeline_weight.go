@@ -42,7 +42,7 @@ func weigh(l *Line) weight {
 
 // tonesOf are the tones of kinds of events; all others are plain.
 var tonesOf = map[Kind]tone{
-	KubeEvent: quiet, Step: strong, FileChange: quiet, SystemCall: quiet, FaultFired: warning, Violation: failure, Remark: warning,
+	KubeEvent: quiet, Step: strong, FileChange: quiet, SystemCall: quiet, Request: quiet, FaultFired: warning, Violation: failure, Remark: warning,
 	AnswerLost: warning, DataLost: failure, Unmounted: failure, Died: failure, ChoiceMade: quiet, Files: quiet, Runtime: quiet,
 }
 
@@ -52,7 +52,7 @@ func isFailed(l *Line) bool {
 		return l.Code != ""
 	case FileChange:
 		return l.Code != "" || l.Msg != ""
-	case SystemCall:
+	case SystemCall, Request:
 		return l.Inj != ""
 	case Registration:
 		return l.Code != "" || l.Msg != "" || fields(l.Req).text("error") != ""

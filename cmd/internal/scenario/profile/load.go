@@ -115,7 +115,7 @@ func (p *Profile) check(d *strict.Document) {
 			d.Report(strict.Index("nodePaths", i), fmt.Sprintf("path %q", dir), WantedNodePath)
 		}
 	}
-	p.StandIns.check(d)
+	p.StandIns.Check(d, "standIns")
 }
 
 // WantedNodePath describes a directory of the node that a driver's container mounts.
@@ -143,6 +143,6 @@ func checkTemplate(d *strict.Document, path, text string) {
 	}
 	if err != nil {
 		d.Report(path, fmt.Sprintf("template %q", text),
-			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode, .AddonsEndpoint or .AddonsSocket")
+			"a template with .Endpoint, .Socket, .NodeID, .NodeName, .StateDir, .NodeStateDir, .KubeletDir, .Driver, .Mode, .AddonsEndpoint, .AddonsSocket or .ServiceURL")
 	}
 }

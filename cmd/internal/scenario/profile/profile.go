@@ -4,6 +4,7 @@ package profile
 
 import (
 	"cmp"
+	"path/filepath"
 
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -21,7 +22,7 @@ type Profile struct {
 	Binary      Binary `json:"binary,omitempty" doc:"Where the driver's program comes from."`
 
 	ControllerBinary    Binary            `json:"controllerBinary,omitzero" doc:"The program of the controller plugin, if it is another one."`
-	Arguments           []string          `json:"arguments,omitempty" doc:"The program's arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}}."`
+	Arguments           []string          `json:"arguments,omitempty" doc:"The program's arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.ServiceURL}}."`
 	ControllerArguments []string          `json:"controllerArguments,omitempty" doc:"The arguments of the controller plugin; default arguments."`
 	Env                 map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	Single              bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
@@ -85,7 +86,7 @@ func (p *Profile) Install(name, binary string) sim.Driver {
 		}
 		program.ControllerCommand = command(cmp.Or(p.program(p.ControllerBinary.Name), binary), arguments)
 	}
-	return sim.Driver{Name: name, Program: program, NoController: p.NoController, CSIDriver: p.CSIDriver.DeepCopy(), StandIns: p.StandIns.make()}
+	return sim.Driver{Name: name, Program: program, NoController: p.NoController, CSIDriver: p.CSIDriver.DeepCopy(), StandIns: p.StandIns.Make(filepath.Dir(p.File))}
 }
 
 func command(binary string, arguments []string) []string {

@@ -15,7 +15,7 @@ import (
 
 func TestEveryBuiltInProfileCanBeInstalled(t *testing.T) {
 	names := profile.Names()
-	require.Equal(t, []string{"cinder", "hostdir", "hostpath", "nfs"}, names)
+	require.Equal(t, []string{"cinder", "hostdir", "hostpath", "httpdir", "nfs"}, names)
 	for _, name := range names {
 		p, err := profile.Load(name, "")
 		require.NoError(t, err, name)
@@ -82,6 +82,8 @@ func TestMistakesInAProfileAreReported(t *testing.T) {
 			`p.yaml:5:17: standIns.nfs: found export "b" is not a clean absolute path, want a server's name and`},
 		{"a multiattach type that is no type", head + "standIns: {openstack: {multiattach: [shared]}}\n",
 			`p.yaml:5:23: standIns.openstack: found multiattach type "shared" is none of types, want `},
+		{"a collection that is no path", head + "standIns: {http: {collections: [{path: volumes}]}}\n",
+			`p.yaml:5:18: standIns.http: found path "volumes" is not a clean absolute path, want collections or routes`},
 	} {
 		_, err := profile.Parse("p.yaml", []byte(c.text))
 		assert.ErrorContains(t, err, c.want, c.what)

@@ -1,0 +1,146 @@
+package standin
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Service is a stand-in that shows the HTTP requests of a machine's programs, and fails those that
+// a watch names.
+type Service interface {
+	StandIn
+	// URL is where programs of a machine reach it.
+	URL(machine string) string
+	// Watch has a watch see the requests of a machine's programs from now on. Of several watches of
+	// a machine the latest counts.
+	Watch(machine string, w *Watch)
+}
+
+// Door is where the programs of one machine reach a service.
+type Door struct {
+	Service
+	Machine string
+}
+
+// Request is one HTTP request that a stand-in received.
+type Request struct {
+	// Method and Path are those of the request; Route is the path without names of things:
+	// "/volumes/*".
+	Method, Path, Route string
+	// Status is that of the answer; 0 if the connection was reset.
+	Status int
+	// Lists says that the answer is a list that may be stale.
+	Lists bool
+	// Failed says that the watch interfered.
+	Failed bool
+}
+
+// Interference is what happens to requests. The zero value only watches.
+type Interference struct {
+	// Pattern is which requests it is about: "DELETE /volumes/*", "DELETE *", or * for each.
+	Pattern string
+	// Nth is how many of them it is, from 1; 0 is each.
+	Nth int
+	// Times is how many requests fail at most; 0 is all.
+	Times int
+	// Status is what they are answered with; 0 for none.
+	Status int
+	// Reset, Slow and Stale are the other failures.
+	Reset, Slow, Stale bool
+}
+
+// Watch sees requests until its end.
+type Watch struct {
+	// Reached is closed when the first slow request waits for the end of the watch.
+	Reached <-chan struct{}
+
+	interference    Interference
+	lock            sync.Mutex
+	seen            []Request
+	matched, failed int
+	reached, ended  chan struct{}
+}
+
+// NewWatch returns a watch that sees nothing yet.
+func NewWatch(i Interference) *Watch {
+	w := &Watch{interference: i, reached: make(chan struct{}), ended: make(chan struct{})}
+	w.Reached = w.reached
+	return w
+}
+
+// End ends the watch: slow requests are answered. It may be called more than once.
+func (w *Watch) End() {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	select {
+	case <-w.ended:
+	default:
+		close(w.ended)
+	}
+}
+
+// Seen lists the requests so far.
+func (w *Watch) Seen() []Request {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return slices.Clone(w.seen)
+}
+
+// Meet decides on a request: whether the interference is for it. A list that cannot be stale is
+// left alone by one that makes lists stale.
+func (w *Watch) Meet(r Request) (Interference, bool) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	i := w.interference
+	if i == (Interference{}) || w.isOver() || !i.fits(r) || i.Stale && !r.Lists {
+		return Interference{}, false
+	}
+	w.matched++
+	if i.Nth != 0 && i.Nth != w.matched || i.Times > 0 && w.failed >= i.Times {
+		return Interference{}, false
+	}
+	w.failed++
+	return i, true
+}
+
+// Record enters a request that was answered, or was not.
+func (w *Watch) Record(r Request) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if !w.isOver() {
+		w.seen = append(w.seen, r)
+	}
+}
+
+// Hold waits for the end of the watch.
+func (w *Watch) Hold() {
+	w.lock.Lock()
+	select {
+	case <-w.reached:
+	default:
+		close(w.reached)
+	}
+	w.lock.Unlock()
+	<-w.ended
+}
+
+func (w *Watch) isOver() bool {
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// fits reports whether it is about such a request.
+func (i Interference) fits(r Request) bool {
+	if i.Pattern == "*" {
+		return true
+	}
+	method, pattern, _ := strings.Cut(i.Pattern, " ")
+	fits, err := path.Match(pattern, r.Path)
+	return method == r.Method && (pattern == "*" || fits && err == nil)
+}
