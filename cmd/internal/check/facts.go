@@ -39,6 +39,9 @@ type Facts struct {
 	Controllers []string
 	// SystemCalls are those by which the driver changes files, by the method of the CSI call that makes them; none of a mock.
 	SystemCalls map[string][]point
+	// Requests are those that the driver makes of a stand-in for its HTTP service, by the method of the CSI call; none without
+	// such a stand-in.
+	Requests map[string][]request
 	// NoMounts says why nothing can be mounted on this machine; empty if it can.
 	NoMounts string
 	// NoDevices says why there are no raw block volumes here; empty if there are.

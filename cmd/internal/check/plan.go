@@ -30,6 +30,7 @@ var groups = []Group{
 	{"stalled", "Calls that stall"},
 	{"in-use", "Mounts in use"},
 	{"system-calls", "Cut off between changes"},
+	{service, "Service that fails"},
 	{"abandoned", "Given up half-way"},
 	{"restart", "Restarts at every step"},
 	{"crash-driver", "Driver killed at calls"},
@@ -99,7 +100,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, systemCalls, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, systemCalls, failingService, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, dayTwoOperations, inlineVolumes,
 	} {
 		add(p)

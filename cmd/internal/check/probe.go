@@ -162,6 +162,7 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	}
 	f.learn(result.Trace)
 	f.learnSystemCalls(result, tried[0].claimName())
+	f.learnRequests(result, tried[0].claimName())
 	if !f.Provisions() {
 		return nil
 	}

@@ -1,0 +1,73 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/namespaces"
+)
+
+// Given a driver that keeps its volumes at a service and asks for another one when the connection is
+// reset, when requests fail, then the volume is found that nobody knows; a sound driver stands it.
+func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
+	if refused := namespaces.Refused(); refused != nil {
+		t.Skip(refused)
+	}
+	httpdir := filepath.Join(t.TempDir(), "httpdir")
+	build := exec.Command("go", "build", "-o", httpdir, "../../../drivers/httpdir")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+
+	const runs = 40 // each fault by itself, and some together
+	o := usual(runs)
+	o.Space.Kinds, o.Jobs = []fault.Kind{fault.Services}, 2
+	for defect, found := range map[string]bool{"": false, "reset-makes-again": true} {
+		s, err := Of(context.Background(), "claim.yaml", fmt.Appendf(nil, claimed, httpdir, defect), o)
+		require.NoError(t, err)
+		assert.Equal(t, found, len(s.Findings) > 0, "%s: %v", defect, namesOf(s.Findings))
+		for _, f := range s.Findings {
+			assert.Equal(t, verdict.Driver, f.Blame, f.Verdict)
+			assert.Equal(t, []string{"its service fails, request 2: reset"}, takenBy(f.Choices), f.Verdict)
+		}
+	}
+}
+
+// claimed is a claim whose volume is made and deleted, by a driver with a service.
+const claimed = `apiVersion: csisim.dev/v1alpha1
+kind: Scenario
+drivers:
+- name: httpdir.csi.csisim.dev
+  program:
+    command:
+    - %s
+    - --endpoint={{.Endpoint}}
+    - --node-id={{.NodeID}}
+    - --data-dir={{.StateDir}}
+    - --url={{.ServiceURL}}
+    - --broken=%s
+    standIns: {http: {collections: [{path: /volumes, unique: [name]}, {path: /attachments}]}}
+objects: |
+  apiVersion: storage.k8s.io/v1
+  kind: StorageClass
+  metadata: {name: fast}
+  provisioner: httpdir.csi.csisim.dev
+steps:
+- apply: |
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 16Mi}}, storageClassName: fast}
+- wait: {pvc: data, phase: Bound}
+- delete: {pvc: data}
+- wait: {pv: "*", gone: true}
+`
