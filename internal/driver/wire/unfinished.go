@@ -123,6 +123,7 @@ func codeName(code codes.Code) string {
 // published is where the volumes of a driver are published, as its answers to calls say.
 type published struct {
 	nodes        map[string]map[string]bool // by volume and node; false where it is published no more
+	changed      map[string]uint64          // the last event before that changed, by volume
 	lastDetached time.Time                  // wall time of the last OK to ControllerUnpublishVolume
 }
 
@@ -135,6 +136,8 @@ func (c *call) noteDetachment() {
 			p.nodes[volume] = map[string]bool{}
 		}
 		p.nodes[volume][node] = is
+		p.changed[volume] = w.World.Trace.Last()
+		w.Work.Finish(nodesKey(driver, volume)) // earlier lists are outdated
 	}
 	switch r := c.request.(type) {
 	case *csi.ControllerPublishVolumeRequest:
@@ -157,7 +160,7 @@ func (c *call) noteDetachment() {
 func (w *Wire) publishedOf(driver string) *published {
 	p := w.published[driver]
 	if p == nil {
-		p = &published{nodes: map[string]map[string]bool{}}
+		p = &published{nodes: map[string]map[string]bool{}, changed: map[string]uint64{}}
 		w.published[driver] = p
 	}
 	return p
@@ -166,7 +169,7 @@ func (w *Wire) publishedOf(driver string) *published {
 func nodesKey(driver, volume string) string { return "nodes " + driver + " " + volume }
 
 // noteNodes notes whether the driver lists a volume at other nodes than those at which its answers
-// have put it.
+// have put it. A list that was asked for before the last of them may not have it.
 func (c *call) noteNodes(answer proto.Message) {
 	if !c.wire.capsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
 		return
@@ -174,15 +177,20 @@ func (c *call) noteNodes(answer proto.Message) {
 	switch a := answer.(type) {
 	case *csi.ListVolumesResponse:
 		for _, e := range a.GetEntries() {
-			c.wire.noteNodesOf(c.site.Driver, e.GetVolume().GetVolumeId(), e.GetStatus().GetPublishedNodeIds())
+			c.noteNodesOf(e.GetVolume().GetVolumeId(), e.GetStatus().GetPublishedNodeIds())
 		}
 	case *csi.ControllerGetVolumeResponse:
-		c.wire.noteNodesOf(c.site.Driver, a.GetVolume().GetVolumeId(), a.GetStatus().GetPublishedNodeIds())
+		c.noteNodesOf(a.GetVolume().GetVolumeId(), a.GetStatus().GetPublishedNodeIds())
 	}
 }
 
-func (w *Wire) noteNodesOf(driver, volume string, listed []string) {
-	for node, is := range w.publishedOf(driver).nodes[volume] {
+func (c *call) noteNodesOf(volume string, listed []string) {
+	w, driver := c.wire, c.site.Driver
+	p := w.publishedOf(driver)
+	if c.event.Seq <= p.changed[volume] {
+		return
+	}
+	for node, is := range p.nodes[volume] {
 		if slices.Contains(listed, node) != is {
 			w.Work.Announce(driver, nodesKey(driver, volume), "published nodes that still change")
 			return
