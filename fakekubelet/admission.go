@@ -24,6 +24,9 @@ func predicate(name, why string) rejection {
 
 // admit runs the handlers of the real kubelet in their order. K-ADM-1
 func (m *podManager) admit(pod *corev1.Pod) rejection {
+	if r := m.admitUnderPressure(pod); r.reason != "" {
+		return r
+	}
 	if r := admitSysctls(&pod.Spec); r.reason != "" {
 		return r
 	}

@@ -237,6 +237,8 @@ const leastGrace = 2 * time.Second
 func (w *podWorker) grace() time.Duration {
 	seconds := int64(30)
 	switch {
+	case w.evicted != nil && w.evicted.grace != nil:
+		return max(*w.evicted.grace, leastGrace)
 	case w.pod.DeletionGracePeriodSeconds != nil:
 		seconds = *w.pod.DeletionGracePeriodSeconds
 	case w.pod.Spec.TerminationGracePeriodSeconds != nil:

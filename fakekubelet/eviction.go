@@ -1,11 +1,16 @@
 package fakekubelet
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // eviction holds the reason for which the kubelet itself ends a pod, as the status of the pod shows it.
 type eviction struct {
 	reason, message string
-	condition       string // message of the condition DisruptionTarget; empty for none
+	condition       string         // message of the condition DisruptionTarget; empty for none
+	grace           *time.Duration // what its containers have to end in; nil for the pod's own
 }
 
 // evict ends a pod that the kubelet does not keep. The first reason counts.

@@ -78,6 +78,7 @@ type node struct {
 	serving   machine.Listener
 	registrar *registrar.Registrar
 	kubelet   *fakekubelet.Kubelet
+	pressure  fakekubelet.Pressure
 	setting   setting
 	since     *trace.Event // what came before is history
 }
@@ -85,7 +86,7 @@ type node struct {
 // start returns a node whose driver has been registered.
 func start(t *testing.T, s setting) *node {
 	k := kernel.New(kernel.Options{Strategy: s.strategy, Patience: time.Minute})
-	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName)}
+	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName), pressure: fakekubelet.Pressure{}}
 	n.World = component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.Features = s.features
 	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{Lives: s.lives}), wire.New(n.World)
@@ -131,6 +132,7 @@ func (n *node) startKubelet() {
 	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
 		Name: nodeName, Machine: n.machine, Runtime: n.runtime, Wire: n.wire, ChownTime: n.setting.chownTime, SELinux: n.setting.seLinux,
 		Version:     n.setting.version,
+		Pressure:    n.pressure,
 		StatsPeriod: cmp.Or(n.setting.statsPeriod, -1),
 	})
 }

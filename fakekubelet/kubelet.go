@@ -46,6 +46,8 @@ type Options struct {
 	Machine   machine.Machine
 	Runtime   *runtime.Runtime
 	Wire      *wire.Wire
+	// Pressure is what the machine has too little of. Default: nothing.
+	Pressure Pressure
 	// Data is what containers do with their volumes. Default: nothing.
 	Data *data.Check
 	// ClusterDNS is the name server of pods. It is set where pods have networks of their own. Default: pods have the node's.
@@ -66,7 +68,8 @@ type Kubelet struct {
 	pods         *podManager
 	housekeeping *housekeeping
 	status       *statusLoop
-	stats        *volumeStats // nil: volumes are not measured
+	evictions    *evictionManager // nil as long as the node has had enough of all
+	stats        *volumeStats     // nil: volumes are not measured
 	started      time.Time
 	shuttingDown bool
 }

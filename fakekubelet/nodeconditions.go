@@ -7,13 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conditions are those of a healthy node, but for what its CSINode says; a
-// condition that does not change keeps the time since when it holds.
+// conditions are those of a healthy node, but for what its CSINode says and the resources that it
+// has too little of. A condition that does not change keeps the time since when it holds.
 func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeCondition {
 	now := metav1.NewTime(k.Kernel.Now())
 	conditions := []corev1.NodeCondition{
-		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
-		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
+		k.pressureCondition(corev1.NodeMemoryPressure),
+		k.pressureCondition(corev1.NodeDiskPressure),
 		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
 		k.readiness(),
 	}
@@ -29,6 +29,39 @@ func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeConditi
 	return conditions
 }
 
+// pressures are the conditions of resources, with and without too little of them.
+// [pkg/kubelet/nodestatus/setters.go]
+var pressures = map[corev1.NodeConditionType]struct{ with, without corev1.NodeCondition }{
+	corev1.NodeMemoryPressure: {
+		corev1.NodeCondition{Reason: "KubeletHasInsufficientMemory", Message: "kubelet has insufficient memory available"},
+		corev1.NodeCondition{Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
+	},
+	corev1.NodeDiskPressure: {
+		corev1.NodeCondition{Reason: "KubeletHasDiskPressure", Message: "kubelet has disk pressure"},
+		corev1.NodeCondition{Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
+	},
+}
+
+// pressureCondition is the condition of a resource.
+func (k *Kubelet) pressureCondition(t corev1.NodeConditionType) corev1.NodeCondition {
+	c := pressures[t].without
+	c.Status = corev1.ConditionFalse
+	if k.evictions != nil && slices.Contains(k.evictions.holding(), t) {
+		c = pressures[t].with
+		c.Status = corev1.ConditionTrue
+	}
+	c.Type = t
+	return c
+}
+
+// pressureDiffers reports whether a condition of a resource is not what the node's status says.
+func (k *Kubelet) pressureDiffers(node *corev1.Node) bool {
+	return k.evictions != nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		_, is := pressures[c.Type]
+		return is && c.Status != k.pressureCondition(c.Type).Status
+	})
+}
+
 // readiness is the Ready condition. K-NODE-1
 func (k *Kubelet) readiness() corev1.NodeCondition {
 	why := k.info.NotReady()
@@ -41,11 +74,11 @@ func (k *Kubelet) readiness() corev1.NodeCondition {
 	return corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
 }
 
-// healthEvents are emitted when a condition that says that all is well is new.
-var healthEvents = map[corev1.NodeConditionType]string{
-	corev1.NodeMemoryPressure: "NodeHasSufficientMemory",
-	corev1.NodeDiskPressure:   "NodeHasNoDiskPressure",
-	corev1.NodePIDPressure:    "NodeHasSufficientPID",
+// healthEvents are emitted when a condition of a resource has another status.
+var healthEvents = map[corev1.NodeConditionType]map[corev1.ConditionStatus]string{
+	corev1.NodeMemoryPressure: {corev1.ConditionFalse: "NodeHasSufficientMemory", corev1.ConditionTrue: "NodeHasInsufficientMemory"},
+	corev1.NodeDiskPressure:   {corev1.ConditionFalse: "NodeHasNoDiskPressure", corev1.ConditionTrue: "NodeHasDiskPressure"},
+	corev1.NodePIDPressure:    {corev1.ConditionFalse: "NodeHasSufficientPID"},
 }
 
 // announce emits an event of each condition that becomes another one than it was: of
@@ -53,7 +86,7 @@ var healthEvents = map[corev1.NodeConditionType]string{
 func (k *Kubelet) announce(before []corev1.NodeCondition) {
 	for _, is := range k.conditions(nil) {
 		was := slices.IndexFunc(before, func(c corev1.NodeCondition) bool { return c.Type == is.Type })
-		reason := healthEvents[is.Type]
+		reason := healthEvents[is.Type][is.Status]
 		switch {
 		case was >= 0 && before[was].Status == is.Status, was < 0 && reason == "":
 			continue

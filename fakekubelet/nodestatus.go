@@ -23,16 +23,19 @@ const (
 type statusLoop struct {
 	*Kubelet
 	nextReport time.Duration // due even if nothing has changed
+	process    *kernel.Process
 }
 
 func (k *Kubelet) startStatusLoop() {
 	s := &statusLoop{Kubelet: k}
 	k.status = s
-	process := k.Go("node status", s.run)
-	k.volumes.OnInUseChanged(process.Wake)
-	k.info.OnChange(process.Wake)
+	s.process = k.Go("node status", s.run)
+	k.volumes.OnInUseChanged(s.wake)
+	k.info.OnChange(s.wake)
 	k.Go("start-up node status", s.becomeReady)
 }
+
+func (s *statusLoop) wake() { s.process.Wake() }
 
 // run looks at the status every ten seconds, but costs nothing while there is
 // nothing to report and nothing to learn.
@@ -73,7 +76,7 @@ func (s *statusLoop) due(p *kernel.Process) bool {
 // differs reports whether the node's status is not what it should be.
 func (s *statusLoop) differs(node *corev1.Node) bool {
 	inUse, known := s.volumes.VolumesInUse()
-	return known && !slices.Equal(inUse, node.Status.VolumesInUse) || readyStatus(node) != s.readiness().Status
+	return known && !slices.Equal(inUse, node.Status.VolumesInUse) || readyStatus(node) != s.readiness().Status || s.pressureDiffers(node)
 }
 
 func (s *statusLoop) update(p *kernel.Process) {

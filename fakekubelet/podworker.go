@@ -30,6 +30,7 @@ type podWorker struct {
 	terminating bool      // its end has begun; there is no way back. K-POD-4
 	stopped     bool      // containers have stopped for good: volumes may go. K-POD-5
 	ended       bool      // the pod's final phase has been written
+	cleaned     bool      // its volumes are unmounted
 	gone        bool      // the API has no such pod any more
 	rejected    rejection // why it was not admitted
 	evicted     *eviction // why the kubelet ended it; nil if it did not
@@ -88,6 +89,7 @@ func (w *podWorker) run(p *kernel.Process) {
 		p.Sleep(syncRetry + w.chance(syncRetryMore))
 	}
 	w.volumes.WaitForPathsGone(p, w.pod.UID)
+	w.cleaned = true
 	w.finish(p)
 	w.forget(w.pod.UID)
 }

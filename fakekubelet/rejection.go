@@ -1,11 +1,18 @@
 package fakekubelet
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/kernel"
 )
+
+// rejectionTime passes before a rejected pod has failed. A workload replaces such a pod at once, and a
+// scheduler that sees no reason against the node sends the next one there: the requests of
+// replicaset-controller, 20 a second at most, bound the pace of that in a real cluster.
+const rejectionTime = 50 * time.Millisecond
 
 // turnAway ends a pod that was not admitted. One that an earlier kubelet ran keeps its phase until
 // the first housekeeping has stopped its containers and the status manager has made its next
@@ -20,6 +27,8 @@ func (w *podWorker) turnAway(p *kernel.Process) {
 		w.stopped = true
 		w.volumes.PodChanged(w.pod.UID)
 		p.Sleep(w.nextRound(p))
+	} else {
+		p.Sleep(rejectionTime)
 	}
 	w.end(p, w.rejectedStatus(true))
 }

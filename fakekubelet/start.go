@@ -48,6 +48,9 @@ func (k *Kubelet) run(p *kernel.Process) {
 	k.startStatusLoop()
 	k.startHousekeeping()
 	k.startVolumeStats()
+	if len(k.options.Pressure) > 0 {
+		k.PressureChanged()
+	}
 	p.Sleep(k.runtimeTime())
 	k.plugins = pluginmanager.Start(k.Component, k.options.Machine, k.options.Wire, k.info)
 }

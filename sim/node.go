@@ -24,6 +24,8 @@ type node struct {
 	started time.Duration        // when the kubelet started last
 	off     bool                 // the node has no power
 	pace    component.Pace       // of the kubelet
+
+	pressure fakekubelet.Pressure // what the machine has too little of
 }
 
 func newNode(c *Simulation, o Node, address string, m machine.Machine, networks *fakekubelet.Networks) *node {
@@ -35,7 +37,7 @@ func newNode(c *Simulation, o Node, address string, m machine.Machine, networks 
 		}
 	}
 	programs.RefuseUnmapped, programs.Lives = c.options.RefuseUnmapped, c.options.Lives
-	n := &node{Node: o, address: address, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs)}
+	n := &node{Node: o, address: address, machine: m, runtime: fakekubelet.NewRuntime(c.World, o.Name, programs), pressure: fakekubelet.Pressure{}}
 	if networks != nil {
 		n.network = networks.Node
 	}
@@ -47,6 +49,7 @@ func (n *node) startKubelet(c *Simulation) {
 		Name: n.Name, Address: n.address, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
 		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(), ClusterDNS: c.nameServer(),
+		Pressure: n.pressure,
 	})
 	n.kubelet.SetPace(&n.pace)
 	c.invariants.KubeletStarted(n.Name)

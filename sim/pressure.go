@@ -1,0 +1,31 @@
+package sim
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/fakekubelet"
+)
+
+// Shortage is how much of a resource a node has too little of, in bytes. Each pod that the kubelet
+// evicts gives back what it uses.
+type Shortage = fakekubelet.Shortage
+
+// SetShortage makes a node short of memory or ephemeral-storage from now on; a shortage of nothing
+// ends it.
+func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage) error {
+	n, err := c.node(name)
+	if err != nil {
+		return err
+	}
+	if of != corev1.ResourceMemory && of != corev1.ResourceEphemeralStorage {
+		return &ConfigError{fmt.Sprintf("resource %q", of), "want memory or ephemeral-storage"}
+	}
+	c.note(name, "%d MiB of %s are missing", s.Missing>>20, of)
+	n.pressure[of] = &s
+	if n.kubelet != nil {
+		n.kubelet.PressureChanged()
+	}
+	return nil
+}
