@@ -3,6 +3,8 @@
 package endpointslice
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -19,18 +21,25 @@ import (
 const managedBy = "endpointslice-controller.k8s.io"
 
 // Controller is one running endpoint slice controller.
-type Controller struct{ *component.Component }
+type Controller struct {
+	*component.Component
+	triggers workload.Triggers
+}
 
 // Start runs the endpoint slice controller.
 func Start(w *component.World) *Controller {
-	c := &Controller{w.Start("endpoint-slice-controller", "")}
+	c := &Controller{w.Start("endpoint-slice-controller", ""), workload.Triggers{}}
 	c.Inform(informers.Services(c.Component, workqueue.New("services", workqueue.Workers(5), c.Go, c.sync)))
 	return c
 }
 
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	s, ok := component.Cached[*corev1.Service](c.Component, key)
-	if !ok || !workload.HasEndpoints(s) {
+	if !ok {
+		c.triggers.Forget(key)
+		return nil
+	}
+	if !workload.HasEndpoints(s) {
 		return nil
 	}
 	return c.write(p, s, workload.Endpoints(c.Cache, s))
@@ -41,34 +50,67 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.Pod) error {
 	wanted := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.Namespace, GenerateName: s.Name + "-",
-			Labels:          map[string]string{discoveryv1.LabelServiceName: s.Name, discoveryv1.LabelManagedBy: managedBy},
+			Namespace: s.Namespace, GenerateName: s.Name + "-", Labels: labelsOf(s),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s, corev1.SchemeGroupVersion.WithKind("Service"))},
 		},
 		AddressType: discoveryv1.AddressTypeIPv4, Ports: slicePorts(s, pods),
 	}
-	if s.Spec.ClusterIP == corev1.ClusterIPNone {
-		wanted.Labels[corev1.IsHeadlessService] = ""
-	}
 	for _, pod := range pods {
-		ready, ends := workload.Serves(s, pod), pod.DeletionTimestamp != nil
-		wanted.Endpoints = append(wanted.Endpoints, discoveryv1.Endpoint{
-			Addresses: []string{pod.Status.PodIP}, Hostname: workload.HostnameIn(s, pod), NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod),
-			Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: new(workload.Holds(pod, corev1.PodReady)), Terminating: &ends},
-		})
+		wanted.Endpoints = append(wanted.Endpoints, c.endpoint(s, pod))
 	}
+	trigger := c.triggers.Next(s, pods)
 	there := c.sliceOf(s)
 	if there == nil {
+		setTrigger(wanted, trigger)
 		_, err := component.Create(p, c.Component, wanted)
 		return err
 	}
-	if equality.Semantic.DeepEqual(there.Endpoints, wanted.Endpoints) && equality.Semantic.DeepEqual(there.Ports, wanted.Ports) {
+	same := equality.Semantic.DeepEqual
+	if same(there.Endpoints, wanted.Endpoints) && same(there.Ports, wanted.Ports) && same(there.Labels, wanted.Labels) {
 		return nil
 	}
 	changed := there.DeepCopy()
 	changed.Endpoints, changed.Ports, changed.Labels = wanted.Endpoints, wanted.Ports, wanted.Labels
+	setTrigger(changed, trigger)
 	_, err := component.Update(p, c.Component, changed)
 	return err
+}
+
+// setTrigger says since when what was written is so. [utils.go addTriggerTimeAnnotation]
+func setTrigger(slice *discoveryv1.EndpointSlice, at string) {
+	if at == "" {
+		delete(slice.Annotations, corev1.EndpointsLastChangeTriggerTime)
+		return
+	}
+	metav1.SetMetaDataAnnotation(&slice.ObjectMeta, corev1.EndpointsLastChangeTriggerTime, at)
+}
+
+// labelsOf are those of the service, and the controller's own. [utils.go setEndpointSliceLabels]
+func labelsOf(s *corev1.Service) map[string]string {
+	all := maps.Clone(s.Labels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[discoveryv1.LabelServiceName], all[discoveryv1.LabelManagedBy] = s.Name, managedBy
+	delete(all, corev1.IsHeadlessService)
+	if s.Spec.ClusterIP == corev1.ClusterIPNone {
+		all[corev1.IsHeadlessService] = ""
+	}
+	return all
+}
+
+// endpoint is where a pod is reached, and in which zone. [utils.go podToEndpoint]
+func (c *Controller) endpoint(s *corev1.Service, pod *corev1.Pod) discoveryv1.Endpoint {
+	ready, ends := workload.Serves(s, pod), pod.DeletionTimestamp != nil
+	e := discoveryv1.Endpoint{
+		Addresses: []string{pod.Status.PodIP}, Hostname: workload.HostnameIn(s, pod), NodeName: &pod.Spec.NodeName, TargetRef: workload.TargetRef(pod),
+		Conditions: discoveryv1.EndpointConditions{Ready: &ready, Serving: new(workload.Holds(pod, corev1.PodReady)), Terminating: &ends},
+	}
+	node, ok := store.Get[*corev1.Node](c.Store, store.Key{Name: pod.Spec.NodeName})
+	if ok && node.Labels[corev1.LabelTopologyZone] != "" {
+		e.Zone = new(node.Labels[corev1.LabelTopologyZone])
+	}
+	return e
 }
 
 func (c *Controller) sliceOf(s *corev1.Service) *discoveryv1.EndpointSlice {
@@ -83,7 +125,7 @@ func slicePorts(s *corev1.Service, pods []*corev1.Pod) []discoveryv1.EndpointPor
 	for _, port := range s.Spec.Ports {
 		for _, pod := range pods {
 			if number, ok := workload.TargetPort(port, pod); ok {
-				ports = append(ports, discoveryv1.EndpointPort{Name: &port.Name, Port: &number, Protocol: &port.Protocol})
+				ports = append(ports, discoveryv1.EndpointPort{Name: &port.Name, Port: &number, Protocol: &port.Protocol, AppProtocol: port.AppProtocol})
 				break
 			}
 		}

@@ -1,5 +1,6 @@
 // Package namespace is the namespace controller of the kube-controller-manager: it
 // empties namespaces that are being deleted, and lets them go.
+// (kubernetes v1.36.3, pkg/controller/namespace)
 package namespace
 
 import (
@@ -13,20 +14,26 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
-// again is how long after a pass that left something the next one follows.
-const again = 5 * time.Second
+// The times between two looks at a namespace.
+const (
+	afterChange = 5 * time.Second // of the namespace itself
+	firstRetry  = 5 * time.Millisecond
+	lastRetry   = time.Minute
+)
 
 // Controller is one running namespace controller.
 type Controller struct {
 	*component.Component
-	leaving map[string]bool
+	due   map[string]time.Duration // when a namespace is looked at, since the run began
+	tries map[string]int           // how often in a row that failed
 }
 
 // Start starts the controller.
 func Start(w *component.World) *Controller {
-	c := &Controller{Component: w.Start("namespace-controller", ""), leaving: map[string]bool{}}
+	c := &Controller{Component: w.Start("namespace-controller", ""), due: map[string]time.Duration{}, tries: map[string]int{}}
 	c.Go("", c.run)
 	return c
 }
@@ -35,54 +42,135 @@ func (c *Controller) run(p *kernel.Process) {
 	namespaces := component.Watch[*corev1.Namespace](c.Component, p)
 	for {
 		for e, ok := namespaces.Next(); ok; e, ok = namespaces.Next() {
-			c.changed(e)
+			c.changed(p, e)
 		}
-		if len(c.leaving) == 0 {
+		if len(c.due) == 0 {
 			p.Park("namespaces that are deleted")
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(c.leaving)) {
-			c.empty(p, name)
-		}
-		p.ParkUntil("what a deleted namespace holds", p.Elapsed()+again)
-	}
-}
-
-func (c *Controller) changed(e store.Event[*corev1.Namespace]) {
-	if e.Type == store.Deleted || e.Object.DeletionTimestamp == nil {
-		delete(c.leaving, e.Object.Name)
-		return
-	}
-	c.leaving[e.Object.Name] = true
-}
-
-// empty deletes all objects of a namespace, and lets it go when none is left.
-func (c *Controller) empty(p *kernel.Process, name string) {
-	left := 0
-	for _, res := range c.Store.Resources() {
-		if !res.Namespaced {
+		next := slices.Min(slices.Collect(maps.Values(c.due))) // any order: the least counts
+		if next > p.Elapsed() {
+			p.ParkUntil("what a deleted namespace holds", next)
 			continue
 		}
-		for obj := range c.Store.ListObjects(res, name) {
-			if c.delete(p, res, obj) {
-				left++
+		for _, name := range slices.Sorted(maps.Keys(c.due)) {
+			if c.due[name] <= p.Elapsed() {
+				c.look(p, name)
 			}
 		}
 	}
-	if left == 0 {
-		c.release(p, name)
+}
+
+func (c *Controller) changed(p *kernel.Process, e store.Event[*corev1.Namespace]) {
+	switch name := e.Object.Name; {
+	case e.Type == store.Deleted:
+		delete(c.due, name)
+		delete(c.tries, name)
+	case e.Object.DeletionTimestamp != nil:
+		c.lookAt(name, p.Elapsed()+afterChange)
 	}
 }
 
+// lookAt sets the time of the next look, unless one comes sooner.
+func (c *Controller) lookAt(name string, at time.Duration) {
+	if sooner, ok := c.due[name]; !ok || at < sooner {
+		c.due[name] = at
+	}
+}
+
+// look empties a namespace, and lets it go when nothing is left.
+func (c *Controller) look(p *kernel.Process, name string) {
+	delete(c.due, name)
+	namespace, ok := store.Get[*corev1.Namespace](c.Store, store.Key{Name: name})
+	if !ok || namespace.DeletionTimestamp == nil || !slices.Contains(namespace.Spec.Finalizers, corev1.FinalizerKubernetes) {
+		return
+	}
+	left := c.empty(p, namespace)
+	c.report(p, name, left)
+	switch {
+	case len(left.failures) > 0:
+		wait := min(firstRetry<<min(c.tries[name], 20), lastRetry)
+		c.tries[name]++
+		c.lookAt(name, p.Elapsed()+wait)
+		return
+	case left.estimate > 0:
+		c.lookAt(name, p.Elapsed()+(left.estimate/2).Truncate(time.Second)+time.Second)
+		return
+	}
+	delete(c.tries, name)
+	c.release(p, name)
+}
+
+// empty deletes all objects of a namespace, the pods before all else. [deletion deleteAllContent] C-NS-2
+func (c *Controller) empty(p *kernel.Process, namespace *corev1.Namespace) *remains {
+	left := newRemains()
+	isPods := func(res *store.Resource) bool { return res.GVR == corev1.SchemeGroupVersion.WithResource("pods") }
+	podsFirst := c.Version.Has(version.PodsBeforeContent)
+	if podsFirst {
+		for _, res := range c.Store.Resources() {
+			if isPods(res) && c.emptyOf(p, namespace, res, left) > 0 {
+				left.forget() // the real controller reports nothing of what remains beside pods
+				return left
+			}
+		}
+	}
+	for _, res := range c.Store.Resources() {
+		if res.Namespaced && !(podsFirst && isPods(res)) {
+			c.emptyOf(p, namespace, res, left)
+		}
+	}
+	return left
+}
+
+// emptyOf deletes the objects of one kind, and counts those that stay.
+func (c *Controller) emptyOf(p *kernel.Process, namespace *corev1.Namespace, res *store.Resource, left *remains) int {
+	estimate := time.Duration(0)
+	var stay []store.Object
+	for obj := range c.Store.ListObjects(res, namespace.Name) {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			estimate = max(estimate, graceOf(pod))
+		}
+		if there, stays := c.delete(p, res, obj); stays {
+			stay = append(stay, there)
+		}
+	}
+	if p.Now().Sub(namespace.DeletionTimestamp.Time) >= estimate {
+		estimate = 0
+	}
+	left.add(namespace.Name, res, stay, estimate)
+	return len(stay)
+}
+
+// graceOf is how long a pod may take to stop.
+func graceOf(pod *corev1.Pod) time.Duration {
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil && !ended {
+		return time.Duration(*seconds) * time.Second
+	}
+	return 0
+}
+
 // delete asks for an object's end once, and reports whether something holds it.
-func (c *Controller) delete(p *kernel.Process, res *store.Resource, obj store.Object) (stays bool) {
+func (c *Controller) delete(p *kernel.Process, res *store.Resource, obj store.Object) (there store.Object, stays bool) {
 	key := store.KeyOf(obj)
 	if obj.GetDeletionTimestamp() == nil {
 		p.Yield("delete")
 		_, _ = c.Store.DeleteObject(res, key) // who is refused tries again in the next pass
 	}
-	_, stays = c.Store.GetObject(res, key)
-	return stays
+	return c.Store.GetObject(res, key)
+}
+
+// report writes the conditions of a namespace.
+func (c *Controller) report(p *kernel.Process, name string, left *remains) {
+	key := store.Key{Name: name}
+	namespace, ok := store.Get[*corev1.Namespace](c.Store, key)
+	if !ok || !setConditions(&namespace.DeepCopy().Status, left, c.Store.Timestamp()) {
+		return
+	}
+	p.Yield("update conditions")
+	_, _ = store.ModifyStatus(c.Store, key, func(n *corev1.Namespace) {
+		setConditions(&n.Status, left, c.Store.Timestamp())
+	})
 }
 
 // release takes the finalizer off that held the namespace for its objects' sake.

@@ -51,6 +51,7 @@ var namespaceRules = rules[*corev1.Namespace]{
 		return errs
 	},
 	validateStatus: checkNamespaceStatus,
+	held:           func(namespace *corev1.Namespace) bool { return len(namespace.Spec.Finalizers) > 0 },
 	terminate: func(now metav1.Time, namespace *corev1.Namespace) bool {
 		if namespace.DeletionTimestamp == nil {
 			namespace.DeletionTimestamp = &now

@@ -169,6 +169,7 @@ func podVolumes(spec *corev1.PodSpec, pod string, at *field.Path) (map[string]*c
 	for i := range spec.Volumes {
 		volume := &spec.Volumes[i]
 		errs := podVolumeSource(at.Index(i), &volume.VolumeSource)
+		errs = append(errs, claimName(pod, volume, at.Index(i).Child("name"))...)
 		if volume.Name == "" {
 			errs = append(errs, field.Required(at.Index(i).Child("name"), ""))
 		} else {

@@ -1,11 +1,16 @@
 package kind
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/objectname"
 )
 
 // podVolumeSource checks that a volume of a pod has exactly one source, and that source.
@@ -71,8 +76,43 @@ func ephemeral(at *field.Path, source *corev1.EphemeralVolumeSource) field.Error
 		return field.ErrorList{field.Required(at.Child("volumeClaimTemplate"), "")}
 	}
 	template := at.Child("volumeClaimTemplate")
-	errs := checkLabels(source.VolumeClaimTemplate.Labels, template.Child("metadata", "labels"))
+	errs := claimMetadata(&source.VolumeClaimTemplate.ObjectMeta, template.Child("metadata"))
 	return append(errs, checkClaim(&source.VolumeClaimTemplate.Spec, template.Child("spec"))...)
+}
+
+// claimMetadata takes labels and annotations, and nothing else.
+// [pkg/apis/core/validation ValidateTemplateObjectMeta]
+func claimMetadata(meta *metav1.ObjectMeta, at *field.Path) field.ErrorList {
+	errs := validation.ValidateAnnotations(meta.Annotations, at.Child("annotations"))
+	errs = append(errs, checkLabels(meta.Labels, at.Child("labels"))...)
+	for _, f := range []struct {
+		name  string
+		isSet bool
+	}{
+		{"name", meta.Name != ""}, {"generateName", meta.GenerateName != ""}, {"namespace", meta.Namespace != ""},
+		{"selfLink", meta.SelfLink != ""}, //lint:ignore SA1019 the API has it still
+		{"uID", meta.UID != ""}, {"resourceVersion", meta.ResourceVersion != ""}, {"generation", meta.Generation != 0},
+		{"creationTimestamp", !meta.CreationTimestamp.IsZero()}, {"deletionTimestamp", meta.DeletionTimestamp != nil},
+		{"deletionGracePeriodSeconds", meta.DeletionGracePeriodSeconds != nil}, {"ownerReferences", meta.OwnerReferences != nil},
+		{"finalizers", meta.Finalizers != nil}, {"managedFields", meta.ManagedFields != nil},
+	} {
+		if f.isSet {
+			errs = append(errs, field.Forbidden(at.Child(f.name), "cannot be set"))
+		}
+	}
+	return errs
+}
+
+// claimName checks the name of the claim that a pod makes for a volume.
+func claimName(pod string, volume *corev1.Volume, at *field.Path) (errs field.ErrorList) {
+	if volume.Ephemeral == nil || pod == "" || volume.Name == "" {
+		return nil
+	}
+	name := pod + "-" + volume.Name
+	for _, mistake := range objectname.Subdomain(name, false) {
+		errs = append(errs, field.Invalid(at, volume.Name, fmt.Sprintf("PVC name %q: %s", name, mistake)))
+	}
+	return errs
 }
 
 // files checks what a secret or a config map is made into.

@@ -32,6 +32,7 @@ type rules[T store.Object] struct {
 	validateStatus   func(obj, old T) field.ErrorList
 	grace            func(obj T, requested *int64) int64
 	terminate        func(now metav1.Time, obj T) bool
+	held             func(obj T) bool
 	indexes          []store.Indexer
 	ttl              time.Duration
 	compact          func(store.Key, T) store.Compact
@@ -108,6 +109,9 @@ func (r rules[T]) strategy() store.Strategy {
 	}
 	if r.terminate != nil {
 		s.Terminate = func(now metav1.Time, obj store.Object) bool { return r.terminate(now, typed[T](obj)) }
+	}
+	if r.held != nil {
+		s.Held = func(obj store.Object) bool { return r.held(typed[T](obj)) }
 	}
 	if r.share != nil {
 		s.Share = func(s *store.Shared, obj store.Object, isNew bool) { r.share(s, typed[T](obj), isNew) }

@@ -75,8 +75,8 @@ func (w *World) again(reason, message string) string {
 }
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
-	c.World.events++
-	key := eventKey(about, about.GetName()+"."+strconv.FormatInt(int64(c.World.events), 16))
+	c.World.lastEvent = max(c.World.lastEvent+1, c.Kernel.Now().UnixNano()) // no two Events have one name
+	key := eventKey(about, about.GetName()+"."+strconv.FormatInt(c.World.lastEvent, 16))
 	gvk := about.GetObjectKind().GroupVersionKind()
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace},
@@ -85,7 +85,8 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 			Name: about.GetName(), UID: about.GetUID(), ResourceVersion: about.GetResourceVersion(),
 		},
 		Type: eventType, Reason: reason, Message: message,
-		Source:         corev1.EventSource{Component: source, Host: c.Node},
+		Source:              corev1.EventSource{Component: source, Host: c.Node},
+		ReportingController: source, ReportingInstance: c.Node,
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
 }

@@ -42,9 +42,9 @@ type World struct {
 	// Chance decides what becomes of writes; nil if all are served.
 	Chance Chance
 
-	numbers map[uint64]uint64 // of changes in the trace, by revision, where caches can lag
-	events  int               // Event objects made so far
-	said    map[string]string // the newest message of each reason
+	numbers   map[uint64]uint64 // of changes in the trace, by revision, where caches can lag
+	lastEvent int64             // by which the newest Event is named
+	said      map[string]string // the newest message of each reason
 }
 
 // NewWorld connects a kernel, a store and a trace: every commit becomes an event

@@ -58,6 +58,8 @@ type Strategy struct {
 	Grace func(obj Object, requested *int64) int64
 	// Terminate begins a deletion and reports whether the object has to stay.
 	Terminate func(now metav1.Time, obj Object) bool
+	// Held reports whether something beside finalizers holds an object that is being deleted.
+	Held func(obj Object) bool
 	// TTL is how long an object is kept after its last write. Default: for ever.
 	TTL time.Duration
 	// Share lets an object that is written have maps in common with others.

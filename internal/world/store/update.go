@@ -141,7 +141,7 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 	switch {
 	case w.dry && !unchanged:
 		return obj, nil
-	case endsDeletion(obj, old):
+	case res.endsDeletion(obj, old):
 		// Clients get the last state with the version they knew; watches see one
 		// removal.
 		s.Commit(res, key, old, nil)
@@ -414,8 +414,8 @@ func (r *Resource) failedPrecondition(key Key, what, given, stored string) error
 
 // endsDeletion reports whether an update takes away the last thing that held an
 // object which is being deleted.
-func endsDeletion(obj, old Object) bool {
-	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
+func (r *Resource) endsDeletion(obj, old Object) bool {
+	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil || r.Held != nil && r.Held(obj) {
 		return false
 	}
 	grace := old.GetDeletionGracePeriodSeconds()

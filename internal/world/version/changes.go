@@ -44,6 +44,8 @@ const (
 	HonorReclaimPolicy Change = "Finalizer of volumes of in-tree plugins"
 	// OncePodFSGroup: the files of ReadWriteOncePod volumes change their group by default.
 	OncePodFSGroup Change = "fsGroup of ReadWriteOncePod volumes"
+	// PodsBeforeContent: the pods of a deleted namespace go before all else in it.
+	PodsBeforeContent Change = "Order in which namespaces are emptied"
 	// SELinuxWarnings: the SELinux warning controller can be switched on.
 	SELinuxWarnings Change = "SELinux warnings"
 	// MutableAllocatable: attach limits are asked for again.
@@ -145,6 +147,10 @@ var entries = []Entry{
 		"With fsGroupPolicy ReadWriteOnceWithFSType, which is the default, only ReadWriteOnce volumes change the group of their files.",
 		"ReadWriteOncePod volumes, too.",
 		"kubernetes/kubernetes#128244; K-FSG-1"},
+	{PodsBeforeContent, 33, controlPlane,
+		"All objects of a deleted namespace are deleted at once, in any order: claims, secrets and config maps while pods still use them.",
+		"Its pods are gone before anything else is deleted.",
+		"gate OrderedNamespaceDeletion, on since v1.33; C-NS-2"},
 	{SELinuxWarnings, 33, controlPlane,
 		"There is no selinux-warning-controller.",
 		"If it is named, it emits events on pods that share a volume and have different SELinux labels or policies.",
