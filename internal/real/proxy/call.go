@@ -44,6 +44,9 @@ func bind(path string) (net.Listener, error) {
 func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	return func(_ any, stream grpc.ServerStream) error {
 		method, _ := grpc.MethodFromServerStream(stream)
+		if !isUnary(method) {
+			return p.passOn(stream, method)
+		}
 		request, answer, err := Messages(method)
 		if err != nil {
 			return err

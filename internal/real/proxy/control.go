@@ -82,15 +82,11 @@ func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	p.calm.Store(false)
 	p.do(func() { p.wire.Faults.Inject(&f) })
 }
 
 func (p *Proxy) clearFaults(_ http.ResponseWriter, r *http.Request) {
-	p.do(func() {
-		p.wire.Faults.Clear(r.FormValue("name"))
-		p.calm.Store(len(p.wire.Faults.InForce()) == 0)
-	})
+	p.do(func() { p.wire.Faults.Clear(r.FormValue("name")) })
 }
 
 // forget drops the connection to a driver that was ended.

@@ -3,13 +3,11 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 )
 
@@ -17,13 +15,11 @@ import (
 type door struct {
 	caller, path, upstream string
 	handler                grpc.StreamHandler
-	relay                  func(ctx context.Context, down, up net.Conn, opening []byte)
 	live                   context.Context
 	failed                 chan<- error
 
 	mu      sync.Mutex
 	server  *grpc.Server // nil while it is shut
-	close   func()       // ends its connections
 	awaited bool         // that the driver serves again
 }
 
@@ -39,87 +35,14 @@ func (d *door) open() error {
 		return fmt.Errorf("listen for %s at %s: %w", d.caller, d.path, err)
 	}
 	listener.(*net.UnixListener).SetUnlinkOnClose(false) // shut does, or a dead driver's stays
-	d.server = grpc.NewServer(grpc.UnknownServiceHandler(d.handler))
-	open, close := context.WithCancel(d.live)
-	unserved := &handed{Listener: listener, conns: make(chan net.Conn), open: open}
-	d.close = func() { close(); listener.Close() }
-	go d.accept(open, listener, unserved)
-	go func(server *grpc.Server) {
-		if err := server.Serve(unserved); err != nil && open.Err() == nil {
+	server := grpc.NewServer(grpc.UnknownServiceHandler(d.handler))
+	d.server = server
+	go func() {
+		if err := server.Serve(listener); err != nil {
 			d.failed <- fmt.Errorf("serve %s: %w", d.caller, err)
 		}
-	}(d.server)
+	}()
 	return nil
-}
-
-// accept hands connections over to relays, those that find no driver to the server, which says so in the driver's place.
-func (d *door) accept(open context.Context, listener net.Listener, unserved *handed) {
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			if open.Err() == nil {
-				d.failed <- fmt.Errorf("serve %s: %w", d.caller, err)
-			}
-			return
-		}
-		go func() {
-			opening := make([]byte, len(http2.ClientPreface))
-			stop := context.AfterFunc(open, func() { conn.Close() })
-			defer stop()
-			if _, err := io.ReadFull(conn, opening); err != nil {
-				conn.Close() // it only looked whether somebody listens
-				return
-			}
-			up, err := net.Dial("unix", d.upstream)
-			if err != nil {
-				stop()
-				unserved.hand(&begun{Conn: conn, read: opening})
-				return
-			}
-			d.relay(open, conn, up, opening)
-		}()
-	}
-}
-
-// handed is a listener whose connections were accepted elsewhere.
-type handed struct {
-	net.Listener
-	conns chan net.Conn
-	open  context.Context
-}
-
-func (h *handed) hand(conn net.Conn) {
-	select {
-	case h.conns <- conn:
-	case <-h.open.Done():
-		conn.Close()
-	}
-}
-
-// Accept waits for the next one.
-func (h *handed) Accept() (net.Conn, error) {
-	select {
-	case conn := <-h.conns:
-		return conn, nil
-	case <-h.open.Done():
-		return nil, net.ErrClosed
-	}
-}
-
-// begun is a connection of which something was read.
-type begun struct {
-	net.Conn
-	read []byte
-}
-
-// Read gives that first.
-func (b *begun) Read(into []byte) (int, error) {
-	if len(b.read) == 0 {
-		return b.Conn.Read(into)
-	}
-	n := copy(into, b.read)
-	b.read = b.read[n:]
-	return n, nil
 }
 
 // shut ends the connections, and new ones are refused. A driver that has ended in order removes its socket.
@@ -127,7 +50,6 @@ func (d *door) shut(remove bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.server != nil {
-		d.close()
 		d.server.Stop()
 		d.server = nil
 	}
@@ -158,6 +80,9 @@ func (d *door) shutUntilServed(remove bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.awaited {
+		if remove {
+			_ = os.Remove(d.path) // it may be gone
+		}
 		return
 	}
 	d.awaited = true

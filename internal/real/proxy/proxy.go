@@ -8,11 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
+
+	"google.golang.org/grpc"
 
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
@@ -55,8 +55,7 @@ type Proxy struct {
 	program life // nil if the driver cannot be ended
 	orders  orders
 	calls   underWay
-	calm    atomic.Bool // no fault can befall a call
-	relayed atomic.Uint64
+	driver  *grpc.ClientConn // for calls that the wire does not know, and to see that the driver ends
 	doors   []*door
 }
 
@@ -80,6 +79,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		_ = p.program.start() // it is tried again and again
 	}
 	go p.keepRecords(live)
+	go p.watchDriver(live)
 	go func() {
 		p.world.Kernel.RunLive(live.Done(), 1)
 		failed <- p.world.Kernel.Err()
@@ -109,13 +109,15 @@ func start(o Options) (*Proxy, error) {
 		options: o, machine: machine.NewHost(o.Node), orders: make(orders, 1), calls: underWay{},
 		world: component.NewWorld(k, store.New(store.Options{Now: k.Now}), trace.NewRecorder(k)),
 	}
-	p.calm.Store(true)
 	p.wire = wire.New(p.world)
 	p.wire.RealClock, p.wire.Strict = true, o.Strict
 	p.wire.Crasher, p.wire.Observer = crasher{p}, observer{p}
 	var err error
-	if p.records, err = openRecords(o.Records, p.world.Trace, began); err != nil {
+	if p.driver, err = connect(o.Upstream); err != nil {
 		return nil, err
+	}
+	if p.records, err = openRecords(o.Records, p.world.Trace, began); err != nil {
+		return nil, errors.Join(err, p.driver.Close())
 	}
 	switch {
 	case len(o.Command) > 0:
@@ -131,7 +133,6 @@ func (p *Proxy) listen(live context.Context, failed chan<- error) error {
 	for _, caller := range slices.Sorted(keysOf(p.options.Listen)) {
 		d := &door{
 			caller: caller, path: p.options.Listen[caller], upstream: p.options.Upstream, live: live, failed: failed, handler: p.handler(caller),
-			relay: func(ctx context.Context, down, up net.Conn, opening []byte) { p.relay(ctx, caller, down, up, opening) },
 		}
 		if err := d.open(); err != nil {
 			return err
@@ -149,7 +150,7 @@ func (p *Proxy) close() error {
 	p.world.Trace.Close()
 	p.records.take()
 	p.wire.Close()
-	return p.records.close()
+	return errors.Join(p.records.close(), p.driver.Close())
 }
 
 // programEnded records that the driver ended by itself.

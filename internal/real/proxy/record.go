@@ -21,20 +21,18 @@ import (
 )
 
 // Record is a line of the records: an event of the proxy's trace with its time by the real clock. A call has one
-// when it begins, and one when it has ended, both with the same Start, Seq and Relayed.
+// when it begins, and one when it has ended, both with the same Start and Seq.
 type Record struct {
 	trace.Line // without request and answer
 	// Request and Response are as gRPC has them, with secrets redacted; nil if there is none.
 	Request, Response []byte
-	// Start is when the proxy was started, in nanoseconds since 1970: with Seq or Relayed it distinguishes an event.
+	// Start is when the proxy was started, in nanoseconds since 1970: with Seq it distinguishes an event.
 	Start int64 `json:"start"`
 	// At is when it happened, of a call when it began, and Took how long it took, both in nanoseconds.
 	At   int64 `json:"at"`
 	Took int64 `json:"took,omitempty"`
 	// Open is a call that had not ended when this was written.
 	Open bool `json:"open,omitempty"`
-	// Relayed is the number of a call that passed as frames, which has no Seq.
-	Relayed uint64 `json:"relayed,omitempty"`
 }
 
 // records are the files in a directory, one for each start of a proxy, in the order of their names.
@@ -154,9 +152,6 @@ func (r *records) appendRecord(lines, line []byte, what record) []byte {
 	if what.Open {
 		lines = append(lines, `,"open":true`...)
 	}
-	if what.Relayed > 0 {
-		lines = strconv.AppendUint(append(lines, `,"relayed":`...), what.Relayed, 10)
-	}
 	return append(lines, '}', '\n')
 }
 
@@ -168,13 +163,6 @@ func appendContent(lines []byte, name string, content []byte) []byte {
 	return append(base64.StdEncoding.AppendEncode(append(lines, name...), content), '"')
 }
 
-// writtenAlready does something whose events others write.
-func (r *records) writtenAlready(what func()) {
-	r.take()
-	what()
-	r.seen = r.recorder.Last()
-}
-
 // recordLine is a Record as it is read: trace.Line has an UnmarshalJSON of its own, which would hide the rest.
 type recordLine struct {
 	Line     trace.Line `json:"line"`
@@ -184,11 +172,10 @@ type recordLine struct {
 }
 
 type recordTimes struct {
-	Start   int64  `json:"start"`
-	At      int64  `json:"at"`
-	Took    int64  `json:"took,omitempty"`
-	Open    bool   `json:"open,omitempty"`
-	Relayed uint64 `json:"relayed,omitempty"`
+	Start int64 `json:"start"`
+	At    int64 `json:"at"`
+	Took  int64 `json:"took,omitempty"`
+	Open  bool  `json:"open,omitempty"`
 }
 
 // UnmarshalJSON reads a line.
@@ -197,7 +184,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
 	}
-	*r = Record{line.Line, line.Request, line.Response, line.Start, line.At, line.Took, line.Open, line.Relayed}
+	*r = Record{line.Line, line.Request, line.Response, line.Start, line.At, line.Took, line.Open}
 	return nil
 }
 

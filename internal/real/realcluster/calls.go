@@ -38,11 +38,10 @@ type callLog struct {
 
 // recordKey distinguishes an event of all proxies.
 type recordKey struct {
-	start   int64
-	seq     uint64
-	relayed uint64
-	driver  string
-	node    string
+	start  int64
+	seq    uint64
+	driver string
+	node   string
 }
 
 func newCallLog(c *Cluster) *callLog {
@@ -176,7 +175,7 @@ func (l *callLog) arrived(line []byte, from place) {
 
 // take records a call that begins or ends, or what a proxy has found.
 func (l *callLog) take(r proxy.Record, from place) {
-	key := recordKey{r.Start, r.Seq, r.Relayed, r.Driver, r.Node}
+	key := recordKey{r.Start, r.Seq, r.Driver, r.Node}
 	if l.seen[key] {
 		return
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -15,13 +17,12 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/csisim/csisim/drivers/fault"
 )
@@ -40,16 +41,16 @@ func (e echo) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.
 	return &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: r.GetName(), VolumeContext: r.GetParameters()}}, nil
 }
 
-// relayed is a client of a proxy before echo, and what the proxy can be asked for.
-func relayed(t *testing.T) (csi.ControllerClient, *Proxy) {
-	return relayedBefore(t, echo{asked: func(*csi.CreateVolumeRequest) {}})
+// before is a client of a proxy before echo, and the proxy.
+func before(t *testing.T) (csi.ControllerClient, *Proxy) {
+	return beforeDriver(t, echo{asked: func(*csi.CreateVolumeRequest) {}})
 }
 
-func relayedBefore(t *testing.T, driver echo) (csi.ControllerClient, *Proxy) {
+func beforeDriver(t *testing.T, driver echo) (csi.ControllerClient, *Proxy) {
 	dir := t.TempDir()
 	listener, err := net.Listen("unix", dir+"/driver.sock")
 	require.NoError(t, err)
-	server := grpc.NewServer()
+	server := grpc.NewServer(grpc.UnknownServiceHandler(parrot))
 	csi.RegisterControllerServer(server, driver)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
@@ -72,13 +73,11 @@ func relayedBefore(t *testing.T, driver echo) (csi.ControllerClient, *Proxy) {
 }
 
 func (p *Proxy) inject(f fault.Fault) {
-	p.calm.Store(false)
 	p.do(func() { p.wire.Faults.Inject(&f) })
 }
 
 func (p *Proxy) clear() {
 	p.do(func() { p.wire.Faults.Clear("") })
-	p.calm.Store(true)
 }
 
 func create(t *testing.T, c csi.ControllerClient, name string, parameters map[string]string) (*csi.CreateVolumeResponse, error) {
@@ -89,7 +88,7 @@ func create(t *testing.T, c csi.ControllerClient, name string, parameters map[st
 
 // Calls on one connection keep their answers apart, whether the wire makes them or not, while faults come and go.
 func TestCallsAtOnceGetTheirOwnAnswersWhileFaultsComeAndGo(t *testing.T) {
-	client, p := relayed(t)
+	client, p := before(t)
 	var callers sync.WaitGroup
 	for i := range 8 {
 		callers.Go(func() {
@@ -149,7 +148,7 @@ func (p *Proxy) created(t *testing.T) (all []*csi.CreateVolumeRequest) {
 func TestACallIsWrittenBeforeTheDriverHasItAndBeforeItsCallerHasTheAnswer(t *testing.T) {
 	var p *Proxy
 	begun := 0
-	client, p := relayedBefore(t, echo{asked: func(r *csi.CreateVolumeRequest) {
+	client, p := beforeDriver(t, echo{asked: func(r *csi.CreateVolumeRequest) {
 		if slices.ContainsFunc(p.created(t), func(recorded *csi.CreateVolumeRequest) bool { return recorded.GetName() == r.GetName() }) {
 			begun++
 		}
@@ -168,7 +167,7 @@ func TestACallIsWrittenBeforeTheDriverHasItAndBeforeItsCallerHasTheAnswer(t *tes
 // A fault befalls a request of any size, also of many at once that together are larger than what their connection has credit for, and
 // the records have all of it.
 func TestFaultsBefallLargeRequests(t *testing.T) {
-	client, p := relayed(t)
+	client, p := before(t)
 	p.inject(fault.Fault{Name: "full", Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted})
 	var callers sync.WaitGroup
 	for _, size := range []int{20_000, 25_000, 30_000, 33_000, 70_000, 300_000} {
@@ -193,7 +192,7 @@ func TestFaultsBefallLargeRequests(t *testing.T) {
 
 // Requests and answers that are larger than what a peer takes at first come through.
 func TestLargeMessages(t *testing.T) {
-	client, p := relayed(t)
+	client, p := before(t)
 	large := map[string]string{"a": strings.Repeat("x", 300_000)}
 	for range 2 {
 		answer, err := create(t, client, "pvc-1", large)
@@ -207,35 +206,36 @@ func TestLargeMessages(t *testing.T) {
 	}
 }
 
-// A block of headers may be padded, have a priority and be continued, and data may be padded.
-func TestFramesAreReadAsTheyMayBeWritten(t *testing.T) {
-	var wire, headers bytes.Buffer
-	require.NoError(t, hpack.NewEncoder(&headers).WriteField(hpack.HeaderField{Name: ":path", Value: "/csi.v1.Node/NodeGetInfo"}))
-	to := http2.NewFramer(&wire, nil)
-	require.NoError(t, to.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers.Bytes()[:4], PadLength: 7, Priority: http2.PriorityParam{Weight: 3}}))
-	require.NoError(t, to.WriteContinuation(1, true, headers.Bytes()[4:]))
-	require.NoError(t, to.WriteDataPadded(1, true, []byte("content"), make([]byte, 5)))
-	all := bytes.Clone(wire.Bytes())
-	first, err := readFrame(&wire)
-	require.NoError(t, err)
-	h, err := fieldsOf(hpack.NewDecoder(4096, nil), first)
-	require.NoError(t, err)
-	assert.Equal(t, "/csi.v1.Node/NodeGetInfo", h.path)
-	second, err := readFrame(&wire)
-	require.NoError(t, err)
-	assert.Equal(t, "content", string(second.payload))
-	assert.True(t, second.endsStream())
-	assert.Equal(t, all, append(first.raw, second.raw...), "what is passed on is what came")
+// parrot is a method that the proxy does not know: it answers each message with the same twice.
+func parrot(_ any, stream grpc.ServerStream) error {
+	for {
+		said := &wrapperspb.StringValue{}
+		if err := stream.RecvMsg(said); errors.Is(err, io.EOF) {
+			return status.Error(codes.DataLoss, "enough")
+		} else if err != nil {
+			return err
+		}
+		said.Value += said.Value
+		if err := stream.SendMsg(said); err != nil {
+			return err
+		}
+	}
 }
 
-func TestTimeoutsOfGRPC(t *testing.T) {
-	for text, want := range map[string]time.Duration{"15S": 15 * time.Second, "2M": 2 * time.Minute, "300m": 300 * time.Millisecond} {
-		got, ok := timeout(text)
-		assert.True(t, ok, text)
-		assert.Equal(t, want, got, text)
+// Methods that the proxy does not know, and those with several messages, reach the driver.
+func TestUnknownMethodsArePassedOn(t *testing.T) {
+	_, p := before(t)
+	conn, err := connect(p.options.Listen["csi-provisioner"])
+	require.NoError(t, err)
+	defer conn.Close()
+	stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, "/example.Parrot/Talk")
+	require.NoError(t, err)
+	said := &wrapperspb.StringValue{}
+	for _, word := range []string{"a", "bc"} {
+		require.NoError(t, stream.SendMsg(wrapperspb.String(word)))
+		require.NoError(t, stream.RecvMsg(said))
+		assert.Equal(t, word+word, said.GetValue())
 	}
-	for _, text := range []string{"", "S", "xS", "3x", "99999999H"} {
-		_, ok := timeout(text)
-		assert.False(t, ok, text)
-	}
+	require.NoError(t, stream.CloseSend())
+	assert.Equal(t, status.Error(codes.DataLoss, "enough").Error(), stream.RecvMsg(said).Error())
 }

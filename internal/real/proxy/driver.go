@@ -1,0 +1,87 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// connect returns a connection to the driver that is made when it is needed, and again soon after
+// the driver has ended.
+func connect(socket string) (*grpc.ClientConn, error) {
+	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: lookAgain, MaxDelay: time.Second}, MinConnectTimeout: time.Second}))
+	if err != nil {
+		return nil, fmt.Errorf("connect to the driver at %s: %w", socket, err)
+	}
+	return conn, nil
+}
+
+// watchDriver shuts the doors of the callers that stay connected when the driver ends.
+func (p *Proxy) watchDriver(live context.Context) {
+	p.driver.Connect()
+	for was := p.driver.GetState(); p.driver.WaitForStateChange(live, was); {
+		now := p.driver.GetState()
+		if was == connectivity.Ready {
+			p.driverGone(false)
+		}
+		if now == connectivity.Idle {
+			p.driver.Connect()
+		}
+		was = now
+	}
+}
+
+// isUnary reports whether a method is known and has one request and one answer.
+func isUnary(fullMethod string) bool {
+	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	method, ok := found.(protoreflect.MethodDescriptor)
+	return err == nil && ok && !method.IsStreamingClient() && !method.IsStreamingServer()
+}
+
+// passOn passes the messages of a call whose types are not known, or which has several, as they
+// are. They are not recorded. To a message without fields all that comes is unknown, and it keeps
+// that.
+func (p *Proxy) passOn(from grpc.ServerStream, method string) error {
+	ctx, cancel := context.WithCancel(from.Context())
+	defer cancel()
+	to, err := p.driver.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
+	if err != nil {
+		return err
+	}
+	go func() {
+		if forward(from, to) == nil {
+			_ = to.CloseSend() // the driver's answer says how it ends
+		} else {
+			cancel()
+		}
+	}()
+	return forward(to, from)
+}
+
+// forward passes messages until there are no more.
+func forward(from interface{ RecvMsg(any) error }, to interface{ SendMsg(any) error }) error {
+	for {
+		message := &emptypb.Empty{}
+		if err := from.RecvMsg(message); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := to.SendMsg(message); err != nil {
+			return err
+		}
+	}
+}
