@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,7 @@ func text(t *testing.T, o report.Options, runs ...report.Run) string {
 	t.Helper()
 	var out bytes.Buffer
 	o.Now = clock()
-	require.NoError(t, report.Text(&out, runs, o))
+	require.NoError(t, printed(&out, runs, o))
 	return out.String()
 }
 
@@ -181,7 +182,7 @@ func TestTextOfDriversIsNoCommand(t *testing.T) {
 	f := &hostile.Result.Failures[0]
 	f.Verdict, f.Got = verdict.Plain("no\n  ::error::a"), "##[error]b\n::error::c\x1b[31md"
 	var out bytes.Buffer
-	require.NoError(t, report.Text(&out, []report.Run{hostile}, report.Options{
+	require.NoError(t, printed(&out, []report.Run{hostile}, report.Options{
 		Terminal: report.Terminal{Color: true}, Workspace: "/w", Exists: func(string) bool { return true },
 	}))
 	commands := 0
@@ -194,4 +195,13 @@ func TestTextOfDriversIsNoCommand(t *testing.T) {
 	assert.Equal(t, 1, commands)
 	assert.NotContains(t, strings.SplitN(out.String(), "::error file", 2)[0], "##[")
 	assert.NotContains(t, out.String(), "\x1b[31m")
+}
+
+// printed writes a report of runs that have ended.
+func printed(w io.Writer, runs []report.Run, o report.Options) error {
+	p := report.NewPrinter(w, o)
+	for _, run := range runs {
+		p.Finished(run)
+	}
+	return p.Summary()
 }

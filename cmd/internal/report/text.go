@@ -31,15 +31,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Text writes a report of runs that have ended.
-func Text(w io.Writer, runs []Run, o Options) error {
-	p := NewPrinter(w, o)
-	for _, run := range runs {
-		p.Finished(run)
-	}
-	return p.Summary()
-}
-
 // Printer writes a report while scenarios run: Started, Progress and Finished for
 // each, Summary at the end.
 type Printer struct {

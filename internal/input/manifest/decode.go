@@ -1,20 +1,8 @@
 package manifest
 
 import (
-	"fmt"
-
 	"github.com/csisim/csisim/internal/input/strict"
 )
-
-// DecodeFile reads all objects of a file. The error is either that the file cannot be read or strict.Problems.
-func DecodeFile(path string) ([]Object, error) {
-	data, err := strict.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
-	}
-	objects, problems := DecodeText(strict.Source{File: path, Text: data})
-	return objects, problems.Err()
-}
 
 // DecodeText reads all objects of a YAML text, which may have several documents. The source's dialect is
 // set to kubectl's.

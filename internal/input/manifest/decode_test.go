@@ -42,8 +42,8 @@ func TestObjectsAreThoseThatClientGoReads(t *testing.T) {
 			want, _, err := scheme.Codecs.UniversalDeserializer().Decode(data, nil, nil)
 			require.NoError(t, err)
 
-			objects, err := manifest.DecodeFile(file)
-			require.NoError(t, err)
+			objects, problems := manifest.DecodeText(strict.Source{File: file, Text: data})
+			require.NoError(t, problems.Err())
 			require.Len(t, objects, 1)
 			assert.Empty(t, cmp.Diff(want, objects[0].Object))
 		})
@@ -148,11 +148,6 @@ spec: {source: {selector: {matchLabels: {app: db}}}, volumeGroupSnapshotClassNam
 		assert.Equal(t, "groupsnapshot.storage.k8s.io/v1", g.APIVersion)
 		assert.Equal(t, "fast", *g.Spec.VolumeGroupSnapshotClassName)
 	}
-}
-
-func TestAFileThatIsNotThereIsAnError(t *testing.T) {
-	_, err := manifest.DecodeFile("testdata/none.yaml")
-	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // Every stored kind is read back from what client-go's own encoder writes of it.

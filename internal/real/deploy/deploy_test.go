@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim"
@@ -69,8 +70,8 @@ func taken(t *testing.T, name string, objects []runtime.Object) {
 	require.NoError(t, err)
 	assert.Equal(t, string(want), out.String())
 
-	read, err := manifest.DecodeFile(file)
-	require.NoError(t, err)
+	read, problems := manifest.DecodeText(strict.Source{File: file, Text: want})
+	require.NoError(t, problems.Err())
 	cluster, err := sim.Start(sim.Options{})
 	require.NoError(t, err)
 	defer cluster.Close()

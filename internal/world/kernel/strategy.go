@@ -120,22 +120,3 @@ type Pick struct {
 	Index  uint64
 	Choice int
 }
-
-// Replay repeats the decisions of a recorded run and is calm after them.
-type Replay struct {
-	picks map[uint64]int
-}
-
-// NewReplay returns the strategy that repeats picks.
-func NewReplay(picks []Pick) *Replay {
-	r := &Replay{picks: make(map[uint64]int, len(picks))}
-	for _, p := range picks {
-		r.picks[p.Index] = p.Choice
-	}
-	return r
-}
-
-// Choose returns what was chosen in the recorded run, or 0.
-func (r *Replay) Choose(c Choice) int { return r.picks[c.Index] }
-
-func (r *Replay) String() string { return fmt.Sprintf("replay of %d choices", len(r.picks)) }
