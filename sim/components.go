@@ -23,6 +23,9 @@ type Plugin struct {
 	// Alone leaves the registrar running when the plugin is stopped, so that the kubelet
 	// keeps the driver registered. Default: false, both are stopped, as their pod is.
 	Alone bool
+	// WithSocket removes the socket file when the plugin is killed, as a directory that goes with
+	// its container does. Default: false, the file stays.
+	WithSocket bool
 }
 
 // PluginRegistrar is the node-driver-registrar beside a driver's plugin on a node.
@@ -42,7 +45,12 @@ func (n Controller) start(s *Simulation) error { return s.startController(string
 // String names it.
 func (n Controller) String() string { return string(n) }
 
-func (p Plugin) kill(s *Simulation) error { return s.killPlugin(p.Driver, p.Node) }
+func (p Plugin) kill(s *Simulation) error {
+	if err := s.killPlugin(p.Driver, p.Node); err != nil || !p.WithSocket {
+		return err
+	}
+	return s.removeSockets(p.Driver, p.Node)
+}
 
 func (p Plugin) stop(s *Simulation) error {
 	if p.Alone {

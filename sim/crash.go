@@ -3,6 +3,8 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/driver/sidecar"
@@ -35,6 +37,19 @@ func (c *Simulation) killPlugin(name, node string) error {
 		c.fallen.settle(p)
 		defer c.disconnect(p)
 		return p.kill()
+	})
+}
+
+// removeSockets removes the socket files that killed plugins have left.
+func (c *Simulation) removeSockets(name, node string) error {
+	return c.each(name, node, func(p *plugin) error {
+		c.note(node, "the socket file of plugin %s is gone, too", p)
+		for _, socket := range slices.Compact([]string{p.socket, p.addons}) {
+			if err := p.machine.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove the socket of %s: %w", p, err)
+			}
+		}
+		return nil
 	})
 }
 

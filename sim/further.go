@@ -41,7 +41,7 @@ func (c *Simulation) addFurther(d *driver) error {
 		}
 		p := &plugin{
 			driver: d, node: n.Name, name: o.Name, id: o.NodeID, zone: d.zone(n.Node), machine: n.machine,
-			registry: o.Registry, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed,
+			registry: o.Registry, refused: o.Refused, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed,
 		}
 		p.socket, p.addons = d.socketIn(d.directory+"-"+o.Name), d.addonsSocketIn(d.directory+"-"+o.Name)
 		if err := c.giveBackend(p); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/driver/program"
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/address"
@@ -250,6 +251,9 @@ type FurtherPlugin struct {
 	// default its registration socket is that of the driver's own plugin: the one that
 	// starts last takes it over.
 	Registry string
+	// Refused is what its registrar does when the kubelet refuses the driver. Default: as that of
+	// the driver's own plugin.
+	Refused registrar.Refused
 }
 
 // Program is how a driver program is started. Command, ControllerCommand and the

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"path"
 	"time"
 
@@ -99,7 +100,7 @@ func (c *Simulation) besides(p *plugin) (all []*controller) {
 
 // registrarOf is the registrar of a node's plugin, which is down.
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
-	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: p.driver.Sidecars.Registrar.Refused == registrar.RefusedStays}
+	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: cmp.Or(p.refused, p.driver.Sidecars.Registrar.Refused) == registrar.RefusedStays}
 	if p.registry != "" {
 		o.RegistrationDir = path.Join(fakekubelet.RegistryDir, p.registry)
 	}

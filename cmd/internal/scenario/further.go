@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/sim"
 )
@@ -16,12 +17,14 @@ type FurtherPlugin struct {
 	Node     string `json:"node" want:"required" example:"node-a" doc:"Its node."`
 	NodeID   string `json:"nodeID,omitempty" doc:"Its CSI node id; default that of the driver's own plugin."`
 	Registry string `json:"registry,omitempty" example:"second" doc:"The directory below plugins_registry in which it is offered; default none: it takes the registration socket of the driver's own plugin."`
+
+	Refused registrar.Refused `json:"refused,omitempty" enum:"exit|stay" doc:"What its registrar does when the kubelet refuses the driver; default as that of the driver's own plugin."`
 }
 
 func (d Driver) furtherPlugins() []sim.FurtherPlugin {
 	var all []sim.FurtherPlugin
 	for _, p := range d.Plugins {
-		all = append(all, sim.FurtherPlugin{Name: p.Name, Node: p.Node, NodeID: p.NodeID, Registry: p.Registry})
+		all = append(all, sim.FurtherPlugin{Name: p.Name, Node: p.Node, NodeID: p.NodeID, Registry: p.Registry, Refused: p.Refused})
 	}
 	return all
 }

@@ -76,7 +76,12 @@ func promoted(a action) Promotion {
 		return becomes("a request to the proxies in the drivers' pods")
 	case killKubeletStep, restartKubeletStep, startKubeletStep:
 		return becomes("SIGKILL for the kubelet, or its start, with systemctl on the node")
-	case *killDriverStep, *startDriverStep, *restartDriverStep:
+	case *killDriverStep:
+		if s.WithSocket {
+			return never("the proxy that has started the driver serves its socket")
+		}
+		return becomes("an order to the proxy that has started the driver")
+	case *startDriverStep, *restartDriverStep:
 		return becomes("an order to the proxy that has started the driver")
 	case *stopDriverStep:
 		if s.KeepRegistrar {

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register("kill-driver", "Kills a driver's plugin (SIGKILL): its socket file stays, calls in flight are cut off.",
+	register("kill-driver", "Kills a driver's plugin (SIGKILL): its socket file stays unless withSocket is true, calls in flight are cut off.",
 		`kill-driver: {node: node-a}`, &killDriverStep{})
 	register("start-driver", "Starts a driver's plugin that was killed or stopped, on a node with its registrar.",
 		`start-driver: {node: node-a}`, &startDriverStep{})
@@ -86,13 +86,19 @@ func (r *runner) plugins(driver string) []string {
 }
 
 type (
-	killDriverStep    struct{ pluginFields }
+	killDriverStep struct {
+		pluginFields
+		WithSocket bool `json:"withSocket,omitempty" doc:"Removes its socket file, too; the registrar of a node's plugin runs on, and the kubelet keeps the driver registered; default false."`
+	}
 	startDriverStep   struct{ pluginFields }
 	restartDriverStep struct{ pluginFields }
 )
 
 func (s *killDriverStep) do(r *runner) error {
-	return s.each(r, func(p sim.Plugin) error { return r.cluster.Kill(p) })
+	return s.each(r, func(p sim.Plugin) error {
+		p.WithSocket = s.WithSocket
+		return r.cluster.Kill(p)
+	})
 }
 func (s *startDriverStep) do(r *runner) error {
 	return s.each(r, func(p sim.Plugin) error { return r.cluster.Start(p) })
