@@ -112,7 +112,8 @@ func start(t *testing.T, s setting) *node {
 	}
 	n.startKubelet()
 	n.startDriver()
-	n.registrar = registrar.Start(n.World, n.wire, registrar.Options{Node: nodeName, Machine: n.machine, Endpoint: endpoint})
+	n.registrar = registrar.New(n.World, n.wire, registrar.Options{Node: nodeName, Machine: n.machine, Endpoint: endpoint})
+	n.registrar.Start()
 	n.until(func() bool { return len(n.kubelet.Registered()) > 0 && n.kubelet.Up() })
 	n.pass(20 * time.Millisecond) // to the next pass of the volume manager
 	n.forget()

@@ -89,10 +89,12 @@ func (w *world) quiet() {
 
 // startRegistrar starts a registrar that nobody restarts.
 func (w *world) startRegistrar(socket string) *registrar.Registrar {
-	return registrar.Start(w.World, w.wire, registrar.Options{
+	r := registrar.New(w.World, w.wire, registrar.Options{
 		Node: nodeName, Machine: w.machine, Endpoint: socket,
 		RestartDelay: func(int) time.Duration { return -1 },
 	})
+	r.Start()
+	return r
 }
 
 func (w *world) node() *corev1.Node {

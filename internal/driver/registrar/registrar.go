@@ -57,13 +57,6 @@ type Registrar struct {
 	refusal    string
 }
 
-// Start starts the registrar of one driver on one node.
-func Start(w *component.World, wire *wire.Wire, o Options) *Registrar {
-	r := New(w, wire, o)
-	r.Start()
-	return r
-}
-
 // New returns the registrar of one driver on one node, which is down.
 func New(w *component.World, wire *wire.Wire, o Options) *Registrar {
 	if o.RegistrationDir == "" {

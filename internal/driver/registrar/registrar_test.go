@@ -51,9 +51,14 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) start(delay func(int) time.Duration) *registrar.Registrar {
-	return registrar.Start(w.World, w.wire, registrar.Options{
-		Node: "node-a", Machine: w.machine, Endpoint: endpoint, RestartDelay: delay,
-	})
+	return w.startWith(registrar.Options{RestartDelay: delay})
+}
+
+func (w *world) startWith(o registrar.Options) *registrar.Registrar {
+	o.Node, o.Machine, o.Endpoint = "node-a", w.machine, endpoint
+	r := registrar.New(w.World, w.wire, o)
+	r.Start()
+	return r
 }
 
 func (w *world) serveDriver(name string) {
@@ -206,7 +211,7 @@ func TestARefusedRegistrarExitsAndLeavesItsSocket(t *testing.T) {
 func TestARegistrarThatStaysWhenRefusedHearsTheNextVerdict(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)
-	r := registrar.Start(w.World, w.wire, registrar.Options{Node: "node-a", Machine: w.machine, Endpoint: endpoint, StaysWhenRefused: true})
+	r := w.startWith(registrar.Options{StaysWhenRefused: true})
 	w.quiet()
 	w.verdict(false)
 	assert.True(t, r.Running())
