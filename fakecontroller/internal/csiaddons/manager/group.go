@@ -280,8 +280,8 @@ func (g *groupPass) noteMembers(members []corev1.LocalObjectReference, claims in
 		}
 		setCondition(&g.group.Status.ReplicationStatus, g.group.Generation, g.process.Now(), destination, status, reason, message)
 	}
-	if slices.Equal(g.group.Status.Claims, members) {
-		return nil
+	if len(members) > 0 && slices.Equal(g.group.Status.Claims, members) {
+		return nil // an empty list is never that of the status, which has none
 	}
 	g.group.Status.Claims = members
 	return kinds.UpdateStatus(g.process, g.Component, g.group)
@@ -380,9 +380,13 @@ func withOwner(owners []metav1.OwnerReference, obj kinds.Object) []metav1.OwnerR
 // taken their names off the group. A-VGR-10
 func (g *groupPass) remove() error {
 	if name := g.group.Spec.ReplicationName; name != "" {
-		replication, err := kinds.Get[kinds.VolumeReplication](g.Component, store.Key{Namespace: g.group.Namespace, Name: name})
+		key := store.Key{Namespace: g.group.Namespace, Name: name}
+		replication, err := kinds.Get[kinds.VolumeReplication](g.Component, key)
 		if err == nil {
-			err = kinds.Delete(g.process, g.Component, replication)
+			before, isNew := g.overlaps.begun[key], replication.DeletionTimestamp == nil
+			if err = kinds.Delete(g.process, g.Component, replication); err == nil && isNew {
+				g.overlaps.await(g.process, key, before)
+			}
 		} else {
 			err = ignoreNotFound(err)
 		}

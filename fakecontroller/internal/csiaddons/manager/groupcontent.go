@@ -220,6 +220,7 @@ func (c *contentPass) remove() error {
 }
 
 func (c *contentPass) disband() error {
+	c.overlaps.begin(store.KeyOf(c.content))
 	if len(c.content.Spec.Source.VolumeHandles) > 0 {
 		if err := c.modify(nil); err != nil && status.Code(err) != codes.NotFound {
 			return err

@@ -24,6 +24,9 @@ type Manager struct {
 	opts    Options
 	network *relay.Network
 	pool    pool
+	// untried are the CSIAddonsNodes that were there at the start and have not been looked at since.
+	untried  map[store.Key]bool
+	overlaps overlaps
 }
 
 // Start runs the controller manager.
@@ -38,7 +41,9 @@ func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 	m.configure(p)
 	m.await(p, &kinds.Node{}, &kinds.VolumeReplicationClass{}, &kinds.VolumeReplication{})
 	lead(p)
-	m.reconcile("nodes", &kinds.Node{}, byGenerationOrAnnotations, m.syncNode)
+	m.noteNodes()
+	m.reconcile("nodes", &kinds.Node{}, byGenerationOrAnnotations, m.firstLook(p, m.syncNode))
+	p.WaitUntil("connections to the sidecars that are there", p.Elapsed()+connecting, func() bool { return len(m.untried) == 0 })
 	m.reconcile("reclaim space jobs", &kinds.ReclaimSpaceJob{}, byGeneration, m.syncJob(reclaimSpaceJob(m.opts.Timeout)))
 	m.reconcile("key rotation jobs", &kinds.KeyRotationJob{}, byGeneration, m.syncJob(keyRotationJob))
 	m.startCron("reclaim space cron jobs", reclaimSpaceCron)
@@ -51,6 +56,29 @@ func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 	m.startGroups()
 	m.startContents()
 	m.Go("volume health", m.tidyHealth)
+}
+
+// connecting is how long other controllers wait, at most, for the connections to sidecars.
+const connecting = time.Second
+
+// noteNodes remembers which sidecars are to be connected to before anything is tried with them: in
+// recordings no job fails because the program has just started. A-NODE-11
+func (m *Manager) noteNodes() {
+	m.untried = map[store.Key]bool{}
+	for node := range kinds.List[kinds.Node](m.Component, "") {
+		m.untried[store.KeyOf(node)] = true
+	}
+}
+
+// firstLook wakes the program when the last of the sidecars that were there has been tried.
+func (m *Manager) firstLook(main *kernel.Process, do handler) handler {
+	return func(p *kernel.Process, key store.Key) error {
+		err := do(p, key)
+		if delete(m.untried, key); len(m.untried) == 0 && !main.Ended() {
+			main.Wake()
+		}
+		return err
+	}
 }
 
 // await waits until kinds are defined. A-VR-18

@@ -195,6 +195,7 @@ func (v *replicationPass) remove() error {
 		return nil
 	}
 	if v.source.volume != "" || v.source.id != "" {
+		v.overlaps.begin(store.KeyOf(v.vr))
 		if _, err := v.ask(relay.Disable, false); err != nil && status.Code(err) != codes.NotFound {
 			return err
 		}
@@ -212,8 +213,14 @@ func (v *replicationPass) remove() error {
 
 func (v *replicationPass) disownGroup() error {
 	if v.source.content != nil {
-		if err := v.release(v.process, v.source.content, replicationFinalizer); err != nil {
+		content := v.source.content
+		key, held := store.KeyOf(content), slices.Contains(content.Finalizers, replicationFinalizer)
+		before := v.overlaps.begun[key]
+		if err := v.release(v.process, content, replicationFinalizer); err != nil {
 			return err
+		}
+		if held && content.DeletionTimestamp != nil {
+			v.overlaps.await(v.process, key, before)
 		}
 	}
 	group := v.source.group

@@ -1,0 +1,40 @@
+package manager
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/store"
+)
+
+// overlap is how long a pass leaves to the pass of another controller that follows from its last
+// write, until that one has made its first call. In recordings such passes overlap in each plain
+// deletion of a group. A-VGR-10
+const overlap = 5 * time.Millisecond
+
+// overlaps knows which passes of deletions have begun, and which other passes wait for that.
+type overlaps struct {
+	begun   map[store.Key]int
+	waiting map[store.Key]*kernel.Process
+}
+
+// begin notes that the pass of an object is about to make its first call.
+func (o *overlaps) begin(key store.Key) {
+	if o.begun == nil {
+		o.begun = map[store.Key]int{}
+	}
+	o.begun[key]++
+	if p := o.waiting[key]; p != nil {
+		p.Wake()
+	}
+}
+
+// await waits until another pass of an object begins, or not much longer than that takes.
+func (o *overlaps) await(p *kernel.Process, key store.Key, before int) {
+	if o.waiting == nil {
+		o.waiting = map[store.Key]*kernel.Process{}
+	}
+	o.waiting[key] = p
+	p.WaitUntil("a pass that follows from a deletion", p.Elapsed()+overlap, func() bool { return o.begun[key] > before })
+	delete(o.waiting, key)
+}
