@@ -39,7 +39,7 @@ func harmOf(v verdict.Verdict) Harm {
 	switch {
 	case v.Form == contract.FailsForGood, v.Form == contract.NotIdempotent && v.Code != "":
 		return Stuck // a caller repeats the call for ever
-	case v.Form == contract.NotIdempotent:
+	case v.Form == contract.NotIdempotent && v.Field == "":
 		return Leak
 	}
 	if harm, known := harms[v.Breaks]; known {

@@ -43,11 +43,12 @@ func (l Listed) String() string { return strings.TrimSpace(l.ID + " " + l.Nodes)
 // CheckRepeat holds the outcome of a call that was made a second time, right after
 // its OK, against that of the first: the CSI spec wants both to be the same.
 func CheckRepeat(method string, first, second Outcome) []verdict.Verdict {
-	detail := first.changedTo(second)
+	field, detail := first.changedTo(second)
 	if detail.Text == "" {
 		return nil
 	}
 	v := Broken(method, NotIdempotent, detail)
+	v.Field = field
 	if second.Err != nil {
 		v.Code = status.Code(second.Err).String()
 		v.Found = []string{status.Convert(second.Err).Message()}
@@ -64,20 +65,21 @@ func StacksMounts(method string, before, after int) verdict.Verdict {
 	return Broken(method, NotIdempotent, verdict.Say("%d %s, then %d", before, verdict.Say("mount").Aside("%s", several), after))
 }
 
-// changedTo says in what the second outcome differs; empty if it does not.
-func (o Outcome) changedTo(second Outcome) verdict.Sentence {
+// changedTo says how the second outcome differs; empty if it does not. The field is that of the
+// answer in which another value describes the same thing; empty for anything else.
+func (o Outcome) changedTo(second Outcome) (field string, detail verdict.Sentence) {
 	switch {
 	case second.Err != nil && status.Code(o.Err) != status.Code(second.Err):
-		return verdict.Say("%v, then %v", verdict.Kept(status.Code(o.Err)), verdict.Kept(status.Code(second.Err))).
+		return "", verdict.Say("%v, then %v", verdict.Kept(status.Code(o.Err)), verdict.Kept(status.Code(second.Err))).
 			Aside(" (%s)", status.Convert(second.Err).Message())
 	case !slices.Equal(o.Mounts, second.Mounts):
-		return changed(o.Mounts, second.Mounts, "mount")
+		return "", changed(o.Mounts, second.Mounts, "mount")
 	case status.Code(second.Err) == codes.OK && !proto.Equal(o.Answer, second.Answer):
 		return difference("", o.Answer.ProtoReflect(), second.Answer.ProtoReflect())
 	case !slices.Equal(o.Volumes, second.Volumes):
-		return changed(lines(o.Volumes), lines(second.Volumes), "volume")
+		return "", changed(lines(o.Volumes), lines(second.Volumes), "volume")
 	}
-	return verdict.Sentence{}
+	return "", verdict.Sentence{}
 }
 
 func lines(volumes []Listed) []string {
@@ -101,8 +103,8 @@ func changed(before, after []string, noun string) verdict.Sentence {
 }
 
 // difference names the first field in which two messages of one kind differ, with
-// both values: "volume v1, then v2".
-func difference(path string, a, b protoreflect.Message) verdict.Sentence {
+// both values: "volume v1, then v2". The field is empty if it is the id.
+func difference(path string, a, b protoreflect.Message) (field string, detail verdict.Sentence) {
 	fields := a.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
@@ -111,31 +113,34 @@ func difference(path string, a, b protoreflect.Message) verdict.Sentence {
 			continue
 		}
 		name := strings.TrimPrefix(path+"."+string(field.Name()), ".")
+		said := func(name string) verdict.Sentence {
+			return verdict.Say("%s %s, then %s", fieldName(name), shown(field, x), shown(field, y))
+		}
 		switch {
 		case field.Kind() == protoreflect.MessageKind && field.IsList() && x.List().Len() == y.List().Len():
 			return elementsDiffer(name, x.List(), y.List())
 		case field.Kind() == protoreflect.MessageKind && !field.IsList() && !field.IsMap():
 			return difference(name, x.Message(), y.Message())
 		case name == "volume.volume_id":
-			name = "volume"
+			return "", said("volume")
 		case name == "snapshot.snapshot_id":
-			name = "snapshot"
+			return "", said("snapshot")
 		case name == "group_snapshot.group_snapshot_id":
-			name = "group snapshot"
+			return "", said("group snapshot")
 		}
-		return verdict.Say("%s %s, then %s", fieldName(name), shown(field, x), shown(field, y))
+		return name, said(name)
 	}
-	return verdict.Say("the answers differ")
+	return "", verdict.Say("the answers differ")
 }
 
 // elementsDiffer is the difference of the first messages that are not the same in two lists of the same length.
-func elementsDiffer(path string, a, b protoreflect.List) verdict.Sentence {
+func elementsDiffer(path string, a, b protoreflect.List) (field string, detail verdict.Sentence) {
 	for i := range a.Len() {
 		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {
 			return difference(path, x.Message(), y.Message())
 		}
 	}
-	return verdict.Say("the answers differ")
+	return "", verdict.Say("the answers differ")
 }
 
 // fieldName is the name of a field that differs. The parts of a time differ by chance, so that the

@@ -69,3 +69,20 @@ func TestARepeatedCallMustChangeNothingAndBeAnsweredTheSame(t *testing.T) {
 		})
 	}
 }
+
+// A repeated call that answers with another id has made something twice. One that answers with
+// another value has not.
+func TestTheFieldOfAnotherAnswerIsNamedUnlessItIsTheID(t *testing.T) {
+	answered := func(id string, bytes int64) contract.Outcome {
+		return contract.Outcome{Answer: &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: id, CapacityBytes: bytes}}}
+	}
+	for _, c := range []struct {
+		second contract.Outcome
+		field  string
+	}{{answered("v2", 1), ""}, {answered("v1", 0), "volume.capacity_bytes"}} {
+		found := contract.CheckRepeat("Controller/CreateVolume", answered("v1", 1), c.second)
+		if assert.Len(t, found, 1) {
+			assert.Equal(t, c.field, found[0].Field, found[0].Text)
+		}
+	}
+}
