@@ -46,11 +46,31 @@ func TestFormsOfADefectAreUnited(t *testing.T) {
 		trialOf("lost/a", failing("volume vol-7 is staged already")),
 		trialOf("lost/b", failing("disk is full")),
 		trialOf("life/a", Finding{Verdict: left.Verdict(), rank: verdict.Leaks}),
+		trialOf("repeated/b", answered(volume("v", 1), volume("v", 0))),
+		trialOf("repeated/c", answered(volume("v", 1), volume("v", 1, "zone")), answered(volume("v", 1), volume("w", 1))),
 	}
 	unite(shown)
 	assert.Equal(t, shown[0][0].Name, shown[1][0].Name)
 	assert.Equal(t, shown[0][0].Name, shown[2][0].Name, "the words of a driver are not part of a name")
 	assert.Equal(t, shown[0][1].Name, shown[3][0].Name)
+	assert.Equal(t, shown[4][0].Name, shown[5][0].Name, "the answer to a repeated call has other values")
+	assert.NotEqual(t, shown[4][0].Name, shown[5][1].Name, "a second volume is another defect")
+}
+
+// answered is a call to create a volume that is answered with another volume when it is repeated.
+func answered(first, second *csi.Volume) Finding {
+	outcome := func(v *csi.Volume) contract.Outcome {
+		return contract.Outcome{Answer: &csi.CreateVolumeResponse{Volume: v}}
+	}
+	return Finding{Verdict: contract.CheckRepeat("Controller/CreateVolume", outcome(first), outcome(second))[0], rank: verdict.Breach}
+}
+
+func volume(id string, bytes int64, zones ...string) *csi.Volume {
+	v := &csi.Volume{VolumeId: id, CapacityBytes: bytes}
+	for _, zone := range zones {
+		v.AccessibleTopology = append(v.AccessibleTopology, &csi.Topology{Segments: map[string]string{"zone": zone}})
+	}
+	return v
 }
 
 // Given an error text that quotes the sentences of other verdicts, then it changes no verdict.

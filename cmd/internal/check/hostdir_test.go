@@ -139,7 +139,6 @@ var defects = []struct{ name, trial, verdict string }{
 	{"detach-loses-data", "life/used-again", "data lost: "},
 	{"detach-leaves-attachment", "repeated/filesystem", "ControllerUnpublishVolume has no effect: volume vol-"},
 	{"stage-trusts-records", "reboot/running", "data lost: "},
-	{"stage-leaks-mount", "life/filesystem", "left behind: mount "},
 	{"stage-leaks-mount", "life/filesystem", "NodeUnstageVolume leaves a mount: "},
 	{"records-not-synced", "reboot/running", "NodePublishVolume fails for good: Internal: read /run/csisim/state/hostdir.csi.csisim.dev-node-a/placements/"},
 	{"group-mixes-volumes", "group/restored", "data lost: pod default/reader "},

@@ -70,7 +70,7 @@ func MountsNothing(method, path string) verdict.Verdict {
 // DetachedWithMount returns the verdict on a call that was to remove a mount: it answered OK, and
 // the mount is still there when the volume has been detached.
 func DetachedWithMount(method, mount string) verdict.Verdict {
-	return Broken(method, leavesMount, verdict.Say("%s was still mounted when the volume was detached from the node", mount))
+	return Broken(method, LeavesMount, verdict.Say("%s was still mounted when the volume was detached from the node", mount))
 }
 
 // UnmountsLazily is that a call answers OK although something uses what it has unmounted.

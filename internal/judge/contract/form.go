@@ -7,6 +7,7 @@ const (
 	NotIdempotent verdict.Form = "is not idempotent"
 	NoEffect      verdict.Form = "has no effect"
 	LeavesTarget  verdict.Form = "leaves what it has to delete"
+	LeavesMount   verdict.Form = "leaves a mount"
 	// CSI spec: ListVolumes, published_node_ids, "all the node_id of nodes that the volume is
 	// controller published on". The list may have more.
 	LeavesOutNode verdict.Form = "leaves out a node"
@@ -21,7 +22,6 @@ const (
 	ignoresReadonly      verdict.Form = "ignores readonly"
 	leavesData           verdict.Form = "leaves data"
 	leavesDeviceSmall    verdict.Form = "leaves a device too small"
-	leavesMount          verdict.Form = "leaves a mount"
 	leavesOut            verdict.Form = "leaves out what it lists without a filter"
 	leavesOutOnPages     verdict.Form = "leaves out on its pages what it lists at once"
 	listsTwice           verdict.Form = "lists something on two pages"
@@ -40,7 +40,7 @@ var breaks = map[verdict.Form]verdict.Key{
 	NotIdempotent:        verdict.Idempotent,
 	NoEffect:             verdict.Effective,
 	LeavesTarget:         verdict.Effective,
-	leavesMount:          verdict.Effective,
+	LeavesMount:          verdict.Effective,
 	unmountsLazily:       verdict.Effective,
 	acceptsContradiction: verdict.Contradicted,
 	TwiceWhenOverlapping: verdict.Contradicted,
