@@ -229,8 +229,11 @@ func (p *plan) largerCopies(needs []string) {
 			s.step("advance: 2m")
 			s.end(web(nodeA, of), reader)
 			s.detached()
+			// A snapshot stays while a claim waits for a volume that is made from it.
+			s.step("delete: {pvc: %s}", c.name)
+			s.step("wait: {pvc: %s, gone: true}", c.name)
 			s.forget("daily")
-			s.unclaim(of, c)
+			s.unclaim(of)
 		})
 	}
 }
