@@ -104,10 +104,10 @@ func (g *gathering) enterThen(findings []Finding) {
 }
 
 // form is a defect as one of its forms shows it: a call that fails, one that does nothing, or one
-// that gives another answer when it is repeated.
+// in whose answers fields are empty, or differ when it is repeated.
 type form struct {
-	method, code  string
-	anotherAnswer bool
+	method, code string
+	fields       verdict.Form
 }
 
 // formOf returns the part that two verdicts on one defect share: the call and, of a call that
@@ -117,8 +117,8 @@ func formOf(v verdict.Verdict) (of form, ok bool) {
 	switch {
 	case v.Code != "" && (v.Form == contract.NotIdempotent || v.Form == contract.FailsForGood):
 		return form{method: call, code: v.Code}, true
-	case v.Form == contract.NotIdempotent && v.Field != "":
-		return form{method: call, anotherAnswer: true}, true
+	case v.Field != "" && (v.Form == contract.NotIdempotent || v.Form == contract.RequiresIt):
+		return form{method: call, fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
 	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left although the call came
@@ -129,8 +129,8 @@ func formOf(v verdict.Verdict) (of form, ok bool) {
 
 // unite gives one name to the two forms in which a defect shows. A call that is not
 // idempotent: the answer to a repeated call, and a call that was repeated because its caller got no
-// answer. A call that does nothing: its leftovers at once, and at the end. A repeated call whose answer
-// has other values in several fields.
+// answer. A call that does nothing: its leftovers at once, and at the end. An answer in which
+// several fields are empty, or differ from the first one's.
 func unite(shown [][]Finding) {
 	names := map[form]string{}
 	each := func(do func(f *Finding, of form, direct bool)) {
@@ -144,12 +144,12 @@ func unite(shown [][]Finding) {
 		}
 	}
 	each(func(f *Finding, of form, direct bool) {
-		if direct && (names[of] == "" || !of.anotherAnswer) {
+		if direct && (names[of] == "" || of.fields == "") {
 			names[of] = f.Name
 		}
 	})
 	each(func(f *Finding, of form, direct bool) {
-		if name := names[of]; (!direct || of.anotherAnswer) && name != "" {
+		if name := names[of]; (!direct || of.fields != "") && name != "" {
 			f.Name = name
 		}
 	})

@@ -49,7 +49,7 @@ func (f *findings) stats(r *csi.NodeGetVolumeStatsResponse, caps Caps) {
 	for _, u := range r.GetUsage() {
 		unit := u.GetUnit()
 		if _, known := csi.VolumeUsage_Unit_name[int32(unit)]; !known || unit == csi.VolumeUsage_UNKNOWN {
-			f.add("usage.unit", requiresIt, "is %s", unit)
+			f.add("usage.unit", RequiresIt, "is %s", unit)
 		}
 		if seen[unit] {
 			f.add("usage.unit", "a unit is reported once", "is %s twice", unit)

@@ -85,7 +85,7 @@ func (f *findings) absolute(field, value string, required bool) {
 	case value != "":
 		f.keep(field, wantsAbsolute)
 		if required {
-			f.keep(field, requiresIt)
+			f.keep(field, RequiresIt)
 		}
 	}
 }

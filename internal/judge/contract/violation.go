@@ -33,8 +33,10 @@ func Repeats(v, earlier verdict.Verdict) bool {
 		path.Ext(v.Field) == path.Ext(earlier.Field)
 }
 
+// RequiresIt is the form of a verdict on a field that is empty.
+const RequiresIt = "the CSI spec requires it"
+
 const (
-	requiresIt     = "the CSI spec requires it"
 	notNegative    = "the CSI spec forbids negative values"
 	needCapability = "the CSI spec allows it only with the capability %s"
 )
@@ -92,10 +94,10 @@ func isSize(field string) bool { return sizeFields[field[strings.LastIndexByte(f
 
 func (f *findings) required(field string, present bool) {
 	if !present {
-		f.add(field, requiresIt, "is empty")
+		f.add(field, RequiresIt, "is empty")
 		return
 	}
-	f.keep(field, requiresIt)
+	f.keep(field, RequiresIt)
 }
 
 func (f *findings) notNegative(field string, n int64) {

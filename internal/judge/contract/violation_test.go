@@ -15,7 +15,7 @@ func TestWhatIsTooBigIsReportedOnce(t *testing.T) {
 	longer, other, empty := published, published, published
 	longer.Found = []string{"has 150 bytes, the limit is 128"}
 	other.Field = "NodePublishVolumeRequest.node_id"
-	empty.Form = requiresIt
+	empty.Form = RequiresIt
 	for _, v := range []verdict.Verdict{longer, other, empty} {
 		assert.False(t, Repeats(v, created), v)
 	}
