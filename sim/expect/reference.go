@@ -16,7 +16,8 @@ import (
 )
 
 // Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for any
-// text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv: pvc/data.
+// text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv: pvc/data,
+// and a VolumeSnapshotContent by its snapshot: vsc: vs/data.
 type Reference struct {
 	// Resource is that of the objects. One that a definition brings may be that of
 	// another store; In is that of the objects' own.
@@ -29,6 +30,9 @@ type Reference struct {
 
 // claimPrefix begins the name of a volume, attachment or snapshot that is named by its claim.
 const claimPrefix = "pvc/"
+
+// snapshotPrefix begins the name of a snapshot content that is named by its snapshot.
+const snapshotPrefix = "vs/"
 
 // HasClaim says whether objects of the resource can be named by their claim.
 func (r Reference) HasClaim() bool {
@@ -115,7 +119,12 @@ func (r Reference) String() string {
 
 // Many says whether the name can stand for several objects.
 func (r Reference) Many() bool {
-	return strings.Contains(r.Name, "*") || r.ByClaim()
+	return strings.Contains(r.Name, "*") || r.ByClaim() || r.BySnapshot()
+}
+
+// BySnapshot reports whether a VolumeSnapshotContent is named by its snapshot.
+func (r Reference) BySnapshot() bool {
+	return r.Resource.GVK.Kind == "VolumeSnapshotContent" && strings.HasPrefix(r.Name, snapshotPrefix)
 }
 
 // ByClaim says whether an object is named by its claim.
@@ -143,6 +152,10 @@ func (r Reference) Find(s *store.Store) []store.Object {
 }
 
 func (r Reference) matches(s *store.Store, obj store.Object) bool {
+	if content, is := obj.(*snapshotv1.VolumeSnapshotContent); is && r.BySnapshot() {
+		of := content.Spec.VolumeSnapshotRef
+		return claimFits(strings.TrimPrefix(r.Name, snapshotPrefix), of.Namespace, of.Name)
+	}
 	if !r.ByClaim() {
 		return partial.Wildcard(r.Name, obj.GetName())
 	}
@@ -168,7 +181,7 @@ func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
 	return bound != nil && claimFits(claim, bound.Namespace, bound.Name)
 }
 
-// claimFits says whether a claim is the one that is named, in the default namespace unless that stands
+// claimFits says whether a claim, or a snapshot, is the one that is named, in the default namespace unless that stands
 // before the name.
 func claimFits(named, namespace, name string) bool {
 	if !strings.Contains(named, "/") {

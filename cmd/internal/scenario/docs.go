@@ -1,9 +1,13 @@
 package scenario
 
 import (
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 // StepInfo documents a kind of step.
@@ -30,6 +34,29 @@ func Steps() []StepInfo {
 // readsMore is a step that has other forms than its own fields.
 type readsMore interface{ forms() []any }
 
+// namesObject is a step whose map names an object by its kind.
+type namesObject interface{ namesObject() }
+
+func (*waitStep) namesObject()   {}
+func (*patchStep) namesObject()  {}
+func (*deleteStep) namesObject() {}
+func (*labelStep) namesObject()  {}
+
+// objectField documents the key that names an object.
+func objectField() strict.Field {
+	return strict.Field{Name: "KIND", Doc: "The object: its kind as the key, its name as the value, such as pod: web; namespace beside it is default unless given. * in the name " +
+		"stands for any text; pv, va and vs can be named by their claim (pv: pvc/data), vsc by its snapshot (vsc: vs/data). Kinds: " + strings.Join(kinds(), ", ") + ", and those of definitions."}
+}
+
+// kinds are the built-in kinds, as a key names them.
+func kinds() []string {
+	names := map[string]bool{}
+	for _, res := range (expect.Kinds{}).Names() { // any order: it is a map again
+		names[strings.ToLower(res.GVK.Kind)] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // stepFields are the fields of a step's type that its tags document. A reference to an object documents
 // itself: it is the kind as key and the name as value.
 func stepFields(t reflect.Type) []strict.Field {
@@ -40,6 +67,9 @@ func stepFields(t reflect.Type) []strict.Field {
 		}
 	}
 	var documented []strict.Field
+	if _, names := reflect.Zero(t).Interface().(namesObject); names {
+		documented = append(documented, objectField())
+	}
 	for _, t := range types {
 		for _, f := range strict.Fields(t) {
 			if f.Doc != "" {

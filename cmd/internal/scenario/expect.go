@@ -18,7 +18,7 @@ type Expectations struct {
 	Forbidden  []expect.Forbidden      `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
 	Objects    []ObjectCondition       `json:"objects,omitempty" doc:"What must be true of objects."`
 	Events     []expect.Event          `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
-	That       []Statement             `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true."`
+	That       []Statement             `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true. files has a line for each entry below /var/lib/kubelet: plugins/ 750 for a directory and its mode, (socket), (device), -> and the target after a link, = and the content after vol_data.json, and [mount SOURCE] after what is mounted."`
 	Leftovers  *expect.Allowed         `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
 	Violations *expect.Allowed         `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
 	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"What must hold in each of several clusters; beside it stand only leftovers, violations and fails, which are about all of them."`

@@ -24,8 +24,8 @@ type Pattern struct {
 	Volume   string         `json:"volume,omitempty" example:"data" doc:"The volume: the name of its claim, of its PersistentVolume, or its volume id; * stands for any text."`
 	Code     Code           `json:"code,omitempty" doc:"The gRPC code that the caller got; default any."`
 	Message  string         `json:"message,omitempty" example:"*deadline*" doc:"The error's message; * stands for any text."`
-	Request  map[string]any `json:"request,omitempty" doc:"Fields of the request, by their names in the CSI spec, as far as they matter."`
-	Response map[string]any `json:"response,omitempty" doc:"Fields of the answer, as far as they matter."`
+	Request  map[string]any `json:"request,omitempty" doc:"Fields of the request, by their names in the CSI spec, as far as they matter; {} is a message that is there, null one that is not."`
+	Response map[string]any `json:"response,omitempty" doc:"Fields of the answer, as far as they matter; {} is a message that is there, null one that is not."`
 	Count    Count          `json:"count,omitempty" doc:"How many such calls there are; default at least one."`
 }
 

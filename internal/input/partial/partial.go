@@ -13,7 +13,7 @@ import (
 
 // Mismatch says in one line where got, decoded JSON, is not as wanted; it is empty when all that is
 // wanted is there. Maps may have more keys than wanted, lists more items; a list that is wanted empty must
-// be empty. * in a wanted text stands for any text, null for a key that is not there. A zero value is
+// be empty, and a map that is wanted empty must be there. * in a wanted text stands for any text, null for a key that is not there. A zero value is
 // equal to one left out, as in the answers of protocol buffers.
 func Mismatch(want, got any) string { return mismatch("", want, got) }
 
@@ -35,7 +35,7 @@ func mismatch(path string, want, got any) string {
 
 func mismatchMap(path string, want map[string]any, got any) string {
 	fields, ok := got.(map[string]any)
-	if !ok && got != nil {
+	if !ok && (got != nil || len(want) == 0 && path != "") {
 		return differs(path, "a map", got)
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
