@@ -114,7 +114,6 @@ func (h *History) created(e *Entry, make, driver, sidecar string, field protoref
 		})
 		if e.Made == nil { // every call that could have made it was answered with another volume
 			e.Undo, e.Undone = "", nil
-			e.Detail += ", in no answer to CreateVolume"
 		}
 	}
 }
