@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,46 @@ func TestABackendIsLookedIntoPageByPageAsItWasNotBefore(t *testing.T) {
 	before := len(c.World.Trace.Events())
 	assert.Equal(t, append(want, "snapshot snap-0001 (of driver "+driver+", has no VolumeSnapshotContent)"), subjects(c.Leftovers()))
 	assert.Len(t, c.World.Trace.Events(), before, "to look leaves no trace")
+}
+
+// A list of very many volumes that each break a rule, and that nothing accounts for, takes seconds.
+func TestAListOfManyBreachesIsLookedAtInTime(t *testing.T) {
+	const many = 60_000
+	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
+	with := servers(m)
+	with.Controller[1].Server = &crowded{ControllerServer: m.Controller()}
+	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: with}}})
+	run(t, c, "web", "node-a")
+	with.Controller[1].Server.(*crowded).volumes = many
+	began := time.Now()
+	assert.Len(t, c.Leftovers(), many)
+	assert.Less(t, time.Since(began), 20*time.Second)
+	assert.Less(t, len(c.Wire.Violations()), 100)
+}
+
+// crowded lists more volumes than there are, of a negative size.
+type crowded struct {
+	csi.ControllerServer
+	volumes int
+}
+
+func (c *crowded) ListVolumes(ctx context.Context, r *csi.ListVolumesRequest) (*csi.ListVolumesResponse, error) {
+	if c.volumes == 0 {
+		return c.ControllerServer.ListVolumes(ctx, r)
+	}
+	first, _ := strconv.Atoi(r.GetStartingToken())
+	last := min(c.volumes, first+int(r.GetMaxEntries()))
+	if r.GetMaxEntries() == 0 {
+		last = c.volumes
+	}
+	answer := &csi.ListVolumesResponse{}
+	for i := first; i < last; i++ {
+		answer.Entries = append(answer.Entries, &csi.ListVolumesResponse_Entry{Volume: &csi.Volume{VolumeId: fmt.Sprintf("stray-%d", i), CapacityBytes: -1}})
+	}
+	if last < c.volumes {
+		answer.NextToken = strconv.Itoa(last)
+	}
+	return answer, nil
 }
 
 func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {

@@ -201,7 +201,7 @@ func (c *call) end(err error) {
 
 // InWords are the code and the message of a failure as they are recorded.
 func InWords(err error, request proto.Message) (code, message string) {
-	return status.Code(err).String(), trace.RedactText(status.Convert(err).Message(), request)
+	return status.Code(err).String(), trace.Shortened(trace.RedactText(status.Convert(err).Message(), request))
 }
 
 func (c *call) blankAnswer() proto.Message { return blank(c.answer) }

@@ -170,7 +170,7 @@ func (w *Wire) note(c *call, found []verdict.Verdict) {
 func (w *Wire) record(by trace.Entry, found []verdict.Verdict) {
 	for _, v := range found {
 		v = v.Renamed(w.Renamed)
-		if slices.ContainsFunc(w.violations, func(earlier verdict.Verdict) bool { return contract.Repeats(v, earlier) }) {
+		if contract.MayRepeat(v) && slices.ContainsFunc(w.violations, func(earlier verdict.Verdict) bool { return contract.Repeats(v, earlier) }) {
 			continue
 		}
 		kind := trace.Violation

@@ -28,8 +28,9 @@ func CheckPages(method string, before, paged, after []string, size int) []verdic
 
 // CheckFilter holds a list that was asked for with a filter against what whole lists before and after have of that.
 func CheckFilter(method, filter string, before, filtered, after []string) []verdict.Verdict {
+	has := setOf(filtered)
 	for _, id := range both(before, after) {
-		if !slices.Contains(filtered, id) {
+		if !has[id] {
 			return broken(method, leavesOut, "%s, asked for with %s", id, verdict.Quoted(filter))
 		}
 	}
@@ -55,5 +56,14 @@ func RefusesPage(method string, err error) verdict.Verdict {
 
 // both are those that are in two lists.
 func both(one, other []string) []string {
-	return slices.DeleteFunc(slices.Clone(one), func(id string) bool { return !slices.Contains(other, id) })
+	has := setOf(other)
+	return slices.DeleteFunc(slices.Clone(one), func(id string) bool { return !has[id] })
+}
+
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, id := range list {
+		set[id] = true
+	}
+	return set
 }

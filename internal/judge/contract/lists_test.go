@@ -1,8 +1,11 @@
 package contract
 
 import (
+	"strconv"
 	"testing"
+	"time"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -26,4 +29,21 @@ func TestPagesHaveWhatIsListedAtOnce(t *testing.T) {
 			assert.Equal(t, c.wrong, found[0].String())
 		})
 	}
+}
+
+// A driver that lists very many volumes with the same mistake costs little time, and its mistake is
+// reported a few times.
+func TestManyBreachesOfOneRuleAreFew(t *testing.T) {
+	const many = 60_000
+	var ids []string
+	answer := &csi.ListVolumesResponse{}
+	for i := range many {
+		ids = append(ids, strconv.Itoa(i))
+		answer.Entries = append(answer.Entries, &csi.ListVolumesResponse_Entry{Volume: &csi.Volume{VolumeId: strconv.Itoa(i), CapacityBytes: -1}})
+	}
+	began := time.Now()
+	assert.Len(t, CheckResponse("Controller/ListVolumes", &csi.ListVolumesRequest{}, answer, nil), mostOfOne)
+	assert.Empty(t, CheckPages("Controller/ListVolumes", ids, ids, ids, 1))
+	assert.Empty(t, CheckFilter("Controller/ListVolumes", "a filter", ids, ids, ids))
+	assert.Less(t, time.Since(began), 5*time.Second)
 }

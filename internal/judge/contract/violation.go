@@ -22,6 +22,11 @@ func Section(method string) string {
 	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(method))
 }
 
+// MayRepeat reports whether a verdict is of a kind of which Repeats can be true.
+func MayRepeat(v verdict.Verdict) bool {
+	return v.Form == tooBig || v.Form == NotIdempotent && strings.Contains(v.Method, "/Create")
+}
+
 // Repeats reports whether an earlier verdict says the same: what a driver has made
 // too big is in every message about it, and a second thing under one name shows in its id
 // and in the comparison of two answers.
@@ -61,14 +66,26 @@ type findings struct {
 	method string
 	of     proto.Message
 	list   []verdict.Verdict
-	noting bool // the rules that the message kept are wanted, too
+	count  map[Kept]int // how often a field has broken a rule
+	noting bool         // the rules that the message kept are wanted, too
 	kept   []Kept
 }
+
+// mostOfOne is how many breaches of one rule by one field are reported of a message: each entry of a list may
+// break it.
+const mostOfOne = 20
 
 // message is the name of the message.
 func (f *findings) message() string { return string(f.of.ProtoReflect().Descriptor().Name()) }
 
 func (f *findings) add(field, rule, format string, args ...any) {
+	if f.count == nil {
+		f.count = map[Kept]int{}
+	}
+	f.count[Kept{field, rule}]++
+	if f.count[Kept{field, rule}] > mostOfOne {
+		return
+	}
 	name := f.message()
 	if field != "" {
 		name += "." + field

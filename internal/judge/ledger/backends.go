@@ -67,9 +67,9 @@ func (a *accountant) backend(d *Backend) {
 	if held.Snapshots == nil {
 		held.Snapshots = a.history.Created(d.Driver, "CreateSnapshot")
 	}
-	nodes := a.nodesByID(d)
+	nodes, before := a.nodesByID(d), d.Before.ids()
 	for _, v := range held.Volumes {
-		if !d.Before.has(v.ID) && !a.hasVolume(d.Driver, v.ID) && !a.isWanted(d, v) {
+		if !before[v.ID] && !a.hasVolume(d.Driver, v.ID) && !a.isWanted(d, v) {
 			e := Entry{Kind: Volume, Name: v.ID, Detail: "of driver " + d.Driver + ", has no PersistentVolume"}
 			a.history.Volume(&e, d.Driver, v.ID, v.Name)
 			a.add(e)

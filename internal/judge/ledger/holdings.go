@@ -29,7 +29,14 @@ type HeldVolume struct {
 	NodeIDs  []string
 }
 
-func (h Holdings) has(volume string) bool { return h.find(volume) >= 0 }
+// ids are those of the volumes.
+func (h Holdings) ids() map[string]bool {
+	ids := make(map[string]bool, len(h.Volumes))
+	for _, v := range h.Volumes {
+		ids[v.ID] = true
+	}
+	return ids
+}
 
 func (h Holdings) find(volume string) int {
 	return slices.IndexFunc(h.Volumes, func(v HeldVolume) bool { return v.ID == volume })

@@ -88,6 +88,7 @@ func (e *Event) line(versions *Lines) (Line, error) {
 	if l.Resp, err = Fields(e.Response); err != nil {
 		return l, fmt.Errorf("render answer of %s: %w", e.Method, err)
 	}
+	l.Req, l.Resp = shortenFields(l.Req), shortenFields(l.Resp)
 	switch {
 	case e.Kind == API:
 		err = l.change(e, versions)

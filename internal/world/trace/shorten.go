@@ -1,0 +1,65 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// longestText is how many bytes of a driver's text a trace keeps: the CSI spec allows 4 KiB in a map.
+	longestText = 4 << 10
+	// mostEntries is how many entries of a list or a map of a message a line has.
+	mostEntries = 1000
+)
+
+// Shortened is a text of which only the begin is kept if it is very long.
+func Shortened(text string) string {
+	if len(text) <= longestText {
+		return text
+	}
+	end := longestText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.TrimRight(text[:end], "\n"), len(text))
+}
+
+// shortenFields shortens the texts, lists and maps in the fields of a message, in place.
+func shortenFields(fields map[string]any) map[string]any {
+	for name, value := range fields {
+		fields[name] = shortenValue(value)
+	}
+	return cutMap(fields)
+}
+
+func shortenValue(value any) any {
+	switch v := value.(type) {
+	case string:
+		return Shortened(v)
+	case map[string]any:
+		return shortenFields(v)
+	case []any:
+		for i := range v {
+			v[i] = shortenValue(v[i])
+		}
+		if len(v) > mostEntries {
+			return append(v[:mostEntries:mostEntries], more(len(v)))
+		}
+	}
+	return value
+}
+
+// cutMap is a map with its first keys, if it has very many.
+func cutMap(all map[string]any) map[string]any {
+	if len(all) <= mostEntries {
+		return all
+	}
+	few := map[string]any{"…": more(len(all))}
+	for _, key := range sortedKeys(all)[:mostEntries] {
+		few[key] = all[key]
+	}
+	return few
+}
+
+func more(entries int) string { return fmt.Sprintf("%d more", entries-mostEntries) }
