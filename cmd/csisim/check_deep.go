@@ -90,7 +90,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 	}
 	file := filepath.Join(cmp.Or(c.flags.out, "."), t.File())
 	found, err := explore.Of(ctx, file, []byte(t.Text), explore.Options{
-		Strategy: exploration.Strategies()[0], Seed: c.flags.seed, Time: limit, Runs: c.flags.deep.runs, Jobs: c.flags.parallel,
+		Strategy: exploration.Strategies()[0], Pairs: true, Seed: c.flags.seed, Time: limit, Runs: c.flags.deep.runs, Jobs: c.flags.parallel,
 		Space: fault.Space{Kinds: append(fault.Usual(), fault.Overlaps), Budget: usualBudget}, Run: run, Processes: true,
 		Progress: func(at *explore.Search) { c.progress.searching(t.Name(), at) },
 	})
@@ -109,7 +109,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 		}
 		return o, nil // life/filesystem and its like show the same
 	}
-	o.Search = &check.Searched{Runs: found.Runs, Usage: found.Usage()}
+	o.Search = &check.Searched{Runs: found.Runs, Elapsed: found.Elapsed, Usage: found.Usage()}
 	for _, f := range found.Findings {
 		replay, err := c.keepFinding(found, t, f)
 		if err != nil {

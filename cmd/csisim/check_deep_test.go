@@ -13,11 +13,12 @@ import (
 func TestADeepCheckFindsInADriverProgramWhatNoCalmRunShows(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
-	got := p.checks(t, "--deep 3 --only deep/life --parallel 2 --json card.json", "--broken", "create-not-idempotent")
+	got := p.checks(t, "--deep 40 --only deep/life --parallel 2 --json card.json", "--broken", "create-not-idempotent")
 	assert.Equal(t, 1, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "FAIL Searched                  life (3 runs) FAILED\n")
+	assert.Contains(t, got.stdout, "FAIL Searched                  life (40 runs) FAILED\n")
 	assert.Contains(t, got.stdout, "\nFAIL CreateVolume is not idempotent: volume … then …  leak\n")
-	assert.Regexp(t, `\n    with      CreateVolume of pvc-\S+ by hostdir.csi.example.com: answer lost\n    replay `, got.stdout)
+	assert.Regexp(t, `(?s)\n    with      CreateVolume of pvc-\S+ by hostdir.csi.example.com: .*\n    replay `, got.stdout)
+	assert.Regexp(t, `\nsearched: 40 runs in \d+s, \d+ findings?, [0-9.]+ a minute\n`, got.stdout)
 
 	files, err := filepath.Glob(filepath.Join(p.dir, "deep-life-*.csisim.yaml"))
 	require.NoError(t, err)

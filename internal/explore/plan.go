@@ -32,7 +32,7 @@ func newPlan(o Options, calm known) *plan {
 		p.enumeration = newEnumeration()
 		return p
 	}
-	if !o.Alone {
+	if !o.Alone && !o.Pairs {
 		p.calls, p.writes = singles(calm.Calls), singles(calm.Writes)
 	}
 	if o.Strategy == Guided {
@@ -80,6 +80,11 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 		return course{Guided: &p.again[run]}
 	}
 	inAll := (uint64(p.from)+run-again)*uint64(p.options.Shards) + uint64(p.options.Shard)
+	if p.options.Pairs && p.guide == nil && p.options.Budget > 1 && inAll%2 == 0 {
+		if two := p.known.pair(p.options.Seed + inAll); two != nil {
+			return course{Faults: two}
+		}
+	}
 	calls, writes := uint64(len(p.calls)), uint64(len(p.writes))
 	later := inAll - calls
 	switch {
@@ -119,6 +124,8 @@ func (p *plan) name(c course) string {
 	switch {
 	case p.enumeration != nil:
 		return fmt.Sprintf("%s: %s otherwise than in the calm run", Exhaustive, plural.Of(len(c.picks), "decision"))
+	case len(c.Faults) > 1:
+		return "two faults in the calm order"
 	case c.Faults != nil:
 		return "one fault in the calm order"
 	case c.Guided == nil:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/drivers/fault"
 )
@@ -51,6 +52,28 @@ func TestShardsAndContinuedSearchesMakeTheRunsOfTheWhole(t *testing.T) {
 	slices.Sort(shared)
 	slices.Sort(whole)
 	assert.Equal(t, whole, shared)
+}
+
+// A search that begins with pairs has two faults in every second run, at one call that is made again
+// or at two calls that are near.
+func TestASearchOfPairsAlternatesThemWithTheStrategy(t *testing.T) {
+	calm := known{Order: 10, Calls: some("call", 9), Writes: some("write", 2)}
+	p := newPlan(Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 3, Pairs: true}, calm)
+	again := 0
+	for run := uint64(0); run < 100; run += 2 {
+		c := p.of(context.Background(), run)
+		require.Len(t, c.Faults, 2)
+		assert.Equal(t, "two faults in the calm order", p.name(c))
+		apart := c.Faults[1].Nth - c.Faults[0].Nth
+		assert.True(t, apart > 0 && apart <= nearness, "%v", c.Faults)
+		if apart == 1 {
+			again++
+		}
+	}
+	assert.Greater(t, again, 20)
+	assert.Equal(t, p.of(context.Background(), 0), p.of(context.Background(), 0))
+	alone := newPlan(Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 1, Pairs: true}, calm)
+	assert.Empty(t, alone.of(context.Background(), 0).Faults, "two faults are more than the budget")
 }
 
 // A run of a swarm lacks some faults; together its runs have all.

@@ -19,6 +19,9 @@ type Options struct {
 	Seed uint64
 	// Alone leaves out the runs with a single fault in the calm order.
 	Alone bool
+	// Pairs leaves them out, too: every second run has two faults in the calm order, the others have
+	// the strategy. A strategy that learns, or makes every run, has no pairs.
+	Pairs bool
 	// Runs is how many runs there are at most; 0 is no limit.
 	Runs int
 	// Time is how long the search may take, in wall time; 0 is no limit.

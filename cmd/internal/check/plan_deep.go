@@ -6,7 +6,7 @@ const deep = "deep"
 // PlanDeep composes the scenarios whose runs are searched. They expect nothing but what holds in every order and with every fault.
 func PlanDeep(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
-	for _, add := range []func(*plan){deepLife, deepMove, deepShare, deepBlock, deepGrow, deepSnapshot} {
+	for _, add := range []func(*plan){deepLife, deepMove, deepShare, deepBlock, deepGrow, deepSnapshot, deepRestore, deepClone, deepInline} {
 		add(p)
 	}
 	return p.trials, p.err
@@ -73,6 +73,42 @@ func deepSnapshot(p *plan) {
 		s.step("wait: {volumesnapshot: daily, gone: true, for: 30m}") // csi-snapshotter resyncs every 15 minutes: C-SNAP-30
 		s.down([]claim{data}, web(nodeA, data))
 	})
+}
+
+// deepRestore: a snapshot becomes a volume.
+func deepRestore(p *plan) {
+	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter"), p.fits(2)}
+	p.search("restore", "A snapshot that becomes a volume.", needs, func(s *script) {
+		restored := restoredFrom("daily")
+		reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+		s.up([]claim{data}, web(nodeA, data))
+		s.apply(snapshotClass{}, snapshot{"daily", data})
+		s.step(`wait: {volumesnapshot: daily, that: "object.status.readyToUse"}`)
+		s.up([]claim{restored}, reader)
+		s.end(reader)
+		s.step("delete: {volumesnapshot: daily}")
+		s.step("wait: {volumesnapshot: daily, gone: true, for: 30m}") // C-SNAP-30
+		s.step("delete: {pvc: %s}", restored.name)
+		s.down([]claim{data}, web(nodeA, data))
+	})
+}
+
+// deepClone: a volume becomes another one.
+func deepClone(p *plan) {
+	p.search("clone", "A clone of a volume in use.", []string{p.needsClones(), p.fits(2)}, func(s *script) {
+		reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
+		s.up([]claim{data}, web(nodeA, data))
+		s.up([]claim{cloned}, reader)
+		s.down([]claim{data, cloned}, web(nodeA, data), reader)
+	})
+}
+
+// deepInline: a volume lives as long as its pod.
+func deepInline(p *plan) {
+	if !p.facts.Inline() || p.facts.InlineRefused != "" {
+		return
+	}
+	p.search(inline, "The life of an inline volume.", nil, func(s *script) { s.lifeInline(worker("web", tmp)) })
 }
 
 // Searches parts trials into plain ones, and those whose runs are searched.

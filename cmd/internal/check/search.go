@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -14,6 +15,8 @@ import (
 type Searched struct {
 	// Runs is how many there were.
 	Runs int
+	// Elapsed is the wall time that they took.
+	Elapsed time.Duration
 	// Found is what they show, and who is to blame for it.
 	Found []Found
 	// Usage says what its programs took and left, a line each.
@@ -106,4 +109,25 @@ func (p *page) hazards(c *Card) {
 // ByChance says that the same choices do not show a finding each time.
 func ByChance(shown, runs int) string {
 	return fmt.Sprintf("%d of %d runs with these choices show it: the rest is chance in the driver's own program", shown, runs)
+}
+
+// searched counts the runs of all searches, their time and the findings of the driver. It is empty if
+// nothing was searched.
+func (c *Card) searched() string {
+	runs, found, elapsed := 0, 0, time.Duration(0)
+	for _, o := range c.Outcomes {
+		if o.Search == nil {
+			continue
+		}
+		runs, elapsed = runs+o.Search.Runs, elapsed+o.Search.Elapsed
+		for _, f := range o.Search.Found {
+			if f.Blame == verdict.Driver {
+				found++
+			}
+		}
+	}
+	if runs == 0 || elapsed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("searched: %s in %v, %s, %.1f a minute", plural.Of(runs, "run"), elapsed.Round(time.Second), plural.Of(found, "finding"), float64(found)/elapsed.Minutes())
 }

@@ -9,6 +9,9 @@ import (
 
 // waits prints the waits of all runs.
 func (p *page) waits(c *Card) {
+	if searched := c.searched(); searched != "" {
+		fmt.Fprintf(p, "\n%s\n", p.paint(dim, searched))
+	}
 	if waited := unfinished.InWords(c.Waits); waited != "" {
 		fmt.Fprintf(p, "\n%s\n", p.paint(dim, "all runs together "+waited))
 	}

@@ -66,6 +66,27 @@ func TestAProgramIsDisturbedHalfway(t *testing.T) {
 	}
 }
 
+// Given a driver that forgives a failed unmount after it was started again, when single faults happen,
+// then nothing is found; pairs of faults show it.
+func TestPairsOfFaultsShowWhatNoSingleFaultDoes(t *testing.T) {
+	hostdir := buildHostdir(t)
+	text := withProgram(t, "lifecycle", hostdir, "--broken=unstage-forgives-after-restart")
+	o := usual(40) // each fault by itself, and some together
+	o.Space.Kinds, o.Jobs, o.Space.Budget = []fault.Kind{fault.Halfway}, 2, 1
+	singles, err := Of(context.Background(), fileOf("lifecycle"), text, o)
+	require.NoError(t, err)
+	assert.Empty(t, namesOf(singles.Findings))
+
+	o.Pairs, o.Seed, o.Runs, o.Space.Budget = true, 139, 10, 2 // a killed driver, then a mount in use
+	pairs, err := Of(context.Background(), fileOf("lifecycle"), text, o)
+	require.NoError(t, err)
+	require.NotEmpty(t, pairs.Findings)
+	for _, f := range pairs.Findings {
+		assert.Equal(t, verdict.Driver, f.Blame, f.Verdict)
+		assert.Len(t, f.Choices, 2, f.Verdict)
+	}
+}
+
 func takenBy(choices []explore.Choice) (takes []string) {
 	for _, c := range choices {
 		takes = append(takes, c.Takes)

@@ -13,10 +13,10 @@ import (
 
 // Options say how a scenario is searched.
 type Options struct {
-	// Strategy, Seed, Alone, Runs, Time, Deviations, Shard, Shards and Jobs are those of every search.
+	// Strategy, Seed, Alone, Pairs, Runs, Time, Deviations, Shard, Shards and Jobs are those of every search.
 	Strategy      string
 	Seed          uint64
-	Alone         bool
+	Alone, Pairs  bool
 	Runs          int
 	Time          time.Duration
 	Deviations    int
@@ -121,7 +121,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	}
 	defer processes.close()
 	found, err := explore.Of(ctx, s.fresh, explore.Options{
-		Strategy: o.Strategy, Seed: o.Seed, Alone: o.Alone, Runs: o.Runs, Time: left, Shard: o.Shard, Shards: o.Shards,
+		Strategy: o.Strategy, Seed: o.Seed, Alone: o.Alone, Pairs: o.Pairs, Runs: o.Runs, Time: left, Shard: o.Shard, Shards: o.Shards,
 		Jobs: o.Jobs, Repeats: repeats, Budget: o.Space.Budget, Deviations: o.Deviations, Before: s.corpus.Runs, Kept: s.corpus.Kept,
 		Elsewhere: s.elsewhere(processes),
 		Progress: func(at *explore.Search) {

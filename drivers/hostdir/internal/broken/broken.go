@@ -100,6 +100,7 @@ const (
 	TokensLogged             Behaviour = "tokens-logged"
 	RecordsInContainer       Behaviour = "records-in-container"
 	DetachRefusesElsewhere   Behaviour = "detach-refuses-elsewhere"
+	UnstageForgives          Behaviour = "unstage-forgives-after-restart"
 
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
@@ -199,6 +200,7 @@ var catalogue = []struct {
 	{TokensLogged, "the log has the volume_context of NodePublishVolume, with its service account tokens"},
 	{RecordsInContainer, "the node records its volumes in /var/lib/hostdir of its container, and NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
 	{DetachRefusesElsewhere, "ControllerUnpublishVolume fails when the volume is attached to other nodes only"},
+	{UnstageForgives, "NodeUnstageVolume succeeds when it could not unmount a volume that was staged before the program started"},
 	{CopyStaysSmall, "a block volume made from another one, or from a snapshot, is as small as that"},
 	{ReclaimLosesData, "reclaiming space takes the volume's content away"},
 	{FenceIgnored, "a node that is fenced stages and publishes volumes"},

@@ -31,6 +31,8 @@ type node struct {
 	inlines sync.Map
 	// devices has the loop devices that broken.DeviceRemembered takes for those of volumes.
 	devices sync.Map
+	// staged has the paths at which this instance has staged volumes, for broken.UnstageForgives.
+	staged sync.Map
 	// remembered has what some other defects take for so because it was so first.
 	remembered sync.Map
 	// fencing is held to change what a fence does, and by what publishes meanwhile.
