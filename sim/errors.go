@@ -2,7 +2,7 @@ package sim
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -41,6 +41,8 @@ type StuckError struct {
 	After time.Duration
 	// Waiting has a line for each group of processes that waits.
 	Waiting []string
+	// Changing has a line for each object that components kept changing while the cluster was to settle.
+	Changing []string
 	// Refused has a line for each driver that a kubelet has refused to register.
 	Refused []string
 }
@@ -64,8 +66,8 @@ func (e *StuckError) Verdict() verdict.Verdict {
 
 func (e *StuckError) Error() string {
 	text := e.Verdict().Text
-	if len(e.Waiting) == 0 {
-		return text
+	for _, line := range slices.Concat(e.Changing, e.Waiting) {
+		text += "\n  " + line
 	}
-	return text + "\n  " + strings.Join(e.Waiting, "\n  ")
+	return text
 }

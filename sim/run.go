@@ -93,7 +93,12 @@ func (c *Simulation) WaitFor(what string, limit time.Duration, cond func() bool)
 
 // Settle runs until only housekeeping is left to do, at most for limit of virtual time.
 func (c *Simulation) Settle(limit time.Duration) error {
-	return c.pass("the cluster to settle", limit, kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}, kernel.Quiet, kernel.Stuck)
+	until := kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}
+	err := c.pass("the cluster to settle", limit, until, kernel.Quiet, kernel.Stuck)
+	if waited := (*StuckError)(nil); errors.As(err, &waited) {
+		waited.Changing = c.changing(until.At - limit/2)
+	}
+	return err
 }
 
 // Advance lets d of virtual time pass.

@@ -1,15 +1,18 @@
 package scenario
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 )
 
 func init() {
 	register("advance", "Lets virtual time pass.", `advance: 30s`, &advanceStep{})
-	register("settle", "Lets virtual time pass until nothing is left to do but housekeeping.", `settle: 10m`, &settleStep{})
+	register("settle", "Lets virtual time pass until nothing is left to do but housekeeping. If that does not come, it names the objects that components keep changing.", `settle: 10m`, &settleStep{})
 }
 
 // advanceStep lets a span of virtual time pass.
@@ -51,8 +54,12 @@ func (settleStep) JSONSchema() map[string]any {
 func (s *settleStep) check(*checker) {}
 
 func (s *settleStep) do(r *runner) error {
-	return stuck(r.cluster.Settle(s.limit), func(f *Failure) {
+	err := r.cluster.Settle(s.limit)
+	return stuck(err, func(f *Failure) {
 		f.Expected = "nothing left to do but housekeeping"
+		if waited := (*sim.StuckError)(nil); errors.As(err, &waited) {
+			f.Got = strings.Join(waited.Changing, "\n")
+		}
 		f.About = r.evidence.News(expect.IsFailedCall)
 	})
 }

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+const (
+	// restless is how many changes of an object, in the second half of the time in which the cluster
+	// was to settle, say that components keep changing it.
+	restless = 5
+	// mostRestless is how many such objects are named.
+	mostRestless = 5
+)
+
+// changing names the objects that were changed again and again since an instant, most often changed
+// first, and the components that changed them. Leases and Events are housekeeping.
+func (c *Simulation) changing(since time.Duration) (lines []string) {
+	type object struct{ resource, name string }
+	count, actors := map[object]int{}, map[object]map[string]bool{}
+	for _, e := range slices.Backward(c.World.Trace.Events()) {
+		if e.At < since {
+			break
+		}
+		if e.Kind != trace.API || e.Change != "MODIFIED" || e.Resource == "leases" || e.Resource == "events" {
+			continue
+		}
+		o := object{e.Resource, e.Name}
+		if count[o]++; actors[o] == nil {
+			actors[o] = map[string]bool{}
+		}
+		component, _, _ := strings.Cut(e.Actor, "/")
+		actors[o][cmp.Or(component, "the API server")] = true
+	}
+	maps.DeleteFunc(count, func(_ object, n int) bool { return n < restless })
+	found := slices.SortedFunc(maps.Keys(count), func(a, b object) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a.resource+a.name, b.resource+b.name))
+	})
+	for _, o := range found[:min(len(found), mostRestless)] {
+		by := strings.Join(slices.Sorted(maps.Keys(actors[o])), " and ")
+		lines = append(lines, fmt.Sprintf("%s %s was changed %d times in the last %v, by %s", o.resource, o.name, count[o], c.World.Kernel.Elapsed()-since, by))
+	}
+	return lines
+}
