@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/explore"
+	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
 	exploration "github.com/csisim/csisim/internal/explore"
@@ -61,6 +62,7 @@ instead, and exits with code 2.`,
 // replayed is how the runs of a session repeat the choices of a finding.
 type replayed struct {
 	file     string
+	finding  string
 	space    fault.Space
 	strategy *exploration.Replay
 }
@@ -90,8 +92,11 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 		strategy = exploration.NewLooseReplay(file.Choices)
 	}
 	s := newSession(env, f, scenarios)
-	s.replayed = &replayed{file: name, space: file.Space(), strategy: strategy}
+	s.replayed = &replayed{file: name, finding: file.Finding, space: file.Space(), strategy: strategy}
 	s.runAll(ctx, scenarios)
+	if len(s.runs) > 0 && s.replayed.misses(s.runs[0]) && s.left == nil && ctx.Err() == nil {
+		return verdictOf(env, s, file, strategy.Unfit(), changed)
+	}
 	if err := s.end(ctx); ctx.Err() != nil || (err != nil && codeOf(err) == exitEnvironment) {
 		return err
 	}
@@ -105,9 +110,8 @@ func verdictOf(env environment, s *session, file *explore.File, unfit string, ch
 		since = "; the scenario has changed since the finding was made"
 	}
 	result := s.runs[0].Result
-	shown := result != nil && explore.Shows(result, file.Finding) != nil
 	switch {
-	case shown:
+	case s.replayed.isShownBy(s.runs[0]):
 		return reported(exitFailed)
 	case unfit != "":
 		return &failure{code: exitInput, err: fmt.Errorf("the replay does not fit any more: %s%s", unfit, since), hint: "csisim explore searches anew."}
@@ -121,4 +125,13 @@ func verdictOf(env environment, s *session, file *explore.File, unfit string, ch
 
 func (r *replayed) into(o *scenario.RunOptions) {
 	o.Strategy, o.FaultSpace = func() kernel.Strategy { return r.strategy }, r.space
+}
+
+// misses reports whether a run made other choices than those of the finding, and does not show it.
+func (r *replayed) misses(run report.Run) bool {
+	return run.Err == nil && r.strategy.Unfit() != "" && !r.isShownBy(run)
+}
+
+func (r *replayed) isShownBy(run report.Run) bool {
+	return run.Result != nil && explore.Shows(run.Result, r.finding) != nil
 }
