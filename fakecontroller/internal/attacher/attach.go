@@ -59,7 +59,7 @@ func (r *run) syncAttach(p *kernel.Process, va *storagev1.VolumeAttachment) erro
 		return r.markAttached(p, store.KeyOf(va), metadata)
 	}
 	failure := &storagev1.VolumeError{Time: metav1.NewTime(p.Now()), Message: err.Error()}
-	if s, ok := grpcStatus(err); ok {
+	if s, ok := grpcStatus(err); ok && r.opts.Version.Has(sidecar.AttachErrorCode) {
 		code := int32(s.Code())
 		failure.ErrorCode = &code
 	}

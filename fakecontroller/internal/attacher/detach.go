@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
@@ -60,6 +61,11 @@ func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 // markDetached lets the attachment go first and corrects its status then, if it
 // is still there. C-ATT-20
 func (r *run) markDetached(p *kernel.Process, key store.Key) error {
+	if !r.opts.Version.Has(sidecar.DetachedLast) {
+		if err := r.clearStatus(p, key); err != nil {
+			return err
+		}
+	}
 	_, err := component.PatchMetadata(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
 		va.Finalizers = volume.WithoutFinalizers(va.Finalizers, r.features.finalizer)
 	})
@@ -69,7 +75,12 @@ func (r *run) markDetached(p *kernel.Process, key store.Key) error {
 	if err != nil {
 		return fmt.Errorf("could not mark as detached: %w", err)
 	}
-	_, err = component.PatchStatus(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
+	return r.clearStatus(p, key)
+}
+
+// clearStatus says that the volume is not attached.
+func (r *run) clearStatus(p *kernel.Process, key store.Key) error {
+	_, err := component.PatchStatus(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
 		va.Status = storagev1.VolumeAttachmentStatus{AttachError: va.Status.AttachError}
 	})
 	if apierrors.IsNotFound(err) {

@@ -3,6 +3,7 @@ package attacher
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
@@ -28,7 +29,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 
 // Mistakes are the flags that cannot be.
 func (o Options) Mistakes() []sidecar.Mistake {
-	found := append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
+	found := slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 	if o.MaxEntries > math.MaxInt32 {
 		found = append(found, sidecar.Mistake{Field: "maxEntries", Found: fmt.Sprintf("number %d", o.MaxEntries), Want: fmt.Sprintf("a number up to %d", math.MaxInt32)})
 	}

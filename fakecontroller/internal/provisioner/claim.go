@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	storagevolume "k8s.io/component-helpers/storage/volume"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -122,7 +123,7 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 // node where that may help. C-PROV-15, C-PROV-61
 func (c *Provisioner) failed(p *kernel.Process, pvc claim, class *storagev1.StorageClass, r result) (state, error) {
 	message := r.err.Error()
-	if r.infeasible {
+	if r.infeasible && c.options.Version.Has(sidecar.InfeasibleClaims) {
 		message = "Volume provisioning failed with infeasible error. Retries will be delayed. " + message
 		c.infeasible.add(pvc.UID, class.UID, p.Elapsed())
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -60,6 +61,9 @@ func (c *Provisioner) releaseClaim(p *kernel.Process, key store.Key) error {
 
 // protectSnapshot: C-PROV-44
 func (c *Provisioner) protectSnapshot(p *kernel.Process, key store.Key) error {
+	if !c.options.Version.Has(sidecar.ProtectedSnapshots) {
+		return nil
+	}
 	snap, err := component.Live[*snapshotv1.VolumeSnapshot](p, c.Component, key)
 	if err != nil || slices.Contains(snap.Finalizers, snapshotFinalizer) {
 		return err

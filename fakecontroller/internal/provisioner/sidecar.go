@@ -3,6 +3,7 @@ package provisioner
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/driver/sidecar"
@@ -32,7 +33,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 
 // Mistakes are the flags that cannot be.
 func (o Options) Mistakes() []sidecar.Mistake {
-	found := append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
+	found := slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 	if base, longest := cmp.Or(o.NodeDeploymentBaseDelay, baseDelay), cmp.Or(o.NodeDeploymentMaxDelay, maxDelay); longest < base {
 		found = append(found, sidecar.Mistake{Field: "nodeDeploymentMaxDelay", Found: longest.String(), Want: fmt.Sprintf("at least nodeDeploymentBaseDelay, %v", base)})
 	}

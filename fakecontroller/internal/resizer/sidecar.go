@@ -4,6 +4,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
+	"slices"
 )
 
 var _ sidecar.Sidecar = Options{}
@@ -27,5 +28,5 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 
 // Mistakes are the flags that cannot be.
 func (o Options) Mistakes() []sidecar.Mistake {
-	return append(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax)...)
+	return slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
@@ -96,7 +97,9 @@ func (r *run) markFinished(p *kernel.Process, pvc claim, size resource.Quantity)
 		if len(pvc.Status.AllocatedResourceStatuses) == 0 {
 			pvc.Status.AllocatedResourceStatuses = nil
 		}
-		metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, annNodeExpansionNotRequired, "true")
+		if r.opts.Version.Has(sidecar.NoNodeExpansion) {
+			metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, annNodeExpansionNotRequired, "true")
+		}
 	})
 	if err != nil {
 		return fmt.Errorf("mark PVC %q as resize finished failed: %w", store.KeyOf(pvc), err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -26,8 +27,8 @@ v%[2]s, which the golden runs hold against recordings. Versions from %[1]s on ar
 after them: what these tables do not list is as in v%[2]s.
 
 The limits are those of Kubernetes: a kubelet is never newer than the control plane and at most three minor versions
-older (two before 1.25); the control plane is upgraded one minor version at a time. Sidecars belong to the driver: they
-stay as they are.
+older (two before 1.25); the control plane is upgraded one minor version at a time. Sidecars belong to the driver: their
+releases are chosen [for themselves](#sidecars).
 
 ## What changed for drivers
 
@@ -43,6 +44,15 @@ whose CSINode says that their kubelet does so too. Complete: the driver.
 
 | Plugin | Driver | Enabled since | Complete since |
 | --- | --- | --- | --- |
+`
+	sidecars = `
+## Sidecars
+
+A scenario names the release of a built-in sidecar, ` + "`sidecars: {csi-provisioner: {version: \"5.3\"}}`" + ` of a driver. Without it all is as in the newest.
+Of older releases these changes are simulated; what the table does not list is as in the newest.
+
+| Program | Since | What | Before | Since then | Source |
+| --- | --- | --- | --- | --- | --- |
 `
 	sources = `
 Sources: the feature gates CSIMigration… and InTreePlugin…Unregister as Kubernetes documents them, for Cinder
@@ -65,6 +75,10 @@ func TestThePageOfVersionsIsTheTable(t *testing.T) {
 		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", plugin, driver, enabled, complete)
 	}
 	text.WriteString(sources)
+	text.WriteString(sidecars)
+	for _, c := range sidecar.Changes() {
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s | %s |\n", c.Program, c.Since, c.What, c.Before, c.After, c.Source)
+	}
 	if *update {
 		require.NoError(t, os.WriteFile(page, text.Bytes(), 0o644))
 	}

@@ -1,0 +1,80 @@
+package sidecar
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Release is a minor version of a sidecar, such as "5.0". The zero value is the newest.
+type Release string
+
+// releases are those that can be simulated, of the programs whose behaviour they changed.
+var releases = map[string][]Release{
+	"csi-provisioner": {"4.0", "5.0", "5.1", "5.2", "5.3", "6.0", "6.1", "6.2", "6.3"},
+	"csi-attacher":    {"4.5", "4.6", "4.7", "4.8", "4.9", "4.10", "4.11", "4.12", "4.13"},
+	"csi-resizer":     {"1.10", "1.11", "1.12", "1.13", "1.14", "2.0", "2.1", "2.2", "2.3"},
+}
+
+// Change is one thing that a release of a sidecar changed for drivers. Before and After are what a
+// driver or a user sees.
+type Change struct {
+	Program, What string
+	Since         Release
+	Before, After string
+	Source        string
+}
+
+// The changes that are simulated.
+var (
+	DetachedLast = Change{"csi-attacher", "Order of a detach", "4.8",
+		"The VolumeAttachment is marked as detached, and loses its finalizer after that: the update can lead to a second ControllerUnpublishVolume.",
+		"The finalizer goes first.", "kubernetes-csi/external-attacher#624; C-ATT-20"}
+	AttachErrorCode = Change{"csi-attacher", "Code of attach errors", "4.10",
+		"VolumeAttachments have the message of an error: RESOURCE_EXHAUSTED does not make the kubelet ask for the attach limit again.",
+		"status.attachError has the gRPC code.", "kubernetes-csi/external-attacher#662; C-ATT-16"}
+	InfeasibleClaims = Change{"csi-provisioner", "Infeasible claims", "6.0",
+		"CreateVolume is retried after InvalidArgument as after any other error.",
+		"It is not repeated for five minutes.", "kubernetes-csi/external-provisioner#1369; C-PROV-15"}
+	ProtectedSnapshots = Change{"csi-provisioner", "Snapshots as sources", "6.2",
+		"A snapshot can be deleted while a volume is made from it.",
+		"A finalizer keeps it until the claim is bound.", "kubernetes-csi/external-provisioner#1458; C-PROV-44"}
+	NoNodeExpansion = Change{"csi-resizer", "Volumes that need no expansion on nodes", "2.0",
+		"Kubelets are not informed that ControllerExpandVolume said so.",
+		"The claim has the annotation volume.kubernetes.io/node-expansion-not-required.", "kubernetes-csi/external-resizer#496; C-RES-22"}
+)
+
+// Changes are all of them, by program and release.
+func Changes() []Change {
+	return []Change{DetachedLast, AttachErrorCode, InfeasibleClaims, ProtectedSnapshots, NoNodeExpansion}
+}
+
+// Has reports whether the release behaves as after a change.
+func (r Release) Has(c Change) bool {
+	if r == "" {
+		return true
+	}
+	major, minor := r.numbers()
+	sinceMajor, sinceMinor := c.Since.numbers()
+	return major > sinceMajor || major == sinceMajor && minor >= sinceMinor
+}
+
+func (r Release) numbers() (major, minor int) {
+	first, second, _ := strings.Cut(string(r), ".")
+	major, _ = strconv.Atoi(first)  // Check has seen it
+	minor, _ = strconv.Atoi(second) // and this one
+	return major, minor
+}
+
+// Check refuses a release of a program that is not known.
+func (r Release) Check(program string) []Mistake {
+	if r == "" || slices.Contains(releases[program], r) {
+		return nil
+	}
+	var known []string
+	for _, release := range releases[program] {
+		known = append(known, string(release))
+	}
+	return []Mistake{{"version", fmt.Sprintf("%q", r), "one of " + strings.Join(known, ", ")}}
+}
