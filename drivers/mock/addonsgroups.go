@@ -71,9 +71,17 @@ func (s AddonsGroups) create(name string, volumes []string) (*addonsGroup, error
 	return g, nil
 }
 
-// ModifyVolumeGroupMembership makes these volumes the members of a group.
+// ModifyVolumeGroupMembership makes these volumes the members of a group. A group that was deleted
+// has none, and may be told so: the pass of a deletion that overlaps another does. A-VGR-10
 func (s AddonsGroups) ModifyVolumeGroupMembership(_ context.Context, r *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
-	return serveGroup(s, "ModifyVolumeGroupMembership", "volume_group.MODIFY_VOLUME_GROUP", r.GetVolumeGroupId(), func(g *addonsGroup) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
+	return serve(s.AddonsIdentity, "ModifyVolumeGroupMembership", "volume_group.MODIFY_VOLUME_GROUP", func() (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
+		g := s.driver.addonsGroup(r.GetVolumeGroupId())
+		switch {
+		case g == nil && len(r.GetVolumeIds()) > 0:
+			return nil, status.Errorf(codes.NotFound, "volume group %s does not exist", r.GetVolumeGroupId())
+		case g == nil:
+			return &volumegroup.ModifyVolumeGroupMembershipResponse{VolumeGroup: &volumegroup.VolumeGroup{VolumeGroupId: r.GetVolumeGroupId()}}, nil
+		}
 		if err := s.driver.groupable(r.GetVolumeIds(), g); err != nil {
 			return nil, err
 		}
