@@ -2,9 +2,13 @@ package check
 
 import (
 	"fmt"
+	"strings"
+
+	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/driver/unfinished"
+	"github.com/csisim/csisim/internal/judge/contract"
 )
 
 // waits prints the waits of all runs.
@@ -17,10 +21,16 @@ func (p *page) waits(c *Card) {
 	}
 }
 
-// overdue says that a finding may depend on the patience; empty if it cannot.
+// overdue says that a finding may depend on the patience, or on how long its run waited for work
+// that the driver had not finished; empty if it cannot.
 func (f Finding) overdue() string {
-	if r := f.Shown[0].Result; r != nil {
-		return scenario.OverdueInWords(r.Overdue)
+	r := f.Shown[0].Result
+	if r == nil {
+		return ""
 	}
-	return ""
+	lines := []string{scenario.OverdueInWords(r.Overdue)}
+	if waited := unfinished.InWords(r.Waits); waited != "" && f.Form == contract.FailsForGood && f.Code == codes.Aborted.String() {
+		lines = append(lines, waited+", which this may depend on; --wait-for-driver waits longer")
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
