@@ -152,10 +152,16 @@ func (c *container) restarts() bool {
 	return !c.debug && restartsAfter(c.spec, &c.pod.Spec, c.init, c.program.Now.Code)
 }
 
-// endedBefore reports whether an earlier kubelet has seen the container come to an end after which it does not run again. After a
-// new start of the node all containers run again.
+// endedBefore reports whether an earlier kubelet has seen the container come to an end after which
+// it does not run again.
 func (c *container) endedBefore() bool {
-	return !c.fresh && c.program.Now != nil && !c.running() && !c.restarts()
+	if c.program.Now == nil || c.running() {
+		return false
+	}
+	if c.fresh {
+		return c.doneBefore()
+	}
+	return !c.restarts()
 }
 
 // awaitRestart waits until the container may run again; false if the pod ends first.

@@ -197,6 +197,76 @@ func TestAReboot(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
+// reboot ends the kubelet, the containers and the driver of a node with its power, and boots it again.
+func (n *node) reboot() {
+	n.killKubelet()
+	n.runtime.PowerOff()
+	require.NoError(n.t, n.machine.PowerOff())
+	n.registrar.Kill()
+	n.driver.Node(nodeOptions(n)).Reboot()
+	n.forget()
+	n.startDriver()
+	n.registrar.Start()
+	n.startKubelet()
+}
+
+// K-POD-13: pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions, shouldRestartOnFailure.
+func TestAPodThatNeverRestartsFailsAfterAReboot(t *testing.T) {
+	for name, lives := range map[string]map[string]runtime.Life{
+		"containers that are started at once":  nil,
+		"containers that are started in a row": {"registry.local/sleep": {Runs: time.Hour}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := start(t, setting{lives: lives})
+			n.volume("data")
+			n.pod("once", using("data"), policy(corev1.RestartPolicyNever))
+			n.waitRunning("once")
+			n.reboot()
+			n.settle()
+			assert.Equal(t, "Failed, c exited 255 0", n.state("once"))
+			assert.Equal(t, "Unknown", n.status("once").ContainerStatuses[0].State.Terminated.Reason)
+			assert.Equal(t, []string{"Failed", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.story())
+			assert.Empty(t, n.warnings())
+			assert.NotContains(t, n.events(), "Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created. (1)")
+		})
+	}
+}
+
+// K-POD-13: a pod that has had no container yet starts as if nothing had happened.
+func TestAPodThatNeverRestartsStartsAfterAReboot(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.fail("NodeStageVolume", codes.Internal, 3)
+	n.pod("once", using("data"), policy(corev1.RestartPolicyNever))
+	n.until(func() bool { return len(n.times("NodeStageVolume")) == 2 })
+	n.reboot()
+	n.settle()
+	assert.Equal(t, corev1.PodRunning, n.phase("once"))
+}
+
+// K-POD-13: the status says 255, since the API takes no container for started that exited with 0.
+// [pkg/apis/core/validation: ValidateContainerStateTransition]
+func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
+	n := start(t, setting{})
+	n.pod("work", policy(corev1.RestartPolicyOnFailure))
+	n.waitRunning("work")
+	n.reboot()
+	n.settle()
+	assert.Equal(t, "Running, c running 0", n.state("work"))
+}
+
+// K-POD-13: what has exited with 0 under OnFailure does not run again, what ran does.
+func TestWhatIsDoneDoesNotRunAgainAfterAReboot(t *testing.T) {
+	n := start(t, setting{lives: map[string]runtime.Life{"quick": {Runs: time.Second}, "slow": {Runs: time.Hour}}})
+	n.pod("work", image("slow"), policy(corev1.RestartPolicyOnFailure), func(s *corev1.PodSpec) {
+		s.Containers = append(s.Containers, corev1.Container{Name: "quick", Image: "quick"})
+	})
+	n.pass(10 * time.Second)
+	n.reboot()
+	n.pass(20 * time.Second)
+	assert.Equal(t, "Running, c running 1, quick exited 0 0", n.state("work"))
+}
+
 // conformance: vm-idle
 func TestAnIdleKubeletCostsNothing(t *testing.T) {
 	n := mounted(t, setting{})

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
@@ -107,14 +108,21 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	state := func() corev1.ContainerState {
 		return corev1.ContainerState{Waiting: w.notStarted()}
 	}
-	if w.pod.Status.Phase == corev1.PodRunning {
-		state = w.terminated("", 0)
+	ran := w.pod.Status.Phase == corev1.PodRunning
+	switch {
+	case ran && w.pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+		state = w.terminated("", 0) // ll2, where the runtime was stopped first
+	case ran:
+		state = w.terminated(runtime.PowerLossReason, runtime.PowerLossCode) // K-POD-13
 	}
 	return func(s *corev1.PodStatus) {
 		unready := fmt.Sprintf("containers with unready status: %v", w.served())
 		w.condition(s, corev1.PodScheduled, corev1.ConditionTrue, "", "") // also of a pod that named its node itself
 		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
 		w.containers(s, false, state)
+		if ran {
+			w.keepEnds(s)
+		}
 		w.initialized(s)
 		w.condition(s, corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", unready)
 		w.condition(s, corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", unready)

@@ -53,6 +53,7 @@ func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
 	w := &podWorker{podManager: m, pod: pod, sizes: sizesOf(pod)}
 	if !isFinal(pod.Status.Phase) {
 		w.rejected = m.admit(w.sized())
+		w.noticePowerLoss()
 	}
 	w.process = m.Go("pod "+store.KeyOf(pod).String(), w.run)
 	return w

@@ -23,8 +23,8 @@ type Life struct {
 
 // How a container ends with the power of its node, as the runtime reports it after the next boot.
 const (
-	powerLossCode   = 255
-	powerLossReason = "Unknown"
+	PowerLossCode   = 255
+	PowerLossReason = "Unknown"
 )
 
 // killedCode is the exit code of a container that SIGKILL has ended.
@@ -74,7 +74,7 @@ func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
 	if r.sandboxes[pod.UID] == nil {
 		return errors.New("no container of the pod runs")
 	}
-	r.splitRecords(pod)
+	r.splitRecords(r.sandboxes[pod.UID], pod)
 	c := r.programs[pod.UID][name]
 	switch {
 	case c == nil:
@@ -90,8 +90,7 @@ func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
 
 // splitRecords makes an instance of each container of a sandbox whose containers were all started
 // at once.
-func (r *Runtime) splitRecords(pod *corev1.Pod) {
-	s := r.sandboxes[pod.UID]
+func (r *Runtime) splitRecords(s *sandbox, pod *corev1.Pod) {
 	if r.HasInstances(pod) {
 		return
 	}
@@ -116,9 +115,30 @@ func containerNames(pod *corev1.Pod) (all []string) {
 func (r *Runtime) losePower(pod types.UID) {
 	for _, c := range r.runningPrograms(pod) {
 		if c.record {
-			c.Now.Finished, c.Now.Code, c.Now.Reason = r.world.Kernel.Now(), powerLossCode, powerLossReason
+			c.Now.Finished, c.Now.Code, c.Now.Reason = r.lost[pod].lost, PowerLossCode, PowerLossReason
 		}
 	}
+}
+
+// LostContainers reports whether containers of the pod ended with the power of the node, and the pod
+// has had no sandbox since.
+func (r *Runtime) LostContainers(pod types.UID) bool {
+	s := r.lost[pod]
+	if s == nil {
+		return false
+	}
+	for _, c := range r.programs[pod] {
+		if c.Now != nil {
+			return true
+		}
+	}
+	return len(s.running) > 0
+}
+
+// EndLost makes the ends of the containers known one by one that ended with the power of the node.
+func (r *Runtime) EndLost(pod *corev1.Pod) {
+	r.splitRecords(r.lost[pod.UID], pod)
+	r.losePower(pod.UID)
 }
 
 // runningPrograms lists the containers of a pod that run one by one, by their names.

@@ -27,6 +27,7 @@ type Runtime struct {
 	world     *component.World
 	node      string
 	sandboxes map[types.UID]*sandbox
+	lost      map[types.UID]*sandbox // those that ended with the node's power, until the pod has another
 	options   Options
 	programs  map[types.UID]map[string]*Program
 	pulled    map[string]RootFS // that were fetched, by image as containers name it
@@ -59,6 +60,7 @@ type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
 	started                       time.Time
+	lost                          time.Time        // when it ended with the node's power
 	running                       []string         // of a pod whose containers were started at once
 	holder                        *machine.Process // of the processes that the pod's containers share; nil if they do not
 	network                       *machine.Network // the pod's own, once a program was in it; nil without
@@ -77,7 +79,8 @@ type Mount struct {
 func New(w *component.World, node string, o Options) *Runtime {
 	r := &Runtime{
 		world: w, node: node, options: o,
-		sandboxes: map[types.UID]*sandbox{}, programs: map[types.UID]map[string]*Program{}, pulled: map[string]RootFS{},
+		sandboxes: map[types.UID]*sandbox{}, lost: map[types.UID]*sandbox{},
+		programs: map[types.UID]map[string]*Program{}, pulled: map[string]RootFS{},
 	}
 	if o.Networks != nil {
 		r.latest = o.Networks.Pods.Masked().Addr()
@@ -119,6 +122,7 @@ func (r *Runtime) startSandbox(pod *corev1.Pod) *sandbox {
 		started: r.world.Kernel.Now(),
 	}
 	r.sandboxes[pod.UID] = s
+	delete(r.lost, pod.UID)
 	r.record("RunPodSandbox", s.podName(), nil)
 	return s
 }
@@ -194,7 +198,10 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 // PowerOff ends all containers without a trace of an orderly stop.
 func (r *Runtime) PowerOff() {
 	for _, uid := range r.Pods() {
-		r.sandboxes[uid].leaveNetwork()
+		s := r.sandboxes[uid]
+		s.leaveNetwork()
+		s.lost = r.world.Kernel.Now()
+		r.lost[uid] = s
 		r.losePower(uid)
 	}
 	clear(r.sandboxes)
