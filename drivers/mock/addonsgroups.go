@@ -72,7 +72,7 @@ func (s AddonsGroups) create(name string, volumes []string) (*addonsGroup, error
 }
 
 // ModifyVolumeGroupMembership makes these volumes the members of a group. A group that was deleted
-// has none, and may be told so: the pass of a deletion that overlaps another does. A-VGR-10
+// has none: of two passes of a deletion that overlap, the later one sends an empty list. A-VGR-10
 func (s AddonsGroups) ModifyVolumeGroupMembership(_ context.Context, r *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 	return serve(s.AddonsIdentity, "ModifyVolumeGroupMembership", "volume_group.MODIFY_VOLUME_GROUP", func() (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 		g := s.driver.addonsGroup(r.GetVolumeGroupId())
