@@ -49,7 +49,7 @@ whose CSINode says that their kubelet does so too. Complete: the driver.
 ## Sidecars
 
 A scenario names the release of a built-in sidecar, ` + "`sidecars: {csi-provisioner: {version: \"5.3\"}}`" + ` of a driver. Without it all is as in the newest.
-Of older releases these changes are simulated; what the table does not list is as in the newest.
+These changes of older releases are simulated. Everything that the table does not list is as in the newest release.
 
 | Program | Since | What | Before | Since then | Source |
 | --- | --- | --- | --- | --- | --- |
