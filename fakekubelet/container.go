@@ -95,7 +95,7 @@ func (c *container) runInstances(p *kernel.Process) {
 	c.stop(p)
 }
 
-// launch starts the container. If what it needs is missing it is tried again later.
+// launch starts the container. If its preparation fails, the container is tried again later.
 func (c *container) launch(p *kernel.Process) bool {
 	start, err := c.prepare(p)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *container) launch(p *kernel.Process) bool {
 	return true
 }
 
-// prepare makes what the container needs and returns how it is started.
+// prepare sets up the container and returns the function that starts it.
 func (c *container) prepare(p *kernel.Process) (start func(), err error) {
 	if c.program.IsRecord() {
 		mounts, err := c.recordMounts(p)

@@ -10,7 +10,7 @@ import (
 type eviction struct {
 	reason, message string
 	condition       string         // message of the condition DisruptionTarget; empty for none
-	grace           *time.Duration // what its containers have to end in; nil for the pod's own
+	grace           *time.Duration // grace period of its containers; nil for the pod's own
 }
 
 // evict ends a pod that the kubelet does not keep. The first reason counts.

@@ -46,7 +46,7 @@ type Options struct {
 	Machine   machine.Machine
 	Runtime   *runtime.Runtime
 	Wire      *wire.Wire
-	// Pressure is what the machine has too little of. Default: nothing.
+	// Pressure holds the shortages of the machine's resources. Default: none.
 	Pressure Pressure
 	// Data is what containers do with their volumes. Default: nothing.
 	Data *data.Check

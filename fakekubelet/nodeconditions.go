@@ -7,8 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conditions are those of a healthy node, but for what its CSINode says and the resources that it
-// has too little of. A condition that does not change keeps the time since when it holds.
+// conditions returns the conditions of a healthy node, except that its CSINode may make it not
+// ready and that shortages cause pressure. A condition that does not change keeps its transition
+// time.
 func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeCondition {
 	now := metav1.NewTime(k.Kernel.Now())
 	conditions := []corev1.NodeCondition{
@@ -54,7 +55,7 @@ func (k *Kubelet) pressureCondition(t corev1.NodeConditionType) corev1.NodeCondi
 	return c
 }
 
-// pressureDiffers reports whether a condition of a resource is not what the node's status says.
+// pressureDiffers reports whether a pressure condition in the node's status is outdated.
 func (k *Kubelet) pressureDiffers(node *corev1.Node) bool {
 	return k.evictions != nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		_, is := pressures[c.Type]

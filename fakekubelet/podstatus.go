@@ -133,8 +133,8 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	}
 }
 
-// configErrorStatus returns the status of a pod one of whose containers cannot be made as its
-// manifest says.
+// configErrorStatus returns the status of a pod with a container that cannot be created from its
+// manifest.
 func (w *podWorker) configErrorStatus(container string, err error) func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		for _, all := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {

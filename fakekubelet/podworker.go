@@ -100,7 +100,8 @@ func (w *podWorker) sync(p *kernel.Process) {
 	switch {
 	case !w.running():
 		w.setStatus(p, w.waitingStatus())
-	case w.programs == nil && w.pod.Status.Phase != corev1.PodRunning && !w.runsOneByOne(): // the kubelet before this one could not write it
+	// The previous kubelet could not write this status.
+	case w.programs == nil && w.pod.Status.Phase != corev1.PodRunning && !w.runsOneByOne():
 		w.setStatus(p, w.runningStatus())
 	}
 	w.makePodDirectories()

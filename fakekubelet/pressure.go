@@ -27,7 +27,7 @@ const (
 // threshold of the kubelet is kept.
 type Shortage struct {
 	Missing int64
-	// Usage is how much pods use. Default: what they request, or leastUsage.
+	// Usage is the amount that pods use. Default: their requests, or leastUsage.
 	Usage map[store.Key]int64
 }
 

@@ -46,8 +46,9 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// lowMessage is what the status of an evicted pod says. All that the pod uses beyond its requests
-// is its first container's. [pkg/kubelet/eviction/helpers.go evictionMessage]
+// lowMessage returns the status message of an evicted pod. It attributes the pod's usage beyond its
+// requests to the first container.
+// [pkg/kubelet/eviction/helpers.go evictionMessage]
 func lowMessage(w *podWorker, resource corev1.ResourceName, threshold int64, s *Shortage) string {
 	message := fmt.Sprintf("The node was low on resource: %s. Threshold quantity: %s, available: %s. ",
 		resource, binary(threshold), binary(threshold-s.Missing))

@@ -40,7 +40,8 @@ type prober struct {
 	onHold   bool              // the instance is on its way out
 }
 
-// newProber is nil without a probe, and of a record, which cannot be asked.
+// newProber returns nil if there is no probe, or if the container is a record: records cannot be
+// probed.
 func (c *container) newProber(kind probeKind, spec *corev1.Probe) *prober {
 	if spec == nil || c.program.IsRecord() {
 		return nil

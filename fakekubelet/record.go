@@ -51,8 +51,8 @@ func (w *podWorker) endsByItself() bool {
 	})
 }
 
-// life returns how the container ends; nil if it is stopped. An init container whose image has no
-// life has nothing to do.
+// life returns how the container ends; nil if it runs until it is stopped. An init container has
+// nothing to do, unless its image has a life.
 func (c *container) life() *runtime.Life {
 	if life := c.options.Runtime.LifeOf(c.spec.Image); life != nil {
 		return life
@@ -67,8 +67,8 @@ func (c *container) life() *runtime.Life {
 	return life
 }
 
-// recordMounts makes what the container mounts of the volumes of drivers, subpaths anew at each
-// start.
+// recordMounts returns the driver volumes and devices that the container mounts. Subpaths are bound
+// anew at each start.
 func (c *container) recordMounts(p *kernel.Process) ([]runtime.Mount, error) {
 	if _, err := annotatedLife(c.pod); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (c *container) noticeEnd(p *kernel.Process) {
 	c.report(p)
 }
 
-// ContainerExited lets the kubelet see that a record has ended in a pod whose containers were
-// started at once.
+// ContainerExited reports to the kubelet that a record has exited in a pod that started all
+// containers at once.
 func (k *Kubelet) ContainerExited(pod types.UID) {
 	w := k.pods.workers[pod]
 	if w == nil || w.terminating || w.programs != nil || !w.running() {

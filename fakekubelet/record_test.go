@@ -28,7 +28,7 @@ func (n *node) exit(pod, container string, code int32) {
 	n.kubelet.ContainerExited(is.UID)
 }
 
-// state is the phase of a pod and what its containers do, with how often they were restarted.
+// state returns the phase of a pod, and the state and restart count of each container.
 func (n *node) state(pod string) string {
 	s := n.status(pod)
 	words := []string{string(s.Phase)}
@@ -157,8 +157,8 @@ func TestRecordsOutliveTheKubelet(t *testing.T) {
 	assert.Len(t, n.mounts(), 2, "that of web, and its staging mount")
 }
 
-// K-POD-12: pkg/volume/util/subpath/subpath_linux.go: prepareSubpathTarget. kubernetes#68211: what is bound for a
-// container that starts again is what the volume has now.
+// K-POD-12: pkg/volume/util/subpath/subpath_linux.go: prepareSubpathTarget. kubernetes#68211: a
+// restarted container gets the directory that the volume has now.
 func TestASubPathIsBoundAnew(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

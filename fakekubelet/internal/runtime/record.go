@@ -88,8 +88,8 @@ func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
 	return nil
 }
 
-// splitRecords makes an instance of each container of a sandbox whose containers were all started
-// at once.
+// splitRecords makes an instance of each container in a sandbox that started all containers at
+// once.
 func (r *Runtime) splitRecords(s *sandbox, pod *corev1.Pod) {
 	if r.HasInstances(pod) {
 		return

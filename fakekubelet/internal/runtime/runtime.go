@@ -61,7 +61,7 @@ type sandbox struct {
 	namespace, name, version, uid string
 	started                       time.Time
 	lost                          time.Time        // when it ended with the node's power
-	running                       []string         // of a pod whose containers were started at once
+	running                       []string         // of a pod that started all containers at once
 	holder                        *machine.Process // of the processes that the pod's containers share; nil if they do not
 	network                       *machine.Network // the pod's own, once a program was in it; nil without
 }
@@ -106,7 +106,7 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	}
 }
 
-// RunSandbox starts the sandbox of a pod whose containers the kubelet starts one by one.
+// RunSandbox starts the sandbox of a pod. The kubelet starts its containers one by one.
 func (r *Runtime) RunSandbox(pod *corev1.Pod) {
 	r.startSandbox(pod)
 	for _, c := range Containers(pod) {
