@@ -1,6 +1,5 @@
-// Package daemonset is the DaemonSet controller of the kube-controller-manager: it keeps
-// one pod of a set on every node that the pods may run on. It leaves out the adoption of
-// pods that nobody owns.
+// Package daemonset is the DaemonSet controller of the kube-controller-manager: it keeps one pod of
+// a set on every node that the pods may run on. It does not adopt orphaned pods.
 package daemonset
 
 import (

@@ -76,7 +76,8 @@ func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.
 	return err
 }
 
-// setTrigger says since when what was written is so. [utils.go addTriggerTimeAnnotation]
+// setTrigger annotates a slice with the time of the change that triggered the write, or removes the
+// annotation if the time is empty. [utils.go addTriggerTimeAnnotation]
 func setTrigger(slice *discoveryv1.EndpointSlice, at string) {
 	if at == "" {
 		delete(slice.Annotations, corev1.EndpointsLastChangeTriggerTime)

@@ -92,8 +92,8 @@ func (r *round) pending(count int) (next []int) {
 	return next
 }
 
-// duplicates returns the active pods whose number has succeeded, is unknown, or belongs to another
-// active pod as well.
+// duplicates returns the surplus active pods: their number has succeeded, is unknown, or belongs to
+// another active pod as well.
 func (r *round) duplicates() (surplus []*corev1.Pod) {
 	taken := indexes{}
 	for _, pod := range r.active {

@@ -16,7 +16,8 @@ import (
 // finalizerEstimate is how long the real controller takes finalizers to hold an object.
 const finalizerEstimate = 15 * time.Second
 
-// remains is what a pass leaves in a namespace.
+// remains counts the objects and finalizers that a pass leaves in a namespace, and has its
+// failures.
 type remains struct {
 	kinds      map[string]int // by RESOURCE.GROUP
 	finalizers map[string]int

@@ -101,7 +101,7 @@ func (c *Controller) look(p *kernel.Process, name string) {
 	c.release(p, name)
 }
 
-// empty deletes all objects of a namespace, the pods before all else. [deletion deleteAllContent] C-NS-2
+// empty deletes all objects of a namespace, its pods first. [deletion deleteAllContent] C-NS-2
 func (c *Controller) empty(p *kernel.Process, namespace *corev1.Namespace) *remains {
 	left := newRemains()
 	isPods := func(res *store.Resource) bool { return res.GVR == corev1.SchemeGroupVersion.WithResource("pods") }
@@ -109,7 +109,7 @@ func (c *Controller) empty(p *kernel.Process, namespace *corev1.Namespace) *rema
 	if podsFirst {
 		for _, res := range c.Store.Resources() {
 			if isPods(res) && c.emptyOf(p, namespace, res, left) > 0 {
-				left.forget() // the real controller reports nothing of what remains beside pods
+				left.forget() // while pods remain, the real controller reports no remaining objects
 				return left
 			}
 		}

@@ -42,7 +42,7 @@ func TestANamespaceGoesAfterItsContent(t *testing.T) {
 	assert.False(t, found)
 }
 
-// C-NS-2: conditions say what remains, in the words of the real controller.
+// C-NS-2: conditions report the remaining objects, in the words of the real controller.
 // [pkg/controller/namespace/deletion/status_condition_utils.go]
 func TestConditionsSayWhatRemains(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)

@@ -1,6 +1,5 @@
-// Package replicaset is the ReplicaSet controller of the kube-controller-manager: it
-// keeps as many pods of a set as it asks for. It leaves out the adoption of pods that
-// nobody owns.
+// Package replicaset is the ReplicaSet controller of the kube-controller-manager: it keeps as many
+// pods of a set as its spec requests. It does not adopt orphaned pods.
 package replicaset
 
 import (

@@ -19,7 +19,8 @@ func requestsOf(pod *corev1.Pod) amounts {
 		return nil
 	}
 	asked := amounts{}
-	for name, q := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) { // any order: it is a map again
+	// In any order: the result is a map.
+	for name, q := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
 		if n := workload.AmountOf(name, q); n > 0 {
 			asked[name] = n
 		}

@@ -38,7 +38,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// sync deletes a job whose time is over, its pods first. C-TTL-1
+// sync deletes a job after its TTL has expired, its pods first. C-TTL-1
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	j, ok := component.Cached[*batchv1.Job](c.Component, key)
 	if !ok || !c.Version.Has(version.JobTTL) {
