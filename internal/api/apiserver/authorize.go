@@ -40,7 +40,8 @@ type UserWrite struct {
 	Operation                    admissionv1.Operation
 	Resource                     schema.GroupResource
 	Subresource, Namespace, Name string
-	// Object is what is written, Old what it replaces or what is deleted; nil if there is none.
+	// Object is the object to be written. Old is the object that is replaced or deleted. Each is
+	// nil if there is none.
 	Object, Old any
 }
 

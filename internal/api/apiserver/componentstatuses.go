@@ -61,7 +61,7 @@ func (q *request) serveComponents() error {
 	return q.answer.encoded(http.StatusOK, list)
 }
 
-// tableOfComponents is what kubectl get componentstatuses prints.
+// tableOfComponents returns the table that kubectl get componentstatuses prints.
 func (q *request) tableOfComponents(items []corev1.ComponentStatus) *metav1.Table {
 	version := metav1.GroupName + "/" + q.answer.media.params["v"]
 	table := &metav1.Table{TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: version}}

@@ -89,7 +89,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	return q.kind.accepted(obj.(store.Object)), nil
 }
 
-// tolerate lets unknown and repeated fields of what was read pass with a warning, unless validation
+// tolerate turns unknown and repeated fields of a decoded object into warnings, unless validation
 // is strict.
 func (q *request) tolerate(validation string, read runtime.Object, err error) error {
 	mistakes, ok := runtime.AsStrictDecodingError(err)

@@ -57,8 +57,10 @@ func message(answer said) string {
 	return answer.field("message").(string)
 }
 
-// C-API-1: the Node authorizer lets a kubelet read what has to do with its node. Subtests are after
-// [plugin/pkg/auth/authorizer/node node_authorizer_test.go TestNodeAuthorizer, TestNodeAuthorizerSharedResources].
+// C-API-1: the Node authorizer lets a kubelet read objects that are related to its node. Subtests
+// are after
+// [plugin/pkg/auth/authorizer/node node_authorizer_test.go TestNodeAuthorizer,
+// TestNodeAuthorizerSharedResources].
 func TestAKubeletReadsWhatHasToDoWithItsNode(t *testing.T) {
 	k := newKubelets(t)
 	const none = "no relationship found between node 'b' and this object"

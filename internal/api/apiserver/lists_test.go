@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A continue token with resourceVersion=0 has no limit, as a list of version 0 has none; a watch whose
-// time is negative is over at once. A real server v1.36.3 answered so.
+// A continue token with resourceVersion=0 has no limit, as a list of version 0 has none. A watch
+// with a negative timeout ends at once. A real server v1.36.3 gives the same answers.
 func TestListsAndWatchesOfOddOptions(t *testing.T) {
 	c := converse(t)
 	const maps = "/api/v1/namespaces/default/configmaps"
@@ -29,7 +29,7 @@ func TestListsAndWatchesOfOddOptions(t *testing.T) {
 	assert.Less(t, time.Since(begin), 10*time.Second)
 }
 
-// kubectl get componentstatuses, and discovery of what no store has.
+// kubectl get componentstatuses, and discovery of a kind without a store.
 // [pkg/registry/core/componentstatus/rest.go]
 func TestComponentsAreHealthy(t *testing.T) {
 	c := converse(t)

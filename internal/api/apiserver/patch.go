@@ -198,14 +198,14 @@ func (p *patcher) readStrictly(form string, into any) {
 	}
 	mistakes, err := kjson.UnmarshalStrict(p.body, into)
 	if err != nil {
-		return // what is no JSON is rejected elsewhere
+		return // invalid JSON is rejected elsewhere
 	}
 	for _, mistake := range mistakes {
 		p.mistakes = append(p.mistakes, errors.New(form+mistake.Error()))
 	}
 }
 
-// tolerateAll is tolerate for what was read, and for the patch that it comes from.
+// tolerateAll does the same as tolerate, for a patched object and its patch.
 func (p *patcher) tolerateAll(read runtime.Object, err error) error {
 	all := p.mistakes
 	if found, ok := runtime.AsStrictDecodingError(err); ok {

@@ -112,7 +112,7 @@ func beyondLimit(limit *corev1.LimitRangeItem, pod *corev1.Pod) (errs []error) {
 	return errs
 }
 
-// sizes are what a container or a pod requests and is limited to.
+// sizes holds the requests and limits of a container or a pod.
 type sizes struct{ requests, limits corev1.ResourceList }
 
 func (s sizes) beyond(limit *corev1.LimitRangeItem) (errs []error) {

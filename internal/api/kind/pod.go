@@ -134,8 +134,8 @@ func keepPodStatus(_ metav1.Time, pod, was *corev1.Pod) {
 	}
 }
 
-// admitPod does what the admission plugins of a default cluster do to a new pod, in their order, and
-// then what the server itself does.
+// admitPod applies the admission plugins of a default cluster to a new pod, in their order, and
+// then the changes that the server itself makes.
 func admitPod(a admission, pod *corev1.Pod) error {
 	applyLimitRanges(a.cluster, pod)
 	if !a.options.noServiceAccounts {

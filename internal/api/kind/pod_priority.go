@@ -16,7 +16,8 @@ var systemPriorities = map[string]int32{
 	"system-node-critical":    2000001000,
 }
 
-// setPriority writes what the class of a pod says into it, as the admission plugin Priority does.
+// setPriority copies the priority and preemption policy of a pod's class into the pod, as the
+// admission plugin Priority does.
 // [plugin/pkg/admission/priority admitPod]
 func setPriority(cluster store.Reader, pod *corev1.Pod) error {
 	class, err := priorityOf(cluster, pod.Spec.PriorityClassName)
@@ -40,7 +41,7 @@ func setPriority(cluster store.Reader, pod *corev1.Pod) error {
 	return nil
 }
 
-// keepPriority keeps what an update leaves out.
+// keepPriority keeps the old priority and preemption policy if an update omits them.
 func keepPriority(pod, old *corev1.Pod) {
 	if pod.Spec.Priority == nil {
 		pod.Spec.Priority = old.Spec.Priority

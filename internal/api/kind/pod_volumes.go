@@ -80,7 +80,7 @@ func ephemeral(at *field.Path, source *corev1.EphemeralVolumeSource) field.Error
 	return append(errs, checkClaim(&source.VolumeClaimTemplate.Spec, template.Child("spec"))...)
 }
 
-// claimMetadata takes labels and annotations, and nothing else.
+// claimMetadata rejects metadata other than labels and annotations.
 // [pkg/apis/core/validation ValidateTemplateObjectMeta]
 func claimMetadata(meta *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	errs := validation.ValidateAnnotations(meta.Annotations, at.Child("annotations"))

@@ -60,7 +60,7 @@ type question struct {
 	*authorizationv1.ResourceAttributes
 }
 
-// related allows what concerns an object that has to do with the node.
+// related allows a request about an object that is related to the node.
 func (q question) related() (bool, string) {
 	if q.Name == "" {
 		return false, "No Object name found"

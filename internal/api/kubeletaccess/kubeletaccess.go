@@ -1,5 +1,5 @@
-// Package kubeletaccess decides what kubelets may do with the API: the Node authorizer and the
-// admission plugin NodeRestriction of the real server. Nothing but csisim up imports it.
+// Package kubeletaccess limits the API requests of kubelets. It has the Node authorizer and the
+// admission plugin NodeRestriction of the real server. Only csisim up imports it.
 // (kubernetes v1.36.3, plugin/pkg/auth/authorizer/node and plugin/pkg/admission/noderestriction)
 package kubeletaccess
 
@@ -20,15 +20,15 @@ import (
 
 var _ apiserver.Authorizer = (*Authorizer)(nil)
 
-// Authorizer allows nodes what kubelets need, and leaves the rest to roles and bindings, as
-// --authorization-mode=Node,RBAC does.
+// Authorizer allows the requests that kubelets need, and leaves other requests to roles and
+// bindings, as --authorization-mode=Node,RBAC does.
 type Authorizer struct {
 	*rbac.Authorizer
 	store *store.Store
 	rules []rbacv1.PolicyRule // of all nodes alike
 }
 
-// New returns an authorizer for the nodes of a store. byRoles answers for all else.
+// New returns an authorizer for the nodes of a store. byRoles decides about other requests.
 func New(s *store.Store, byRoles *rbac.Authorizer) (*Authorizer, error) {
 	rules, err := rbac.DefaultRules("system:node")
 	return &Authorizer{Authorizer: byRoles, store: s, rules: rules}, err
@@ -64,7 +64,7 @@ func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) (ru
 	return rules, true, err
 }
 
-// nodeOf returns the name of the node whose kubelet a user is. [pkg/auth/nodeidentifier]
+// nodeOf returns the name of the node, if the user is its kubelet. [pkg/auth/nodeidentifier]
 func nodeOf(user string, groups []string) (node string, isNode bool) {
 	node, isNode = strings.CutPrefix(user, "system:node:")
 	return node, isNode && slices.Contains(groups, "system:nodes")

@@ -65,8 +65,8 @@ func (r restriction) checkPodStatus() error {
 	return nil
 }
 
-// checkMirrorPod lets a kubelet show the pods of its static manifests, and no others: pods give it
-// access to what they name.
+// checkMirrorPod lets a kubelet create the mirror pods of its static manifests, and no other pods:
+// a pod gives its kubelet access to the objects that it names.
 func (r restriction) checkMirrorPod() error {
 	pod, ok := r.Object.(*corev1.Pod)
 	if !ok {

@@ -8,12 +8,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// RulesAllow reports whether one of the rules is enough for what is asked.
+// RulesAllow reports whether one of the rules allows the request.
 func RulesAllow(rules []rbacv1.PolicyRule, asked authorizationv1.SubjectAccessReviewSpec) bool {
 	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool { return allows(&rule, asked) })
 }
 
-// allows says whether one rule is enough for what is asked.
+// allows reports whether the rule allows the request.
 func allows(rule *rbacv1.PolicyRule, asked authorizationv1.SubjectAccessReviewSpec) bool {
 	if r := asked.ResourceAttributes; r != nil {
 		return hasOrAll(rule.Verbs, r.Verb) && hasOrAll(rule.APIGroups, r.Group) && hasResource(rule.Resources, r.Resource, r.Subresource) &&

@@ -21,7 +21,8 @@ type Field struct {
 	Missing string
 }
 
-// finder leads from a spec to a field: an index path in each structure on the way. It is made once, as reflection is slow.
+// finder leads from a spec to a field: it has an index path for each structure on the way. It is
+// made once, as reflection is slow.
 type finder [][]int
 
 // finders are those of the fields, by type of the spec and path.
@@ -111,7 +112,7 @@ func Of(obj any) (says []string) {
 	ofJob := func(path string, spec *batchv1.JobSpec) {
 		given := *spec
 		if p := given.PodReplacementPolicy; p != nil && *p == batchv1.TerminatingOrFailed {
-			given.PodReplacementPolicy = nil // that is what happens
+			given.PodReplacementPolicy = nil // TerminatingOrFailed is the simulated behaviour
 		}
 		if p := given.ManualSelector; p != nil && !*p {
 			given.ManualSelector = nil

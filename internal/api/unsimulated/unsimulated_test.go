@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write docs/not-simulated.md anew")
 
 // harmless are fields that no code reads and that change nothing for storage or pods here: other
 // fields say the same, they are checked and used by the API server, they are volumes of plugins
-// that are migrated to drivers, or they concern what containers may do on a real computer.
+// that are migrated to drivers, or they concern the rights of containers on a real computer.
 var harmless = strings.Fields(`
 	Pod:serviceAccount Pod:priorityClassName Pod:imagePullSecrets Pod:enableServiceLinks Pod:setHostnameAsFQDN Pod:overhead Pod:runtimeClassName
 	Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys
@@ -38,8 +38,8 @@ var harmless = strings.Fields(`
 	Job:podFailurePolicy.rules.onExitCodes Job:podFailurePolicy.rules.onPodConditions Job:successPolicy.rules.succeededIndexes Job:successPolicy.rules.succeededCount
 `)
 
-// ofComputers are parts of paths of such fields of containers, and of in-tree volumes some of
-// whose fields are read.
+// ofComputers lists parts of paths of such fields of containers, and of in-tree volumes that have
+// other fields which are read.
 var ofComputers = []string{"ephemeralContainers.", "securityContext.windowsOptions", "securityContext.procMount", "securityContext.seccompProfile",
 	"securityContext.appArmorProfile", "lifecycle.stopSignal", "iscsi."}
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readers are the folders whose code acts on objects. Validation, defaults and columns do not
+// readers are the folders with code that acts on objects. Validation, defaults and columns do not
 // count.
 var readers = []string{"fakekubelet", "fakecontroller", "internal/world", "internal/driver", "internal/judge"}
 
@@ -41,8 +41,8 @@ func fieldsRead(t *testing.T) map[string]bool {
 	return read
 }
 
-// unread lists the fields below a type that no code reads, by their names in JSON. What is below
-// such a field is not listed again.
+// unread lists the fields below a type that no code reads, by their names in JSON. It leaves out
+// the fields below such a field.
 func unread(t reflect.Type, path string, read map[string]bool, seen map[reflect.Type]bool) (paths []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
