@@ -29,9 +29,9 @@ func (r Request) String() string {
 
 // The failures of requests that are no status codes.
 const (
-	// Reset: the service does what it was asked, and resets the connection instead of answering.
+	// Reset: the service carries out the request, and resets the connection instead of answering.
 	Reset = "reset"
-	// Slow: the service does what it was asked, and answers when the caller of the CSI call has
+	// Slow: the service carries out the request, and answers after the caller of the CSI call has
 	// given up.
 	Slow = "slow"
 	// Stale: a list is answered as it was before something was made or deleted last.

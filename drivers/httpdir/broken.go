@@ -21,7 +21,7 @@ const (
 	conflictIsDeleted defect = "conflict-is-deleted"
 )
 
-// entry is a defect and what it does.
+// entry describes a defect.
 type entry struct {
 	name defect
 	what string

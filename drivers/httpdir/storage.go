@@ -21,7 +21,7 @@ import (
 type volume struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
-	// Label is the name of a volume whose name the storage system chooses.
+	// Label is the name that the driver gives to a volume if the storage system chooses the Name.
 	Label string `json:"label,omitempty"`
 	Size  int64  `json:"size"`
 }
@@ -58,7 +58,7 @@ func isStatus(err error, code int) bool {
 	return errors.As(err, &answer) && answer.status == code
 }
 
-// do makes a request, and reads the answer into what is given.
+// do makes a request, and decodes the answer into the given value; nil for none.
 func (s *storage) do(ctx context.Context, method, path string, send, into any) error {
 	if s.isLimited(path) {
 		return status.Errorf(codes.ResourceExhausted, "%s %s: too many requests", method, path)
