@@ -2,12 +2,12 @@ package wire
 
 import "google.golang.org/protobuf/proto"
 
-// question is a call of one method to one driver. Many are made ever again and answered
-// alike: what a driver can do, how a volume is attached.
+// question identifies the calls of one method to one driver. Many calls are repeated and get equal
+// answers, such as capabilities.
 type question struct{ driver, method string }
 
-// kept is the answer of a call as its record keeps it: of equal answers in a row the first. A run that explores is short and has no
-// time to compare them.
+// kept returns the answer of a call for its record: the first of several equal answers in a row, so
+// that they share memory. A run that explores is short and does not compare them.
 func (w *Wire) kept(c *call) proto.Message {
 	if w.World.Kernel.Explores() {
 		return c.answer

@@ -26,7 +26,7 @@ type call struct {
 	heard              proto.Message      // the driver's answer, which its caller may never get
 	onItsWay           bool               // it takes its course, whether its caller lives or not
 	overlap            *overlap           // it is made twice at once; nil if not
-	atWork             func()             // what happens while the driver works on it; nil for nothing
+	atWork             func()             // runs while the driver works on it; nil for nothing
 	struck             *fault.Fault       // nil if none befalls it
 	aside              bool               // csisim makes it beside that of the caller
 	held               *held              // the driver stops in it; nil if not
@@ -34,15 +34,15 @@ type call struct {
 	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
 	requests           *standin.Watch     // of the HTTP requests that its program makes; nil for none
 	requestsRecorded   int                // how many of them are in the trace
-	around             string             // a directory that is there before the call, and not the driver's to remove; empty for none
+	around             string             // a directory of the kubelet that exists before the call; empty for none
 	mountsBefore       int                // at its path, before the driver received it
-	patience           *time.Duration     // the wall time after which its context ends in the driver; nil if it does not
+	patience           *time.Duration     // wall time until its context ends in the driver; nil for none
 }
 
 // lateness is how long after its caller's deadline a late answer arrives.
 const lateness = time.Second
 
-// errDeadline is what a caller sees that gave up.
+// errDeadline is the error that a caller receives after it gave up.
 var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
 
 // make makes the call, with the fault that befalls it.
@@ -73,7 +73,7 @@ func (c *call) faultSite() fault.Site {
 	}
 }
 
-// send sends the call, or does with it what a fault wants.
+// send sends the call, with the fault that befalls it.
 func (c *call) send() error {
 	f := c.wire.Faults.Strike(c.faultSite())
 	if f == nil {
@@ -101,7 +101,8 @@ func (c *call) send() error {
 	if f.Effect == fault.FailRequest {
 		return c.sendFailingRequest(f)
 	}
-	if f.Effect == fault.Kill && f.System.Name != "" { // whether somebody dies is up to the driver
+	// The driver decides whether the crash happens.
+	if f.Effect == fault.Kill && f.System.Name != "" {
 		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crashBefore(p, f, answer) })
 	}
 	c.befell(f)
@@ -157,8 +158,8 @@ func hold(p *kernel.Process, f *fault.Fault) {
 	p.Wait("the end of fault "+f.Name, f.Cleared)
 }
 
-// takeTime lets a call take virtual time, beyond its caller's deadline if need be:
-// what the driver does then, it does although nobody waits for it.
+// takeTime lets a call take virtual time, beyond its caller's deadline if need be: the driver works
+// on although its caller no longer waits.
 func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 	answer := c.blankAnswer()
 	var err error
@@ -170,7 +171,7 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 		if c.process.Ended() {
 			c.end(ErrCallerGone)
 		}
-		if c.ended { // whoever asked has gone on
+		if c.ended { // the caller no longer waits
 			c.recordLost()
 		}
 		c.process.Wake()
@@ -182,7 +183,7 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 	return err
 }
 
-// ErrCallerGone is what becomes of an answer that nobody waits for.
+// ErrCallerGone is the error of a call that has lost its caller.
 var ErrCallerGone = status.Error(codes.Canceled, "the caller is gone")
 
 // end records the outcome, as its caller saw it, once.
@@ -219,7 +220,7 @@ func (c *call) deliver(p *kernel.Process, answer proto.Message) error {
 	return c.forward(p, answer, p.Elapsed()+lateCall)
 }
 
-// lateCall bounds how long a driver may work on a call whose caller is gone.
+// lateCall bounds the time in which a driver may work on a call that has lost its caller.
 const lateCall = 10 * time.Minute
 
 func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Duration) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// check holds a call and its outcome against the CSI spec, and learns what the
-// driver promises. An outcome that a fault made is not the driver's.
+// check checks a call and its outcome against the CSI spec, and records the driver's capabilities.
+// It does not check an outcome that a fault made.
 func (w *Wire) check(c *call, err error) {
 	caps := w.capsOf(c.site.Driver)
 	c.noteAsked()
@@ -39,8 +39,8 @@ func (w *Wire) check(c *call, err error) {
 	w.note(c, found)
 }
 
-// lookAround notes the directory above the path of a call that takes a volume away: the kubelet has made it, and has files of its own
-// there.
+// lookAround notes the directory above the path of a call that unpublishes or unstages a volume.
+// The kubelet has made this directory, and keeps files there.
 func (c *call) lookAround() {
 	above := ""
 	switch r := c.request.(type) {
@@ -71,7 +71,7 @@ func (c *call) checkAround(err error) []verdict.Verdict {
 	return []verdict.Verdict{contract.RemovesOthers(c.method, c.around)}
 }
 
-// checkTarget looks at what a driver has published. What is not there shows elsewhere.
+// checkTarget checks the target path of a published volume. A missing path shows elsewhere.
 func (c *call) checkTarget() []verdict.Verdict {
 	request, ok := c.request.(*csi.NodePublishVolumeRequest)
 	if !ok || c.site.Machine == nil {
@@ -84,7 +84,8 @@ func (c *call) checkTarget() []verdict.Verdict {
 	return c.seen(contract.CheckTarget(c.method, request, info.Mode()), "what was asked for lies at the target path: a directory or a block device")
 }
 
-// checkFlags looks whether the mount that is published has the flags that were asked for. Machines in memory know none.
+// checkFlags checks that the published mount has the mount flags of the request. Machines in memory
+// have no flags.
 func (c *call) checkFlags() []verdict.Verdict {
 	request, ok := c.request.(*csi.NodePublishVolumeRequest)
 	if !ok || c.site.Machine == nil || InProcess(c.site.Machine) || !contract.ShowsFlags(request) {
@@ -99,7 +100,7 @@ func (c *call) checkFlags() []verdict.Verdict {
 			return c.seen(contract.CheckFlags(c.method, request, m.Options), "the mount at the target path has the mount flags that were asked for")
 		}
 	}
-	return nil // what is not mounted shows elsewhere
+	return nil // a missing mount shows elsewhere
 }
 
 // seen records that a rule was kept which only the machine shows, if nothing was found.
@@ -140,8 +141,9 @@ func (c *call) checkUndone() []verdict.Verdict {
 	return slices.DeleteFunc(found, func(v verdict.Verdict) bool { return c.wire.has(v) })
 }
 
-// leftAt is what keeps the kubelet from removing the path at which a volume was published:
-// a file, or the first one in a directory. An empty directory does not.
+// leftAt returns the file that keeps the kubelet from removing the path at which a volume was
+// published: the path itself, or the first file in its directory. An empty directory is no
+// obstacle.
 func (c *call) leftAt(place string) string {
 	info, err := c.site.Machine.Lstat(place)
 	if err != nil {
@@ -198,13 +200,13 @@ func (w *Wire) capsOf(driver string) *contract.Caps {
 	return caps
 }
 
-// Attaches reports whether the driver's controller plugin was asked for its capabilities, and attaches volumes.
+// Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 func (w *Wire) Attaches(driver string) bool {
 	return w.capsOf(driver).Controller.Has("PUBLISH_UNPUBLISH_VOLUME")
 }
 
-// StagesNot reports whether the driver's nodes were asked for their capabilities
-// and do not stage.
+// StagesNot reports whether the driver's node plugins have declared their capabilities, and staging
+// is not among them.
 func (w *Wire) StagesNot(driver string) bool {
 	node := w.capsOf(driver).Node
 	return node != nil && !node.Has("STAGE_UNSTAGE_VOLUME")

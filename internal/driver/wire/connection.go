@@ -17,8 +17,7 @@ type address struct{ machine, socket string }
 
 func (s Site) address() address { return address{s.Machine.Name(), s.Socket} }
 
-// dial reaches the socket as it is now. A connection is kept until a call on it
-// finds nobody there.
+// dial connects to the current socket. A connection is kept until a call on it finds no server.
 func (w *Wire) dial(s Site) (grpc.ClientConnInterface, error) {
 	key := s.address()
 	if c, ok := w.connections[key]; ok {
@@ -67,9 +66,9 @@ func (w *Wire) forget(s Site, err error) {
 	w.Forget(s.Machine, s.Socket)
 }
 
-// Forget closes the connection to a socket whose server is gone: who calls there dials
-// anew, as the kubelet does for each call (K-RPC-2), and does not depend on whether
-// the end of the old connection has been noticed yet.
+// Forget closes the connection to a socket after its server has exited. The next caller dials anew,
+// as the kubelet does for each call (K-RPC-2), and does not depend on whether the end of the old
+// connection has been noticed yet.
 func (w *Wire) Forget(m machine.Machine, socket string) {
 	key := address{m.Name(), socket}
 	if c, ok := w.connections[key]; ok {

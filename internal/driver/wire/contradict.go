@@ -32,7 +32,8 @@ func (c *call) sendAndContradict(f *fault.Fault) error {
 	return nil
 }
 
-// takeBack unpublishes what a driver should not have published: nobody else knows of it.
+// takeBack unpublishes a volume that the driver should not have published: no other component is
+// aware of it.
 func (c *call) takeBack(f *fault.Fault, published *csi.NodePublishVolumeRequest) {
 	request := &csi.NodeUnpublishVolumeRequest{VolumeId: published.GetVolumeId(), TargetPath: published.GetTargetPath()}
 	inverse := *c
@@ -42,8 +43,8 @@ func (c *call) takeBack(f *fault.Fault, published *csi.NodePublishVolumeRequest)
 	undo.end(undo.pass(c.process, undo.answer))
 }
 
-// contradiction is a request that cannot be granted beside this one, and what it
-// would mean in words; nil if there is none.
+// contradiction returns a request that cannot be granted beside this one, and its meaning in words;
+// nil if there is none.
 func (c *call) contradiction() (proto.Message, string) {
 	switch r := proto.Clone(c.request).(type) {
 	case *csi.ControllerPublishVolumeRequest:

@@ -28,21 +28,21 @@ type Crasher interface {
 	Restart(fault.Victim, Site) error
 }
 
-// errConnectionLost is what a caller sees whose driver died with its call.
+// errConnectionLost is the error that a caller receives if the driver dies in its call.
 var errConnectionLost = status.Error(codes.Unavailable, "error reading from server: EOF")
 
-// workTime is how long, in wall time, a driver works on a call before fault.AtWork
-// kills somebody, where the changes that it makes are not seen.
+// workTime is the wall time that a driver works on a call before fault.AtWork kills its victim,
+// where the driver's changes are not seen.
 const workTime = 2 * time.Millisecond
 
-// disturbed is a client of a driver in another process, during whose calls something happens.
+// disturbed is a client of a driver in another process. It runs a function during each call.
 type disturbed struct {
 	grpc.ClientConnInterface
 	kernel *kernel.Kernel
 	what   func()
 }
 
-// Invoke makes a call. It returns when that has happened, even if the answer came before.
+// Invoke makes a call. It returns after the function, even if the answer arrives earlier.
 func (d disturbed) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	happened := make(chan struct{})
 	moment := time.AfterFunc(workTime, func() {
@@ -60,8 +60,8 @@ func (d disturbed) Invoke(ctx context.Context, method string, request, answer an
 	return err
 }
 
-// crash makes the call and lets somebody die at it. It runs in a process of its
-// own, since the caller may be the one.
+// crash makes the call and kills the victim of the fault. It runs in a process of its own, since
+// the victim may be the caller.
 func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	if f.At == fault.OnReceipt {
 		c.kill(f)
@@ -81,9 +81,9 @@ func (c *call) crash(p *kernel.Process, f *fault.Fault, answer proto.Message) er
 	return err
 }
 
-// crashAtWork makes the call and lets somebody die when the driver's program has made some
-// of its changes, or when it is done if it makes no more. Where changes are not seen
-// it is a moment after the program got the call.
+// crashAtWork makes the call and kills the victim when the driver's program has made some of its
+// changes, or at the end of the call if it makes fewer. Where changes are not seen, it kills the
+// victim a moment after the program got the call.
 func (c *call) crashAtWork(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	hold := c.hold(f)
 	if hold == nil {
@@ -110,8 +110,9 @@ func (c *call) program() *machine.Process {
 	return c.wire.ProgramAt(c.site)
 }
 
-// hold has the program that is called stand still after the changes of a fault: delivering the call returns errHeld then, and once
-// more, when it is released, the answer. It is nil if changes are not seen.
+// hold stops the called program after a number of changes that the fault sets. Delivering the call
+// then returns errHeld. After the release, delivering it once more returns the answer. It returns
+// nil if changes are not seen.
 func (c *call) hold(f *fault.Fault) *machine.Hold {
 	program := c.program()
 	if program == nil {
@@ -147,8 +148,8 @@ func (c *call) kill(f *fault.Fault) {
 	c.wire.KillAndRestart(f.Victim, c.site, f.RestartAfter, c.method)
 }
 
-// KillAndRestart kills a victim at a site, and starts it again when it was gone for a time of virtual time; never if that
-// is 0. What it was killed at is for messages.
+// KillAndRestart kills a victim at a site, and restarts it after a virtual time; never if that is
+// 0. The description of the occasion is for messages.
 func (w *Wire) KillAndRestart(victim fault.Victim, site Site, after time.Duration, what string) {
 	k := w.World.Kernel
 	if err := w.Crasher.Kill(victim, site); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// reaper is a cluster of which only the caller can die; it notes what else should.
+// reaper is a cluster in which only the caller can die; it notes the other victims.
 type reaper struct {
 	*line
 	caller *kernel.Group
@@ -43,7 +43,7 @@ func (r *reaper) note(what string, victim fault.Victim, at wire.Site) {
 	r.did = append(r.did, fmt.Sprintf("%v %s %s on %s after %d calls", r.Kernel.Elapsed(), what, victim, at.Node, len(r.server.calls)))
 }
 
-// crash makes one call at which somebody dies; answer is empty if its caller got none.
+// crash makes one call with a victim; answer is empty if its caller got none.
 func crash(t *testing.T, f fault.Fault) (r *reaper, answer string) {
 	r = &reaper{line: newLine(t, machine.NewMemory("node-a"), 0), caller: kernel.NewGroup("kubelet")}
 	r.wire.Crasher = r
@@ -65,10 +65,10 @@ func TestSomebodyDiesAtACall(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fault  fault.Fault
-		before int    // calls that the driver had done when somebody died
+		before int    // calls that the driver had done when the victim died
 		after  int    // and at the end
-		answer string // what the caller saw
-		code   string // what the trace says
+		answer string // of the caller
+		code   string // in the trace
 	}{
 		{"the driver on receipt", fault.Fault{Victim: fault.Driver, At: fault.OnReceipt}, 0, 0, "Unavailable", "Unavailable"},
 		{"the driver at work", fault.Fault{Victim: fault.Driver, At: fault.AtWork}, 1, 1, "Unavailable", "Unavailable"},

@@ -14,12 +14,12 @@ import (
 // volumeOfDriver is a volume of a driver.
 type volumeOfDriver struct{ driver, id string }
 
-// device is what is known of the size of a volume, and of its devices if it is a raw block volume.
+// device holds the sizes of a volume and, if it is a raw block volume, its devices.
 type device struct {
 	made  int64            // the bytes that it had when it was made
-	asked int64            // the most that it was asked to grow to, whatever was answered
+	asked int64            // the largest requested size, whatever the answer was
 	bytes int64            // that it has to have at least, wherever it is published
-	grown map[string]int64 // by node: what it has there at least since it grew
+	grown map[string]int64 // by node: its minimum there since it grew
 	at    []deviceAt
 }
 
@@ -31,12 +31,12 @@ type deviceAt struct {
 
 // sized is a machine that knows how large its block devices are.
 type sized interface {
-	// DeviceBytes is the size of a block device; what is none is an error.
+	// DeviceBytes returns the size of a block device, and an error for other files.
 	DeviceBytes(path string) (int64, error)
 }
 
-// checkDevice holds the sizes of block devices against what was answered. The size of a file system says little about that of its
-// volume: it may be any directory of a larger one.
+// checkDevice checks the sizes of block devices against the answers. The size of a file system says
+// little about its volume: it may be any directory of a larger file system.
 func (c *call) checkDevice() []verdict.Verdict {
 	v := volumeOfDriver{c.site.Driver, volumeOf(c.request)}
 	d := c.wire.devices[v]
@@ -94,7 +94,7 @@ func (c *call) checkDevice() []verdict.Verdict {
 	return nil
 }
 
-// noteAsked takes notice of a volume that is asked to grow.
+// noteAsked records the requested size of an expansion.
 func (c *call) noteAsked() {
 	if _, grows := c.request.(*csi.ControllerExpandVolumeRequest); grows {
 		v := volumeOfDriver{c.site.Driver, volumeOf(c.request)}
@@ -104,7 +104,7 @@ func (c *call) noteAsked() {
 	}
 }
 
-// checkStats looks at what a node says of the size of a volume.
+// checkStats checks the volume size that a node reports.
 func (c *call) checkStats(d device, path string) []verdict.Verdict {
 	answer, ok := c.answer.(*csi.NodeGetVolumeStatsResponse)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// hear records what a program answered, so that two runs can be compared: where the
-// answers differ the driver does.
+// hear records the answer of a program, so that two runs can be compared: if the answers differ,
+// the driver differs.
 func (c *call) hear(answer proto.Message, err error) {
 	k := c.wire.World.Kernel
 	if !k.Compares() || InProcess(c.site.Machine) {
@@ -26,8 +26,8 @@ func (c *call) hear(answer proto.Message, err error) {
 	k.Heard(from, inWords(answer, err))
 }
 
-// inWords is an answer as text, the same for equal answers: package protojson makes sure
-// that nobody relies on its spaces.
+// inWords returns an answer as text, the same for equal answers: package protojson varies its
+// spaces on purpose.
 func inWords(answer proto.Message, err error) string {
 	if err != nil {
 		return err.Error()

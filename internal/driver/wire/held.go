@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// errHeld is the outcome of a call whose driver stands still in it.
+// errHeld is the outcome of a call in which the driver is stopped.
 var errHeld = errors.New("the driver is held")
 
 // held is a client of a program that stops in a call, between two of the changes that it makes
@@ -49,7 +49,7 @@ func (h *held) Invoke(ctx context.Context, method string, request, answer any, o
 	}
 }
 
-// invoke makes the call, which outlives whoever waits for it.
+// invoke makes the call, which outlives its caller.
 func (h *held) invoke(method string, request any, opts []grpc.CallOption) {
 	defer close(h.done)
 	ctx, cancel := context.WithTimeout(context.Background(), heldTime)

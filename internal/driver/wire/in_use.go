@@ -10,11 +10,11 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// errUnseen is why a fault cannot disturb what a driver's program does to files.
+// errUnseen is the reason for which a fault cannot disturb a program's changes to files.
 var errUnseen = errors.New("this system does not show csisim which system calls programs make: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN")
 
-// sendWhileInUse gives the call to the driver while something uses its mounts. Drivers in
-// this process, or that somebody else started, unmount nothing that is seen.
+// sendWhileInUse gives the call to the driver while something uses its mounts. Drivers in this
+// process, or programs that csisim did not start, unmount nothing that is seen.
 func (c *call) sendWhileInUse(f *fault.Fault) error {
 	program := c.program()
 	if program == nil {

@@ -12,11 +12,13 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// mostFiltered is how many filters of a list are tried, and how many volumes are asked for by their ids.
+// mostFiltered limits the filters of a list that are tried, and the volumes that are requested by
+// id.
 const mostFiltered = 4
 
-// checkLists asks for what the driver lists in each way in which it can be asked, when something was made or attached, and holds the
-// answers against each other. What comes and goes meanwhile, and what fails, says nothing.
+// checkLists requests the driver's lists in each supported way, after something was made or
+// attached, and compares the answers. Objects that appear or disappear meanwhile are ignored, and
+// so are failures.
 func (c *call) checkLists() []verdict.Verdict {
 	caps := c.wire.capsOf(c.site.Driver).Controller
 	switch c.method {
@@ -85,7 +87,7 @@ func (c *call) checkSnapshots() (found []verdict.Verdict) {
 	return found
 }
 
-// filtered is a list of snapshots that was asked for with a filter.
+// filtered is a list of snapshots that was requested with a filter.
 type filtered struct {
 	request *csi.ListSnapshotsRequest
 	name    string // of the filter
@@ -121,7 +123,7 @@ func checkPages(method string, before, paged, after []string, size int, refused 
 	return nil
 }
 
-// volumes is what ListVolumes answers in pages of a size, 0 for all at once.
+// volumes returns the entries that ListVolumes has in pages of a size, 0 for all at once.
 func (c *call) volumes(size int) (all []*csi.ListVolumesResponse_Entry, err error) {
 	client := c.asks()
 	for token := ""; ; {
@@ -136,7 +138,7 @@ func (c *call) volumes(size int) (all []*csi.ListVolumesResponse_Entry, err erro
 	}
 }
 
-// snapshots is what ListSnapshots answers to a request and those for the pages after it.
+// snapshots returns the snapshots that ListSnapshots answers to a request, on all pages.
 func (c *call) snapshots(request *csi.ListSnapshotsRequest) (all []*csi.Snapshot, err error) {
 	client := c.asks()
 	for token := ""; ; {

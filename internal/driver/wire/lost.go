@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// noteNamed takes notice of what a driver has made or deleted, whether or not its caller
-// ever gets the answer: a second thing under one name is a breach either way.
+// noteNamed notes the objects that a driver has made or deleted, whether or not its caller ever
+// gets the answer: a second object under one name is a breach either way.
 func (w *Wire) noteNamed(c *call, answer proto.Message) {
 	named := w.named[c.site.Driver]
 	if named == nil {
@@ -21,8 +21,8 @@ func (w *Wire) noteNamed(c *call, answer proto.Message) {
 	w.note(c, named.Answered(c.method, c.request, answer))
 }
 
-// recordLost records, once, the answer of a driver that has made something, if its
-// caller did not get it: what was made may have to be deleted all the same.
+// recordLost records, once, the answer of a driver that has made something, if its caller did not
+// get it: the object may have to be deleted all the same.
 func (c *call) recordLost() {
 	if c.heard == nil || c.event.Response != nil {
 		return

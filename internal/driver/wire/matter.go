@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// matter is what of its driver a call reads or changes. Calls that share it are not under
-// way at once, unless the fault Overlap wants that: which of them a driver refuses with ABORTED, or
-// does first, would be up to the real clock.
+// matter returns the part of its driver that a call reads or changes. Calls that share it are not
+// under way at once, unless the fault Overlap requires it: the real clock would decide which of
+// them a driver refuses with ABORTED, or does first.
 func (c *call) matter() kernel.Matter {
 	of := c.site.Machine.Name() + " " + c.site.Socket
 	if c.watch != nil || c.door() != nil && fault.HasEffect(path.Base(c.method)) {
@@ -59,7 +59,8 @@ func thingsOf(request proto.Message) (things []string) {
 	return things
 }
 
-// touch says what of its driver the call touches: its plugins may share what they know of a volume.
+// touch declares the part of its driver that the call touches: the driver's plugins may share state
+// of a volume.
 func (c *call) touch() {
 	k := c.process.Kernel()
 	if !k.Follows() {

@@ -37,7 +37,7 @@ func (m mortal) Invoke(ctx context.Context, method string, request, answer any, 
 }
 
 // isBroken distinguishes the end of a connection during a call from an answer Unavailable and from
-// a socket at which nobody listens.
+// a socket without a listener.
 func isBroken(err error) bool {
 	if status.Code(err) != codes.Unavailable || NobodyListens(err) {
 		return false

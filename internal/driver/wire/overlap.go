@@ -25,7 +25,7 @@ func (c *call) sendOverlapping(f *fault.Fault) error {
 	err := other.whileCallerLives(func() error { return c.pass(c.process, c.answer) })
 	if err == errDeadline || c.overlap.answer == nil {
 		other.end(err)
-		return err // who gives up, or finds nobody, has nothing to compare
+		return err // a caller that gives up, or finds no server, has nothing to compare
 	}
 	other.answer = c.overlap.answer
 	other.end(other.receive(other.answer, c.overlap.err, began))

@@ -9,23 +9,24 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// csisimItself is the caller of questions that nobody in the cluster asks.
+// csisimItself is the caller of csisim's own requests, which no component of the cluster makes.
 const csisimItself = "csisim"
 
-// list is what somebody asks a driver for, page after page. csisim itself may ask for several at once.
+// list identifies a list that a caller reads page after page. csisim itself may read several at
+// once.
 type list struct {
 	driver, caller, method string
 	by                     *kernel.Process
 }
 
-// reading is how far somebody has come with a list.
+// reading is the state of a list that is being read.
 type reading struct {
 	pages contract.Pages
 	noted bool
 }
 
-// turn takes notice of a page. A caller whose list never ends asks on until its
-// deadline, and then has a timeout.
+// turn checks a page. If a list never ends, its caller requests pages until its deadline, and then
+// has a timeout.
 func (c *call) turn() error {
 	if !isPage(c.answer) {
 		return nil

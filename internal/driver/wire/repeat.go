@@ -27,7 +27,7 @@ func (c *call) sendTwice(f *fault.Fault) error {
 	err := again.whileCallerLives(func() error { return again.pass(c.process, again.answer) })
 	again.end(err)
 	if err == errDeadline || NobodyListens(err) {
-		return nil // who gave up, or found the program dead of another fault, has seen no answer to compare
+		return nil // the caller gave up, or another fault killed the program: there is no answer to compare
 	}
 	second := again.outcome(err)
 	if made.others() || c.wire.makings[c.site.Driver] != made {
@@ -66,7 +66,7 @@ func (c *call) again(f *fault.Fault, request proto.Message) *call {
 	return &call{conn: c.conn, fullMethod: c.fullMethod, method: c.method, request: request, answer: c.blankAnswer(), event: event, struck: f, aside: true}
 }
 
-// outcome is what the call came to, as far as it can be seen now.
+// outcome returns the visible outcome of the call so far.
 func (c *call) outcome(err error) contract.Outcome {
 	o := contract.Outcome{Err: err, Answer: proto.Clone(c.answer)}
 	if c.site.Node != "" && strings.HasPrefix(c.method, "Node/") {
@@ -78,11 +78,11 @@ func (c *call) outcome(err error) contract.Outcome {
 	return o
 }
 
-// mountsOfRequest lists what is mounted at, and below, the request's paths.
+// mountsOfRequest lists the mounts at, and below, the request's paths.
 func (c *call) mountsOfRequest() []string {
 	mounts, err := c.site.Machine.Mounts()
 	if err != nil {
-		return nil // what cannot be seen cannot be compared
+		return nil // mounts that are not seen are not compared
 	}
 	var found []string
 	for _, place := range pathsOf(c.request) {

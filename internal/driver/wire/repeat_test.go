@@ -20,7 +20,7 @@ import (
 
 const staging = "/var/lib/kubelet/x"
 
-// mountOnce stages as a correct driver does; mountAlways mounts on top of what is mounted.
+// mountOnce stages as a correct driver does; mountAlways mounts on top of an existing mount.
 func mountOnce(t *testing.T, m machine.Machine) func(context.Context) error {
 	return func(context.Context) error {
 		if mounted, err := m.IsMountPoint(staging); err != nil || mounted {
@@ -62,7 +62,7 @@ func TestARepeatedCallIsHeldAgainstTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		driver  func(*testing.T, machine.Machine) func(context.Context) error
-		code    codes.Code // what the caller sees
+		code    codes.Code // for the caller
 		calls   int        // that the driver sees
 		verdict string
 	}{
@@ -115,8 +115,8 @@ func TestALateAnswerComesWhenItsCallerHasGivenUp(t *testing.T) {
 	assert.Equal(t, "DeadlineExceeded", l.call(t).Code, fmt.Sprint(l.call(t)))
 }
 
-// Given a driver in Go, when the deadline of a call passes in it, then it sees its context end, and its caller gets DeadlineExceeded
-// when that would have been.
+// Given a driver in Go, when the deadline of a call passes in it, then its context ends, and its
+// caller gets DeadlineExceeded at the deadline.
 func TestTheDeadlineOfACallPassesInADriver(t *testing.T) {
 	l := newLine(t, machine.NewMemory("node-a"), 0)
 	var seen error

@@ -18,7 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// served is a client of a program whose HTTP requests are seen from the begin of the call.
+// served is a client of a program. It watches the program's HTTP requests from the start of the
+// call.
 type served struct {
 	grpc.ClientConnInterface
 	door  *standin.Door
@@ -31,7 +32,8 @@ func (s served) Invoke(ctx context.Context, method string, request, answer any, 
 	return s.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 }
 
-// door is where the called program reaches a stand-in that shows its requests; nil for none.
+// door returns the door through which the called program reaches a stand-in that shows its
+// requests; nil for none.
 func (c *call) door() *standin.Door {
 	if c.wire.ServiceAt == nil {
 		return nil
@@ -89,7 +91,8 @@ func answered(r standin.Request) string {
 	return fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status))
 }
 
-// sendFailingRequest gives the call to the driver, of whose requests some fail.
+// sendFailingRequest gives the call to the driver, and lets some of the driver's HTTP requests
+// fail.
 func (c *call) sendFailingRequest(f *fault.Fault) error {
 	if c.door() == nil {
 		f.Struck(0)
@@ -118,8 +121,8 @@ func (c *call) sendFailingRequest(f *fault.Fault) error {
 	return c.pass(c.process, c.answer)
 }
 
-// deliverSlowly gives the call to the driver, whose request is answered when the caller has given up
-// and has asked again.
+// deliverSlowly gives the call to the driver. One of the driver's HTTP requests is answered only
+// after the caller has given up and called again.
 func (c *call) deliverSlowly(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	defer c.requests.End()
 	c.held = &held{reached: c.requests.Reached}

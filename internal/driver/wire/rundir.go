@@ -37,7 +37,7 @@ func (w *Wire) received(answer proto.Message, err error) error {
 	return err
 }
 
-// sent is a request in which what a driver has answered is as the driver said it.
+// sent returns a request with the real path of the run's directory, as in the driver's answers.
 func (w *Wire) sent(request proto.Message) proto.Message {
 	if w.RunDir == "" || !rename(request.ProtoReflect(), RunDir, RunDir) {
 		return request

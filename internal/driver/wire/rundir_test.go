@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What a driver answers is recorded alike in every run, and the driver gets back what it said.
+// A driver's answer is recorded alike in every run, and the driver gets its own values back.
 func TestTheDirectoryOfTheRunHasOneNameInRecords(t *testing.T) {
 	w := &Wire{RunDir: "/tmp/csisim-17-1"}
 	answer := &csi.CreateVolumeResponse{Volume: &csi.Volume{

@@ -9,11 +9,12 @@ import (
 
 // Chance lets the strategy of a run decide whether a fault befalls a call that changes something.
 type Chance interface {
-	// AtCall is the fault that befalls the call; nil if none does. Watched says that a program gets it whose system calls are seen.
+	// AtCall returns the fault that befalls the call; nil if none does. Watched means that the call
+	// goes to a program with system calls that are seen.
 	AtCall(call fault.Site, watched bool, label string) *fault.Fault
 }
 
-// drawn is the fault that the strategy wants for a call; nil if it wants none.
+// drawn returns the fault that the strategy chooses for a call; nil if it chooses none.
 func (c *call) drawn() *fault.Fault {
 	if c.wire.Chance == nil || !fault.HasEffect(path.Base(c.method)) {
 		return nil

@@ -32,7 +32,8 @@ func (o *offered) AtCall(call fault.Site, _ bool, label string) *fault.Fault {
 	return o.fault
 }
 
-// staged stages a volume, asks for capabilities, and stages it again; with this fault at each call that is asked about.
+// staged stages a volume, requests capabilities, and stages it again. The strategy chooses this
+// fault for each call that is offered to it.
 func staged(t *testing.T, f *fault.Fault) (asked, injected []string) {
 	chance := &offered{fault: f}
 	k := kernel.New(kernel.Options{})

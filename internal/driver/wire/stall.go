@@ -10,12 +10,13 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// stallTime is how long, in virtual time, a driver stands still in a call after its caller has given up: long enough for a pod to come
-// and go on what another call has made meanwhile.
+// stallTime is the virtual time that a driver stands still in a call after its caller has given up.
+// It is long enough for a pod to start and end on a volume that another call has set up meanwhile.
 const stallTime = time.Minute
 
-// stall gives the call to the driver, whose program stands still between two of its changes to files until its caller has given up and
-// has asked again. Where changes are not seen it acts at once.
+// stall gives the call to the driver. The driver's program stands still between two of its changes
+// to files until its caller has given up and called again. Where changes are not seen, it acts at
+// once.
 func (c *call) stall(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	hold := c.hold(f)
 	if hold != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// watched is a client of a program whose system calls are seen during a call.
+// watched is a client of a program. It watches the program's system calls during a call.
 type watched struct {
 	grpc.ClientConnInterface
 	watch *machine.CallWatch
@@ -29,9 +29,10 @@ func (w watched) Invoke(ctx context.Context, method string, request, answer any,
 	return w.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 }
 
-// watchCalls lets the system calls be seen that the called program makes in this call. It has no other call of the cluster
-// meanwhile: nobody could say for which of them it makes one. The watch is nil if no program of the run is called; where its
-// system calls are not shown the run ends.
+// watchCalls watches the system calls that the called program makes in this call. The program gets
+// no other call of the cluster meanwhile: its system calls could not be assigned to one of them.
+// The watch is nil if no program of the run is called. If the program's system calls are not shown,
+// the run ends.
 func (c *call) watchCalls(what string, i machine.Interference) *machine.CallWatch {
 	program := c.program()
 	if program == nil {
@@ -45,7 +46,8 @@ func (c *call) watchCalls(what string, i machine.Interference) *machine.CallWatc
 	return w
 }
 
-// recordSystemCalls records what a watch has seen, with what a fault makes of a call. It returns how many calls failed.
+// recordSystemCalls records the system calls that a watch has seen, with the fault's effect on a
+// call. It returns the number of failed calls.
 func (c *call) recordSystemCalls(w *machine.CallWatch, injected string) (failed int) {
 	for _, seen := range w.Seen() {
 		c.sawMount(seen)
@@ -93,7 +95,7 @@ func (c *call) passShown() error {
 	return c.pass(c.process, c.answer)
 }
 
-// sendFailing gives the call to the driver, of whose program system calls fail.
+// sendFailing gives the call to the driver, and lets some of its program's system calls fail.
 func (c *call) sendFailing(f *fault.Fault) error {
 	w := c.watchCalls("fault "+f.Name, machine.Interference{At: pointOf(f), Fails: f.Errno(), Times: f.Left()})
 	if w == nil {
@@ -122,8 +124,8 @@ func pointOf(f *fault.Fault) machine.Point {
 	return machine.Point{Name: f.System.Name, Path: f.System.Path, Nth: f.System.Nth}
 }
 
-// crashBefore makes the call, and lets somebody die just before the driver's program makes a system call. Of a call
-// without such a one nobody dies.
+// crashBefore makes the call, and kills the victim just before the driver's program makes a certain
+// system call. If the program does not make it, the victim lives.
 func (c *call) crashBefore(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	w := c.watchCalls("fault "+f.Name, machine.Interference{At: pointOf(f)})
 	if w == nil {

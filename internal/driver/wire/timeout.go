@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// programPatience is how long, in wall time, a program may work on a call until its deadline passes there: enough to come to the
-	// change before which it is held.
+	// programPatience is the wall time that a program may work on a call until its deadline passes
+	// there: enough to reach the change before which it is held.
 	programPatience = 50 * time.Millisecond
-	// quietTime is for how long, in wall time, a program must have been seen to do nothing.
+	// quietTime is the wall time for which a program must have been seen to do nothing.
 	quietTime = 5 * time.Millisecond
 )
 
-// hurried is a client whose calls end in the server at a deadline that does not end them here.
+// hurried is a client with calls that end in the server at a deadline that does not end them here.
 type hurried struct {
 	grpc.ClientConnInterface
 	patience time.Duration
@@ -46,11 +46,12 @@ type due struct {
 	deadline time.Time
 }
 
-// Deadline is when the context ends for whoever is called.
+// Deadline returns the time at which the context ends for the called server.
 func (d due) Deadline() (time.Time, bool) { return d.deadline, true }
 
-// timeOut gives the call to the driver, for which its context ends: for a program between two of its changes to files, for Go code
-// when it begins, and not at all where no changes are seen. It returns when the caller has given up and the driver does nothing any more.
+// timeOut gives the call to the driver and ends the call's context there: for a program between two
+// of its changes to files, for Go code when it begins, and not at all where no changes are seen. It
+// returns when the caller has given up and the driver does nothing any more.
 func (c *call) timeOut(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	var err error
 	if InProcess(c.site.Machine) {
@@ -87,14 +88,14 @@ func (c *call) deliverUntilDue(p *kernel.Process, f *fault.Fault, answer proto.M
 	return err
 }
 
-// windUp lets the program end what it does for a call whose deadline has passed.
+// windUp lets the program finish its work for a call after the deadline has passed.
 func (c *call) windUp(hold *machine.Hold) {
 	c.wire.windingUp.begin(c)
 	hold.Release()
 	c.awaitQuiet()
 }
 
-// awaitQuiet waits, in wall time, until the called program and all that it has started wait for something.
+// awaitQuiet waits, in wall time, until the called program and all its children wait for something.
 func (c *call) awaitQuiet() {
 	program := c.program()
 	for began, quiet := time.Now(), time.Now(); program != nil && time.Since(quiet) < quietTime && time.Since(began) < windingUp; time.Sleep(quietTime / 5) {

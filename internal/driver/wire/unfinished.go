@@ -169,7 +169,7 @@ func (w *Wire) publishedOf(driver string) *published {
 func nodesKey(driver, volume string) string { return "nodes " + driver + " " + volume }
 
 // noteNodes notes whether the driver lists a volume at other nodes than those at which its answers
-// have put it. A list that was asked for before the last of them may not have it.
+// have put it. A list that was requested before the latest of these answers may lack it.
 func (c *call) noteNodes(answer proto.Message) {
 	if !c.wire.capsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
 		return

@@ -10,16 +10,19 @@ import (
 )
 
 const (
-	// windingUp is how long, in wall time, a program may take to end what it does for a call whose deadline has passed. Its caller asks
-	// again after half a second at the earliest, which takes no wall time here.
+	// windingUp is the wall time that a program may take to finish its work for a call after the
+	// deadline has passed. Its caller tries again after half a second at the earliest, which takes
+	// no wall time here.
 	windingUp = 2 * time.Second
-	// busy is how long, in wall time, it may say that it has not ended: on a busy computer an unmount takes seconds.
+	// busy is the wall time in which the program may answer that it has not finished: on a busy
+	// computer an unmount takes seconds.
 	busy = 6 * time.Second
-	// busyPause is how long, in wall time, it is left alone then, until it is asked again.
+	// busyPause is the wall time between two such attempts.
 	busyPause = 20 * time.Millisecond
 )
 
-// windUps are the volumes for which a program may still be busy with a call whose deadline has passed.
+// windUps lists the volumes for which a program may still be busy with a call after its deadline
+// has passed.
 type windUps map[string]time.Time // until when, by driver and volume
 
 func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(busy) }
@@ -32,8 +35,9 @@ func (u windUps) of(c *call) (until time.Time, ok bool) {
 	return until, ok
 }
 
-// unhurried is a client of a program that may be busy until some time. Its callers try again soon, which takes no wall time here: when it
-// says so, by ABORTED, it is asked again until then.
+// unhurried is a client of a program that may be busy until some time. Its callers try again soon,
+// which takes no wall time here. While the program answers ABORTED, the client repeats the call
+// until then.
 type unhurried struct {
 	grpc.ClientConnInterface
 	until time.Time

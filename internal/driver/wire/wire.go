@@ -1,7 +1,6 @@
-// Package wire is between callers and CSI drivers. What is under test is real:
-// programs that serve CSI on a socket, or Go servers in this process. Every call
-// to any of them passes one wire, which records it, injects faults and holds the
-// answer against the CSI spec.
+// Package wire is between callers and CSI drivers. The drivers under test are real: programs that
+// serve CSI on a socket, or Go servers in this process. Every call to any of them passes one wire,
+// which records it, injects faults and checks the answer against the CSI spec.
 package wire
 
 import (
@@ -32,20 +31,21 @@ type Wire struct {
 	Faults fault.Set
 	// Crasher is needed by faults that kill.
 	Crasher Crasher
-	// Chance decides whether faults that nobody ordered befall calls. Default: none does.
+	// Chance decides whether further faults befall calls, beside the injected ones. Default: none
+	// does.
 	Chance Chance
-	// Observer is called for every call. Default: nobody.
+	// Observer is called for every call. Default: none.
 	Observer Observer
 	// RealClock says that drivers and their callers follow the real clock: times in answers
 	// stay as drivers say them.
 	RealClock bool
 	// Strict makes breaches of the CSI spec of remarks.
 	Strict bool
-	// ProgramAt is the program that serves a socket; nil if none of the run does. Default:
-	// none ever does.
+	// ProgramAt returns the program that serves a socket; nil if no program of the run does.
+	// Default: always nil.
 	ProgramAt func(Site) *machine.Process
-	// ServiceAt is where the program that serves a socket reaches a stand-in that shows its HTTP requests; nil if there is
-	// none. Default: there never is.
+	// ServiceAt returns the door through which the program that serves a socket reaches a stand-in
+	// that shows its HTTP requests; nil if there is none. Default: always nil.
 	ServiceAt func(Site) *standin.Door
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that have an effect.
 	ShowSystemCalls bool
@@ -63,7 +63,7 @@ type Wire struct {
 	named       map[string]*contract.Named // by driver
 	windingUp   windUps
 	makings     map[string]making // by driver
-	stamps      map[string]stamp  // by driver and what was created
+	stamps      map[string]stamp  // by driver and created object
 	lists       map[list]*reading
 	nodeIDs     map[string]map[string]string // by driver and node
 	devices     map[volumeOfDriver]device
@@ -94,7 +94,7 @@ func New(w *component.World) *Wire {
 	}
 }
 
-// Site is one end of the wire: who calls which socket.
+// Site is one end of the wire: a caller and the socket that it calls.
 type Site struct {
 	Caller   string // as traces name it: "kubelet", "csi-attacher"
 	Driver   string
