@@ -10,15 +10,15 @@ import (
 // Release is a minor version of a sidecar, such as "5.0". The zero value is the newest.
 type Release string
 
-// releases are those that can be simulated, of the programs whose behaviour they changed.
+// releases lists the releases that can be simulated, by the program that they changed.
 var releases = map[string][]Release{
 	"csi-provisioner": {"4.0", "5.0", "5.1", "5.2", "5.3", "6.0", "6.1", "6.2", "6.3"},
 	"csi-attacher":    {"4.5", "4.6", "4.7", "4.8", "4.9", "4.10", "4.11", "4.12", "4.13"},
 	"csi-resizer":     {"1.10", "1.11", "1.12", "1.13", "1.14", "2.0", "2.1", "2.2", "2.3"},
 }
 
-// Change is one thing that a release of a sidecar changed for drivers. Before and After are what a
-// driver or a user sees.
+// Change is one change of a release of a sidecar for drivers. Before and After describe the
+// behaviour that a driver or a user sees.
 type Change struct {
 	Program, What string
 	Since         Release

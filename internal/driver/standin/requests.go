@@ -37,7 +37,7 @@ type Request struct {
 	Failed bool
 }
 
-// Interference is what happens to requests. The zero value only watches.
+// Interference selects requests and sets how they fail. The zero value only watches.
 type Interference struct {
 	// Pattern is which requests it is about: "DELETE /volumes/*", "DELETE *", or * for each.
 	Pattern string
@@ -45,7 +45,7 @@ type Interference struct {
 	Nth int
 	// Times is how many requests fail at most; 0 is all.
 	Times int
-	// Status is what they are answered with; 0 for none.
+	// Status is the HTTP status of their answers; 0 for none.
 	Status int
 	// Reset, Slow and Stale are the other failures.
 	Reset, Slow, Stale bool

@@ -14,7 +14,7 @@ import (
 // thing is one of a collection, a JSON object.
 type thing map[string]any
 
-// collection is a Collection with what there is.
+// collection is a Collection with its things.
 type collection struct {
 	Collection
 	things []thing // never changed in place
@@ -22,7 +22,7 @@ type collection struct {
 	made   int
 }
 
-// answer is what a request is answered with.
+// answer is the answer to a request.
 type answer struct {
 	status  int
 	headers map[string]string
@@ -80,8 +80,8 @@ func (c *collection) list(query url.Values, stale bool) answer {
 	return jsonAnswer(http.StatusOK, found)
 }
 
-// fitsQuery reports whether a thing has the values of a query in fields of these names. What no
-// field of it is called narrows nothing down.
+// fitsQuery reports whether a thing has the values of a query in the fields with these names. Names
+// without a field are ignored.
 func fitsQuery(t thing, query url.Values) bool {
 	for name := range query {
 		if value, has := t[name]; has && fmt.Sprint(value) != query.Get(name) {

@@ -18,7 +18,7 @@ type Options struct {
 }
 
 // Collection is a resource with the usual methods: GET and POST of the path, and GET, PUT, PATCH
-// and DELETE of what is below it.
+// and DELETE of the things below it.
 type Collection struct {
 	Path       string   `json:"path" want:"required" example:"/volumes" doc:"The path of its list. POST makes a thing there; what it makes is below it, at its id."`
 	ID         string   `json:"id,omitempty" default:"id" doc:"The field that has the id. POST gives one to a thing that comes without."`

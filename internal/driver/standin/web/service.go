@@ -140,7 +140,7 @@ func (s *Service) Stop() error {
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client closed the connection
 	}
 	s := d.service
 	s.lock.Lock()
@@ -192,7 +192,7 @@ func reset(w http.ResponseWriter) {
 	_ = connection.Close()
 }
 
-// place is what a path leads to.
+// place is the target of a path.
 type place struct {
 	route      string
 	collection *collection // nil for none
@@ -204,7 +204,7 @@ func (p place) lists(method string) bool {
 	return method == http.MethodGet && p.collection != nil && p.id == "" && p.collection.StaleLists
 }
 
-// route finds what a path leads to.
+// route finds the target of a path.
 func (s *Service) route(method, of string) place {
 	for _, r := range s.options.Routes {
 		if fits, _ := path.Match(r.operation(), method+" "+of); fits {
@@ -222,7 +222,7 @@ func (s *Service) route(method, of string) place {
 	return place{route: of}
 }
 
-// answer does what a request asks for, as far as a failure lets it.
+// answer carries out a request, unless a failure prevents it.
 func (s *Service) answer(at place, r *http.Request, body []byte, i standin.Interference) answer {
 	status, text := i.Status, "injected"
 	if status == 0 {
@@ -237,8 +237,8 @@ func (s *Service) answer(at place, r *http.Request, body []byte, i standin.Inter
 	return refusal(status, text)
 }
 
-// isDoneBefore reports whether an error says that an earlier request has done it, so that it has to
-// be done: what is deleted is not found, what is made exists.
+// isDoneBefore reports whether an error means that an earlier request was carried out, so that the
+// service has to do it: a thing that is not found is deleted, and a thing that conflicts exists.
 func (p place) isDoneBefore(method string, status int) bool {
 	switch {
 	case p.collection == nil:

@@ -95,7 +95,8 @@ func TestRoutesAndRecordedRequestsAreAnsweredAsDeclared(t *testing.T) {
 	}
 }
 
-// What a failure says is true afterwards: what is not found is deleted, what exists is there.
+// After a failure its answer is true: a thing that is not found is deleted, and a thing that
+// conflicts exists.
 func TestARequestFailsAsAWatchWants(t *testing.T) {
 	for name, c := range map[string]struct {
 		i             standin.Interference
