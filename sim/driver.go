@@ -50,7 +50,7 @@ type plugin struct {
 	backend   backend
 	running   bool
 	comesBack bool                 // when its node has power again
-	refused   registrar.Refused    // what its registrar does if the kubelet refuses the driver
+	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver
 	registry  string               // directory below plugins_registry; empty for that itself
 	registrar *registrar.Registrar // nil for the controller, or if it is external
 	interrupt context.Context      // ends what it is waited for in wall time

@@ -25,7 +25,7 @@ type node struct {
 	off     bool                 // the node has no power
 	pace    component.Pace       // of the kubelet
 
-	pressure fakekubelet.Pressure // what the machine has too little of
+	pressure fakekubelet.Pressure // shortages of the machine's resources
 }
 
 func newNode(c *Simulation, o Node, address string, m machine.Machine, networks *fakekubelet.Networks) *node {

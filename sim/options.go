@@ -251,7 +251,7 @@ type FurtherPlugin struct {
 	// default its registration socket is that of the driver's own plugin: the one that
 	// starts last takes it over.
 	Registry string
-	// Refused is what its registrar does when the kubelet refuses the driver. Default: as that of
+	// Refused is the reaction of its registrar if the kubelet refuses the driver. Default: that of
 	// the driver's own plugin.
 	Refused registrar.Refused
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 )
 
-// Shortage is how much of a resource a node has too little of, in bytes. Each pod that the kubelet
-// evicts gives back what it uses.
+// Shortage is the amount of a resource that a node lacks, in bytes. Each evicted pod gives back the
+// amount that it uses.
 type Shortage = fakekubelet.Shortage
 
 // SetShortage makes a node short of memory or ephemeral-storage from now on; a shortage of nothing

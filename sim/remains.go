@@ -19,7 +19,7 @@ import (
 // remains follows what containers have written to volumes down to where programs of drivers keep it, as far as that lies in the
 // directories that the run gives them.
 type remains struct {
-	kept     map[data.Volume]*trace.Event // the first deletion of each volume whose content was seen there before it
+	kept     map[data.Volume]*trace.Event // the first deletion of each volume that had content before
 	reported bool
 }
 
