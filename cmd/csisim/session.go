@@ -28,7 +28,7 @@ type session struct {
 	planned    int
 	code       int
 	left       error                  // programs that could not be ended
-	replayed   *replayed              // the finding whose run is made again; nil for none
+	replayed   *replayed              // the finding that is run again; nil for none
 	experience *unfinished.Experience // with the drivers of the scenarios
 	// world is the cluster of a scenario; nil for a simulation.
 	world func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error)

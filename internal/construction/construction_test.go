@@ -192,13 +192,22 @@ func TestArrowsPointDownwards(t *testing.T) {
 
 // floors are the parts of the house, from the ground up: each uses what stands above it in this list.
 var floors = [][]string{
-	{"internal/world"}, // what a world is made of: kernel, store, machine, trace ...
-	{"internal/api", "internal/input", "internal/judge", "internal/explore"}, // the API in front of the store; files of users, read strictly; verdicts on runs; the search of runs
-	{"drivers", "internal/driver", "internal/view"},                          // reference drivers and faults; how drivers are served, called, recorded and broken; what a trace looks like, rules of the CSI spec included
-	{"fakekubelet", "fakecontroller"},                                        // the parts of Kubernetes, which meet in the store alone
-	{"sim"},                                                                  // the public API: a cluster
-	{"internal/real", "sim/kind"},                                            // the same on a real cluster
-	{"cmd", "examples", "scenarios"},                                         // what people run
+	// Kernel, store, machine, trace and other parts of a world.
+	{"internal/world"},
+	// The API in front of the store; files of users, read strictly; verdicts on runs; the search of
+	// runs.
+	{"internal/api", "internal/input", "internal/judge", "internal/explore"},
+	// Reference drivers and faults; how drivers are served, called, recorded and broken; the page
+	// that shows a trace, and the rules of the CSI spec that its calls kept.
+	{"drivers", "internal/driver", "internal/view"},
+	// The parts of Kubernetes, which meet in the store alone.
+	{"fakekubelet", "fakecontroller"},
+	// The public API: a cluster.
+	{"sim"},
+	// The same on a real cluster.
+	{"internal/real", "sim/kind"},
+	// Commands and examples.
+	{"cmd", "examples", "scenarios"},
 }
 
 func within(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }

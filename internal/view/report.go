@@ -39,7 +39,7 @@ type Finding struct {
 	Verdict string `json:"verdict"`
 	// Judged is the verdict as a value; zero for an error.
 	Judged   verdict.Verdict `json:"-"`
-	Short    string          `json:"short"` // for who sees it for the first time
+	Short    string          `json:"short"` // for first-time readers
 	Expected string          `json:"expected,omitempty"`
 	Got      string          `json:"got,omitempty"`
 	// Should and Found are what was expected and found in short, where the trace says more than the verdict.
@@ -48,7 +48,7 @@ type Finding struct {
 	Hint   string `json:"hint,omitempty"`
 	Spec   string `json:"spec,omitempty"`
 	Where  string `json:"where,omitempty"`
-	Blame  string `json:"blame,omitempty"` // whose doing it is
+	Blame  string `json:"blame,omitempty"` // the party that is responsible
 	// About is the event that shows most of it, 0 for none; Trail are others that led there.
 	About uint64   `json:"about,omitempty"`
 	Trail []uint64 `json:"-"`

@@ -16,8 +16,9 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Given a driver that keeps its volumes at a service and asks for another one when the connection is
-// reset, when requests fail, then the volume is found that nobody knows; a sound driver stands it.
+// Given a driver that keeps its volumes at a service and requests another volume when the
+// connection is reset, when requests fail, then the search finds the orphaned volume; a sound
+// driver has no finding.
 func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
 	if refused := namespaces.Refused(); refused != nil {
 		t.Skip(refused)
@@ -42,7 +43,8 @@ func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
 	}
 }
 
-// claimed is a claim whose volume is made and deleted, by a driver with a service.
+// claimed is a scenario in which the volume of a claim is created and deleted by a driver with a
+// service.
 const claimed = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 drivers:

@@ -88,8 +88,8 @@ const (
 	reboot       = "- power-off: node-a\n- power-on: node-a\n- advance: 5m\n- wait: {pod: web, phase: Running}\n"
 )
 
-// Given a driver with records in its container, when its manifests mount a volume there, then the records are lost when a
-// real cluster loses that volume's content, and at no other time.
+// Given a driver with records in its container, when its manifests mount a volume there, then the
+// records are lost when a real cluster loses that volume's content, and at no other time.
 func TestVolumesOfAContainerLiveAsLongAsTheManifestsSay(t *testing.T) {
 	withHostdir(t)
 	const lost = "NodeUnpublishVolume has no effect"
@@ -114,8 +114,8 @@ func TestVolumesOfAContainerLiveAsLongAsTheManifestsSay(t *testing.T) {
 	}
 }
 
-// Given a driver whose manifests mount parts of the kubelet's directory, when it is restarted, then it does its work as with
-// all of the directory.
+// Given a driver with manifests that mount parts of the kubelet's directory, when it is restarted,
+// then it works as with the whole directory.
 func TestPartsOfTheKubeletsDirectoryAreEnough(t *testing.T) {
 	withHostdir(t)
 	part := "        - {name: %[1]s, mountPath: /var/lib/kubelet/%[1]s, mountPropagation: Bidirectional}\n"

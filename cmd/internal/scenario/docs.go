@@ -34,7 +34,8 @@ func Steps() []StepInfo {
 // readsMore is a step that has other forms than its own fields.
 type readsMore interface{ forms() []any }
 
-// namesObject is a step whose map names an object by its kind.
+// namesObject is implemented by steps that name an object by its kind: the kind is a key of the
+// step.
 type namesObject interface{ namesObject() }
 
 func (*waitStep) namesObject()   {}

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Mismatch says in one line where got, decoded JSON, is not as wanted; it is empty when all that is
-// wanted is there. Maps may have more keys than wanted, lists more items; a list that is wanted empty must
-// be empty, and a map that is wanted empty must be there. * in a wanted text stands for any text, null for a key that is not there. A zero value is
-// equal to one left out, as in the answers of protocol buffers.
+// Mismatch describes in one line how got, decoded JSON, differs from want; it is empty if got has
+// everything that is in want. Maps may have more keys than in want, and lists more items. An empty
+// list in want matches only an empty list, and an empty map must be present. In want, * stands for
+// any text, and null for a missing key. A zero value equals an omitted one, as in protocol buffers.
 func Mismatch(want, got any) string { return mismatch("", want, got) }
 
 func mismatch(path string, want, got any) string {

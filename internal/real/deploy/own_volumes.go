@@ -8,8 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/driver/program"
 )
 
-// Volumes are those of the driver's container in the pods of its node plugin or controller plugin: directories of the node
-// and emptyDirs. The volume with the driver's socket is left out, and the node's root. Nil says that no pod has the part.
+// Volumes returns the volumes that the driver's container mounts in the pods of its node plugin or
+// controller plugin: directories of the node and emptyDirs. It leaves out the volume with the
+// driver's socket and the node's root. Nil means that no pod has the part.
 func (o *Own) Volumes(part string) []program.Volume {
 	for _, p := range o.pods {
 		if p.part(part) != nil {

@@ -51,9 +51,9 @@ func isUnary(fullMethod string) bool {
 	return err == nil && ok && !method.IsStreamingClient() && !method.IsStreamingServer()
 }
 
-// passOn passes the messages of a call whose types are not known, or which has several, as they
-// are. They are not recorded. To a message without fields all that comes is unknown, and it keeps
-// that.
+// passOn forwards the messages of a call with unknown types, or with several messages, unchanged.
+// They are not recorded. A message type without fields keeps all the received bytes as unknown
+// fields.
 func (p *Proxy) passOn(from grpc.ServerStream, method string) error {
 	ctx, cancel := context.WithCancel(from.Context())
 	defer cancel()

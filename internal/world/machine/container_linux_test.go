@@ -30,8 +30,9 @@ func instance(t *testing.T, m *machine.Disk, before *machine.Process, script str
 	return p, string(out)
 }
 
-// Given a container that has written to many places, when it is restarted, then it finds the host's content, the
-// kubelet's directory, and the directories that are let through or kept; all other files are lost, again at the next restart.
+// Given a container that has written to many places, when it is restarted, then it finds the host's
+// content, the kubelet's directory, and the directories that are let through or kept; all other
+// files are lost, again at the next restart.
 func TestARestartedContainerHasAFreshRoot(t *testing.T) {
 	needRoot(t)
 	host, through := shortDir(t), shortDir(t)

@@ -17,7 +17,7 @@ import (
 // to a file system in memory, over which the host's content is seen. Where the kernel
 // has no overlayfs for a directory, it is read-only.
 type layers struct {
-	built        string // what is mounted to build the root in
+	built        string // mount to build the root in
 	root         string // where the root is built
 	scratch      string // where the upper directories are, while it is built
 	host         []*mountinfo.Info

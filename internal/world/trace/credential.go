@@ -14,7 +14,8 @@ import (
 // madeUp begins the values of secrets that csisim itself makes up.
 const madeUp = "made-up-"
 
-// credentialWords end the keys of values that must stay secret. Other keys name users, addresses, regions and identifiers.
+// credentialWords end the keys of values that must stay secret. Other keys name users, addresses,
+// regions and identifiers.
 var credentialWords = []string{"password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token", "key", "keyring", "credential", "apikey"}
 
 // formats are words at the end of keys that say how a value is written.
@@ -68,8 +69,8 @@ func wordsOf(key string) (words []string) {
 // Credential is a value of a request that the driver must keep to itself.
 type Credential struct{ Key, Value string }
 
-// Credentials are those of a request: values of its secrets that csisim made up or whose keys name a credential, and tokens of
-// service accounts.
+// Credentials returns the credentials in a request: values of its secrets that csisim made up,
+// values of its secrets with a key that names a credential, and tokens of service accounts.
 func Credentials(request proto.Message) (all []Credential) {
 	if request == nil || !request.ProtoReflect().IsValid() {
 		return nil

@@ -8,13 +8,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Triggers remembers what the endpoints of services were written for last.
+// Triggers holds the times of the pods' changes for which the endpoints of services were last
+// written.
 // [k8s.io/endpointslice/util/trigger_time_tracker.go]
 type Triggers map[store.Key]map[string]time.Time
 
-// Next returns when what a service's endpoints are now written for happened, in the form of the
-// annotation endpoints.kubernetes.io/last-change-trigger-time; empty if that is not known. For a new
-// service it is its creation, later the earliest change of a pod's readiness.
+// Next returns the time of the change for which a service's endpoints are now written, in the form
+// of the annotation endpoints.kubernetes.io/last-change-trigger-time; empty if it is unknown. For a
+// new service it is its creation, later the earliest change of a pod's readiness.
 func (t Triggers) Next(s *corev1.Service, pods []*corev1.Pod) string {
 	last, known := t[store.KeyOf(s)]
 	times, first := map[string]time.Time{}, time.Time{}
@@ -38,7 +39,7 @@ func (t Triggers) Next(s *corev1.Service, pods []*corev1.Pod) string {
 	return first.UTC().Format(time.RFC3339Nano)
 }
 
-// Forget forgets a service that is gone.
+// Forget forgets a deleted service.
 func (t Triggers) Forget(s store.Key) { delete(t, s) }
 
 func readySince(pod *corev1.Pod) time.Time {
