@@ -13,25 +13,25 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Hazard is something that real Kubernetes is known to do under faults: what was asked for comes late then, or never, and no driver is to
-// blame.
+// Hazard is a known behaviour of real Kubernetes under faults. Because of it an effect comes late
+// or never, and no driver is to blame.
 type Hazard struct {
-	// Is says what happens, and Rules where it is laid down.
+	// Is describes the behaviour, and Rules cite its sources.
 	Is    string
 	Rules []string
-	// ForGood says that what it keeps from coming about never does.
+	// ForGood means that the delayed effect never happens.
 	ForGood bool
 
 	befell func(history) bool
 }
 
-// history is what happened in a run until its end.
+// history holds the events of a run until its end.
 type history struct {
 	events []*trace.Event
 	end    time.Duration
 }
 
-// long is what people notice of a delay: shorter ones have many reasons.
+// long is a delay that people notice: shorter ones have many reasons.
 const long = time.Minute
 
 var hazards = []*Hazard{
@@ -96,8 +96,8 @@ func (h history) restarted() (at time.Duration, again bool) {
 	return 0, false
 }
 
-// detachedLate reports whether an attachment to a node stayed for so long after all pods had left the node, and after a time, before it
-// was deleted.
+// detachedLate reports whether an attachment to a node stayed for so long before it was deleted:
+// after all pods had left the node, and after a given time.
 func (h history) detachedLate(since, longest time.Duration) bool {
 	f := following{pods: map[string]map[string]bool{}, left: map[string]time.Duration{}, attached: map[string]attachment{}}
 	late := func(a attachment, at time.Duration) bool {
@@ -125,7 +125,7 @@ func (h history) detachedLate(since, longest time.Duration) bool {
 type following struct {
 	pods     map[string]map[string]bool // by node
 	left     map[string]time.Duration   // when the last pod that has left a node did so
-	attached map[string]attachment      // by name: those that nobody has deleted
+	attached map[string]attachment      // by name: attachments that are not being deleted
 }
 
 type attachment struct {
@@ -147,7 +147,7 @@ func (f *following) pod(e *trace.Event) {
 	}
 }
 
-// attachment returns one whose deletion begins.
+// attachment returns an attachment that begins to be deleted.
 func (f *following) attachment(e *trace.Event) (of attachment, goes bool) {
 	if e.Resource != "volumeattachments" {
 		return of, false
@@ -199,7 +199,7 @@ func (h history) backedOff() bool {
 	return false
 }
 
-// subjectOf is what a call is about.
+// subjectOf returns the id or name of the object of a call.
 func subjectOf(e *trace.Event) string {
 	switch r := e.Request.(type) {
 	case interface{ GetVolumeId() string }:
@@ -210,7 +210,8 @@ func subjectOf(e *trace.Event) string {
 	return ""
 }
 
-// resynced reports whether a snapshot was asked to go long before the driver was asked to delete it.
+// resynced reports whether a snapshot was being deleted long before the driver received
+// DeleteSnapshot.
 func (h history) resynced() bool {
 	leaving := map[string]time.Duration{}
 	for _, e := range h.events {
@@ -247,7 +248,8 @@ func (h history) triedAgain() bool {
 	})
 }
 
-// leftFenced reports whether a NetworkFence has gone that was not, or not yet, unfenced.
+// leftFenced reports whether a NetworkFence was deleted without being unfenced, or before it was
+// unfenced.
 func (h history) leftFenced() bool {
 	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
 		fence, is := e.Old.(*unstructured.Unstructured)
@@ -260,14 +262,15 @@ func (h history) leftFenced() bool {
 	})
 }
 
-// exited reports whether a sidecar has exited that nobody starts again.
+// exited reports whether a sidecar has exited for good.
 func (h history) exited() bool {
 	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
 		return e.Is(trace.Controller, trace.ExitedForGood)
 	})
 }
 
-// leftRegistered reports whether a registrar ended while the kubelet of its node was down, or right before: it looks for sockets each second. K-REG-6
+// leftRegistered reports whether a registrar ended while the kubelet of its node was down, or right
+// before: the kubelet looks for sockets each second. K-REG-6
 func (h history) leftRegistered() bool {
 	const looks = 2 * time.Second
 	type node struct{ cluster, name string }

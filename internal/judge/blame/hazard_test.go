@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Given what happens in a run, then the hazards of Kubernetes that keep something from ever coming about are those that befell it.
+// Given the events of a run, then the hazards of Kubernetes that prevent an effect for good are
+// those that befell it.
 // K-REG-20 A-RS-3 A-NF-5 C-LIB-1
 func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
 	fault := func(at time.Duration, node string, part trace.Part, verb trace.Verb) *trace.Event {

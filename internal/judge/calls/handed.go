@@ -13,13 +13,14 @@ import (
 // WrongRequest is the form of a call that lacks the content of earlier answers.
 const WrongRequest verdict.Form = "wrong request"
 
-// handed is what calls about a volume answered and asked for, as far as it is certain. Nil is of a volume of which nothing is known.
+// handed holds the answers and requests of a volume's calls, as far as they are certain. It is nil
+// for a volume without known calls.
 type handed struct {
-	made     bool                           // the volume is of this run: what follows is known
+	made     bool                           // the volume was created in this run: the other fields are known
 	block    bool                           // it is a raw block volume
 	contexts []map[string]string            // of the volume
-	attached map[string][]map[string]string // by node id: contexts of its attachment, which its caller has heard of
-	staging  map[string]string              // by node: the path at which it is staged; empty if there may be another one
+	attached map[string][]map[string]string // by node id: contexts of its attachment that its caller has received
+	staging  map[string]string              // by node: its staging path; empty if there may be another one
 }
 
 func (v *state) hand() *handed {
@@ -29,7 +30,7 @@ func (v *state) hand() *handed {
 	return v.handed
 }
 
-// created takes notice of a volume. Of a call that comes again each answer is as good.
+// created notes a new volume. Each answer of a repeated call is as good.
 func (w *Watch) created(call *trace.Event, r *csi.CreateVolumeRequest) {
 	answer, ok := call.Response.(*csi.CreateVolumeResponse)
 	if !ok || answer.GetVolume().GetVolumeId() == "" {
@@ -72,7 +73,7 @@ type used interface {
 	GetStagingTargetPath() string
 }
 
-// isGiven looks at what a call is given.
+// isGiven checks the values in the request of a call.
 func (w *Watch) isGiven(call *trace.Event, r used) {
 	h := w.of(call.Driver, r.GetVolumeId()).handed
 	if h == nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// listing follows what ListVolumes has to say of attachments.
+// listing follows the attachments in the answers of ListVolumes.
 type listing struct {
 	promised map[string]bool // the drivers that list the nodes
-	turn     uint64          // counts what begins and ends
+	turn     uint64          // counts begins and ends of calls
 	began    map[*trace.Event]uint64
 }
 
-// listBegan takes notice of a list that is asked for. A later page may be as old as the first one.
+// listBegan notes the start of a list. A later page may be as old as the first one.
 func (w *Watch) listBegan(call *trace.Event, r *csi.ListVolumesRequest) {
 	if w.listing.promised[call.Driver] && r.GetStartingToken() == "" {
 		w.listing.turn++
@@ -26,8 +26,9 @@ func (w *Watch) listBegan(call *trace.Event, r *csi.ListVolumesRequest) {
 	}
 }
 
-// attachedFor notes when a driver itself has said that a volume is attached. What is not certain is forgotten, as after a call to
-// detach it that nobody has heard the end of: it may do so yet.
+// attachedFor notes when a driver itself has reported a volume as attached. It forgets uncertain
+// attachments, for example after a call to detach the volume has been lost: that call may still
+// take effect.
 func (w *Watch) attachedFor(call *trace.Event, v *state, node string) {
 	w.listing.turn++
 	if was := v.attached[node]; call.Code != "" || call.Injected != "" || was == maybe || was == leaving {
@@ -40,7 +41,8 @@ func (w *Watch) attachedFor(call *trace.Event, v *state, node string) {
 	v.since[node] = w.listing.turn
 }
 
-// listed looks for the nodes that a volume was attached to before the list was asked for, and that nobody has begun to detach it from.
+// listed looks for nodes that are missing from the list of a volume: the volume was attached there
+// before the list was requested, and no call has begun to detach it.
 func (w *Watch) listed(call *trace.Event) {
 	began, asked := w.listing.began[call]
 	delete(w.listing.began, call)

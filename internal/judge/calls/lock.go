@@ -8,10 +8,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// lockPatience is how long, in virtual time, a volume may be said to be in use without a call: a driver may end later than its answer.
+// lockPatience is the virtual time in which a driver may report that a volume is in use without a
+// call: a driver may end later than its answer.
 const lockPatience = 10 * time.Second
 
-// lock is what is known of the lock of a volume.
+// lock is the known state of a volume's lock.
 type lock struct {
 	pending int           // calls under way
 	doubt   bool          // a call ended without an answer of the driver, which may still work on it

@@ -22,7 +22,9 @@ func (w *Watch) usedWhereAttached(call *trace.Event, id, does string) {
 // publishedWhereStaged looks at a call that publishes a volume.
 func (w *Watch) publishedWhereStaged(call *trace.Event, r *csi.NodePublishVolumeRequest) {
 	if r.GetStagingTargetPath() == "" || !w.stages[call.Driver] {
-		return // an inline volume, or a driver that does not stage: the kubelet names the path of its block volumes even so
+		// An inline volume, or a driver that does not stage: the kubelet sends a staging path for
+		// its block volumes all the same.
+		return
 	}
 	switch w.of(call.Driver, r.GetVolumeId()).staged[call.Node] {
 	case never:

@@ -11,16 +11,18 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Watch follows the calls of one cluster, and what they make of its volumes.
+// Watch follows the calls of one cluster, and the state of its volumes.
 type Watch struct {
-	// OnBreach is called for what a driver does, OnDisorder for what its callers do, with the call that shows it.
+	// OnBreach is called for breaches of a driver, OnDisorder for those of its callers, with the
+	// call that shows the breach.
 	OnBreach, OnDisorder func(call *trace.Event, v verdict.Verdict)
 	// MustAttach reports whether Kubernetes attaches a volume of a driver before it is used. Default: it attaches none.
 	MustAttach func(driver, handle string) bool
 	// MayWork reports whether the driver may still work on the volume of a call, outside of calls.
 	// Default: it never does.
 	MayWork func(call *trace.Event) bool
-	// InUse reports whether a node says that it uses a volume: who detaches it then does so by force.
+	// InUse reports whether a node declares that it uses a volume: a caller that detaches it then
+	// forces the detachment.
 	InUse func(driver, handle, node string) bool
 
 	volumes map[key]*state
@@ -38,7 +40,7 @@ func New() *Watch {
 	return &Watch{MustAttach: func(string, string) bool { return false }, MayWork: func(*trace.Event) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}, listing: listing{promised: map[string]bool{}, began: map[*trace.Event]uint64{}}}
 }
 
-// certainty is what is known of something that calls make and undo.
+// certainty is the known state of something that calls make and undo.
 type certainty int
 
 const (
@@ -48,7 +50,7 @@ const (
 	surely                   // made
 )
 
-// state is what calls have made of a volume, as far as it is certain. There may be very many.
+// state is the state of a volume after the calls, as far as it is certain. There may be very many.
 type state struct {
 	attached  map[string]certainty // by node id
 	since     map[string]uint64    // by node id: the turn in which it was attached, if that is certain
@@ -68,7 +70,7 @@ func (w *Watch) of(driver, id string) *state {
 	return w.volumes[k]
 }
 
-// set keeps what is so at a place; what is not made is not kept.
+// set keeps the certainty of a place. It keeps nothing for never.
 func set[K comparable](places *map[K]certainty, at K, is certainty) {
 	switch {
 	case is == never:
@@ -115,8 +117,9 @@ func (w *Watch) Began(call *trace.Event) {
 	}
 }
 
-// left is what is so while a call is under way that undoes it. Of two at once, such as those of a caller that was killed and of the one
-// that took its place, neither says by its error what the other did.
+// left returns the certainty while a call is under way that undoes the state. Two calls may run at
+// once, such as those of a killed caller and of its successor: then the error of one does not show
+// the effect of the other.
 func (c certainty) left() certainty {
 	switch c {
 	case surely:
@@ -190,7 +193,7 @@ func (w *Watch) Ended(call *trace.Event) {
 	}
 }
 
-// made is what is so when a call has ended that makes it.
+// made returns the certainty after a call has ended that makes the state.
 func (c certainty) made(ok bool) certainty {
 	if ok {
 		return surely
@@ -201,7 +204,8 @@ func (c certainty) made(ok bool) certainty {
 // answered is the effect of a fault that answers in the driver's place.
 const answered trace.Effect = "answer"
 
-// undone is what is so when a call has ended that undoes it. An injected error is one of which the driver knows nothing.
+// undone returns the certainty after a call has ended that undoes the state. If an error is
+// injected, the driver has not received the call.
 func (c certainty) undone(call *trace.Event) certainty {
 	switch {
 	case call.Code == "":
@@ -214,7 +218,8 @@ func (c certainty) undone(call *trace.Event) certainty {
 	return maybe
 }
 
-// registered takes notice of the id that a plugin gives its node. What was attached under another id may be detached under this one.
+// registered notes the id that a plugin gives its node. A volume that was attached under another id
+// may be detached under this one.
 func (w *Watch) registered(call *trace.Event) {
 	answer, ok := call.Response.(*csi.NodeGetInfoResponse)
 	if !ok || call.Code != "" {
@@ -242,8 +247,8 @@ func (w *Watch) renamed(before key) {
 	}
 }
 
-// KubeletStarted takes notice of a kubelet that starts, maybe with its node: what was mounted there may be gone, and the kubelet may not
-// know of what is still there. K-RECON-1, K-RECON-2
+// KubeletStarted notes that a kubelet starts, maybe with its node: mounts there may have vanished,
+// and the kubelet may not have found those that are left. K-RECON-1, K-RECON-2
 func (w *Watch) KubeletStarted(node string) {
 	// In any order: each is by itself.
 	for _, v := range w.volumes {

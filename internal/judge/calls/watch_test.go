@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// follower is a watch, and what it has found.
+// follower is a watch with its findings.
 type follower struct {
 	*calls.Watch
 	now   time.Duration
@@ -92,7 +92,8 @@ func TestADriverThatDoesNotStageIsHeldToNoStaging(t *testing.T) {
 	assert.Empty(t, f.found)
 }
 
-// uses is the life of a volume until it is staged and published, with what is given to the node.
+// uses is the life of a volume until it is staged and published, with the values that the node
+// receives.
 type uses struct {
 	context, attached map[string]string // of the volume, of its attachment
 	block             bool

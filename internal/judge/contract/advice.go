@@ -2,7 +2,7 @@ package contract
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// Advice is what helps with a breach whose cause the words do not show; empty for others.
+// Advice returns advice about a breach with a cause that its words do not show; empty for others.
 func Advice(v verdict.Verdict) string {
 	switch {
 	case v.Form == ignoresReadonly && !v.Remark:

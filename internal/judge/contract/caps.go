@@ -9,18 +9,18 @@ import (
 )
 
 // Set holds the names of capabilities as in the spec, such as "STAGE_UNSTAGE_VOLUME". A nil Set
-// means that the driver was not asked yet: nothing is then said about what it promised. They are
-// in the driver's order, and few.
+// means that the driver has not declared them yet: then there is no verdict on them. They are in
+// the driver's order, and few.
 type Set []string
 
 // Has says whether the capability was declared.
 func (s Set) Has(capability string) bool { return slices.Contains(s, capability) }
 
-// lacks: the driver was asked, and did not declare the capability.
+// lacks reports whether the driver has declared its capabilities, and this one is not among them.
 func (s Set) lacks(capability string) bool { return s != nil && !s.Has(capability) }
 
-// Caps is what a driver declared about itself. Plugin has the services and, as "ONLINE" and
-// "OFFLINE", the kinds of volume expansion.
+// Caps holds the capabilities that a driver has declared. Plugin has the services and, as "ONLINE"
+// and "OFFLINE", the kinds of volume expansion.
 type Caps struct {
 	Plugin, Controller, Node, Group Set
 }

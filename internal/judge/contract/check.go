@@ -29,8 +29,8 @@ func (f *findings) response(req, resp proto.Message, known Caps) {
 	f.nodeResponse(req, resp, known)
 }
 
-// CheckRequest holds a request of Kubernetes against the CSI spec: its fields, and whether the
-// driver has declared what the request makes use of.
+// CheckRequest checks a request of Kubernetes against the CSI spec: its fields, and whether the
+// driver has declared the capabilities that the request uses.
 func CheckRequest(method string, req proto.Message, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, req)
 	if !ok {
@@ -48,9 +48,9 @@ func (f *findings) request(req proto.Message, known Caps) {
 	f.nodeRequest(req, known)
 }
 
-// CheckError holds the code of a failed call against the CSI spec. It speaks up only where the
-// spec leaves no room: codes that do not exist, "not implemented" for what was promised, "not
-// found" where deleting what is gone must succeed.
+// CheckError checks the code of a failed call against the CSI spec. It reports only errors that the
+// spec rules out: codes that do not exist, "not implemented" for a declared capability, "not found"
+// where deleting a deleted object must succeed.
 func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, req)
 	if !ok {

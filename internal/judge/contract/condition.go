@@ -7,8 +7,7 @@ import (
 
 // VolumeCondition is the field volume_condition that CSI up to 1.12 has in the answer of
 // NodeGetVolumeStats and in the volume status of ListVolumes and ControllerGetVolume. CSI 1.13 took
-// it out of the bindings, but drivers still send it, so it is read and written as what it is on
-// the wire.
+// it out of the bindings, but drivers still send it, so it is read and written in its wire format.
 type VolumeCondition struct {
 	Abnormal bool
 	Message  string // required: for the user

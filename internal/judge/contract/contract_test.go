@@ -380,7 +380,7 @@ func TestGroupSnapshotAnswers(t *testing.T) {
 	})
 }
 
-// CSI "GroupController": what the service promises has to be there, and nothing else is called.
+// CSI "GroupController": declared services have to be there, and no other calls are made.
 func TestGroupCallsAreForDriversThatHaveThem(t *testing.T) {
 	with := &Caps{Plugin: Set{"GROUP_CONTROLLER_SERVICE"}, Group: Set{groupSnapshots}}
 	without := &Caps{Plugin: Set{"GROUP_CONTROLLER_SERVICE"}, Group: Set{}}

@@ -117,7 +117,7 @@ func (f *findings) volume(field string, v *csi.Volume, caps Caps) {
 	}
 }
 
-// within checks a size in bytes against the range that was asked for.
+// within checks a size in bytes against the requested range.
 func (f *findings) within(field string, bytes int64, r *csi.CapacityRange) {
 	const atLeast, atMost = "the CSI spec wants at least required_bytes", "the CSI spec wants at most limit_bytes"
 	switch required := r.GetRequiredBytes(); {
@@ -134,8 +134,8 @@ func (f *findings) within(field string, bytes int64, r *csi.CapacityRange) {
 	}
 }
 
-// confirmed: CSI "ValidateVolumeCapabilities". Each confirmed capability was asked for, and all
-// that were asked for are confirmed.
+// confirmed: CSI "ValidateVolumeCapabilities". The confirmed capabilities are the requested ones,
+// and all of them.
 func (f *findings) confirmed(req *csi.ValidateVolumeCapabilitiesRequest, c *csi.ValidateVolumeCapabilitiesResponse_Confirmed) {
 	if c == nil {
 		return

@@ -2,6 +2,6 @@
 // the driver's answer one that the spec promises, and is our own request one that it allows?
 //
 // The checks are pure functions of one call and of the capabilities that the driver has declared.
-// What needs the history of a volume (staged before published, and the like) is an invariant over
+// Rules about the history of a volume (staged before published, and the like) are invariants over
 // the trace, not a matter of this package.
 package contract

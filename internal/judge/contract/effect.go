@@ -10,8 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CheckEffect holds what can be seen after a call's OK against what the call asked
-// for.
+// CheckEffect checks the visible effect after a call's OK against the request.
 func CheckEffect(method string, request proto.Message, seen Outcome) []verdict.Verdict {
 	found := func(form verdict.Form, format string, args ...any) []verdict.Verdict {
 		return broken(method, form, format, args...)
@@ -73,7 +72,8 @@ func DetachedWithMount(method, mount string) verdict.Verdict {
 	return Broken(method, LeavesMount, verdict.Say("%s was still mounted when the volume was detached from the node", mount))
 }
 
-// UnmountsLazily is that a call answers OK although something uses what it has unmounted.
+// UnmountsLazily reports that a call answers OK although something still uses the path that it has
+// unmounted.
 func UnmountsLazily(method, path string) verdict.Verdict {
 	return Broken(method, unmountsLazily, verdict.Say(
 		"%s was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then", path))
@@ -94,7 +94,8 @@ func MayBeOnManyNodes(c *csi.VolumeCapability) bool {
 	return strings.HasPrefix(c.GetAccessMode().GetMode().String(), "MULTI_NODE")
 }
 
-// CheckDeviceSize holds a block device, as it is published after a call's OK, against the bytes that were answered or required.
+// CheckDeviceSize checks a block device, as it is published after a call's OK, against the answered
+// or required size in bytes.
 func CheckDeviceSize(method, path string, has, least int64) []verdict.Verdict {
 	if has >= least {
 		return nil

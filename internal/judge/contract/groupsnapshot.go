@@ -67,8 +67,8 @@ func (f *findings) group(g *csi.VolumeGroupSnapshot, caps Caps) {
 	}
 }
 
-// cutOf: a group has one snapshot of each volume that was asked for, of no other. Of a snapshot that does not name its volume it is
-// known only that it has to.
+// cutOf: a group has one snapshot of each requested volume, and no other. A snapshot that does not
+// name its volume is not checked here: it has to name it.
 func (f *findings) cutOf(g *csi.VolumeGroupSnapshot, volumes []string) {
 	var sources []string
 	for _, s := range g.GetSnapshots() {

@@ -60,8 +60,8 @@ func (f *findings) pluginInfo(r *csi.GetPluginInfoResponse) {
 	}
 }
 
-// pluginPromises: CSI "GetPluginCapabilities", message VolumeExpansion. It can be judged once the
-// services were asked too.
+// pluginPromises: CSI "GetPluginCapabilities", message VolumeExpansion. It needs the capabilities
+// of the services, too.
 func (f *findings) pluginPromises(caps Caps) {
 	const online = "the CSI spec requires EXPAND_VOLUME of controller or node with ONLINE"
 	const offline = "the CSI spec requires EXPAND_VOLUME of the controller with OFFLINE"

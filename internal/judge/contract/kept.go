@@ -13,8 +13,8 @@ type Kept struct {
 	Rule  string
 }
 
-// KeptRules are the rules that a call kept which was answered with a code: those of CheckRequest, and of CheckResponse or
-// CheckError. resp is nil if the call failed; caps may be nil.
+// KeptRules returns the rules that a call and its answer have kept: those of CheckRequest, and of
+// CheckResponse or CheckError. resp is nil if the call failed; caps may be nil.
 func KeptRules(method string, req, resp proto.Message, code codes.Code, caps *Caps) []Kept {
 	var kept []Kept
 	if f, ok := start(method, req); ok {
@@ -38,7 +38,7 @@ func KeptRules(method string, req, resp proto.Message, code codes.Code, caps *Ca
 	return kept
 }
 
-// keep notes a rule that was kept, if anybody wants to know.
+// keep notes that a rule was kept, if the caller requests kept rules.
 func (f *findings) keep(field, rule string) {
 	if f.noting {
 		f.kept = append(f.kept, Kept{field, rule})

@@ -29,7 +29,7 @@ func (f *findings) listResponse(req, resp proto.Message, caps Caps) {
 	}
 }
 
-// page checks what all the calls with max_entries have in common.
+// page checks the rule that all calls with max_entries share.
 func (f *findings) page(ids []string, maxEntries int32) {
 	if maxEntries > 0 && len(ids) > int(maxEntries) {
 		f.add("entries", "the CSI spec allows no more than max_entries", "has %d entries, asked for were %d", len(ids), maxEntries)
@@ -72,7 +72,7 @@ func (f *findings) gotVolume(req *csi.ControllerGetVolumeRequest, r *csi.Control
 	f.condition("status.volume_condition", r.GetStatus(), caps.Controller)
 }
 
-// same checks that the answer is about what was asked for.
+// same checks that the answer is about the requested object.
 func (f *findings) same(field, got, asked string) {
 	if got != "" && asked != "" && got != asked {
 		f.add(field, "the answer must be about what was asked for", "is %s, asked for was %s", got, asked)

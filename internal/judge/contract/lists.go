@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// CheckPages holds a list that was asked for page by page against the whole ones before and after. What is in only one of these came,
-// or went, meanwhile.
+// CheckPages checks a list in pages against whole lists before and after it. It ignores objects
+// that appear or vanish meanwhile: they are in only one of the whole lists.
 func CheckPages(method string, before, paged, after []string, size int) []verdict.Verdict {
 	count := map[string]int{}
 	for _, id := range paged {
@@ -26,7 +26,8 @@ func CheckPages(method string, before, paged, after []string, size int) []verdic
 	return nil
 }
 
-// CheckFilter holds a list that was asked for with a filter against what whole lists before and after have of that.
+// CheckFilter checks a filtered list against the matching objects of whole lists before and after
+// it.
 func CheckFilter(method, filter string, before, filtered, after []string) []verdict.Verdict {
 	has := setOf(filtered)
 	for _, id := range both(before, after) {
@@ -37,8 +38,9 @@ func CheckFilter(method, filter string, before, filtered, after []string) []verd
 	return nil
 }
 
-// CheckNodes holds the nodes of a volume, as ControllerGetVolume says them, against those of ListVolumes before and after. The CSI spec
-// wants both to have all that the volume is published to.
+// CheckNodes checks a volume's nodes in the answer of ControllerGetVolume against those of
+// ListVolumes before and after it. The CSI spec requires each to name all nodes that the volume is
+// published to.
 func CheckNodes(method, volume string, before, got, after []string) []verdict.Verdict {
 	for _, node := range both(before, after) {
 		if !slices.Contains(got, node) {

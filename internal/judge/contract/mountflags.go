@@ -23,8 +23,9 @@ func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
 	return wanted
 }
 
-// CheckFlags holds the options of the mount at the target path, after NodePublishVolume was answered with OK, against the mount flags
-// that it was given. The CSI spec calls them what can be used: it is a remark.
+// CheckFlags checks the options of the mount at the target path, after NodePublishVolume was
+// answered with OK, against the mount flags of the request. The CSI spec only permits their use:
+// the verdict is a remark.
 func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) (found []verdict.Verdict) {
 	for _, flag := range flagsToShow(request) {
 		if !slices.Contains(options, flag) {

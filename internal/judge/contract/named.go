@@ -7,13 +7,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Named is what a driver has made under names, by its own answers, whether they reached
-// their callers or not. It forgets what the driver has deleted. The zero value has seen
-// nothing yet.
+// Named holds the objects that a driver has made under names, by its own answers, whether they
+// reached their callers or not. It forgets objects that the driver has deleted. The zero value has
+// seen nothing yet.
 type Named struct {
 	made  map[label]string // by method and name: the id
 	name  map[label]string // by method and id: the name
-	again map[label]bool   // names that have had a second id: that is said once
+	again map[label]bool   // names with a second id: that is reported once
 }
 
 // label is a name, or an id, among those of one creating call.
@@ -58,8 +58,8 @@ func (n *Named) forget(byID label) {
 	}
 }
 
-// Makes is what a call has made, in one word, under which name and with which id; empty for
-// calls that make nothing under a name.
+// Makes returns the kind of object that a call has made, in one word, with its name and id; empty
+// for calls that make no named object.
 func Makes(request, answer proto.Message) (noun, name, id string) {
 	switch a := answer.(type) {
 	case *csi.CreateVolumeResponse:
@@ -77,7 +77,7 @@ func Makes(request, answer proto.Message) (noun, name, id string) {
 	return noun, name, id
 }
 
-// undone is the creating call whose work a request takes back, and the id.
+// undone returns the creating call that a request undoes, and the id.
 func undone(request proto.Message) (method, id string) {
 	switch r := request.(type) {
 	case *csi.DeleteVolumeRequest:

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// CSI "CreateVolume", "CreateSnapshot": a name means one thing, and an id does, whoever gets the answers.
+// CSI "CreateVolume", "CreateSnapshot": a name stands for one object, and so does an id, even if
+// answers are lost.
 func TestANameMeansOneThing(t *testing.T) {
 	const create, remove, snap = "Controller/CreateVolume", "Controller/DeleteVolume", "Controller/CreateSnapshot"
 	type step struct{ method, name, id string }

@@ -53,7 +53,7 @@ func (p *Pages) Turn(page proto.Message) string {
 	return ""
 }
 
-// pageOf is the token of the next page and what the page lists.
+// pageOf returns the token of the next page and the ids on this page.
 func pageOf(page proto.Message) (token string, ids []string) {
 	switch r := page.(type) {
 	case *csi.ListVolumesResponse:

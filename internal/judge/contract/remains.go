@@ -2,8 +2,8 @@ package contract
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// LeavesData is a deleted volume whose files are still there. If the files of all volumes stay, the driver may
-// keep them for a while by design: that is a remark.
+// LeavesData reports that files of a deleted volume are still there. If the files of all volumes
+// stay, the driver may keep them for a while by design: the verdict is a remark then.
 // CSI spec: DeleteVolume, "release storage".
 func LeavesData(method, volume, file string, always bool) verdict.Verdict {
 	other := ""

@@ -14,14 +14,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Outcome is what came of a call: its answer, and what can be seen of its effect.
+// Outcome is the outcome of a call: its answer, and its visible effect.
 type Outcome struct {
 	Err    error // a gRPC status; nil is OK
 	Answer proto.Message
 	// Mounts are the mounts at the paths of a request to a node, a line each.
 	Mounts []string
-	// Writable says that what was asked for read-only can be written to where it is published,
-	// and Within is the path in which a container that has it read-only can; empty if none.
+	// Writable means that a volume that was published read-only can be written to where it is
+	// published. Within is the path in which a container that has it read-only can write; empty if
+	// none.
 	Writable bool
 	Within   string
 	// Left is a file that is left where a volume was published; empty if there is none.
@@ -65,8 +66,8 @@ func StacksMounts(method string, before, after int) verdict.Verdict {
 	return Broken(method, NotIdempotent, verdict.Say("%d %s, then %d", before, verdict.Say("mount").Aside("%s", several), after))
 }
 
-// changedTo says how the second outcome differs; empty if it does not. The field is that of the
-// answer in which another value describes the same thing; empty for anything else.
+// changedTo describes how the second outcome differs; empty if it does not. If one field of the
+// answer has another value, field names it. It is empty for ids and for all other differences.
 func (o Outcome) changedTo(second Outcome) (field string, detail verdict.Sentence) {
 	switch {
 	case second.Err != nil && status.Code(o.Err) != status.Code(second.Err):

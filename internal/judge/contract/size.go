@@ -12,7 +12,7 @@ import (
 const (
 	stringLimit     = 128
 	mapLimit        = 4096
-	nodeIDLimit     = 256  // NodeGetInfoResponse.node_id and what repeats it
+	nodeIDLimit     = 256  // NodeGetInfoResponse.node_id and fields that repeat it
 	mountFlagsLimit = 4096 // all of them together
 )
 
@@ -20,7 +20,7 @@ const mountFlags = "mount_flags" // of VolumeCapability.MountVolume
 
 const tooBig = "the CSI spec's Size Limits"
 
-// limitOf is the size limit of a string field, 0 for paths, whose limit is the file system's.
+// limitOf returns the size limit of a string field. It is 0 for paths: the file system limits them.
 func limitOf(field string) int {
 	switch {
 	case strings.HasSuffix(field, "_path"):
@@ -43,7 +43,8 @@ type limited struct {
 // limits are those of the fields of messages, by descriptor: each call is measured, and most fields have none.
 var limits sync.Map
 
-// limitsOf are the fields of a message to measure, in the order of its definition. No message of the spec contains one of its own kind.
+// limitsOf returns the fields of a message to measure, in the order of its definition. No message
+// of the spec contains one of its own kind.
 func limitsOf(m protoreflect.MessageDescriptor) []limited {
 	if known, ok := limits.Load(m); ok {
 		return known.([]limited)
@@ -87,7 +88,7 @@ type place struct {
 	field protoreflect.FieldDescriptor
 }
 
-// prefix is what comes before the name of a field.
+// prefix returns the prefix of a field's name.
 func (p *place) prefix() string {
 	if p == nil {
 		return ""

@@ -5,24 +5,25 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Sizes are what is known of the size of a volume where it is measured, in bytes.
+// Sizes holds the known sizes of a volume where it is measured, in bytes.
 type Sizes struct {
-	// Least is what it has at least, by the answers to earlier calls; 0 if that is not known.
+	// Least is its minimum size, by the answers to earlier calls; 0 if that is not known.
 	Least int64
-	// Before is what it had before it grew; 0 if it has not grown.
+	// Before is its size before it grew; 0 if it has not grown.
 	Before int64
-	// Device is that of its block device; 0 of a file system. Asked is the most that it was asked to grow to, which may have come about for
-	// its storage only.
+	// Device is the size of its block device; 0 for a file system. Asked is the largest requested
+	// size: the volume's storage alone may have reached it.
 	Device, Asked int64
 }
 
-// roundedUp is how many times as large as it was asked to be a volume is at most that a driver has rounded up.
+// roundedUp is the largest factor by which a driver may round up a requested size.
 const roundedUp = 2
 
 const totalOfVolume = `the CSI spec wants "the total capacity of the volume"`
 
-// CheckStats holds what a node says of the size of a volume against what is known of it. The size of a file system says little: it may
-// be any directory of a larger one. That it is the same as before the volume grew, to the byte, says that the driver remembers it.
+// CheckStats checks the volume size that a node reports against the known sizes. The size of a file
+// system says little: it may be any directory of a larger one. But if it is the same as before the
+// volume grew, to the byte, the driver remembers it.
 func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Sizes) []verdict.Verdict {
 	f := findings{method: method, of: answer}
 	for _, u := range answer.GetUsage() {

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/filetype"
 )
 
-// CheckTarget holds what lies at the target path after NodePublishVolume was answered with OK
-// against the CSI spec: the driver places the mounted directory, or the block device,
-// at target_path. is describes the path itself, not what a symbolic link leads to.
+// CheckTarget checks the target path after NodePublishVolume was answered with OK against the CSI
+// spec: the driver places the mounted directory, or the block device, at target_path. is describes
+// the path itself, not the target of a symbolic link.
 func CheckTarget(method string, request *csi.NodePublishVolumeRequest, is fs.FileMode) []verdict.Verdict {
 	var wrong verdict.Form
 	switch {

@@ -27,9 +27,9 @@ func MayRepeat(v verdict.Verdict) bool {
 	return v.Form == tooBig || v.Form == NotIdempotent && strings.Contains(v.Method, "/Create")
 }
 
-// Repeats reports whether an earlier verdict says the same: what a driver has made
-// too big is in every message about it, and a second thing under one name shows in its id
-// and in the comparison of two answers.
+// Repeats reports whether an earlier verdict says the same: a value that is too big is in every
+// message about its object, and a second object under one name shows in its id and in the
+// comparison of two answers.
 func Repeats(v, earlier verdict.Verdict) bool {
 	if v.Form == NotIdempotent && strings.Contains(v.Method, "/Create") {
 		return v.Form == earlier.Form && v.Text == earlier.Text
@@ -67,7 +67,7 @@ type findings struct {
 	of     proto.Message
 	list   []verdict.Verdict
 	count  map[Kept]int // how often a field has broken a rule
-	noting bool         // the rules that the message kept are wanted, too
+	noting bool         // also note the rules that the message kept
 	kept   []Kept
 }
 

@@ -1,7 +1,6 @@
-// Package data is what the containers of pods do with their volumes: each
-// writes a few bytes that say whose they are, and they are read again whenever the
-// volume is published anew. So it shows when a driver loses a volume's content or
-// hands out that of another.
+// Package data writes and reads the volumes of pods. Each container writes a few bytes that
+// identify its volume, and they are read again whenever the volume is published anew. So it detects
+// a driver that loses a volume's content or hands out that of another volume.
 package data
 
 import (
@@ -35,11 +34,12 @@ type Use struct {
 	Block bool
 	// Writable says that a container may write.
 	Writable bool
-	// ForWriting says that nothing in the requests to the driver is read-only either: access modes, mount options, attachment.
+	// ForWriting means that nothing in the requests to the driver is read-only either: access
+	// modes, mount options, attachment.
 	ForWriting bool
 }
 
-// Machine is a node, as far as the volumes are concerned that are published there.
+// Machine is the part of a node that concerns the volumes published there.
 type Machine interface {
 	IsMountPoint(path string) (bool, error)
 	ReadDir(path string) ([]fs.DirEntry, error)
@@ -49,29 +49,29 @@ type Machine interface {
 	WriteStart(path string, data []byte) error
 }
 
-// Check remembers what was written and holds what is read against it.
+// Check remembers the last writes and compares later reads with them.
 type Check struct {
 	// OnViolation is called for each violation. Found[0] is the sentence without its title.
 	OnViolation func(Use, verdict.Verdict)
 	// OnWrite is called when a container has written. Default: none.
 	OnWrite func(Use)
-	// MayBeReadOnly says whether something in the run may have made a volume read-only, beside what the driver was asked for by
-	// Kubernetes. Default: nothing has.
+	// MayBeReadOnly reports whether something in the run may have made a volume read-only, beside
+	// the requests of Kubernetes to the driver. Default: never.
 	MayBeReadOnly func(Use) bool
-	// Serves says whether the driver runs on the node: without it, what is mounted
-	// need not be readable.
+	// Serves reports whether the driver runs on the node: without it, mounted files need not be
+	// readable.
 	Serves func(driver, node string) bool
 	// Now is the time since the run began, as in its trace.
 	Now func() time.Duration
 
 	made     map[Volume]bool  // empty volumes of this run
 	writable map[string]bool  // drivers of which pods have written to a new volume
-	written  map[Volume]known // what is known of their content
+	written  map[Volume]known // their known content
 	reported map[string]bool
 
 	attempts  map[Copy]origin
 	snapshots map[Volume]origin // by the driver and the snapshot's id
-	copies    map[Volume]origin // what volumes that are made of others begin with
+	copies    map[Volume]origin // content that new volumes got from their sources
 	replicas  map[Volume]replica
 }
 
@@ -79,13 +79,13 @@ type Check struct {
 // own, one for each node.
 type known = ordered.Map[string, record]
 
-// record is what was written last.
+// record describes the last write.
 type record struct {
 	generation int
-	volume     string // of which volume, if this one is a copy that nobody wrote to
+	volume     string // the volume in the content, if this one is a copy that has not been written to
 	pod, node  string
 	since      time.Duration // when it had been written
-	foreign    bool          // somebody else's content is there: it is left alone
+	foreign    bool          // foreign content is there: it is left alone
 }
 
 // owner is the volume that the content names.
@@ -127,8 +127,8 @@ func (c *Check) deleted(v Volume) {
 	delete(c.replicas, v)
 }
 
-// PowerLost takes notice of what a node may have lost with its power: inline volumes need not
-// be on a disk.
+// PowerLost forgets content that a node may have lost with its power: inline volumes need not be on
+// a disk.
 func (c *Check) PowerLost(node string) {
 	maps.DeleteFunc(c.written, func(v Volume, contents known) bool {
 		if !volume.IsInlineHandle(v.Handle) {
@@ -140,16 +140,16 @@ func (c *Check) PowerLost(node string) {
 	})
 }
 
-// Start is the start of a pod's containers: what is there must be what was written
-// last; then, if the pod may write, the next generation is written.
+// Start checks the volume at the start of a pod's containers: it must have the content that was
+// written last. Then, if the pod may write, it writes the next generation.
 func (c *Check) Start(u Use) {
 	if c.Read(u) && u.Writable {
 		c.write(u)
 	}
 }
 
-// Read holds what is there against what was written last. It reports whether the
-// volume is there and has what it should have.
+// Read compares the content with the last write. It reports whether the volume is there and has the
+// expected content.
 func (c *Check) Read(u Use) bool {
 	wrote, isKnown := c.written[u.Volume].Find(place(u))
 	if wrote.foreign || c.Serves != nil && !c.Serves(u.Volume.Driver, u.Node) {
@@ -157,7 +157,8 @@ func (c *Check) Read(u Use) bool {
 	}
 	found := look(u)
 	switch {
-	case !isKnown && !c.copies[u.Volume].isKnown() && found.generation > 0 && found.volume == u.Volume.String(): // of an earlier run
+	// Content of an earlier run.
+	case !isKnown && !c.copies[u.Volume].isKnown() && found.generation > 0 && found.volume == u.Volume.String():
 		c.remember(u, record{generation: found.generation})
 		return true
 	case !isKnown:
@@ -169,7 +170,7 @@ func (c *Check) Read(u Use) bool {
 	return false
 }
 
-// fresh judges a volume that nobody has written to yet.
+// fresh judges a volume that has not been written to yet.
 func (c *Check) fresh(u Use, found content) bool {
 	switch {
 	case !found.there:
@@ -215,8 +216,8 @@ func (c *Check) write(u Use) {
 	}
 }
 
-// refused judges a volume that a container cannot write to, which is no wonder if nobody could: neither to it before nor, if it is new, to
-// any other new one of its driver.
+// refused judges a volume that a container cannot write to. That is no surprise if no container
+// could: neither to it before nor, if it is new, to any other new one of its driver.
 func (c *Check) refused(u Use, err error) {
 	wrote := c.written[u.Volume].Get(place(u))
 	could := wrote.pod != "" || c.made[u.Volume] && c.writable[u.Volume.Driver]
@@ -270,8 +271,8 @@ func (c *Check) report(u Use, form verdict.Form, text string) {
 	}
 }
 
-// ownContent is a machine of which some volumes have content of their own, that no other machine shows: one in memory but for
-// its storages.
+// ownContent is a machine with volumes that have content of their own, which no other machine
+// shows: a machine in memory, except for its storages.
 type ownContent interface{ IsShared(path string) bool }
 
 // place is where the volume's content lives: the node where it has its own, else empty.

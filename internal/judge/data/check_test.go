@@ -50,7 +50,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*node)
-		want string // of what is reported; empty: nothing
+		want string // of the report; empty: none
 	}{
 		{"the same volume again", func(n *node) {
 			n.unpublish("a")

@@ -15,17 +15,17 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// FileName is the file in the root of a volume that holds what is written.
+// FileName is the file in the root of a volume that holds the content.
 const FileName = ".csisim-data"
 
-// BlockBytes is what is written to the start of a device.
+// BlockBytes is the size of the content at the start of a device.
 const BlockBytes = 4096
 
-// content is what is found where a volume is published.
+// content is the content at the path where a volume is published.
 type content struct {
 	there      bool   // a volume is there, whatever is on it
 	empty      bool   // nothing is where data would be, so it can be written there
-	volume     string // whose data it is, empty for none
+	volume     string // the volume in the content, empty for none
 	generation int
 	problem    string // why there is no data
 	daemonDied bool   // the daemon that serves the file system has exited
@@ -43,13 +43,13 @@ func (c content) String() string {
 	return fmt.Sprintf("generation %d of volume %s", c.generation, c.volume)
 }
 
-// text is what is written.
+// text returns the content to be written.
 func text(volume string, generation int) []byte {
 	line := mark + strconv.Itoa(generation) + " " + volume
 	return []byte(line + "\n" + sumOf(line) + "\n")
 }
 
-// mark begins what is written.
+// mark begins the content.
 const mark = "csisim "
 
 func sumOf(line string) string {
@@ -57,7 +57,7 @@ func sumOf(line string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// parse is the inverse of text; what follows the text is not looked at.
+// parse is the inverse of text; it ignores bytes after the text.
 func parse(data []byte) content {
 	line, rest, _ := strings.Cut(string(data), "\n")
 	sum, _, _ := strings.Cut(rest, "\n")
@@ -70,10 +70,10 @@ func parse(data []byte) content {
 	return content{there: true, generation: generation, volume: volume}
 }
 
-// VolumeIn is the volume to which a container wrote what a file begins with; empty if none did.
+// VolumeIn returns the volume to which a container wrote a file with this start; empty if none did.
 func VolumeIn(start []byte) string { return parse(start).volume }
 
-// look reads what is published.
+// look reads the content of a published volume.
 func look(u Use) content {
 	if u.Block {
 		return lookAtDevice(u)
@@ -102,7 +102,7 @@ func look(u Use) content {
 	return parse(data)
 }
 
-// missing says what is there instead of the file.
+// missing describes a directory without the file.
 func missing(u Use) string {
 	if entries, err := u.Machine.ReadDir(u.Path); err == nil && len(entries) > 0 {
 		return "a directory without " + FileName

@@ -5,22 +5,23 @@ import "time"
 // Copy is an attempt to make a volume out of another, or a snapshot of one. A driver
 // may have done it although the attempt failed, and answer the next one with that.
 type Copy struct {
-	Name string // that the driver was asked for, the same in each attempt
+	Name string // of the request, the same in each attempt
 	From Volume
 }
 
-// origin is what a copy was made of: content of a volume, of one of some generations.
-// The zero origin is content that is not known.
+// origin is the source of a copy: content of a volume, of one of some generations. The zero origin
+// is content that is not known.
 type origin struct {
 	volume         string
 	oldest, newest int
-	mayBeEmpty     bool // of a copy that nobody knows to be complete
+	mayBeEmpty     bool // of a copy that is not known to be complete
 }
 
 func (o origin) isKnown() bool { return o.oldest > 0 }
 
-// attempted takes notice of an attempt that began at a time and has ended, whatever became of it. What the source has in
-// it may be what the copy has; of a source that was written to meanwhile it is not known which content.
+// attempted notes an attempt that began at a time and has ended, with any result. The copy may have
+// the source's content. If the source was written to meanwhile, it is unknown which content that
+// is.
 func (c *Check) attempted(copied Copy, began time.Duration) {
 	now := c.contentOf(copied.From)
 	if r, _ := c.written[copied.From].Find(""); r.since > began {
@@ -36,7 +37,7 @@ func (c *Check) attempted(copied Copy, began time.Duration) {
 	c.attempts[copied] = now
 }
 
-// contentOf is what is known of a volume. Machines in memory copy nothing.
+// contentOf returns the known content of a volume. Machines in memory copy nothing.
 func (c *Check) contentOf(v Volume) origin {
 	r, isKnown := c.written[v].Find("")
 	if !isKnown {
@@ -48,7 +49,7 @@ func (c *Check) contentOf(v Volume) origin {
 	return origin{volume: r.owner(v), oldest: r.generation, newest: r.generation}
 }
 
-// has reports whether content is what a copy may have.
+// has reports whether a copy may have this content.
 func (o origin) has(found content) bool {
 	if o.mayBeEmpty && found.empty {
 		return true

@@ -1,6 +1,6 @@
 package data
 
-// Replica is what is known of a volume that is replicated between this check's cluster and
+// Replica is the known state of a volume that is replicated between this check's cluster and
 // another one.
 type replica struct {
 	demoted  uint64 // when it was demoted last; 0 while it is primary
@@ -16,8 +16,8 @@ func (c *Check) Demoted(v Volume, at uint64) {
 	c.replicas[v] = r
 }
 
-// Reported takes notice of the last synchronization that a driver reports of a primary: if it is a new one,
-// what was there at the report before has been copied.
+// Reported notes the last synchronization that a driver reports of a primary: if it is a new one,
+// the content at the report before has been copied.
 func (c *Check) Reported(v Volume, sync string) {
 	r := c.replicas[v]
 	if sync != "" && sync != r.sync {
@@ -29,9 +29,8 @@ func (c *Check) Reported(v Volume, sync string) {
 	c.replicas[v] = r
 }
 
-// Promoted takes notice that a copy may be written here. It has what was written in the other
-// cluster, at least up to what is known to be copied; a volume that was primary here last
-// goes on with its own content.
+// Promoted notes that a copy may be written here. It has content of the other cluster, at least as
+// new as the last known copy. A volume that was primary here last goes on with its own content.
 func (c *Check) Promoted(v Volume, other *Check) {
 	own, its := c.replicas[v], other.replicas[v]
 	content := other.contentOf(v)

@@ -30,13 +30,13 @@ func (p *pair) wrote(c *Check, generation int) {
 	delete(c.copies, replicated)
 }
 
-// A copy that is promoted has what was written at the other side, up to what is known of it.
+// A promoted copy has the content of the other side, at least as new as its last known copy.
 func TestAPromotedCopyHasWhatTheOtherSideHad(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*pair)
 		read content
-		want string // of what is reported; empty: nothing
+		want string // of the report; empty: none
 	}{
 		{"all, after it was demoted there", func(p *pair) { p.west.Demoted(replicated, 1) }, parse(text("d^v", 3)), ""},
 		{"less than all, after it was demoted there", func(p *pair) { p.west.Demoted(replicated, 1) }, parse(text("d^v", 2)), "expected generation 3"},
@@ -68,7 +68,7 @@ func TestAPromotedCopyHasWhatTheOtherSideHad(t *testing.T) {
 	}
 }
 
-// A side that was primary last goes on with what it has, whatever the other one has.
+// A side that was primary last keeps its content, whatever the content of the other one.
 func TestAVolumeThatWasPrimaryHereLastStaysAsItIs(t *testing.T) {
 	for name, do := range map[string]func(*pair){
 		"it was never demoted": func(*pair) {},

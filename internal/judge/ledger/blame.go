@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// OnNode blames for something at a path of a node. made is the call in which it
-// was first seen, nil if nobody looked.
+// OnNode blames for something at a path of a node. made is the call in which it was first seen, nil
+// if nothing was seen.
 func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 	on := func(field protoreflect.Name, is func(string) bool) func(*trace.Event) bool {
 		return func(call *trace.Event) bool { return call.Node == e.Node && is(text(call.Request, field)) }
@@ -32,8 +32,8 @@ func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 	h.forgottenPublish(e, place)
 }
 
-// InCall blames for something that a call made and that only the driver knows of:
-// a loop device, a mount or a process outside the kubelet's directory.
+// InCall blames for something that a call made and that only its driver has a record of: a loop
+// device, a mount or a process outside the kubelet's directory.
 func (h *History) InCall(e *Entry, made *trace.Event) {
 	e.Made = h.deed(made)
 	if undoes[method(made)] == "" {
@@ -48,7 +48,7 @@ func (h *History) InCall(e *Entry, made *trace.Event) {
 	}
 }
 
-// ofController blames for what a controller plugin keeps in its backend.
+// ofController blames for an object that a controller plugin keeps in its backend.
 func (h *History) ofController(e *Entry, make, driver, sidecar string, about func(*trace.Event) bool) {
 	h.blame(e, make, nil, func(call *trace.Event) bool { return call.Driver == driver && about(call) })
 	h.litterOf(e, sidecar+"/"+driver)

@@ -1,6 +1,7 @@
-// Package ledger looks for what is left behind: what it is, which call made it, and which call should have
-// taken it away; and for mounts that drivers removed although they were not their own. [Look] reads the
-// cluster, a [Watch] follows its calls, and who is to blame is a function of the trace.
+// Package ledger looks for things that are left behind, such as mounts and volumes, and for mounts
+// that drivers removed although they were not their own. It finds the call that made a thing and
+// the call that should have removed it. [Look] reads the cluster, a [Watch] follows its calls, and
+// the blame is a function of the trace.
 package ledger
 
 import (
@@ -15,10 +16,10 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Kind is what sort of thing an entry is about.
+// Kind is the kind of thing that an entry is about.
 type Kind string
 
-// What can be left behind.
+// The kinds of things that can be left behind.
 const (
 	Mount            Kind = "mount"
 	Directory        Kind = "directory"
@@ -40,29 +41,29 @@ const (
 type Entry struct {
 	Kind Kind
 	Name string
-	// Node is empty for what lies outside the nodes.
+	// Node is empty for things outside the nodes.
 	Node string
-	// Detail is what more is known of the thing.
+	// Detail describes the thing further.
 	Detail string
-	// Made is what made it, nil if that is not known.
+	// Made is the event that made it, nil if that is not known.
 	Made *Deed
-	// Undo is the CSI call that should have taken it away, and Undone the one that
-	// came, nil if none did.
+	// Undo is the CSI call that should have removed it, and Undone the call that was made, nil if
+	// none was.
 	Undo   string
 	Undone *Deed
-	// Litter says why the leak is Kubernetes' own doing; empty if it is not.
+	// Litter is the reason if Kubernetes itself caused the leak; empty if it did not.
 	Litter string
 }
 
-// Deed is an event of the trace with the step in which it happened.
+// Deed is an event of the trace with its step.
 type Deed struct {
 	Event *trace.Event
-	// Step is the step's number, from 1, and Title what it does; 0 outside of steps.
+	// Step is the step's number, from 1, and Title its title; 0 outside of steps.
 	Step  int
 	Title string
 }
 
-// Subject is the entry without blame: what, where.
+// Subject describes the entry without blame: its kind, name and place.
 func (e Entry) Subject() string {
 	text := string(e.Kind) + " " + e.Name
 	if e.Node != "" {
@@ -199,5 +200,5 @@ func (e Entry) culprit() *trace.Event {
 	return nil
 }
 
-// SaidToBeGone reports whether the call that should have taken it away succeeded.
+// SaidToBeGone reports whether the call that should have removed it succeeded.
 func (e Entry) SaidToBeGone() bool { return e.Undone != nil && succeeded(e.Undone.Event) }

@@ -14,7 +14,7 @@ import (
 )
 
 // fences enters address ranges that a driver keeps off its storage although no NetworkFence
-// asks for it any more: the driver's fault if it was asked to unfence.
+// requests it any more. It is the driver's fault if it received a call to unfence.
 func (a *accountant) fences(b *Backend) {
 	if b.Fences == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// undoes are the calls that make something, and those that take it away.
+// undoes maps the calls that make something to those that remove it.
 var undoes = map[string]string{
 	"CreateVolume":              "DeleteVolume",
 	"CreateSnapshot":            "DeleteSnapshot",
@@ -31,9 +31,9 @@ var changes = func() map[string]bool {
 	return all
 }()
 
-// History is what of a trace matters for blame.
+// History holds the events of a trace that matter for blame.
 type History struct {
-	calls   []*trace.Event // those that make or take away something
+	calls   []*trace.Event // those that make or remove something
 	changes []*trace.Event // of files, by kubelets
 	adds    []*trace.Event // of VolumeAttachments
 	deaths  []*trace.Event // faults and crashes
@@ -41,7 +41,7 @@ type History struct {
 	steps   []*trace.Event
 }
 
-// Read takes from a trace what matters.
+// Read picks the events that matter from a trace.
 func Read(events []*trace.Event) *History {
 	h := &History{}
 	for _, e := range events {
@@ -65,8 +65,8 @@ func Read(events []*trace.Event) *History {
 	return h
 }
 
-// answered is a call as its driver saw it: it came to a good end, although its caller never
-// heard of it.
+// answered is a call as its driver saw it: it succeeded, although its caller never received the
+// answer.
 func (h *History) answered(lost *trace.Event) *trace.Event {
 	call, site := *lost, *lost.Site
 	site.Kind, call.Site = trace.Call, &site
@@ -79,10 +79,10 @@ func (h *History) answered(lost *trace.Event) *trace.Event {
 	return &call
 }
 
-// Changes reports whether a call makes or takes away something.
+// Changes reports whether a call makes or removes something.
 func Changes(e *trace.Event) bool { return changes[method(e)] }
 
-// deed says in which step an event happened.
+// deed returns an event with its step.
 func (h *History) deed(e *trace.Event) *Deed {
 	if e == nil {
 		return nil
@@ -97,8 +97,8 @@ func (h *History) deed(e *trace.Event) *Deed {
 	return d
 }
 
-// blame fills in who made an entry and who should have undone it, from the calls
-// that are about it. made is the call that made it, if that was seen.
+// blame fills in the call that made an entry and the call that should have undone it, from the
+// calls that are about it. made is the call that made it, if that was seen.
 func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*trace.Event) bool) {
 	undo := undoes[make]
 	var undone *trace.Event
@@ -172,7 +172,8 @@ func volumeOf(call *trace.Event) string {
 	return text(call.Request, "name")
 }
 
-// subject is the id of what a call made or was about; its name where no answer has the id.
+// subject returns the id of the object that a call made or was about; its name if no answer has the
+// id.
 func (h *History) subject(call *trace.Event) string {
 	if id := createdID(call); id != "" {
 		return id
@@ -215,7 +216,7 @@ func VolumeOf(call *trace.Event) string {
 // VolumeName is the name that a call wanted a new volume to have.
 func VolumeName(call *trace.Event) string { return text(call.Request, "name") }
 
-// Makes reports whether a call makes something, and does not take it away.
+// Makes reports whether a call makes something, and does not remove it.
 func Makes(call *trace.Event) bool { return undoes[method(call)] != "" }
 
 // IDOf is the id of the volume that was made under a name, empty if none was.

@@ -2,22 +2,23 @@ package ledger
 
 import "slices"
 
-// Backend is what a driver keeps outside the cluster.
+// Backend describes the things that a driver keeps outside the cluster.
 type Backend struct {
 	Driver string
-	// Before is what it had before the run.
+	// Before holds its contents before the run.
 	Before Holdings
-	// Holds asks the driver what it has now.
+	// Holds requests its present contents from the driver.
 	Holds func() (Holdings, error)
-	// Fences asks the driver which address ranges it keeps off its storage; nil if it fences nothing.
+	// Fences requests the address ranges that the driver keeps off its storage; nil if it fences
+	// nothing.
 	Fences func() ([]string, error)
 	// NodeID is the id that a node has in the driver, and IDs are all that may mean it.
 	NodeID func(node string) string
 	IDs    func(node string) []string
 }
 
-// Holdings are what a driver has in its backend; nil lists are those that it does not
-// report.
+// Holdings are the contents of a driver's backend. A nil list means that the driver does not report
+// it.
 type Holdings struct {
 	Volumes   []HeldVolume
 	Snapshots []string // ids

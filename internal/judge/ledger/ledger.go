@@ -9,18 +9,19 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Ledger is what exists although no pod, claim, volume or attachment accounts for it.
+// Ledger holds the things that exist although no pod, claim, volume or attachment accounts for
+// them.
 type Ledger struct {
-	// Leaks are what somebody failed to take away.
+	// Leaks are things that a component failed to remove.
 	Leaks []Entry
-	// Litter is what Kubernetes itself leaves behind, whatever a driver does, and
-	// what nobody could take away yet.
+	// Litter holds the things that Kubernetes itself leaves behind with any driver, and those that
+	// could not be removed yet.
 	Litter []Entry
-	// Unseen says what could not be looked at, and why.
+	// Unseen lists the things that could not be looked at, with the reasons.
 	Unseen []string
 }
 
-// Cluster is what is looked at.
+// Cluster is the cluster to look at.
 type Cluster struct {
 	Store *store.Store
 	// Elsewhere is the store of another cluster to which drivers replicate volumes; nil if
@@ -47,9 +48,9 @@ type Node struct {
 	Kubelet bool // one runs there
 }
 
-// Look looks, at this point, for what should not exist any more: mounts and
-// directories and processes on nodes, loop devices, VolumeAttachments, and what
-// drivers keep in their backends. It costs no virtual time and leaves no trace.
+// Look looks, at this point, for things that should not exist any more: mounts and directories and
+// processes on nodes, loop devices, VolumeAttachments, and contents of drivers' backends. It costs
+// no virtual time and leaves no trace.
 func Look(c Cluster) Ledger {
 	a := &accountant{Cluster: c, history: Read(c.Trace.Events()), needs: c.needs()}
 	for _, n := range c.Nodes {
@@ -76,8 +77,8 @@ func Look(c Cluster) Ledger {
 	return a.found
 }
 
-// byBlame puts first what a call did not take away: that a call never came may
-// follow from it.
+// byBlame puts first the entries that a call failed to remove: these may be the reason for missing
+// calls.
 func byBlame(x, y Entry) int {
 	never := func(e Entry) int {
 		if e.Undone == nil {
@@ -106,7 +107,7 @@ func (a *accountant) add(e Entry) {
 	}
 }
 
-// unseen notes what could not be looked at, once.
+// unseen notes a thing that could not be looked at, once.
 func (a *accountant) unseen(what string, err error) {
 	if note := what + ": " + err.Error(); !slices.Contains(a.found.Unseen, note) {
 		a.found.Unseen = append(a.found.Unseen, note)

@@ -8,7 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// last is the newer of what made an entry and of the call that should have undone it.
+// last returns the newer of two events: the one that made an entry, and the call that should have
+// undone it.
 func (e *Entry) last() *Deed {
 	if e.Undone != nil {
 		return e.Undone
@@ -16,8 +17,8 @@ func (e *Entry) last() *Deed {
 	return e.Made
 }
 
-// kubeletsLitter says so when the kubelet died before it had all taken away: after
-// a restart it finds only volumes that a pod's directory shows. K-RECON-1, K-RECON-2
+// kubeletsLitter notes that the kubelet died before it had removed everything: after a restart it
+// finds only volumes that a pod's directory shows. K-RECON-1, K-RECON-2
 func (h *History) kubeletsLitter(e *Entry, place Place) {
 	if e.SaidToBeGone() && !place.Kubelet {
 		return // the driver said that it was gone
@@ -30,7 +31,7 @@ func (h *History) kubeletsLitter(e *Entry, place Place) {
 	}
 }
 
-// litterOf says so when a controller died before it had it taken away.
+// litterOf notes that a controller died before it had called for the removal.
 func (h *History) litterOf(e *Entry, who string) {
 	if e.Litter != "" || e.SaidToBeGone() {
 		return
@@ -42,13 +43,14 @@ func (h *History) litterOf(e *Entry, who string) {
 	}
 }
 
-// wrappedProbe is what the kubelet reports of a mount that failed as it asked whether the
-// driver stages: before NodePublishVolume, whatever had become of an earlier one.
+// wrappedProbe is the kubelet's message about a mount that failed when it requested the driver's
+// capabilities to see whether it stages: before NodePublishVolume, with any outcome of an earlier
+// one.
 const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
 
-// forgottenPublish says so when the kubelet had not heard what became of
-// NodePublishVolume, and then took the failure of a question for the end of the matter: it
-// never unpublishes, and what it wrote of the volume stays. K-RACE-23, K-TRACE-8
+// forgottenPublish notes that the kubelet had no outcome of NodePublishVolume, and then treated the
+// failure of a probe as final: it never unpublishes, and its own files about the volume stay.
+// K-RACE-23, K-TRACE-8
 func (h *History) forgottenPublish(e *Entry, place Place) {
 	if e.Litter != "" || e.Undone != nil {
 		return
@@ -76,7 +78,7 @@ func (h *History) lastPublish(failure *trace.Event) *trace.Event {
 	return nil
 }
 
-// leavesOpen reports whether an answer does not say what became of a call. K-RPC-7
+// leavesOpen reports whether an answer leaves the outcome of a call open. K-RPC-7
 func leavesOpen(code string) bool {
 	switch code {
 	case "Canceled", "DeadlineExceeded", "Unavailable", "ResourceExhausted", "Aborted":

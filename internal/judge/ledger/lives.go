@@ -16,35 +16,40 @@ type Program struct {
 	Process      *machine.Process
 }
 
-// lives are those of a driver's volumes: whenever nothing is left of what it has made, its programs are to hold no more than before. Each
-// life that ends so with more than the one before is one more of a row.
+// lives follows the lives of a driver's volumes. Whenever all things that the driver has made are
+// removed, its programs should hold no more than before. If a life ends with more than the one
+// before, its row grows by one.
 type lives struct {
-	made map[string]bool // what calls have made and not taken away again
+	made map[string]bool // things that calls have made and not removed
 	held map[holding]*row
 }
 
-// holding is what a program holds of a kind.
+// holding is a kind of thing that a program holds.
 type holding struct {
 	process *machine.Process
 	kind    Kind
 }
 
-// row is how much was held at the end of the last life, and in how many in a row it was more.
+// row counts the things that were held at the end of the last life, and the lives in a row that
+// ended with more.
 type row struct {
 	last, longer int
 	reported     bool
 }
 
-// growing is what a program holds more of with each life of a volume, and the call with which the last one ended.
+// growing describes the things that a program holds more of with each life of a volume, and the
+// call that ended the last life.
 type growing struct {
 	entry Entry
 	call  *trace.Event
 }
 
-// suspicious is how many lives in a row end with more than the one before. What a program keeps for later, it has by then.
+// suspicious is the number of lives in a row that end with more than the one before. A program's
+// caches are full by then.
 const suspicious = 8
 
-// holdPatience is how long, in wall time, a program that is suspected may take to let go of what it holds.
+// holdPatience is the wall time that a suspected program may take to release the things that it
+// holds.
 const holdPatience = 2 * time.Second
 
 // lived takes notice of a call that has ended.
@@ -76,7 +81,7 @@ func (w *Watch) lived(call *trace.Event) {
 	}
 }
 
-// thing is what a call makes or takes away, in the words of the one that makes it.
+// thing names the object that a call makes or removes, in the words of the call that makes it.
 func thing(make string, call *trace.Event) string {
 	switch make {
 	case "NodePublishVolume":
@@ -127,7 +132,7 @@ func (h holding) keepsMoreThan(few int) bool {
 	return true
 }
 
-// entry names what the program holds most often.
+// entry names the thing that the program holds most often.
 func (p Program) entry(kind Kind, held []string, call *trace.Event) Entry {
 	count := map[string]int{}
 	most := ""

@@ -7,10 +7,10 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// needs are what the API accounts for on each node, by its name.
+// needs maps each node to the things that the API accounts for there.
 type needs map[string]*need
 
-// need is what the pods of one node need.
+// need holds the things that the pods of one node need.
 type need struct {
 	pods    map[string]bool // all, by UID
 	alive   map[string]bool // those that may still run, by UID
@@ -33,7 +33,8 @@ func (c *Cluster) needs() needs {
 		if name == "" {
 			continue
 		}
-		if all[name] == nil { // a node whose machine nobody looks at, such as a real one
+		// A node with a machine that is not looked at, such as a real one.
+		if all[name] == nil {
 			all[name] = newNeed()
 		}
 		c.need(all[name], pod)

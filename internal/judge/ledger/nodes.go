@@ -10,8 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// mounts enters the mounts of a machine that nobody needs; n is nil for the
-// control plane's.
+// mounts enters the mounts of a machine that no pod needs; n is nil for the control plane's.
 func (a *accountant) mounts(m machine.Machine, n *Node) {
 	table, err := m.Mounts()
 	if err != nil {
@@ -27,7 +26,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 			if !a.needs[n.Name].accountsFor(place, true) {
 				a.enter(e, place, made, n)
 			}
-		case made != nil && !a.inUse(made): // what no call has made is the driver's own
+		case made != nil && !a.inUse(made): // mounts that no call has made are the driver's own
 			a.history.InCall(&e, made)
 			a.add(e)
 		}
@@ -53,8 +52,8 @@ func (a *accountant) inUse(call *trace.Event) bool {
 	return Makes(call) && a.hasVolume(call.Driver, id)
 }
 
-// directories enters what is left in the directories in which the kubelet keeps
-// those of pods and volumes.
+// directories enters the remains in the directories in which the kubelet keeps those of pods and
+// volumes.
 func (a *accountant) directories(n *Node) {
 	w := &litterWalk{accountant: a, node: n, mounted: map[string]bool{}}
 	if table, err := n.Machine.Mounts(); err == nil {

@@ -16,7 +16,7 @@ const (
 	escaped   = "kubernetes.io~csi"
 )
 
-// Place is what a path below the kubelet's directory is for.
+// Place describes the purpose of a path below the kubelet's directory.
 type Place struct {
 	// Pod is the UID of the pod that it belongs to.
 	Pod string
@@ -39,7 +39,7 @@ func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle !
 // IsShared reports whether places of different pods can lie below this one.
 func (p Place) IsShared() bool { return p.Pod == "" && p.Volume != "" }
 
-// Locate says what a path is for.
+// Locate returns the purpose of a path.
 func Locate(name string) Place {
 	if below, ok := strings.CutPrefix(name, PodsDir+"/"); ok {
 		return inPod(strings.Split(below, "/"))

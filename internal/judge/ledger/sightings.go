@@ -15,12 +15,12 @@ type Sightings struct {
 	recent []*trace.Event
 }
 
-// Thing is something that can be there: what distinguishes it from others, a text in which names of volumes and
-// paths can stand, and the key of the thing that made it, if one did.
+// Thing is something that can be there: its key among other things, a text in which names of
+// volumes and paths can stand, and the key of the thing that made it, if one did.
 type Thing struct{ Key, Text, Parent string }
 
-// maxRecent is how many calls are looked at for who made something new. A call
-// that was cut off is among them for a while: its driver may finish it.
+// maxRecent is the number of calls that may have made a new thing. A call that was cut off is among
+// them for a while: its driver may finish it.
 const maxRecent = 16
 
 // NewSightings has seen nothing yet.
@@ -34,10 +34,10 @@ func (s *Sightings) Began(call *trace.Event) {
 	}
 }
 
-// Saw takes notice of all that there is in a scope, such as the mounts of a node;
-// node is empty for what is not a node's own. What is new was made in the call that
-// has just ended, unless its text names the path or volume of another, or a thing made
-// it that was there before; without a call it is nobody's.
+// Saw notes all the things in a scope, such as the mounts of a node; node is empty for things
+// outside the nodes. New things were made in the call that has just ended, with two exceptions: the
+// text names the path or volume of another call, or an ancestor of the thing was there before.
+// Without a call they have no maker.
 func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) {
 	parents := map[string]string{}
 	for _, thing := range things {

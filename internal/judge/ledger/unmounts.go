@@ -18,41 +18,41 @@ import (
 // every call; those under way in between are suspected.
 type Unmounts struct{ machines map[string]*mounted }
 
-// Unmount is a mount that went although nobody was to take it off.
+// Unmount is a mount that vanished although no call was to unmount it.
 type Unmount struct {
 	Target string
 	Whose  string // in words
-	// Calls are those during which it went, one of which did it.
+	// Calls are those during which it vanished: one of them unmounted it.
 	Calls []*trace.Event
 	// Started is the driver that was started meanwhile; empty if none was.
 	Started string
 }
 
-// mounted is what there is on a machine.
+// mounted holds the mounts of a machine.
 type mounted struct {
 	seen  View
 	calls []underWay
 	// settled are the calls that mounted something, by its path, as long as no other is about that.
 	settled map[string]*trace.Event
-	// uncertain are the paths at which a call was to undo something whose caller does not
-	// know what came of it: it may happen at any time.
+	// uncertain are the paths of calls that were to undo something and have an outcome that is
+	// unknown to their caller: it may happen at any time.
 	uncertain map[string]bool
-	// late are the paths at which a call was to mount something whose caller does not know
-	// what came of it: it may come at any time.
+	// late are the paths of calls that were to mount something and have an outcome that is unknown
+	// to their caller: it may happen at any time.
 	late map[string]bool
 	// laid are how many mounts lie on others, by their path, that came with one at another path.
 	laid map[string]int
 }
 
-// View is what there is on a machine when somebody looks.
+// View is the state of a machine when it is looked at.
 type View struct {
 	Mounts  []string  // the targets below the kubelet's directory
 	Missing []Missing // elsewhere
 	Last    uint64    // Seq of the last event
 }
 
-// Missing is a mount that a program has taken off for itself alone. Driver is whose
-// program that is, empty if nobody knows.
+// Missing is a mount that a program has unmounted for itself alone. Driver is the program's driver,
+// empty if that is unknown.
 type Missing struct{ Target, Driver string }
 
 type underWay struct {
@@ -75,7 +75,7 @@ func (u *Unmounts) on(machine string) *mounted {
 // Began takes notice of a call and of the virtual time at which its caller gives it up.
 func (u *Unmounts) Began(machine string, call *trace.Event, deadline time.Duration) {
 	m := u.on(machine)
-	m.calls = slices.DeleteFunc(m.calls, func(c underWay) bool { // its caller is gone
+	m.calls = slices.DeleteFunc(m.calls, func(c underWay) bool { // its caller has given up
 		over := c.deadline <= call.At
 		if over {
 			m.doubt(c.Event)
@@ -131,11 +131,12 @@ func mountPath(call *trace.Event) string {
 	return ""
 }
 
-// Reset takes notice of what there is, wherever the rest has gone.
+// Reset replaces the known mounts by those that are there now.
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
-// Started takes notice of what there is when a driver has been started, and says which of its mounts should not have gone: a driver
-// that tidies up may take off what a call that was cut off has left, but not what a pod uses.
+// Started updates the known mounts after a driver has been started, and returns its mounts that
+// should not have vanished: a driver that tidies up may unmount the remains of a call that was cut
+// off, but no mount that a pod uses.
 func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	m := u.on(machine)
 	for _, target := range m.seen.Mounts {
@@ -150,7 +151,7 @@ func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	return found
 }
 
-// keep keeps what there is. Of so many mounts at a path all but one can lie on another.
+// keep keeps the view. If there are several mounts at a path, all but one can lie on another.
 func (m *mounted) keep(now View) {
 	m.seen = now
 	if len(m.laid) == 0 {
@@ -165,8 +166,8 @@ func (m *mounted) keep(now View) {
 	}
 }
 
-// Saw takes notice of what there is, and says which mounts should not have gone.
-// byKubelet reports whether the kubelet unmounted a target after an event.
+// Saw updates the known mounts, and returns those that should not have vanished. byKubelet reports
+// whether the kubelet unmounted a target after an event.
 func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, after uint64) bool) (found []Unmount) {
 	m := u.on(machine)
 	m.lay(without(now.Mounts, m.seen.Mounts))
@@ -186,8 +187,8 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 	return found
 }
 
-// lay takes notice of new mounts. A second one at a target lies on what the first one shows, so that the kernel lays a copy of it on the
-// staging path, too, which goes with it.
+// lay notes new mounts. A second mount at a target covers the first one. The kernel then makes a
+// copy of it on the staging path, too, which vanishes with it.
 func (m *mounted) lay(targets []string) {
 	isOfCall := func(target string) bool {
 		return m.late[target] || slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
@@ -202,7 +203,7 @@ func (m *mounted) lay(targets []string) {
 	}
 }
 
-// unmounts is the mount with those who are suspected; nothing without any.
+// unmounts returns the unmount with the calls that are suspected; nothing without any.
 func (m *mounted) unmounts(gone Missing, whose string) []Unmount {
 	one := Unmount{Target: gone.Target, Whose: whose}
 	for _, c := range m.calls {
@@ -216,7 +217,7 @@ func (m *mounted) unmounts(gone Missing, whose string) []Unmount {
 	return []Unmount{one}
 }
 
-// whose says who wants a mount to be there, empty if nobody is known to.
+// whose describes the owner of a mount, empty if none is known.
 func (m *mounted) whose(target string, byKubelet func(string, uint64) bool) string {
 	for at := target; at != "/"; at = path.Dir(at) { // drivers mount below a staging path, too
 		if call := m.settled[at]; call != nil {
@@ -229,7 +230,7 @@ func (m *mounted) whose(target string, byKubelet func(string, uint64) bool) stri
 	return ""
 }
 
-// ofCall says whose a mount is that a call has made.
+// ofCall describes the owner of a mount that a call has made.
 func ofCall(call *trace.Event) string {
 	return fmt.Sprintf("driver %s (%s of volume %s)", call.Driver, method(call), volumeOf(call))
 }

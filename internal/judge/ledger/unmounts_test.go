@@ -22,7 +22,7 @@ type node struct {
 	unmounts *ledger.Unmounts
 	mounts   []string
 	missing  []ledger.Missing
-	byHand   map[string]bool // what the kubelet itself unmounts
+	byHand   map[string]bool // mounts that the kubelet itself unmounts
 	got      []string
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Watch follows calls, to know later which of them made what, and looks for mounts that
-// went though nobody was to take them off.
+// Watch follows calls, to assign things to the calls that made them, and looks for mounts that
+// vanished although no call was to unmount them.
 type Watch struct {
 	// Loops are the run's loop devices; nil if all is in memory.
 	Loops *workdir.Loops
-	// DriverOf is the driver whose program a process of a machine is, empty if it is none's.
+	// DriverOf returns the driver that a process of a machine belongs to, empty if there is none.
 	DriverOf func(m machine.Machine, pid int) string
 	// Renamed is a text without the random parts of the run's paths.
 	Renamed func(text string) string
@@ -28,9 +28,9 @@ type Watch struct {
 	seen      map[string][]machine.Mount // of each machine, as they were seen last
 	unmounts  *Unmounts
 	watched   map[string]machineMounts // of each machine, as they were when unmounts were looked for
-	unmounted []verdict.Verdict        // what was not its driver's own
+	unmounted []verdict.Verdict        // unmounts of mounts that were not the driver's own
 	lives     map[string]*lives        // by driver
-	growing   []growing                // what grows with each life of a volume
+	growing   []growing                // resources that grow with each life of a volume
 }
 
 // NewWatch returns a watch that has seen nothing yet.
@@ -49,7 +49,7 @@ func (w *Watch) Began(m machine.Machine, call *trace.Event, deadline time.Durati
 	}
 }
 
-// Ended takes notice of what a call has made.
+// Ended notes the things that a call has made.
 func (w *Watch) Ended(m machine.Machine, call *trace.Event) {
 	if w.shows(m) {
 		w.watchMounts(m)
@@ -70,9 +70,8 @@ func (w *Watch) shows(m machine.Machine) bool {
 	return w.Loops != nil && !inMemory
 }
 
-// See takes notice of a machine's mounts and processes and of the run's loop devices, after a
-// call or, without one, after a driver's start. What Go code of this process
-// mounts in memory shows in its requests.
+// See notes a machine's mounts and processes and the run's loop devices, after a call or, without
+// one, after a driver's start. Mounts in memory by Go code of this process show in its requests.
 func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 	if !w.shows(m) {
 		return
@@ -119,8 +118,8 @@ func straysOf(m machine.Machine) string { return "processes of " + m.Name() }
 
 func strayKey(pid int) string { return strconv.Itoa(pid) }
 
-// mountKeys distinguish the mounts of a table, also two on one target. What a mount
-// shows does not count: that has another name when it is removed.
+// mountKeys distinguish the mounts of a table, also two on one target. The root of a mount does not
+// count: it gets another name when it is removed.
 func mountKeys(table []machine.Mount) []string {
 	keys, count := make([]string, len(table)), map[string]int{}
 	for i, m := range table {
@@ -151,7 +150,8 @@ func (a *accountant) loops() {
 	}
 }
 
-// strayPatience is for how long, in wall time, a process may be about to end by itself: on a busy computer that takes a moment.
+// strayPatience is the wall time in which a process may be about to end by itself: on a busy
+// computer that takes a moment.
 const strayPatience = time.Second
 
 // strays enters the processes that a driver started in a call and left, though no

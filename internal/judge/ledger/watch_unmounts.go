@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// watchMounts looks whether a machine's mounts went that nobody was to take off.
+// watchMounts looks for mounts of a machine that vanished although no call was to unmount them.
 func (w *Watch) watchMounts(m machine.Machine) {
 	now, changed := w.mountsNow(m)
 	if !changed {
@@ -52,15 +52,15 @@ func (w *Watch) ResetMounts(m machine.Machine) {
 	}
 }
 
-// machineMounts is what a machine reports of its mounts: the same slices as long as
-// nothing changes.
+// machineMounts holds the mounts that a machine reports: the same slices as long as nothing
+// changes.
 type machineMounts struct {
 	mounts  []machine.Mount
 	missing []machine.Missing
 }
 
-// mountsNow are a machine's mounts, and whether they are others than the last time. A
-// machine that does not know shows nothing.
+// mountsNow returns a machine's mounts, and whether they differ from the last time. A machine
+// without that information returns nothing.
 func (w *Watch) mountsNow(m machine.Machine) (now machineMounts, changed bool) {
 	mounts, err := m.Mounts()
 	if err != nil {

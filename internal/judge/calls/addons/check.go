@@ -1,6 +1,6 @@
-// Package addons holds drivers to what they promise with CSI-Addons, across calls and
-// across two clusters: who may write to a volume, who is in a group, what may be reclaimed,
-// what a message may show. One invariant stands in one file.
+// Package addons checks that drivers keep the promises of CSI-Addons, across calls and across two
+// clusters: the writers of a volume, the members of a group, the space that may be reclaimed, the
+// content of messages. Each invariant has a file of its own.
 package addons
 
 import (
@@ -84,7 +84,7 @@ func (c *Check) Ended(call *trace.Event) {
 	c.fencing(call)
 }
 
-// doubt forgets what a call may have changed that failed.
+// doubt forgets the state that a failed call may have changed.
 func (c *Check) doubt(call *trace.Event) {
 	if slices.Contains(refused, call.Code) {
 		return
@@ -103,8 +103,8 @@ func (c *Check) doubt(call *trace.Event) {
 	}
 }
 
-// Wrote takes notice of what a pod wrote to a volume on a node: nobody writes to a volume that is
-// demoted, or on a node that is fenced.
+// Wrote checks a pod's write to a volume on a node: demoted volumes are not written, and fenced
+// nodes do not write.
 func (c *Check) Wrote(pod, driver, id, node string) {
 	shown := trace.Entry{Driver: driver, Node: node, Method: "Node/NodePublishVolume"}.Event()
 	if c.replicas[Volume{driver, id}] == secondary {
@@ -115,7 +115,7 @@ func (c *Check) Wrote(pod, driver, id, node string) {
 	}
 }
 
-// breach reports what a call shows.
+// breach reports the breach that a call shows.
 func (c *Check) breach(call *trace.Event, form verdict.Form, detail verdict.Sentence) {
 	v := contract.Broken(call.Method, form, detail)
 	v.Breaks = verdict.Addons

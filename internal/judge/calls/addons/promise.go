@@ -34,7 +34,7 @@ var needed = map[string]string{
 // CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if none does.
 func CapabilityOf(call string) string { return needed[call] }
 
-// promises takes notice of what a plugin promises.
+// promises notes the capabilities that a plugin declares.
 func (c *Check) promises(call *trace.Event) {
 	answer, ok := call.Response.(*identity.GetCapabilitiesResponse)
 	if !ok {
@@ -47,7 +47,8 @@ func (c *Check) promises(call *trace.Event) {
 	c.promised[client{call.Driver, call.Node}] = all
 }
 
-// serving holds errors to the invariant that what a plugin promises it serves. The answers of faults are not its own.
+// serving checks errors against an invariant: a plugin serves the capabilities that it declares.
+// Answers of faults are not checked.
 func (c *Check) serving(call *trace.Event) {
 	name := path.Base(call.Method)
 	if call.Code != codes.Unimplemented.String() || call.Injected != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// role is what a volume is that is replicated; no role is that of one of which nothing is known.
+// role is the role of a replicated volume; the zero role means that it is unknown.
 type role int
 
 const (
