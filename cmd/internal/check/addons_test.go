@@ -118,7 +118,7 @@ var dayTwoDefects = []struct{ name, trial, verdict string }{
 	{"group-drops-member", "day-2/group", "CreateVolumeGroup answers a group with other members"},
 }
 
-// What a program serves it does: its data is read again after each operation.
+// A program serves its operations: its data is read again after each of them.
 func TestDayTwoOperationsOfAProgram(t *testing.T) {
 	program := buildHostdir(t)
 	o := check.RunOptions{Parallel: 2, WorkDir: workDir(t)}

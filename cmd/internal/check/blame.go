@@ -2,8 +2,8 @@ package check
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// IsOfDriverAlone reports whether the driver is to blame whatever others do: its answers break the CSI spec, its program ends, or it
-// leaves what it answered to have taken away.
+// IsOfDriverAlone reports whether the driver alone is to blame: its answers break the CSI spec, its
+// program exits, or it leaves things behind that it answered to have removed.
 func (f *Finding) IsOfDriverAlone() bool {
 	return f.Blame() == verdict.Driver && (f.rank <= verdict.NoEffect || f.rank == verdict.Leaks)
 }

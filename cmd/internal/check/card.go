@@ -17,7 +17,7 @@ type Card struct {
 	Waits []unfinished.Wait
 	// Shared says that trials which ran at once disturbed each other. Default: they did not.
 	Shared *Shared
-	// Known is what the driver is known for. Default: nothing.
+	// Known lists the driver's known findings. Default: none.
 	Known *Known
 	// Verbose lists all names and shows findings in full. Default: the card is short.
 	Verbose bool
@@ -48,10 +48,10 @@ func (c *Card) Lines() []Line {
 	return lines
 }
 
-// Totals count outcomes; what the driver does not offer is none.
+// Totals counts outcomes. Trials that the driver does not offer are not counted.
 type Totals struct {
 	Passed, Failed, NotTried, Calls int
-	// Known of those that failed did so for what is known only.
+	// Known of the failed trials have only known findings.
 	Known       int
 	ClusterTime time.Duration
 }

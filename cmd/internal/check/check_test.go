@@ -33,7 +33,7 @@ func mocked(o mock.Options) check.Subject {
 	return check.Subject{Driver: scenario.Driver{Name: "mock.csi.csisim.dev", Mock: &o}}
 }
 
-// planned are the trials of a driver, and what it says of itself.
+// planned returns the trials of a driver, and its facts.
 func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, []*check.Trial) {
 	t.Helper()
 	if o.WaitForDriver == 0 {
@@ -49,7 +49,7 @@ func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, [
 // shortWait is how long tests wait for drivers with defects, which never finish.
 const shortWait = 2 * time.Second
 
-// checked runs the trials whose names are given, all without a name.
+// checked runs the trials with the given names, or all trials if there are no names.
 func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string) *check.Card {
 	t.Helper()
 	if o.WaitForDriver == 0 {
@@ -68,7 +68,7 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 	return &check.Card{Facts: facts, Outcomes: outcomes}
 }
 
-// verdicts are the findings of a card, a line each, with what comes of them.
+// verdicts returns the findings of a card, a line each, with their consequences.
 func verdicts(c *check.Card) string {
 	var lines []string
 	for _, f := range c.Findings() {
@@ -103,7 +103,7 @@ func TestASoundDriverPassesWhateverItsCapabilitiesAre(t *testing.T) {
 	}
 }
 
-// able is a driver whose volumes grow and have snapshots.
+// able is a driver with volumes that can grow and have snapshots.
 var able = mock.Options{ControllerExpand: true, NodeExpand: true, Snapshot: true, Clone: true}
 
 // grouping is a driver that takes snapshots of several volumes at once.
@@ -132,7 +132,7 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 	assert.NotContains(t, passed, "claims/many", "nobody makes volumes for claims")
 }
 
-// A driver that counts in larger units is asked for them.
+// A driver that counts in larger units gets requests in them.
 func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
 	subject := mocked(able)
 	subject.VolumeSize = resource.MustParse("1Gi")

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Facts are what a driver says of itself, and which volumes it is willing to make.
+// Facts holds a driver's description of itself, and the volumes that it is willing to make.
 type Facts struct {
 	Name, Version string
 	// Plugin, Controller, Group and Node are the capabilities of its services.
@@ -29,18 +29,20 @@ type Facts struct {
 	InlineRefused string
 	// InlineReadOnly says that a node refuses inline volumes without readOnly: true, and takes those that have it.
 	InlineReadOnly bool
-	// MountOptionRefused is the answer with which the driver refuses a volume with a mount option; empty if it does not.
+	// MountOptionRefused is the answer with which the driver refuses a volume with a mount option;
+	// empty if it does not.
 	MountOptionRefused string
-	// Addons is what it says of CSI-Addons.
+	// Addons is its promise about CSI-Addons.
 	Addons sim.AddonsPromise
 	// MaxVolumes is how many volumes a node can have; 0 is any number.
 	MaxVolumes int64
 	// Controllers are those of the cluster, with the driver's sidecars.
 	Controllers []string
-	// SystemCalls are those by which the driver changes files, by the method of the CSI call that makes them; none of a mock.
+	// SystemCalls lists the system calls by which the driver changes files, by the method of the
+	// CSI call that makes them; none for a mock.
 	SystemCalls map[string][]point
-	// Requests are those that the driver makes of a stand-in for its HTTP service, by the method of the CSI call; none without
-	// such a stand-in.
+	// Requests lists the driver's requests to a stand-in for its HTTP service, by the method of the
+	// CSI call; none without such a stand-in.
 	Requests map[string][]request
 	// NoMounts says why nothing can be mounted on this machine; empty if it can.
 	NoMounts string
@@ -105,7 +107,7 @@ func (f *Facts) sidecars() []string {
 // handle is the volume handle of a claim with a driver that makes no volumes.
 func (f *Facts) handle(claim string) string { return cmp.Or(f.subject.Handle, "csisim-check-"+claim) }
 
-// learn takes what the driver answered in a run.
+// learn takes facts from the driver's answers in a run.
 func (f *Facts) learn(events []*trace.Event) {
 	for _, e := range events {
 		if e.Kind != trace.Call || e.Response == nil {

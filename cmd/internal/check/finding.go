@@ -48,7 +48,7 @@ func (o Outcome) calls() int {
 	return o.Result.Calls
 }
 
-// shownBy is what a trial shows, causes first.
+// shownBy returns the findings of a trial, causes first.
 func shownBy(o Outcome) []Finding {
 	shown := []Outcome{o}
 	if o.Err != nil {
@@ -89,7 +89,7 @@ func shownBy(o Outcome) []Finding {
 			f.Verdict.Name, f.Verdict.Breaks = o.Trial.Known, verdict.Answers
 		}
 		if strings.Contains(f.Got, program.EndOfLog) {
-			f.Hint = "" // what the program wrote says more
+			f.Hint = "" // the output of the program says more
 		}
 		add(f, r)
 	}
@@ -108,8 +108,8 @@ func breaches(events []*trace.Event) []scenario.Failure {
 	return all
 }
 
-// refusal is the last call that a driver refused by itself and has not done since; nil
-// if there is none. What should be gone waits for calls that undo something only.
+// refusal returns the last call that a driver refused by itself and has not done since; nil if
+// there is none. If an object should be gone, only calls that undo something count.
 func refusal(events []*trace.Event, gone bool) *trace.Event {
 	done := map[string]bool{} // methods that came to a good end later
 	down := callsWhileDown(events)
@@ -126,7 +126,8 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 	return nil
 }
 
-// callsWhileDown are those to drivers that a fault had killed and that were not started again yet: nobody was there to refuse them.
+// callsWhileDown returns the calls to drivers that a fault had killed and that were not started
+// again yet: they could not refuse them.
 func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 	type plugin struct{ cluster, driver, node string }
 	killed, calls := map[plugin]bool{}, map[*trace.Event]bool{}
@@ -145,8 +146,9 @@ func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 	return calls
 }
 
-// mayNotAttach reports whether a driver had to refuse a call, since the volume was attached elsewhere: who detaches it is another question,
-// and nobody may ask the driver again before a wait is over.
+// mayNotAttach reports whether a driver had to refuse a call, since the volume was attached
+// elsewhere. The detachment is another matter, and the driver may get no further call before a wait
+// is over.
 func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 	if call.Code != codes.FailedPrecondition.String() {
 		return false
@@ -166,8 +168,9 @@ func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 	return before.IsElsewhere(call)
 }
 
-// mayNotStage reports whether a driver was asked to stage a volume that is staged elsewhere on the node, as by a kubelet of another version: it may
-// refuse that, since a volume is staged at one path at a time.
+// mayNotStage reports whether a driver received a call to stage a volume that is staged elsewhere
+// on the node, as by a kubelet of another version. It may refuse that, since a volume is staged at
+// one path at a time.
 func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 	asked, is := call.Request.(*csi.NodeStageVolumeRequest)
 	if !is {
@@ -183,7 +186,8 @@ func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 		}
 		switch r := e.Request.(type) {
 		case *csi.NodeStageVolumeRequest:
-			if r.GetVolumeId() == asked.GetVolumeId() && (e.Code == "" || e.Injected != "") { // the driver may have done it
+			// The driver may have staged it.
+			if r.GetVolumeId() == asked.GetVolumeId() && (e.Code == "" || e.Injected != "") {
 				at = r.GetStagingTargetPath()
 			}
 		case *csi.NodeUnstageVolumeRequest:

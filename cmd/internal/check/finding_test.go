@@ -89,7 +89,7 @@ func TestAnErrorTextThatQuotesVerdictsChangesNone(t *testing.T) {
 	}
 }
 
-// What follows from a defect is no finding of its own, unless a trial shows it alone.
+// The consequence of a defect is no finding of its own, unless a trial shows it alone.
 func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	breaks := idempotence("no")
 	waiting := Finding{Verdict: verdict.Plain("timed out waiting for the condition: pod web gone"), rank: verdict.Waits}
@@ -98,8 +98,9 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])
 }
 
-// A driver refuses to attach a volume that is attached elsewhere, as it has to, whether it is detached then or not: nobody may ask again
-// before a wait is over. A volume for many nodes, and one that was detached, it has to attach. C-ADC-34
+// A driver refuses to attach a volume that is attached elsewhere, as it has to, whether it is
+// detached then or not: no further call may be made before a wait is over. It has to attach a
+// volume for many nodes, and one that was detached. C-ADC-34
 func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 	attach := func(node, code string, mode csi.VolumeCapability_AccessMode_Mode) *trace.Event {
 		return trace.Entry{Kind: trace.Call, Method: "Controller/ControllerPublishVolume", Code: code, Request: &csi.ControllerPublishVolumeRequest{
@@ -122,8 +123,8 @@ func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 	assert.Same(t, internal, refusal([]*trace.Event{attach("a", "", one), internal}, false), "for another reason")
 }
 
-// Given a driver that a fault has killed, when nobody answers at its socket until the run ends, then it has refused nothing. One that lives does, and
-// so does one that was started again.
+// Given a driver that a fault has killed, when no server answers at its socket until the run ends,
+// then it has refused nothing. A live driver does refuse, and so does one that was started again.
 func TestADriverThatIsDownRefusesNothing(t *testing.T) {
 	fault := func(node string, verb trace.Verb) *trace.Event {
 		return trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: verb, Driver: "d"}.Entry(node).Event()
@@ -142,8 +143,9 @@ func TestADriverThatIsDownRefusesNothing(t *testing.T) {
 	assert.Same(t, east, refusal([]*trace.Event{west, east}, true), "that of another cluster is down")
 }
 
-// Given a volume that is staged at one path, when a kubelet of another version wants it at another one, then the driver may refuse it; what was
-// unstaged, or is asked for at the same path, it has to stage.
+// Given a volume that is staged at one path, when a kubelet of another version stages it at another
+// one, then the driver may refuse it. It has to stage a volume that was unstaged, and one at the
+// same path.
 func TestADriverMayRefuseToStageAVolumeElsewhere(t *testing.T) {
 	stage := func(path, code string) *trace.Event {
 		return trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeStageVolume", Code: code, Request: &csi.NodeStageVolumeRequest{VolumeId: "v", StagingTargetPath: path}}.Event()

@@ -35,8 +35,8 @@ func (c *Card) Findings() []Finding {
 	return g.all
 }
 
-// causes are the names of what comes first in at least one trial. Whatever the trial, a
-// breach of the CSI spec is a cause.
+// causes returns the names of the findings that come first in at least one trial. A breach of the
+// CSI spec is a cause in any trial.
 func causes(shown [][]Finding) map[string]bool {
 	names := map[string]bool{}
 	for _, findings := range shown {
@@ -49,7 +49,7 @@ func causes(shown [][]Finding) map[string]bool {
 	return names
 }
 
-// gathering puts what trials show together.
+// gathering joins the findings of several trials.
 type gathering struct {
 	causes map[string]bool
 	all    []Finding
@@ -103,8 +103,8 @@ func (g *gathering) enterThen(findings []Finding) {
 	}
 }
 
-// form is a defect as one of its forms shows it: a call that fails, one that does nothing, or one
-// in whose answers fields are empty, or differ when it is repeated.
+// form is a defect in one of its forms: a call that fails, a call that does nothing, or an answer
+// with fields that are empty or that differ in a repeated answer.
 type form struct {
 	method, code string
 	fields       verdict.Form
@@ -162,7 +162,7 @@ func FindingsOf(all []Finding, t *Trial) []Finding {
 	})
 }
 
-// OnlyKnown says that a trial failed for what is known only.
+// OnlyKnown reports whether a trial failed with known findings only.
 func OnlyKnown(all []Finding, t *Trial) bool {
 	found := FindingsOf(all, t)
 	return len(found) > 0 && !slices.ContainsFunc(found, func(f Finding) bool { return !f.Known })

@@ -64,8 +64,8 @@ func workDir(t testing.TB) string {
 	return dir
 }
 
-// Given the reference driver with a defect, when the trial is run, then the verdict
-// names what it does wrong.
+// Given the reference driver with a defect, when the trial is run, then the verdict names the
+// defect.
 var defects = []struct{ name, trial, verdict string }{
 	{"publish-not-idempotent", "repeated/block", "NodePublishVolume is not idempotent: 1 mount, then 2"},
 	{"publish-not-idempotent", "lost/NodePublishVolume", "NodePublishVolume is not idempotent: 1 mount, then 2"},
@@ -170,7 +170,8 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 	program := buildHostdir(t)
 	for _, d := range defects {
 		t.Run(d.name+" by "+d.trial, func(t *testing.T) {
-			if d.name != "device-remembered" { // whose loop device another trial would take meanwhile
+			// Another trial would use its loop device meanwhile.
+			if d.name != "device-remembered" {
 				t.Parallel()
 			}
 			subject := hostdir(program, d.name)
@@ -289,8 +290,8 @@ func TestDataRacesThatADriverReportsAreFindings(t *testing.T) {
 // remarkable are defects by which no container can write: its own mount is read-only.
 var remarkable = []string{"ignore-readonly", "readonly-by-remount"}
 
-// What the node sees writable, because the driver ignores readonly or only remounts, is a note;
-// with Strict it is a failure.
+// If the driver ignores readonly or only remounts, the volume is writable for the node alone: that
+// is a note; with Strict it is a failure.
 func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	for _, name := range remarkable {
@@ -339,7 +340,8 @@ func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, trials...).Remarks(), "a sound driver")
 }
 
-// wasteful are defects that harm nobody in a container: it ends with its program, and its memory may be bounded.
+// wasteful are defects that harm no container: it ends with its program, and its memory may be
+// bounded.
 var wasteful = []string{"stage-hoards-memory", "start-leaves-process"}
 
 func TestWhatAProgramTakesIsBoundedAndWhatItLeavesIsNamed(t *testing.T) {
@@ -362,13 +364,13 @@ func onWide(t *testing.T, card *check.Card) string {
 	return text.String()
 }
 
-// counted are the totals without what differs from run to run.
+// counted returns the totals without those that differ from run to run.
 func counted(c *check.Card) check.Totals {
 	t := c.Totals()
 	return check.Totals{Passed: t.Passed, Failed: t.Failed, NotTried: t.NotTried, Known: t.Known}
 }
 
-// What the driver calls a defect is found.
+// Every defect that the driver lists is found.
 func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	help, _ := exec.Command(buildHostdir(t), "--help").CombinedOutput()
 	_, list, found := strings.Cut(string(help), "misbehave as names say, separated by commas:\n")

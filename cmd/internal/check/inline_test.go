@@ -46,7 +46,8 @@ var familyOfInline = []string{
 	"abandoned", "driver-killed-NodePublishVolume", "kubelet-killed-NodeUnpublishVolume", "restart-driver-on-node", "restart-kubelet", "restart-everything", "reboot",
 }
 
-// Inline volumes, with and without podInfoOnMount: a driver that has nothing else, and one that has both. K-PUB-4, K-PUB-7
+// Inline volumes, with and without podInfoOnMount: a driver that has only these, and one that has
+// both. K-PUB-4, K-PUB-7
 func TestASoundDriverPassesWithInlineVolumes(t *testing.T) {
 	also, alone := mock.Options{Ephemeral: true}, mock.Options{Ephemeral: true, CreateDeleteVolume: new(false), Attach: new(false), Stage: new(false)}
 	for _, c := range []struct {
@@ -115,7 +116,7 @@ func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
 	}
 }
 
-// What a pod's volume is given are the attributes of the subject.
+// The volume of a pod gets the attributes of the subject.
 func TestInlineVolumesHaveTheAttributesThatWereGiven(t *testing.T) {
 	subject := lives(mocked(mock.Options{Ephemeral: true}), true, ephemeral)
 	subject.Attributes = map[string]string{"size": "1Mi"}
@@ -132,7 +133,8 @@ func TestInlineVolumesHaveTheAttributesThatWereGiven(t *testing.T) {
 	}
 }
 
-// A driver that refuses what its CSIDriver object offers has one finding, not a family of them.
+// A driver that refuses volumes which its CSIDriver object offers has one finding, not several of
+// them.
 func TestInlineVolumesThatAreRefusedAreOneFinding(t *testing.T) {
 	card := checked(t, lives(mocked(mock.Options{}), true, persistent, ephemeral), check.RunOptions{Parallel: 2})
 	require.Len(t, card.Findings(), 1, verdicts(card))

@@ -76,8 +76,8 @@ func (c *Card) triedAny(names []string) bool {
 	})
 }
 
-// WriteKnown writes what the card finds as a baseline. What was known and was not tried
-// stays in it, and so do the reasons.
+// WriteKnown writes the findings of the card as a baseline. Known findings of trials that were not
+// run stay in it, and so do the reasons.
 func (c *Card) WriteKnown(w io.Writer, before *Known) error {
 	k := Known{APIVersion: "csisim.dev/v1alpha1", Kind: "KnownFindings", Driver: c.Facts.Name, Findings: []KnownFinding{}}
 	found := c.Findings()

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// Group is what a line of the card is about.
+// Group is the subject of a line of the card.
 type Group struct {
 	Name, Title string
 }
@@ -50,14 +50,13 @@ type Trial struct {
 	// Scenario is nil, and Text empty, if the trial is not offered.
 	Scenario *scenario.Scenario
 	Text     string
-	// NotOffered says what the driver lacks for it, by itself or as it is reached; empty if
-	// nothing. It is no trial then: nobody will call such a driver so.
+	// NotOffered is the reason if the driver, or the way in which it is reached, does not offer the
+	// trial; otherwise empty. Then it is no trial: real clusters do not make these calls.
 	NotOffered string
-	// NotTried says what keeps it from being run, and Cause what kind of thing that is;
-	// empty if nothing does.
+	// NotTried is the reason if the trial cannot be run, and Cause its kind; otherwise empty.
 	NotTried string
 	Cause    Cause
-	// Known is what is known to be wrong beforehand, and the cause of what fails; mostly empty.
+	// Known describes defects that are known beforehand, and the cause of failures; mostly empty.
 	Known string
 
 	secret bool // there are Secrets in the text
@@ -65,7 +64,7 @@ type Trial struct {
 	parts  []part // its faults, if it has several
 }
 
-// Cause is what keeps a trial from being run that the driver is able to stand.
+// Cause is the kind of reason for which a trial is not run although the driver supports it.
 type Cause string
 
 // The causes.
@@ -86,10 +85,10 @@ func (t *Trial) without(cause Cause, why string) *Trial {
 	return &kept
 }
 
-// Name is how the trial is asked for: lost/NodeStageVolume.
+// Name returns the name by which the trial is selected: lost/NodeStageVolume.
 func (t *Trial) Name() string { return t.Group + "/" + t.Title }
 
-// plan is what is composed for one driver.
+// plan holds the trials that are composed for one driver.
 type plan struct {
 	facts  *Facts
 	trials []*Trial
@@ -108,9 +107,8 @@ func Plan(f *Facts) ([]*Trial, error) {
 	return p.trials, p.err
 }
 
-// try composes a scenario, unless the driver does not offer what it needs: the first of
-// needs that is not empty says what. Whether this machine can run it follows from the
-// scenario.
+// try composes a scenario, unless the driver does not offer it: the first of needs that is not
+// empty is the reason. Whether this machine can run it follows from the scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
 	if group != inline && title != inline && !p.facts.Persistent() { // K-PUB-7
 		return
@@ -169,7 +167,7 @@ func (p *plan) needsMaking(form, access string) string {
 	return fmt.Sprintf("no %s volume with %s: CreateVolume %s", form, access, answer)
 }
 
-// needsNodes: what is about two nodes.
+// needsNodes is for trials on two nodes.
 func (p *plan) needsNodes() string {
 	if p.facts.subject.oneNode() {
 		return "needs two nodes, and the driver has one plugin for all"
@@ -185,7 +183,7 @@ func (p *plan) needsOnePlace() string {
 	return ""
 }
 
-// needsOurs: who did not start the driver cannot kill it.
+// needsOurs is for trials that kill the driver: csisim must have started it.
 func (p *plan) needsOurs() string {
 	if !p.facts.subject.ours() {
 		return "the driver on the socket was started by somebody else: csisim cannot end it"
@@ -193,7 +191,7 @@ func (p *plan) needsOurs() string {
 	return ""
 }
 
-// needsController: what is about the controller plugin alone.
+// needsController is for trials of the controller plugin alone.
 func (p *plan) needsController() string {
 	if len(p.facts.Controller) == 0 {
 		return "the driver has no controller service"
@@ -226,7 +224,7 @@ type effect struct{ call, missing string }
 // onNode says whether a call goes to the plugin of a node.
 func (e effect) onNode() bool { return strings.HasPrefix(e.call, "Node") }
 
-// undoes says whether a call takes back what an earlier one did.
+// undoes reports whether a call undoes an earlier one.
 func (e effect) undoes() bool {
 	return slices.Contains([]string{"NodeUnpublishVolume", "NodeUnstageVolume", "ControllerUnpublishVolume", "DeleteVolume"}, e.call)
 }

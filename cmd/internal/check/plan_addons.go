@@ -37,7 +37,7 @@ var (
 	modifies   = volumeGroups[1].capability
 )
 
-// dayTwoSubject is what operations are about.
+// dayTwoSubject is the object of operations.
 type dayTwoSubject struct {
 	title, what string
 	calls       []operation
@@ -120,7 +120,7 @@ func (p *plan) tryDeleted() {
 	})
 }
 
-// tryWrongIDs: a driver rejects what it does not know.
+// tryWrongIDs: a driver rejects unknown ids.
 func (p *plan) tryWrongIDs() {
 	calls := p.promised(slices.Concat(reclaims[1:], replicas, volumeGroups[:1]))
 	p.try(dayTwo, "wrong-ids", "Operations name a volume that does not exist.", []string{p.needsAny(calls, replicates)}, func(s *script) {
@@ -147,7 +147,8 @@ func (p *plan) tryWrongIDs() {
 		s.step("delete: {pvc: missing}")
 		s.step("delete: {pv: missing}")
 		for _, o := range calls {
-			if o.call != "DisableVolumeReplication" { // what is not there is not replicated
+			// A volume that does not exist is not replicated.
+			if o.call != "DisableVolumeReplication" {
 				s.forbid(o.call, "OK")
 			}
 		}
@@ -182,7 +183,7 @@ func (p *plan) tryOutOfOrder() {
 // has reports whether the driver promises a capability.
 func (p *plan) has(capability string) bool { return p.facts.Addons.Capabilities[capability] }
 
-// promised are the operations whose capability a driver has.
+// promised returns the operations for which a driver has the capability.
 func (p *plan) promised(all []operation) []operation {
 	return slices.DeleteFunc(slices.Clone(all), func(o operation) bool { return !p.has(o.capability) })
 }

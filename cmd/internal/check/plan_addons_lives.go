@@ -64,12 +64,12 @@ func (s *script) lifeWithFence() {
 	s.down([]claim{data, other}, web(nodeA, data), late)
 }
 
-// wants changes what a volume is to be.
+// wants changes the desired state of a volume.
 func (s *script) wants(state string) {
 	s.step("patch: {vr: vr, merge: {spec: {replicationState: %s}}}", state)
 }
 
-// becomes does so and waits until it is.
+// becomes changes the desired state and waits until the volume has reached it.
 func (s *script) becomes(state, message string) {
 	s.wants(state)
 	s.step("wait: {vr: vr, that: \"has(object.status.message) && object.status.message == '%s'\", for: 3h}", message)

@@ -8,7 +8,7 @@ const (
 	east = "east"
 )
 
-// trySites: a replicated volume moves to another cluster, whose site of the driver has the copy.
+// trySites: a replicated volume moves to another cluster. The driver's site there has the copy.
 func (p *plan) trySites() {
 	needs := []string{p.needsPromises(replicates), p.needsSites(), p.needsOnePlace(), p.effects()[0].missing}
 	p.try(dayTwo, "sites-move", "A volume is primary in one cluster and cannot be in another one, before it moves there as planned.", needs, func(s *script) {
@@ -47,7 +47,7 @@ func (p *plan) trySites() {
 	})
 }
 
-// replicatedTo has a pod write in the first cluster what the second one has a copy of.
+// replicatedTo has a pod write in the first cluster. The second one has a copy of the content.
 func (s *script) replicatedTo() {
 	s.addons = true
 	s.clusters = []string{west, east}

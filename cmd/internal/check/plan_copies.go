@@ -83,8 +83,8 @@ func (s *script) twoClones() {
 // copies: its records of the copy, the beginning of its content, and more of it.
 const copyKills = 6
 
-// copiesOfKilled makes a copy in trials of their own: a driver that is killed at one change may
-// be beyond help, and what it does to copies at the next shows only if it lives.
+// copiesOfKilled makes a copy in trials of their own: a driver that is killed at one change may be
+// beyond help, and its effect on copies at the next change shows only if it lives.
 func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
 	life := func(kill func(*script)) func(*script) {
 		return func(s *script) {
@@ -113,13 +113,13 @@ func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *s
 	}
 }
 
-// twoSnapshots: each has what the volume had when it was cut, and lives without the other.
+// twoSnapshots: each has the content of the volume when it was cut, and lives without the other.
 func (s *script) twoSnapshots() {
 	first, second := restoredFrom("first"), restoredFrom("second")
 	writer := pod{name: "again", node: nodeA, claims: []claim{data}}
 	s.up([]claim{data}, web(nodeA, data))
 	s.snap("first")
-	s.run(writer) // it writes what the first snapshot does not have
+	s.run(writer) // it writes content that the first snapshot lacks
 	s.snap("second")
 	a := pod{name: "reader-a", node: nodeA, claims: []claim{first}}
 	b := pod{name: "reader-b", node: nodeA, claims: []claim{second}}
@@ -130,7 +130,8 @@ func (s *script) twoSnapshots() {
 	s.down([]claim{data, first, second}, web(nodeA, data), writer, a, b)
 }
 
-// snapshotWithoutSource: who deletes a volume keeps its snapshots. A driver may refuse to delete it as long as there are some.
+// snapshotWithoutSource: a snapshot outlives its volume. A driver may refuse to delete the volume
+// as long as it has snapshots.
 func (s *script) snapshotWithoutSource() {
 	restored := restoredFrom("daily")
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
@@ -172,7 +173,8 @@ func (s *script) sourceWithoutClone() {
 	s.down([]claim{data}, after)
 }
 
-// twoRestored: neither a volume that is made of a snapshot nor its end takes anything of the snapshot away, or of what that was cut from.
+// twoRestored: neither a volume that is made of a snapshot nor its end removes anything from the
+// snapshot or from the snapshot's source.
 func (s *script) twoRestored() {
 	again := restoredFrom("daily")
 	first := again
@@ -205,14 +207,16 @@ func (s *script) deleteSource() {
 	s.step("advance: 1m")
 }
 
-// goneInTime deletes a copy, and waits for it and for what the driver may not have deleted before.
+// goneInTime deletes a copy, and waits until it is deleted, with other objects that the driver may
+// not have deleted before.
 func (s *script) goneInTime(c claim) {
 	s.step("delete: {pvc: %s}", c.name)
 	s.step(`wait: {pv: "*", gone: true, for: 30m}`)
 }
 
-// largerCopies: a claim asks for more than the volume has from which a snapshot was cut. A driver may refuse that; if it does not, the
-// new volume has what was there, and is as large as it says.
+// largerCopies: a claim requests more than the size of the volume from which a snapshot was cut. A
+// driver may refuse that. If it does not, the new volume has the content, and is as large as the
+// driver answers.
 func (p *plan) largerCopies(needs []string) {
 	for _, of := range []claim{data, blockData} {
 		title := "larger"

@@ -1,9 +1,10 @@
 package check
 
-// deep is the group of trials whose runs are searched.
+// deep is the group of trials with runs that are searched.
 const deep = "deep"
 
-// PlanDeep composes the scenarios whose runs are searched. They expect nothing but what holds in every order and with every fault.
+// PlanDeep composes the scenarios for searches of their runs. Their expectations hold in every
+// order and with every fault.
 func PlanDeep(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){deepLife, deepMove, deepShare, deepBlock, deepGrow, deepSnapshot, deepRestore, deepClone, deepInline} {
@@ -70,7 +71,8 @@ func deepSnapshot(p *plan) {
 		s.apply(snapshotClass{}, snapshot{"daily", data})
 		s.step(`wait: {volumesnapshot: daily, that: "object.status.readyToUse"}`)
 		s.step("delete: {volumesnapshot: daily}")
-		s.step("wait: {volumesnapshot: daily, gone: true, for: 30m}") // csi-snapshotter resyncs every 15 minutes: C-SNAP-30
+		// csi-snapshotter resyncs every 15 minutes: C-SNAP-30
+		s.step("wait: {volumesnapshot: daily, gone: true, for: 30m}")
 		s.down([]claim{data}, web(nodeA, data))
 	})
 }
@@ -111,7 +113,7 @@ func deepInline(p *plan) {
 	p.search(inline, "The life of an inline volume.", nil, func(s *script) { s.lifeInline(worker("web", tmp)) })
 }
 
-// Searches parts trials into plain ones, and those whose runs are searched.
+// Searches splits trials into plain ones, and those with runs that are searched.
 func Searches(trials []*Trial) (plain, searched []*Trial) {
 	for _, t := range trials {
 		if t.Group == deep {

@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// repeatedCalls: every call whose effect has happened comes once more.
+// repeatedCalls: every call is repeated once after it took effect.
 func repeatedCalls(p *plan) {
 	for _, form := range []string{"filesystem", "block"} {
 		c := data
@@ -59,7 +59,7 @@ func contradictedPublish(p *plan) {
 	})
 }
 
-// lostAnswers: the driver did what it was asked, its caller does not learn of it.
+// lostAnswers: the driver carries out the call, and its caller never gets the answer.
 func lostAnswers(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The answer of %s is lost twice, then it comes too late.", e.call)
@@ -96,8 +96,9 @@ func timedOutCalls(p *plan) {
 	}
 }
 
-// stalledCalls: the driver stands still in a call, is asked again, and goes on while what the other call made is in use; once
-// more, and it goes on when that is gone.
+// stalledCalls: the driver stands still in a call, and the call is repeated. The first call
+// continues while the result of the second one is in use. Then the same happens in a second life,
+// and the first call continues after the result was removed.
 func stalledCalls(p *plan) {
 	for _, e := range p.effects() {
 		p.try("stalled", e.call, stalls(e.call), []string{p.needsProgram(), e.missing}, func(s *script) {
@@ -112,7 +113,7 @@ func stalledCalls(p *plan) {
 	}
 }
 
-// goesOn is how long it takes until a stalled call has gone on.
+// goesOn is the step that waits until a stalled call has continued.
 const goesOn = "advance: 4m"
 
 // stalls describes a trial of stalledCalls.
@@ -120,8 +121,8 @@ func stalls(call string) string {
 	return fmt.Sprintf("The driver stands still in %s until it was asked again, and goes on while its pod runs; and once more when all is gone.", call)
 }
 
-// abandonedCalls: the driver did what it was asked, its caller does not learn of it,
-// and then nobody wants it any more. It has to be taken back all the same.
+// abandonedCalls: the driver carries out the call, its caller never gets the answer, and then the
+// result is no longer needed. It has to be undone all the same.
 func abandonedCalls(p *plan) {
 	for _, e := range p.effects() {
 		if e.undoes() {
@@ -161,7 +162,7 @@ func abandonedCalls(p *plan) {
 	}
 }
 
-// driverCrashes: the driver dies before, while and after it does what it was asked.
+// driverCrashes: the driver dies before, while and after it carries out a call.
 func driverCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
@@ -194,8 +195,8 @@ func driverCrashes(p *plan) {
 	})
 }
 
-// workKills is how often the driver is killed while it works on a call of a volume's life,
-// each time one change later. A sidecar whose driver dies more often waits for minutes.
+// workKills is how often the driver is killed while it works on a call of a volume's life, each
+// time one change later. If the driver died more often, its sidecar would wait for minutes.
 const workKills = 3
 
 // killsDriver kills the driver at a call: before it works on it, so often while it does, and
@@ -226,8 +227,8 @@ func (s *script) killsAtWork(call string, changes int) {
 	s.fault("name: work-%d-%s, call: %[2]s, kill: driver, at: work, afterChanges: %[1]d, restartAfter: 1s", changes, call)
 }
 
-// callerCrashes: whoever calls the driver dies at the call, and its next instance
-// knows nothing of it.
+// callerCrashes: the caller of the driver dies at the call, and its next instance has no memory of
+// it.
 func callerCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("Who calls %s is killed before and after the driver does it.", e.call)
@@ -239,15 +240,15 @@ func callerCrashes(p *plan) {
 	}
 }
 
-// killsCaller kills whoever makes a call, twice.
+// killsCaller kills the caller of a call, twice.
 func (s *script) killsCaller(call string) {
 	for _, at := range []string{"receipt", "answer"} {
 		s.fault("name: %s, call: %s, kill: caller, at: %s, restartAfter: 3s", at, call, at)
 	}
 }
 
-// forgets allows for what a kubelet leaves behind that dies while it unstages: the next
-// one looks for volumes in the directories of pods only, and the pod is gone.
+// forgets allows for directories that a kubelet leaves behind if it dies while it unstages: the
+// next one looks for volumes in the directories of pods only, and the pod is deleted by then.
 func (s *script) forgets(e effect) {
 	if e.call == "NodeUnstageVolume" {
 		s.expect = "  leftovers: [\"directory /var/lib/kubelet/plugins/kubernetes.io/csi/*\"]\n"

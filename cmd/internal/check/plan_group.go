@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// groupLabels are those of the claims whose volumes are snapshotted together.
+// groupLabels are those of the claims for volumes that are snapshotted together.
 const groupLabels = "{app: database}"
 
 // groupSnapshots: several volumes are snapshotted at one point in time.

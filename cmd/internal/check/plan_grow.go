@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// needsSidecar says why what a sidecar does is not tried.
+// needsSidecar returns the reason why operations of a sidecar are not tried.
 func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
 	if !has {
 		return "the controller service lacks " + capability

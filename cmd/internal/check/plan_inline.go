@@ -98,7 +98,7 @@ func inlineLives(p *plan) {
 	})
 }
 
-// inlineAttributes: what a user writes into the pod may be wrong. The driver may take it or
+// inlineAttributes: a user may write wrong attributes into the pod. The driver may accept them or
 // not; nothing stays, and the next pod has its volume.
 func inlineAttributes(p *plan) {
 	then := func(s *script, wrong scratch) {
@@ -118,8 +118,7 @@ func inlineAttributes(p *plan) {
 	}
 }
 
-// wrongAttributes are those of the subject with values that mean nothing, and one that nobody
-// knows.
+// wrongAttributes are those of the subject with meaningless values, and an unknown one.
 func (p *plan) wrongAttributes() map[string]string {
 	wrong := map[string]string{"csisim.dev/no-such-attribute": "wrong"}
 	for _, key := range slices.Sorted(maps.Keys(p.facts.subject.Attributes)) {

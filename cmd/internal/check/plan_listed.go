@@ -1,7 +1,7 @@
 package check
 
-// listed: a driver is asked for what it has in each way in which it can be asked. csi-attacher reads a list page by page if its
-// flags say so, and backup programs ask for the snapshots of one volume.
+// listed: a driver's lists are requested in each supported way. csi-attacher reads a list page by
+// page if its flags say so, and backup programs list the snapshots of one volume.
 func listed(p *plan) {
 	logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
 	p.try("listed", "volumes", "There are three volumes, and a pod uses one; all are listed at once, page by page, and each by itself.",
@@ -29,7 +29,7 @@ func listed(p *plan) {
 		})
 }
 
-// needsCapability: what a controller service says that it has.
+// needsCapability is for trials of a capability of the controller service.
 func (p *plan) needsCapability(name string) string {
 	if p.facts.caps.Controller.Has(name) {
 		return ""

@@ -19,7 +19,7 @@ type victim struct {
 	title, description string
 	needs              string
 	steps              []string
-	// life is the volume's, in which what is restarted has something to do.
+	// life is the volume's life in which the restarted component has something to do.
 	// Default: lifeTwice.
 	life func(*script)
 }
@@ -97,8 +97,8 @@ func restarts(p *plan) {
 	})
 }
 
-// lifeTwice: a second volume, and a second pod on the first one, show what a driver
-// mixes up after a restart.
+// lifeTwice: a second volume, and a second pod on the first one, show confusions of a driver after
+// a restart.
 func (s *script) lifeTwice() {
 	other := claim{name: "other", form: filesystem, access: oneNodeRW}
 	second := pod{name: "second", node: nodeA, claims: []claim{data}}
@@ -143,7 +143,7 @@ func reboots(p *plan) {
 	}
 }
 
-// losesPower takes the node's power away before and after the driver does what it is asked.
+// losesPower cuts the node's power before and after the driver carries out a call.
 func (s *script) losesPower(call string) {
 	s.fault("name: before, call: %s, kill: node, at: receipt, restartAfter: 1m", call)
 	s.fault("name: after, call: %s, kill: node, at: answer, restartAfter: 1m", call)

@@ -21,8 +21,8 @@ type request struct {
 	nth           int
 }
 
-// failures are those with which the request can fail while the service is sound: what it says of its
-// things is true.
+// failures lists the failures that the request can meet at a sound service: all that it says about
+// its objects is true.
 func (r request) failures() []string {
 	all := []string{"HTTP 500", "HTTP 429"}
 	switch r.method {
@@ -83,8 +83,8 @@ func failuresAt(e effect, requests []request) (all []part) {
 	return all
 }
 
-// staleLists: a list lacks what was made last, when a volume is asked for a second time and when it
-// is deleted. Of services whose lists are always new no list is stale.
+// staleLists: a list lacks the newest volume when CreateVolume is called again, and when
+// DeleteVolume is called. A service with lists that are always current has no stale list.
 func (p *plan) staleLists() {
 	life := func(s *script, faults ...string) {
 		for _, f := range faults {
@@ -108,8 +108,8 @@ func (p *plan) staleLists() {
 	})
 }
 
-// learnRequests takes notice of the requests that the driver made in calls about the volume of a
-// claim: of each method those of the call with most.
+// learnRequests notes the requests that the driver made in calls about the volume of a claim: for
+// each method those of the call with most.
 func (f *Facts) learnRequests(r *scenario.Result, claim string) {
 	f.Requests = map[string][]request{}
 	methods, made := map[uint64]string{}, map[uint64][]request{}

@@ -17,8 +17,8 @@ type point struct {
 
 func (p point) String() string { return fmt.Sprintf("syscall: %s, nth: %d", p.name, p.nth) }
 
-// mostPoints bounds the system calls of one CSI call that are tried, each with a life of a volume: a driver that copies a
-// file by a thousand of them is tried at some.
+// mostPoints bounds the system calls of one CSI call that are tried, each with a life of a volume:
+// if a driver copies a file by a thousand of them, some are tried.
 const mostPoints = 10
 
 // failures are the errors with which system calls fail on a healthy node: a disk that is full or broken, something that
@@ -28,8 +28,8 @@ var failures = map[string]string{
 	"unlink": "EIO", "rmdir": "EBUSY", "truncate": "ENOSPC", "fallocate": "ENOSPC", "pwrite": "ENOSPC", "copy_file_range": "ENOSPC", "fsync": "EIO", "ioctl": "EBUSY",
 }
 
-// systemCalls: the driver is killed just before each of the system calls by which it changes files, and each of them fails
-// once.
+// systemCalls: the driver is killed just before each of the system calls by which it changes files,
+// and each of them fails once.
 func systemCalls(p *plan) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
 	for _, e := range p.effects() {
@@ -79,8 +79,9 @@ func (p point) words() string {
 	return fmt.Sprintf("%s number %d", p.name, p.nth)
 }
 
-// usedBefore is the life of a volume in which a system call fails. Of a call that makes it usable it fails when a pod has used the volume
-// before: a driver may take what it cannot mount for a volume without content.
+// usedBefore is the life of a volume in which a system call fails. If the CSI call makes the volume
+// usable, its system call fails after a pod has used the volume before: a driver may mistake a
+// volume that it cannot mount for one without content.
 func (s *script) usedBefore(e effect, fails func()) {
 	if e.undoes() || e.call == "CreateVolume" {
 		fails()
@@ -96,7 +97,7 @@ func (s *script) usedBefore(e effect, fails func()) {
 	s.down([]claim{data}, after)
 }
 
-// chosen are so many of the points, from the first to the last.
+// chosen returns so many of the points, from the first to the last.
 func chosen(all []point, most int) []point {
 	if len(all) <= most {
 		return all
@@ -108,8 +109,8 @@ func chosen(all []point, most int) []point {
 	return some
 }
 
-// learnSystemCalls takes notice of the system calls that the driver made in calls about the volume of a claim: of each method
-// those of the call with most.
+// learnSystemCalls notes the system calls that the driver made in calls about the volume of a
+// claim: for each method those of the call with most.
 func (f *Facts) learnSystemCalls(r *scenario.Result, claim string) {
 	f.SystemCalls = map[string][]point{}
 	methods, made := map[uint64]string{}, map[uint64][]point{}

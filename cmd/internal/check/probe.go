@@ -23,14 +23,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Ask starts the driver and finds out what it is and what it can do. The error is
-// a *sim.ConfigError or a *sim.EnvironmentError if the driver cannot be run, else
-// a *RefusedError: it runs and makes no volume.
+// Ask starts the driver and determines its name and capabilities. The error is a *sim.ConfigError
+// or a *sim.EnvironmentError if the driver cannot be run, otherwise a *RefusedError: it runs and
+// makes no volume.
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
 	f.NoMounts, f.NoDevices, f.NoUnmounts = noMounts(s, o), noDevices(s), noUnmounts(s)
 	if f.NoMounts != "" {
-		o.Isolation = sim.None // what does not mount can be tried even so
+		o.Isolation = sim.None // trials without mounts can be run even so
 	}
 	err := f.identify(ctx, o)
 	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
@@ -52,8 +52,8 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	return f, f.tryMountOption(ctx, o)
 }
 
-// noMounts says why the machine permits no mounts to a driver program. A user who
-// wants no isolation takes that upon himself.
+// noMounts returns the reason if the machine permits no mounts to a driver program. A user without
+// isolation accepts that.
 func noMounts(s Subject, o RunOptions) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || o.Isolation == sim.None {
 		return ""
@@ -90,8 +90,8 @@ func noUnmounts(s Subject) string {
 	return "csisim does not see what programs unmount: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
 }
 
-// identify boots a cluster with the driver: registrar, kubelet and sidecars ask it
-// what it is and what it can do.
+// identify boots a cluster with the driver: registrar, kubelet and sidecars request its name and
+// its capabilities.
 func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	driver, err := f.subject.driverYAML()
 	if err != nil {
@@ -127,9 +127,8 @@ func (f *Facts) kindsToTry() []Kind {
 	return tried
 }
 
-// tryKinds asks for a volume of each kind: whether a driver makes them shows in
-// nothing that it says of itself. A pod uses the plain one: that is when the kubelet
-// asks what the node plugin can do.
+// tryKinds requests a volume of each kind: a driver does not declare the kinds that it makes. A pod
+// uses the plain one: only then does the kubelet request the node plugin's capabilities.
 func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	s := &script{facts: f, immediate: true}
 	var claims []claim
@@ -166,7 +165,7 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	if !f.Provisions() {
 		return nil
 	}
-	made := map[string]string{} // by claim: what CreateVolume answered last
+	made := map[string]string{} // by claim: the last answer of CreateVolume
 	for _, e := range result.Trace {
 		if _, creates := e.Request.(*csi.CreateVolumeRequest); creates && e.Kind == trace.Call {
 			made[result.Names.Volume(e)] = answerOf(e)
@@ -213,7 +212,7 @@ func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 // mountOption is one that every file system and every bind mount takes.
 const mountOption = "noexec"
 
-// withMountOption are the facts of a driver whose volumes have the option.
+// withMountOption returns the facts of a driver with the option in its volumes.
 func (f *Facts) withMountOption() *Facts {
 	with := *f
 	if !slices.Contains(with.subject.MountOptions, mountOption) {
@@ -252,8 +251,9 @@ func (f *Facts) tried(ctx context.Context, s *script, name, description string, 
 	return f.observe(ctx, name, text+"\nexpect: {leftovers: any, violations: any}\n", o)
 }
 
-// refusedOption is the last answer with which a driver keeps a volume with a mount option from being used; empty if the volume is
-// published. Whatever the code is: mount(8) may have refused the option.
+// refusedOption returns the last answer with which a driver keeps a volume with a mount option from
+// being used; empty if the volume is published. It may have any code: mount(8) may have refused the
+// option.
 func refusedOption(r *scenario.Result) (answer string) {
 	for _, e := range r.Trace {
 		if e.Kind != trace.Call {
@@ -271,8 +271,8 @@ func refusedOption(r *scenario.Result) (answer string) {
 	return answer
 }
 
-// tryInline has a pod with an inline volume: that is when the kubelet asks what the node
-// plugin can do. A volume that is refused with InvalidArgument is tried read-only, too.
+// tryInline has a pod with an inline volume: only then does the kubelet request the node plugin's
+// capabilities. A volume that is refused with InvalidArgument is tried read-only, too.
 func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
 	result, err := f.pluginWithInline(ctx, o)
 	if err != nil {
@@ -333,7 +333,8 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 	s, err := parse(name, text)
 	var mistakes strict.Problems
 	switch {
-	case errors.As(err, &mistakes): // what the user gave is not as the language wants it
+	// The user's input does not fit the language.
+	case errors.As(err, &mistakes):
 		_, mistake, _ := strings.Cut(mistakes[0].Error(), ": ")
 		return nil, &sim.ConfigError{Subject: "the driver", Problem: mistake}
 	case err != nil:

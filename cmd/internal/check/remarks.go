@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Remark is what the CSI spec asks of the driver and nothing in Kubernetes depends on.
+// Remark is a rule of the CSI spec that the driver breaks and that nothing in Kubernetes depends
+// on.
 type Remark struct {
 	// Verdict is that of the first trial that shows it.
 	verdict.Verdict

@@ -25,7 +25,8 @@ type RunOptions struct {
 	Parallel int
 	// Strategy makes the strategy of each run. Default: kernel.Calm.
 	Strategy func() kernel.Strategy
-	// Names is what the names of volumes differ by; trials differ in any case if it is given.
+	// Names distinguishes the names of volumes; if it is given, those of different trials differ,
+	// too.
 	// Default: all trials make the same names.
 	Names string
 	// Patience, WaitForDriver, Experience, WorkDir and Isolation are those of scenario.RunOptions.
@@ -46,11 +47,11 @@ type RunOptions struct {
 	KeepStates int
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
-	// Disturbed is called when trials which run at once disturb each other, when the last of
-	// those has ended. Default: nobody.
+	// Disturbed is called when trials which run at once disturb each other, when the last of those
+	// has ended. Default: it is ignored.
 	Disturbed func(*Shared)
-	// Progress is called when a trial begins and when it has ended, by one trial at a
-	// time. Default: nobody.
+	// Progress is called when a trial begins and when it has ended, by one trial at a time.
+	// Default: it is ignored.
 	Progress func(Progress)
 }
 
@@ -61,7 +62,7 @@ type Progress struct {
 	Running                []string // names of trials, the oldest first
 }
 
-// Outcome is what came of a trial.
+// Outcome is the outcome of a trial.
 type Outcome struct {
 	*Trial
 	// Result is nil if the trial was not tried or could not be run; Err says why it
@@ -70,14 +71,15 @@ type Outcome struct {
 	Err    error
 	// Logs is where the driver's output is; empty if it was not kept.
 	Logs string
-	// Search is what came of searching its runs; nil for a trial of one run. Result is that of its first finding, or of its calm run.
+	// Search is the outcome of searching its runs; nil for a trial of one run. Result is that of
+	// its first finding, or of its calm run.
 	Search *Searched
 }
 
 // Passed, Failed and Tried distinguish outcomes; one that could not be run has failed.
 func (o Outcome) Passed() bool { return o.Tried() && !o.Failed() }
 
-// Failed says that the driver, or the run, did not do what it should.
+// Failed reports whether the run failed or could not be run.
 func (o Outcome) Failed() bool {
 	return o.Err != nil || (o.Result != nil && o.Result.Exit != scenario.Passed)
 }
@@ -98,9 +100,9 @@ const (
 	tooSlow     = "the driver did not start in time in another scenario: --start-timeout"
 )
 
-// Run runs the trials side by side until one sees what another one has made: from then on one
-// runs at a time, and those that failed beside others are repeated. Of a trial of several faults that
-// has failed, each fault is a trial then. The outcomes are in the order of the trials; the error is
+// Run runs the trials side by side until one trial sees objects of another one. From then on one
+// runs at a time, and those that failed beside others are repeated. If a trial of several faults
+// has failed, each fault becomes a trial. The outcomes are in the order of the trials; the error is
 // for the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
 	r := &running{options: o, began: time.Now(), trials: trials, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
@@ -193,7 +195,7 @@ func runnable(trials []*Trial) (found []*Trial) {
 	return found
 }
 
-// running is what the workers share.
+// running is the state that the workers share.
 type running struct {
 	options  RunOptions
 	planned  int
@@ -202,7 +204,7 @@ type running struct {
 	lock     sync.Mutex
 	waiting  []int // those that have not begun
 	meeting  meeting
-	shared   *Shared // nil as long as no trial sees what another one has made
+	shared   *Shared // nil as long as no trial sees objects of another one
 	slow     bool    // the driver did not start in time in a trial: no further one is begun
 	ended    int
 	failed   int
@@ -271,7 +273,8 @@ func (r *running) try(ctx context.Context, t *Trial) Outcome {
 		}
 	}
 	if ctx.Err() != nil && outcome.Failed() {
-		return Outcome{Trial: t.without(Interrupt, interrupted)} // what it showed is the interrupt's doing
+		// The interrupt caused its findings.
+		return Outcome{Trial: t.without(Interrupt, interrupted)}
 	}
 	return outcome
 }

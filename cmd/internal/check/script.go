@@ -109,7 +109,7 @@ func (s *script) running(pods ...pod) {
 	}
 }
 
-// down ends what up began: pods, attachments, claims, volumes.
+// down ends the pods, attachments, claims and volumes of up.
 func (s *script) down(claims []claim, pods ...pod) {
 	s.end(pods...)
 	s.detached()
@@ -162,8 +162,9 @@ func (s *script) life(claims []claim, pods ...pod) {
 	s.down(claims, pods...)
 }
 
-// lifeWith is the life of a volume in which something happens at a call. If the call takes the volume away from a pod, a second pod
-// finds what the first one wrote: a driver that cannot unmount may have emptied what is still mounted.
+// lifeWith is the life of a volume in which something happens at a call. If the call removes the
+// volume from a pod, a second pod finds the content of the first one: a driver that cannot unmount
+// may have emptied a volume that is still mounted.
 func (s *script) lifeWith(e effect) {
 	if !e.undoes() || e.call == "DeleteVolume" {
 		s.life([]claim{data}, web(nodeA, data))
@@ -235,7 +236,7 @@ func (t *Trial) File() string { return fileName(t.Name()) }
 
 func fileName(name string) string { return strings.ReplaceAll(name, "/", "-") + ".yaml" }
 
-// Mode is that of the file: what has Secrets is its owner's alone.
+// Mode returns the mode of the file: a file with Secrets is readable for its owner alone.
 func (t *Trial) Mode() os.FileMode {
 	if t.secret {
 		return 0o600

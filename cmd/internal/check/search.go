@@ -11,30 +11,31 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// Searched is what came of searching the runs of a trial.
+// Searched is the outcome of searching the runs of a trial.
 type Searched struct {
 	// Runs is how many there were.
 	Runs int
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
-	// Found is what they show, and who is to blame for it.
+	// Found lists the findings, with the blame for each.
 	Found []Found
-	// Usage says what its programs took and left, a line each.
+	// Usage describes the resources of its programs and the things that they left, a line each.
 	Usage []string
 }
 
 // Found is one finding of a search.
 type Found struct {
-	// Finding is as the shortest run shows it, of which Result is the result, and Blame whose doing it is.
+	// Finding is as the shortest run shows it. Result is the result of this run, and Blame says who
+	// is responsible.
 	Finding Finding
 	Blame   verdict.Blame
 	Result  *scenario.Result
-	// Choices are what that run takes, in words, and Replay the command that makes it again.
+	// Choices are the choices of that run, in words, and Replay is the command that repeats it.
 	Choices []string
 	Replay  string
 	// Repeated of so many Repeats, runs with just these choices, show it.
 	Repeated, Repeats int
-	// Known are lines that say what Kubernetes is known to do that befell the run.
+	// Known are lines about known behaviours of Kubernetes that befell the run.
 	Known []string
 }
 
@@ -89,7 +90,7 @@ func (f Finding) chance() string {
 	return ByChance(f.found.Repeated, f.found.Repeats)
 }
 
-// hazards are what searches found that is not the driver's doing: no trial fails for them.
+// hazards prints the findings of searches that the driver did not cause: no trial fails for them.
 func (p *page) hazards(c *Card) {
 	for _, o := range c.Outcomes {
 		if o.Search == nil {

@@ -20,8 +20,8 @@ func (s Subject) secretManifests() string {
 	return b.String()
 }
 
-// classParameters are those of the StorageClass: the driver's, and what Kubernetes itself
-// takes from them.
+// classParameters are those of the StorageClass: the driver's, and those that Kubernetes itself
+// uses.
 func (s Subject) classParameters() map[string]string {
 	all := s.withSecrets(s.Parameters, "provisioner", "controller-publish", "node-stage", "node-publish", "controller-expand", "node-expand")
 	if s.FSType != "" {

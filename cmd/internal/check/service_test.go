@@ -40,7 +40,7 @@ func httpdir(program, defect string) check.Subject {
 }
 
 // Given a driver that keeps its volumes at a service, when each of its requests fails in each way,
-// then a sound one has no finding, and what a driver misunderstands has its name.
+// then a sound driver has no finding, and a faulty driver has the finding of its defect.
 func TestAServiceThatFailsShowsWhatADriverMakesOfIt(t *testing.T) {
 	program := buildHTTPDir(t)
 	sound := checked(t, httpdir(program, ""), check.RunOptions{Parallel: 2, WorkDir: workDir(t)}, "service/*")

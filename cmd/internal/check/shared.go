@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Shared is what shows that a driver keeps its volumes outside of the run, where trials that
-// run at once meet: each sees, and disturbs, what the others make.
+// Shared is evidence that a driver keeps its volumes outside of the run, where trials that run at
+// once meet: each sees, and disturbs, the objects of the others.
 type Shared struct {
 	What   string // of one trial: "volume vol-1"
 	Of, In string // the trial that made it, and that in which it is seen
@@ -23,7 +23,7 @@ func (s *Shared) String() string {
 	return fmt.Sprintf("%s of %s is seen in %s: the driver keeps its volumes outside of the run, and scenarios that run at once disturb each other", s.What, s.Of, s.In)
 }
 
-// meeting looks for what one trial makes and another one sees.
+// meeting looks for objects of one trial that another one sees.
 type meeting struct {
 	made map[string]thing // by id, or by the name that csi-provisioner gives a volume
 	seen []sight
@@ -38,8 +38,8 @@ type sight struct{ id, trial string }
 // snapshot's, own id: no other trial has it.
 var volumeName = lazyregexp.New(`\b(?:pvc|snapshot|groupsnapshot)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
-// enter takes what a trial has made and seen; the result is what it, or an earlier one, shares
-// with another.
+// enter takes the objects that a trial has made and seen; the result is an object that it, or an
+// earlier one, shares with another.
 func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	if m.made == nil {
 		m.made = map[string]thing{}
@@ -91,8 +91,8 @@ func madeIn(r *scenario.Result) map[string]string {
 	return made
 }
 
-// seenIn are the volumes and snapshots that a driver has listed in a run, and those whose
-// names its errors have.
+// seenIn returns the volumes and snapshots that a driver has listed in a run, and those that its
+// errors name.
 func seenIn(r *scenario.Result) []string {
 	seen := slices.Clone(r.Listed)
 	for _, e := range r.Trace {

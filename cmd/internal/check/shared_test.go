@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// Drivers whose volumes are those of the run have the same ids in each: that is no meeting.
+// Drivers with volumes of each run have the same ids in each: that is no meeting.
 func TestTrialsWithBackendsOfTheirOwnAreNotDisturbed(t *testing.T) {
 	for name, options := range map[string]mock.Options{
 		"that lists": {ListVolumes: true, ListVolumesPublishedNodes: true, Snapshot: true},

@@ -2,7 +2,7 @@ package check
 
 import "github.com/csisim/csisim/cmd/internal/scenario"
 
-// Shown is what a run of any scenario shows, causes first; nothing if it passed.
+// Shown returns the findings of a run of any scenario, causes first; none if it passed.
 func Shown(result *scenario.Result) []Finding {
 	return shownBy(Outcome{Trial: &Trial{}, Result: result})
 }

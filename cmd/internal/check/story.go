@@ -19,9 +19,9 @@ import (
 const LongestStory, mostTrail = 8, 3
 
 // Story returns the events that explain a finding, in order: faults and crashes, the calls that
-// they befell, the call that the finding is about, and the last events that led there. What
-// happens after the event that it is about is a consequence, unless something never happened: the
-// last event of an object that waits may come before the fault that holds it up.
+// they befell, the call that the finding is about, and the last events that led there. Events after
+// the one that the finding is about are consequences. There is one exception, if something never
+// happened: the last event of a waiting object may come before the fault that holds it up.
 func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	var story []*trace.Event
 	add := func(e *trace.Event) {

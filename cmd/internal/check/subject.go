@@ -17,8 +17,8 @@ import (
 
 // Subject is the driver that is checked.
 type Subject struct {
-	// Driver is how it is reached, as in a scenario's drivers. A name that is empty
-	// is asked for.
+	// Driver describes how the driver is reached, as in a scenario's drivers. If the name is empty,
+	// the driver's answer is used.
 	Driver scenario.Driver
 	// OneNode says that one process is the plugin of the only node, as the driver's
 	// profile says; a program says so itself.
@@ -30,10 +30,9 @@ type Subject struct {
 	// VolumeSize of the volumes; they grow by as much again. If the driver makes larger volumes
 	// than that, it is the size of those. Default: 16Mi.
 	VolumeSize resource.Quantity
-	// Handle is the volume that a driver is checked with that cannot make any;
-	// Attributes are the volume's. Default: a handle of csisim's own making, which
-	// will do for drivers to which a volume is what its attributes say.
-	// The attributes are those of inline volumes, too.
+	// Handle is the volume for checking a driver that cannot make any; Attributes are the volume's.
+	// Default: a handle of csisim's own making, which suffices for drivers that find a volume by
+	// its attributes. The attributes are those of inline volumes, too.
 	Handle     string
 	Attributes map[string]string
 	// AccessModes and VolumeModes are those of the volumes to try; ReadWriteOnce, or else the
@@ -43,8 +42,8 @@ type Subject struct {
 	FSType string
 	// Secrets are those of its calls. Default: none.
 	Secrets profile.Secrets
-	// CSIDriver is the spec of the driver's CSIDriver object; with a profile that of the
-	// profile. Its attachRequired is what the driver says. Default: volumes of claims only.
+	// CSIDriver is the spec of the driver's CSIDriver object; with a profile that of the profile.
+	// Its attachRequired follows the driver's capabilities. Default: volumes of claims only.
 	CSIDriver *storagev1.CSIDriverSpec
 }
 

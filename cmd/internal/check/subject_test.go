@@ -41,7 +41,7 @@ func requestsOf(c *check.Card) (a asked) {
 	return a
 }
 
-// What is said of a driver's volumes comes with the calls that Kubernetes puts it in.
+// A subject's description of its volumes is in the calls in which Kubernetes puts it.
 func TestADriverIsAskedForWhatIsSaidOfIt(t *testing.T) {
 	secrets := profile.Secrets{}
 	for _, kind := range []string{"provisioner", "node-stage", "node-publish", "snapshotter"} {

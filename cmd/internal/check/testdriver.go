@@ -9,11 +9,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Classes are what the storage suite makes volumes and snapshots by: the names of classes that the
-// cluster has. Empty: a class without parameters that the suite makes itself.
+// Classes names the classes of the cluster by which the storage suite makes volumes and snapshots.
+// Empty: a class without parameters that the suite makes itself.
 type Classes struct{ Storage, Snapshot, GroupSnapshot string }
 
-// testDriver is the file in which Kubernetes' external storage suite finds what a driver can do.
+// testDriver is the file in which Kubernetes' external storage suite finds the capabilities of a
+// driver.
 // (kubernetes v1.36.3, test/e2e/storage/external/external.go: driverDefinition)
 type testDriver struct {
 	StorageClass       *testClass     `json:",omitempty"`
@@ -42,8 +43,9 @@ type testDriverInfo struct {
 	Capabilities         map[string]bool
 }
 
-// TestDriver is the file for Kubernetes' external storage suite, in YAML: what the driver was seen
-// to offer. What nothing but a test shows is taken to be so, and the file's first lines name it.
+// TestDriver returns the file for Kubernetes' external storage suite, in YAML, with the
+// capabilities that the driver has shown. Capabilities that only a test can show are assumed, and
+// the file's first lines name them.
 func (f *Facts) TestDriver(classes Classes) ([]byte, error) {
 	d := testDriver{DriverInfo: testDriverInfo{Name: f.Name, SupportedFsType: map[string]struct{}{"": {}}, Capabilities: f.suiteCapabilities()}}
 	d.DriverInfo.SupportedSizeRange.Min = f.subject.size()
@@ -120,7 +122,7 @@ func (f *Facts) suiteCapabilities() map[string]bool {
 // trueByDefault are the capabilities that a driver which expands volumes has unless its file says no.
 var trueByDefault = map[string]bool{"onlineExpansion": true, "offlineExpansion": true}
 
-// makes says whether volumes of a kind were asked for, and made.
+// makes reports whether volumes of a kind were requested, and made.
 func (f *Facts) makes(k Kind) bool {
 	_, refused := f.Refused[k]
 	return f.Provisions() && !refused && slices.Contains(f.kindsToTry(), k)

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// The file for Kubernetes' storage suite has what the driver was seen to offer, and nothing else.
+// The file for Kubernetes' storage suite has exactly the capabilities that the driver has shown.
 func TestTheSuitesFileHasWhatADriverOffers(t *testing.T) {
 	ephemeral := []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral}
 	byFile, none, yes := storagev1.FileFSGroupPolicy, storagev1.NoneFSGroupPolicy, true

@@ -83,7 +83,7 @@ func (p *page) mark(failed, tried bool) string {
 	return p.paint(color, word)
 }
 
-// head is who the card is about and what the driver says of itself.
+// head prints the driver's name and its capabilities.
 func (p *page) head(c *Card) {
 	f := c.Facts
 	fmt.Fprintf(p, "%s\n", p.paint(bold, strings.TrimSpace(f.Name+" "+f.Version)))
@@ -305,7 +305,7 @@ func (p *page) notOffered(c *Card) {
 	}
 }
 
-// gone names what is known and not found any more.
+// gone prints the known findings that are not found any more.
 func (p *page) gone(c *Card) {
 	gone := c.Gone()
 	if len(gone) == 0 {
@@ -317,7 +317,7 @@ func (p *page) gone(c *Card) {
 	}
 }
 
-// shared says that trials disturbed each other, and what came of it.
+// shared prints that trials disturbed each other, with the consequences.
 func (p *page) shared(c *Card) {
 	if c.Shared != nil {
 		fmt.Fprintf(p, "\n%s\n  %s\n  One ran at a time from then on, and %s repeated; --parallel 1 begins like that.\n", "Disturbed", c.Shared, repeated(c.Shared.Again))
@@ -340,7 +340,7 @@ var hash = lazyregexp.New(`([0-9a-f]{8})[0-9a-f]{56}`)
 // short is a text in which long hashes are cut.
 func short(text string) string { return hash().ReplaceAllString(text, "$1…") }
 
-// longestHeadline bounds a verdict, which can quote what a cloud answered.
+// longestHeadline bounds a verdict, which can quote the answer of a cloud.
 const longestHeadline = 300
 
 func headline(verdict string) string {
@@ -351,10 +351,10 @@ func headline(verdict string) string {
 	return string(runes)
 }
 
-// maxGot is how many lines of what was got are shown; the replay shows all.
+// maxGot bounds the lines of an observed state that are shown; the replay shows all.
 const maxGot = 3
 
-// got is what was found instead; of a program that does not start, the end of what it wrote.
+// got returns the observed state; for a program that does not start, the end of its output.
 func (f Finding) got() string {
 	text, _, _ := strings.Cut(f.Failure.Got, "who waits for what:")
 	lines := strings.Split(strings.TrimSpace(text), "\n")

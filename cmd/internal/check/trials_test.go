@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// What a driver can do alone: clones without snapshots, growth on the node only, no lists.
+// Drivers with few capabilities: clones without snapshots, growth on the node only, no lists.
 func TestASoundDriverPassesWithLess(t *testing.T) {
 	for name, c := range map[string]struct {
 		options mock.Options
@@ -63,7 +63,8 @@ func TestATrialFindsWhatADriverWithLessDoesWrong(t *testing.T) {
 	}
 }
 
-// The reference program without lists: what was made and never heard of is known all the same.
+// The reference program without lists: objects are known even if their callers never got the
+// answers.
 func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 	program := buildHostdir(t)
 	subject := func(defect string) check.Subject {
@@ -81,7 +82,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 	assert.Contains(t, found, "then left behind: volume of CreateVolume")
 }
 
-// Six trials that wait for what cannot come would say less than one.
+// Six trials that wait in vain would say less than one.
 func TestADriverThatMakesBlockVolumesAndDoesNotPublishThemIsReportedSoOnce(t *testing.T) {
 	driver := hostdir(buildHostdir(t), "block-not-published")
 	_, trials := planned(t, driver, check.RunOptions{WorkDir: workDir(t)})

@@ -11,7 +11,8 @@ import (
 // muchMemory is from where on it is said how much memory a program had: drivers need a tenth of it.
 const muchMemory = 256 << 20
 
-// Usage is what the programs of a driver took and left, over several runs. The zero value is of none.
+// Usage describes the memory of a driver's programs and the things that they left, over several
+// runs. The zero value is of none.
 type Usage struct {
 	most   sim.Usage // of the run in which a program had the most memory
 	left   int       // runs in which one left something
@@ -38,7 +39,7 @@ func (u *Usage) Add(run []sim.Usage) {
 	}
 }
 
-// Lines say what is worth knowing of it.
+// Lines returns the notable facts.
 func (u *Usage) Lines() (lines []string) {
 	if u.most.Memory >= muchMemory {
 		lines = append(lines, fmt.Sprintf("the program of %s had %d MiB of memory in a run", u.most.Plugin, u.most.Memory>>20))
@@ -58,7 +59,7 @@ func lost(o Outcome) []string {
 	return scenario.Lost(o.Result.Usage)
 }
 
-// usage is what the programs of the driver took and left, in all trials and searches.
+// usage prints the resources that the driver's programs used and left, in all trials and searches.
 func (p *page) usage(c *Card) {
 	var plain Usage
 	var lines []string

@@ -9,8 +9,8 @@ import (
 // maxWritten is how many changes of the host's directories the card names.
 const maxWritten = 8
 
-// Written is what the driver has written outside its runs, in any trial on any node: "made
-// /etc/x". It was thrown away.
+// Written returns the paths that the driver has written outside its runs, in any trial on any node:
+// "made /etc/x". The content was thrown away.
 func (c *Card) Written() (written []string) {
 	for _, o := range c.Outcomes {
 		if o.Result == nil {
@@ -26,7 +26,7 @@ func (c *Card) Written() (written []string) {
 	return written
 }
 
-// written is what the driver has written outside its runs.
+// written prints the paths that the driver has written outside its runs.
 func (p *page) written(c *Card) {
 	written := c.Written()
 	if len(written) == 0 {
