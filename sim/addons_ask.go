@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/identity"
 )
 
-// AddonsPromise is what a driver says of CSI-Addons.
+// AddonsPromise is a driver's promise about CSI-Addons.
 type AddonsPromise struct {
 	// Capabilities are those of the controller plugin and of the plugins of nodes, by the names
 	// that a CSIAddonsNode shows, such as reclaim_space.OFFLINE.
@@ -21,8 +21,9 @@ type AddonsPromise struct {
 	Clients map[string][]string
 }
 
-// AddonsPromises asks the plugins of a driver what they serve of CSI-Addons: nothing, if they do not
-// serve its identity. The questions are no part of the run. The error is an *EnvironmentError.
+// AddonsPromises requests the capabilities of CSI-Addons from the plugins of a driver: none, if
+// they do not serve its identity. The requests are no part of the run. The error is an
+// *EnvironmentError.
 func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {
 	promise := AddonsPromise{Capabilities: map[string]bool{}, Clients: map[string][]string{}}
 	for _, d := range c.drivers {

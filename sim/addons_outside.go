@@ -18,12 +18,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// runsOutside reports whether somebody else runs a program for one of the drivers.
+// runsOutside reports whether a program is external for one of the drivers.
 func (c *Simulation) runsOutside(s Sidecar) bool {
 	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return slices.Contains(d.External, s) })
 }
 
-// reachAddons has the programs of CSI-Addons reach those that somebody else runs, and these them.
+// reachAddons connects the programs of CSI-Addons with the external ones, in both directions.
 func (c *Simulation) reachAddons() {
 	if manager := c.runsOutside(AddonsManager); manager || c.runsOutside(AddonsProgram) {
 		c.addons.Reach(addonsOutside{c}, manager)
@@ -33,7 +33,7 @@ func (c *Simulation) reachAddons() {
 // addonsOutside is the network between programs of CSI-Addons here and elsewhere: those here are on loopback.
 type addonsOutside struct{ *Simulation }
 
-// Serve answers who comes with a token that the cluster knows.
+// Serve serves clients with a token that the cluster accepts.
 func (a addonsOutside) Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (func(), error) {
 	var isGood func(string) (bool, error)
 	if secured {
@@ -78,7 +78,7 @@ func (a addonsOutside) managerToken() (token string, err error) {
 	return token, err
 }
 
-// freePort is a port of loopback that nobody has.
+// freePort returns a free port of loopback.
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -42,7 +42,7 @@ func (g *gate) enter(use func()) {
 	<-done
 }
 
-// admit lets those in who wait.
+// admit lets the waiting uses in.
 func (g *gate) admit() {
 	g.lock.Lock()
 	waiting := g.waiting
@@ -53,8 +53,8 @@ func (g *gate) admit() {
 	}
 }
 
-// while runs the simulation. Who comes meanwhile is let in by admit, at the latest
-// when it stands still again.
+// while runs the simulation. Uses that arrive meanwhile are let in by admit, at the latest when the
+// simulation stands still again.
 func (g *gate) while(run func()) {
 	g.lock.Lock()
 	g.running = true
@@ -72,7 +72,7 @@ func (g *gate) while(run func()) {
 // API is the cluster as a Kubernetes API server shows it, for clients in this
 // process and, served by net/http, for others. It is safe for concurrent use.
 //
-// The first call turns it on: what was written before is no history to its watches.
+// The first call turns it on: its watches do not see earlier writes.
 func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
@@ -84,7 +84,7 @@ func (c *Simulation) API() *apiserver.Server {
 	return c.api.server
 }
 
-// startForClients starts what nobody needs but clients of the API.
+// startForClients starts components that only clients of the API need.
 func (c *Simulation) startForClients() {
 	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process
 	fakecontroller.StartForClients(c.World, address, c.options.Authority)

@@ -12,7 +12,7 @@ import (
 // quickly made. Kinds without that form are kept as JSON.
 type applied string
 
-// stored is what the Go types of Kubernetes' own kinds offer for that form.
+// stored is implemented by the Go types of Kubernetes' own kinds, for that form.
 type stored interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error

@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Apply creates an object or changes it to what is given, as kubectl apply does:
-// fields that an earlier Apply set and this one leaves out are removed, fields
-// that others set are kept. It returns "created", "configured" or "unchanged".
+// Apply creates an object or changes it to the given one, as kubectl apply does: fields that an
+// earlier Apply set and this one leaves out are removed, fields that others set are kept. It
+// returns "created", "configured" or "unchanged".
 func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
 	if err := c.Powered(); err != nil {
 		return "", err
@@ -75,8 +75,7 @@ func (c *Simulation) keepApplied(res *store.Resource, key store.Key, form applie
 	c.applied[res][key] = form
 }
 
-// merge is the three-way merge of what was applied before, what is given now and
-// what is stored.
+// merge is the three-way merge of the last applied object, the given one and the stored one.
 func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
 	current, err := json.Marshal(live)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/ledger"
 )
 
-// holds asks a driver what it has. The questions are no part of the run: they pass
-// no wire, so that nobody's trace shows that somebody looked.
+// holds requests the present contents of a driver's backend. The requests are no part of the run:
+// they pass no wire, so that no trace shows them.
 func (d *driver) holds() (h ledger.Holdings, err error) {
 	defer func() { d.note(h) }()
 	switch {
@@ -35,7 +35,7 @@ func (d *driver) holds() (h ledger.Holdings, err error) {
 	return h, err
 }
 
-// note remembers what the driver has listed.
+// note remembers the volumes and snapshots that the driver has listed.
 func (d *driver) note(h ledger.Holdings) {
 	if d.listed == nil {
 		d.listed = map[string]bool{}
@@ -48,8 +48,8 @@ func (d *driver) note(h ledger.Holdings) {
 	}
 }
 
-// Listed are the ids of all volumes and snapshots that drivers have listed when they were
-// looked at, at the beginning of the run and at its end, whoever made them; sorted.
+// Listed returns the ids of all volumes and snapshots, of any maker, that drivers have listed when
+// they were looked at, at the beginning of the run and at its end; sorted.
 func (c *Simulation) Listed() []string {
 	all := map[string]bool{}
 	for _, d := range c.drivers {
@@ -96,7 +96,7 @@ func list(ctx context.Context, c csi.ControllerClient) (h ledger.Holdings, err e
 	return h, nil
 }
 
-// pageSize is how many entries are asked for at once.
+// pageSize is the number of entries in one request.
 const pageSize = 100
 
 // listVolumes asks for all volumes. The nodes mean nothing unless the driver promises them.

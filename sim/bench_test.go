@@ -108,7 +108,7 @@ func lifecycles(b *testing.B, c *sim.Simulation, n int) {
 	}
 }
 
-// cpuTime is what the process has computed so far, garbage collection included.
+// cpuTime returns the CPU time of the process so far, garbage collection included.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -116,9 +116,8 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkVolumeLifecycle says what one volume costs. A core does 1,000 volumes
-// in a second, and a hundred times as many volumes cost at most 1.3 times as much
-// each.
+// BenchmarkVolumeLifecycle measures the cost of one volume. A core does 1,000 volumes in a second,
+// and a hundred times as many volumes cost at most 1.3 times as much each.
 func BenchmarkVolumeLifecycle(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("volumes=%d", n), func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// once takes one alternative, at the first decision about what begins with a text that has it.
+// once takes one alternative, at the first decision that has it and that begins with a text.
 type once struct {
 	of, takes string
 	asked     map[kernel.ChoiceKind]int

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// T is what a cluster needs of a test: *testing.T, *testing.B and the GinkgoT() of
-// ginkgo have it.
+// T is the part of a test that a cluster needs: *testing.T, *testing.B and the GinkgoT() of ginkgo
+// have it.
 type T interface {
 	Helper()
 	Name() string
@@ -25,8 +25,8 @@ type T interface {
 	Cleanup(func())
 }
 
-// Cluster is a cluster in a test. What it cannot do fails the test, with what led
-// there; what has no method here is done by its Simulation or by a client.
+// Cluster is a cluster in a test. A failed operation fails the test, with the events that led
+// there. Operations without a method here are done by its Simulation or by a client.
 type Cluster struct {
 	t          T
 	world      World
@@ -55,9 +55,9 @@ func New(t T, opts ...Option) *Cluster {
 	return c
 }
 
-// NewPair makes two clusters for a test, like New makes one, which live in one virtual time:
-// what lets it pass in one lets it pass in both. Both are as the options say, each with its
-// own API, nodes and controllers; StartPair says what their drivers have in common.
+// NewPair makes two clusters for a test, like New makes one, which live in one virtual time: a call
+// that lets it pass in one lets it pass in both. Both are as the options say, each with its own
+// API, nodes and controllers; StartPair describes the state that their drivers share.
 func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
 	t.Helper()
 	if isPromoted() {
@@ -93,10 +93,10 @@ func (c *Cluster) begin(o Options) {
 	c.FromHere()
 }
 
-// settleLimit is the virtual time that is given to what is still going on.
+// settleLimit is the virtual time for work that is still going on.
 const settleLimit = 10 * time.Minute
 
-// end closes the clusters of a test, and fails the test for what nobody asked about.
+// end closes the clusters of a test, and fails the test for problems that it has not looked for.
 func end(clusters ...*Cluster) {
 	t := clusters[0].t
 	t.Helper()
@@ -114,12 +114,12 @@ func end(clusters ...*Cluster) {
 	clusters[0].record.end(t)
 }
 
-// judge lets the cluster come to rest and reports what should not be.
+// judge lets the cluster come to rest and reports problems.
 func (c *Cluster) judge() {
 	c.t.Helper()
 	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
-		_ = c.world.Settle(settleLimit) // what never ends shows in what it leaves behind
+		_ = c.world.Settle(settleLimit) // work that never ends shows in the things that it leaves behind
 		if c.simulation != nil {        // containers of a real cluster are the test's own
 			c.simulation.ReadData()
 		}
@@ -142,8 +142,8 @@ func (c *Cluster) must(err error, doing string) {
 	}
 }
 
-// Simulation is what the cluster is run by, for what has no method here: looks at mount
-// tables, endpoints, metrics. A test on a real cluster is skipped here.
+// Simulation returns the simulation of the cluster, for operations without a method here: looks at
+// mount tables, endpoints, metrics. A test on a real cluster is skipped here.
 func (c *Cluster) Simulation() *Simulation {
 	c.t.Helper()
 	c.onlySimulated("Simulation()", "only a simulated cluster can do this")

@@ -2,8 +2,7 @@ package sim
 
 import "github.com/csisim/csisim/drivers/fault"
 
-// Restart kills programs and starts them again at once: what they held in memory is
-// gone.
+// Restart kills programs and starts them again at once: they lose their memory.
 func (c *Cluster) Restart(components ...Component) {
 	c.t.Helper()
 	for _, component := range components {
@@ -36,8 +35,8 @@ func (c *Cluster) Start(components ...Component) {
 	}
 }
 
-// PowerOff takes a node's power: kubelet, containers, driver programs and mounts are
-// gone at once; files stay, but for what driver programs have not synced on its disk.
+// PowerOff cuts a node's power: kubelet, containers, driver programs and mounts end at once; files
+// stay, except for files on its disk that driver programs have not synced.
 func (c *Cluster) PowerOff(node string) {
 	c.t.Helper()
 	c.do("power off "+node, func() error { return c.world.PowerOff(node) })

@@ -144,7 +144,7 @@ func (f *testOf) Logf(format string, args ...any) { fmt.Fprintf(&f.seen, format+
 func (f *testOf) FailNow()                        { f.failed = true; runtime.Goexit() }
 func (f *testOf) Cleanup(what func())             { f.cleanups = append(f.cleanups, what) }
 
-// failing runs a test to its end and returns what it told.
+// failing runs a test to its end and returns its messages.
 func failing(t *testing.T, test func(f *testOf)) string {
 	t.Helper()
 	f := &testOf{T: t}
@@ -284,7 +284,8 @@ func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	assert.Contains(t, string(second), `"expected":"pod web in phase Running"`)
 }
 
-// Without a package that goes to real clusters the flag is an error that names it; what no real cluster has is skipped at once.
+// Without a package that goes to real clusters the flag is an error that names it. Tests of
+// features that no real cluster has are skipped at once.
 func TestARealClusterTakesItsPackage(t *testing.T) {
 	setFlag(t, "csisim.on", "kind")
 	seen := failing(t, func(f *testOf) { sim.New(f) })

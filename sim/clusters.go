@@ -15,11 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// run is what clusters have in common that live in one virtual time; most are alone in
-// theirs.
+// run is the part that clusters share if they live in one virtual time; most are alone in theirs.
 type run struct {
 	kernel   *kernel.Kernel
-	trace    *trace.Recorder // of the only cluster, or of what happens in none of several
+	trace    *trace.Recorder // of the only cluster, or of events that belong to none of several
 	gate     *gate
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory
@@ -90,7 +89,7 @@ func checkPair(o Options, names [2]string) error {
 	return nil
 }
 
-// add starts a further cluster. When that fails, what has begun of it is undone.
+// add starts a further cluster. If that fails, it closes the cluster again.
 func (r *run) add(o Options, name string) (*Simulation, error) {
 	c := r.newSimulation(o, name)
 	r.clusters = append(r.clusters, c)
@@ -111,7 +110,8 @@ func (r *run) recorder(cluster string) *trace.Recorder {
 // Trace records the whole run: this cluster and those that live in one time with it.
 func (c *Simulation) Trace() *trace.Recorder { return c.run.trace }
 
-// FollowStates begins to keep how things stand, what processes wait for first, until there are more than so many states.
+// FollowStates begins to keep the states of the run, first the conditions that processes wait for,
+// until there are more than so many states.
 func (c *Simulation) FollowStates(most int) {
 	c.run.trace.KeepStates(most)
 	c.run.kernel.OnWaits(c.run.recordWaits)

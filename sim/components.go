@@ -76,7 +76,7 @@ func (r PluginRegistrar) start(s *Simulation) error { return s.startRegistrar(r.
 // String names it.
 func (r PluginRegistrar) String() string { return "registrar of " + r.Driver + " on " + r.Node }
 
-// Kill ends a program as SIGKILL does: what it held in memory is gone, a socket file stays.
+// Kill ends a program as SIGKILL does: its memory is lost, a socket file stays.
 func (c *Simulation) Kill(component Component) error { return component.kill(c) }
 
 // Stop ends a program as SIGTERM does: plugins and registrars remove their sockets.

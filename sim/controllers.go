@@ -9,20 +9,20 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// controller is one controller or sidecar: how to start it, and what runs.
+// controller is one controller or sidecar: how to start it, and the running program.
 type controller struct {
 	name    string
-	sidecar string  // its program; empty for what is no sidecar
+	sidecar string  // its program; empty for a controller that is no sidecar
 	beside  *plugin // of a sidecar
 	replica fakecontroller.Replica
 	manager bool // part of kube-controller-manager
 	start   func() fakecontroller.Program
 	running fakecontroller.Program
 	pace    component.Pace
-	down    bool // it is started by whoever asks for it
+	down    bool // it is started on request
 }
 
-// run starts it. What held its memory before is not there any more.
+// run starts it, without the memory of an earlier instance.
 func (c *controller) run() {
 	c.running = c.start()
 	c.running.SetPace(&c.pace)

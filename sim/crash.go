@@ -94,7 +94,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 	return p.stop()
 }
 
-// disconnect has the callers of a plugin notice that it is gone.
+// disconnect lets the callers of a plugin notice that it has exited.
 func (c *Simulation) disconnect(p *plugin) {
 	p.hangUp()
 	c.Wire.Forget(p.machine, p.socket)
@@ -174,7 +174,7 @@ func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 	return p, err
 }
 
-// killKubelet crashes a kubelet: its memory is gone, files, mounts and containers stay.
+// killKubelet crashes a kubelet: its memory is lost, files, mounts and containers stay.
 func (c *Simulation) killKubelet(name string) error {
 	n, err := c.node(name)
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *Simulation) startKubelet(name string) error {
 	return nil
 }
 
-// killController crashes a controller or sidecar: its memory is gone.
+// killController crashes a controller or sidecar: its memory is lost.
 func (c *Simulation) killController(name string) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {
@@ -243,8 +243,8 @@ func (c *Simulation) startController(name string) error {
 	return nil
 }
 
-// PowerOff takes a node's power: kubelet, containers, driver programs and mounts
-// are gone at once; files stay, but for what driver programs have not synced on its disk.
+// PowerOff cuts a node's power: kubelet, containers, driver programs and mounts end at once; files
+// stay, except for files on its disk that driver programs have not synced.
 func (c *Simulation) PowerOff(name string) error {
 	n, err := c.node(name)
 	if err != nil {

@@ -39,7 +39,8 @@ func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 	return err
 }
 
-// Restart starts of the victim again what runs no more, unless its node has no power, or the scenario has ended it since.
+// Restart starts the stopped parts of the victim again, unless its node has no power, or the
+// scenario has ended it since.
 func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
 	struck, err := c.struck(victim, at)
 	if err != nil {
@@ -107,7 +108,7 @@ func anyOf[T any](components []T) (all []any) {
 	return all
 }
 
-// named says who the caller is: a kubelet, a registrar, or a plugin's sidecar.
+// named returns the caller's kind: a kubelet, a registrar, or a plugin's sidecar.
 func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
 	switch {
 	case victim != fault.Caller:

@@ -73,7 +73,7 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 		expect.Object{Ref: "cm/c"},
 	)
 
-	// A client sees them, and what it does is seen.
+	// A client sees them, and its changes are seen.
 	client := c.DynamicClient().Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).Namespace("default")
 	seen, err := client.Get(t.Context(), "w", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -84,7 +84,8 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 	require.NoError(t, err)
 	c.Until(expect.Object{Ref: "widget/w", Phase: "Good"})
 
-	// What this Apply leaves out and the last one had goes; what others set stays.
+	// Fields that the last Apply had and this one leaves out are removed; fields that others set
+	// stay.
 	c.Apply("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {}}")
 	c.Expect(expect.Object{Ref: "widget/w", Phase: "Good", Fields: map[string]any{"spec": map[string]any{"size": 5, "color": nil}}})
 	c.Delete("widget/*", "crd/widgets.example.com")
@@ -127,7 +128,7 @@ func TestWhatIsWrongWithACustomResourceIsReported(t *testing.T) {
 	}
 }
 
-// A pod of the driver and what it needs may be given in any of the forms.
+// A pod of the driver and its objects may be given in any of the forms.
 func TestAnUnstructuredPodIsAPod(t *testing.T) {
 	c := sim.New(t, withMock)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod("web", "node-a"))

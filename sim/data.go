@@ -17,7 +17,8 @@ func (c *Simulation) startDataCheck() {
 	c.data = data.New()
 	c.data.Now = c.World.Kernel.Elapsed
 	c.data.Serves = func(driver, node string) bool {
-		c.World.Kernel.Changes("driver " + driver) // whose volumes are about to be read and written
+		// Its volumes are about to be read and written.
+		c.World.Kernel.Changes("driver " + driver)
 		p, err := c.plugin(driver, node)
 		return err == nil && p.running
 	}
@@ -31,8 +32,9 @@ func (c *Simulation) startDataCheck() {
 	c.data.OnWrite = func(u data.Use) { c.promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
 }
 
-// mayMakeReadOnly reports whether volumes may be read-only after an event that Kubernetes asked to be written to: a file system is
-// that has met an error, and CSI-Addons and changed attributes may ask for it.
+// mayMakeReadOnly reports whether volumes that Kubernetes has requested as writable may be
+// read-only after an event: a file system with an error is, and CSI-Addons and changed attributes
+// may request it.
 func mayMakeReadOnly(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.FaultFired:
@@ -44,7 +46,7 @@ func mayMakeReadOnly(e *trace.Event) bool {
 	return false
 }
 
-// ReadData lets all pods that run read once more what was written to their volumes.
+// ReadData lets all running pods read the content of their volumes once more.
 func (c *Simulation) ReadData() {
 	for _, n := range c.nodes {
 		if c.options.Context.Err() != nil {
@@ -56,8 +58,8 @@ func (c *Simulation) ReadData() {
 	}
 }
 
-// LostData are the pods that did not find in a volume what was written there, each
-// in one line.
+// LostData returns the pods that did not find the content that was written to a volume, each in one
+// line.
 func (c *Simulation) LostData() []string { return texts(c.lost) }
 
 // texts are verdicts without their titles, each in one line.

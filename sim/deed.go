@@ -24,12 +24,13 @@ import (
 const (
 	// deedTime is how long, in virtual time, a user or an administrator takes between two things that he does.
 	deedTime = 2 * time.Second
-	// deedPatience bounds how long he waits for what he has deleted.
+	// deedPatience bounds the wait for objects that the user has deleted.
 	deedPatience = time.Hour
 )
 
-// deeds are what users and administrators do in the middle of a call, at its site. In the end the cluster is to become what its
-// scenario wants, which goes on meanwhile: what is deleted comes again with the same name, unless the scenario deletes it, too.
+// deeds are actions of users and administrators in the middle of a call, at its site. In the end
+// the cluster is to reach the state that its scenario wants, which goes on meanwhile: deleted
+// objects are made again with the same name, unless the scenario deletes them, too.
 var deeds = map[fault.Deed]func(*Simulation, *kernel.Process, fault.Site) error{
 	fault.PodsAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error { return c.deleteAgain(p, c.podsOn("")) },
 	fault.PodsByForce: func(c *Simulation, p *kernel.Process, _ fault.Site) error {
@@ -50,13 +51,13 @@ var deeds = map[fault.Deed]func(*Simulation, *kernel.Process, fault.Site) error{
 	fault.RegistersTwice: (*Simulation).registerTwice,
 }
 
-// do has somebody do something at a call.
+// do lets a user do something at a call.
 func (c *Simulation) do(deed fault.Deed, at fault.Site) {
 	c.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
 		err := deeds[deed](c, p, at)
 		config := (*ConfigError)(nil)
 		if err == nil || errors.As(err, &config) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
-			return // what the API, or this cluster, refuses is refused
+			return // rejections by the API, or by this cluster, are no error
 		}
 		c.World.Kernel.Interrupt(fmt.Errorf("%s: %w", deed, err))
 	})
@@ -68,7 +69,8 @@ type application struct {
 	key store.Key
 }
 
-// applications are the objects of a type that the scenario has applied, and that are there and not deleted, as far as which wants them.
+// applications returns the objects of a type that the scenario has applied, and that still exist
+// and are not being deleted, if which selects them.
 func applications[T store.Object](c *Simulation, which func(T) bool) (there []application) {
 	var none T
 	res, err := store.ResourceOf(none)
@@ -104,7 +106,8 @@ func (c *Simulation) deleteAgain(p *kernel.Process, leaving []application, opts 
 
 func singular(r *store.Resource) string { return strings.ToLower(r.GVK.Kind) }
 
-// makeAgain makes objects that a user has deleted, each when it is gone, unless the scenario has deleted it as well.
+// makeAgain makes objects that a user has deleted, each after its deletion, unless the scenario has
+// deleted it as well.
 func (c *Simulation) makeAgain(p *kernel.Process, leaving []application) error {
 	var errs []error
 	for end := p.Elapsed() + deedPatience; p.Elapsed() < end; p.Sleep(deedTime) {
@@ -157,8 +160,8 @@ func (c *Simulation) scale(p *kernel.Process, _ fault.Site) error {
 	return errors.Join(errs...)
 }
 
-// scaled takes the replicas of one workload away and returns what gives them back. One that has none, as while another user has scaled
-// it, stays as it is.
+// scaled scales one workload to zero and returns the function that scales it back. A workload
+// without replicas, for example after another user has scaled it, stays as it is.
 func scaled[T store.Object](c *Simulation, key store.Key, replicas func(T) **int32) (back func() error) {
 	var before *int32
 	to := func(n *int32) error {
@@ -179,7 +182,8 @@ func scaled[T store.Object](c *Simulation, key store.Key, replicas func(T) **int
 	}
 }
 
-// editClaims changes a label of all claims and their volumes: who has read one before writes in vain.
+// editClaims changes a label of all claims and their volumes: a component that has read one before
+// gets a conflict when it writes.
 func (c *Simulation) editClaims(*kernel.Process, fault.Site) error {
 	c.note("", "a user edits all claims and volumes")
 	return errors.Join(edit[*corev1.PersistentVolumeClaim](c.World.Store), edit[*corev1.PersistentVolume](c.World.Store))
@@ -202,7 +206,7 @@ func edit[T store.Object](s *store.Store) error {
 	return errors.Join(errs...)
 }
 
-// drain takes the pods off the node of a call, and lets others come again later.
+// drain removes the pods from the node of a call, and lets others be scheduled there later.
 func (c *Simulation) drain(p *kernel.Process, at fault.Site) error {
 	cordon := func(on bool) error {
 		_, err := store.Modify(c.World.Store, store.Key{Name: at.Node}, func(n *corev1.Node) { n.Spec.Unschedulable = on })
@@ -221,8 +225,9 @@ func (c *Simulation) drain(p *kernel.Process, at fault.Site) error {
 	return c.deleteAgain(p, c.podsOn(at.Node))
 }
 
-// deleteNode deletes the Node object of a call and has its kubelet make it anew. What it was busy with stays there: its pods are deleted
-// for it, and the attach/detach controller waits for it (C-ADC-24).
+// deleteNode deletes the Node object of a call and has its kubelet make it anew. Unfinished work
+// stays there: its pods are deleted for it, and the attach/detach controller waits for it
+// (C-ADC-24).
 func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 	own := c.podsOn(at.Node)
 	c.note(at.Node, "an administrator deletes node %s", at.Node)
@@ -234,7 +239,7 @@ func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 	return c.makeAgain(p, own)
 }
 
-// deleteAttachments deletes all VolumeAttachments, as some do who see one that does not go.
+// deleteAttachments deletes all VolumeAttachments, as some administrators do if one is not removed.
 func (c *Simulation) deleteAttachments(*kernel.Process, fault.Site) error {
 	var errs []error
 	for _, va := range slices.Collect(store.List[*storagev1.VolumeAttachment](c.World.Store, "")) {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Whatever somebody does in the middle of a volume's life, it goes on in the end.
+// A volume's life goes on in the end, whatever a user does in the middle of it.
 func TestALifeGoesOnWhateverAUserDoes(t *testing.T) {
 	for deed, note := range map[fault.Deed]string{
 		fault.PodsAgain:      "a user makes pod default/web again",

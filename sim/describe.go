@@ -23,7 +23,7 @@ import (
 // beside the run; a program has its own start timeout.
 const askTimeout = 10 * time.Second
 
-// ask puts a question to a plugin that is no part of the run: nobody's trace has it.
+// ask sends a request to a plugin that is no part of the run: no trace has it.
 func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	return p.askAt(p.socket, what, question)
 }
@@ -54,7 +54,7 @@ func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.
 	return &EnvironmentError{fmt.Sprintf("ask %s for its %s", p, what), err}
 }
 
-// line is the connection by which a plugin is asked, until it ends.
+// line is the connection for requests to a plugin, until it ends.
 type line struct {
 	socket string
 	client grpc.ClientConnInterface
@@ -76,12 +76,12 @@ func (p *plugin) callUp(socket string) (grpc.ClientConnInterface, error) {
 
 func (p *plugin) hangUp() {
 	if p.line != nil {
-		_ = p.line.closer.Close() // nobody waits for what it may still have to say
+		_ = p.line.closer.Close() // further answers are not needed
 		p.line = nil
 	}
 }
 
-// learnName asks a driver that was there before the cluster for its name.
+// learnName requests the name of a driver that was there before the cluster.
 func (p *plugin) learnName() error {
 	var name string
 	err := p.ask("name (GetPluginInfo)", func(ctx context.Context, client grpc.ClientConnInterface) error {
@@ -191,7 +191,7 @@ func (d *driver) zone(n Node) string {
 
 func (d *driver) topologyKey() string { return cmp.Or(d.Mock.TopologyKey, d.Name+"/zone") }
 
-// topology is what the mock driver reports for a node: its zone under the
+// topology returns the segments that the mock driver reports for a node: its zone under the
 // driver's topology key. Without a zone the node's id stands for it.
 func (d *driver) topology(zone string) map[string]string {
 	if d.Mock == nil || !d.Mock.Topology || zone == "" {

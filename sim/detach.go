@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Detach has a driver detach a volume from a node as somebody at the storage system
-// would: Kubernetes neither asked for it nor notices.
+// Detach has a driver detach a volume from a node as an administrator at the storage system would:
+// Kubernetes neither requests it nor notices.
 func (c *Simulation) Detach(pv *corev1.PersistentVolume, node string) error {
 	source := pv.Spec.CSI
 	if source == nil {

@@ -71,9 +71,9 @@ func (l *crashLoop) delay(now time.Duration) time.Duration {
 	return sidecar.CrashLoop(l.ends)
 }
 
-// restartLater starts a program again when the kubelet would, unless somebody has started
-// or ended it by then. One that does not start is tried again, ever later; that is
-// housekeeping, since it may go on for ever.
+// restartLater starts a program again when the kubelet would, unless it has been started or ended
+// by then. If it does not start, it is tried again with a backoff; that is housekeeping, since it
+// may go on for ever.
 func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Duration)) {
 	k, orders := c.World.Kernel, p.orders
 	k.Spawn(nil, "restart of "+p.String(), func(process *kernel.Process) {
@@ -110,7 +110,8 @@ func notStarted(p *plugin, err error) expect.Death {
 // programAt is the program that serves a socket; nil if none of the run's does.
 func (c *Simulation) programAt(at wire.Site) *machine.Process {
 	for _, d := range c.drivers {
-		if d.Program == nil { // this is asked for every call, and such a driver may be on 10,000 nodes
+		// This runs at every call, and such a driver may be on 10,000 nodes.
+		if d.Program == nil {
 			continue
 		}
 		for _, p := range c.plugins(d) {
@@ -122,7 +123,7 @@ func (c *Simulation) programAt(at wire.Site) *machine.Process {
 	return nil
 }
 
-// notStopped is what becomes of a program that the kubelet cannot end.
+// notStopped is the finding about a program that the kubelet cannot end.
 func notStopped(p *plugin, err error) expect.Death {
 	return expect.Death{Of: p.String(), Text: fmt.Sprintf("%s does not stop: %v", p, err)}
 }

@@ -30,8 +30,8 @@ type driver struct {
 	nodes      map[string]*plugin
 	further    []*plugin
 	standIns   []standin.StandIn // that run
-	before     ledger.Holdings   // what it had when the run began
-	listed     map[string]bool   // what it has had whenever it was looked at
+	before     ledger.Holdings   // its contents when the run began
+	listed     map[string]bool   // all volumes and snapshots in its lists so far
 	directory  string            // below plugins, and of its state: its name, unless that is not known yet
 }
 
@@ -53,13 +53,13 @@ type plugin struct {
 	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver
 	registry  string               // directory below plugins_registry; empty for that itself
 	registrar *registrar.Registrar // nil for the controller, or if it is external
-	interrupt context.Context      // ends what it is waited for in wall time
-	orders    int                  // how often somebody had it start or end
+	interrupt context.Context      // ends waits for it in wall time
+	orders    int                  // how often it was started or ended on request
 	loop      crashLoop
 	elapsed   func() time.Duration // virtual time since the run began
 	began     time.Duration        // when it was started last
 	prober    *kernel.Group        // the kubelet's livenessProbe; nil for none
-	line      *line                // nil if it was not asked anything
+	line      *line                // nil before the first request
 }
 
 // backend starts and ends one instance of a driver.
@@ -103,7 +103,8 @@ func (c *Simulation) startDrivers() error {
 // startDriver starts a driver's plugins and their registrars, and makes its CSIDriver
 // object.
 func (c *Simulation) startDriver(d *driver) error {
-	if len(d.standIns) == 0 { // they outlive what they serve
+	// Stand-ins outlive the programs that they serve.
+	if len(d.standIns) == 0 {
 		if err := c.startStandIns(d); err != nil {
 			return err
 		}
@@ -247,7 +248,7 @@ func (p *plugin) String() string {
 }
 
 func (p *plugin) inCluster() string {
-	driver := strings.TrimSpace("driver " + p.driver.Name) // one that is yet to be asked has no name
+	driver := strings.TrimSpace("driver " + p.driver.Name) // the name is unknown before the first request
 	switch {
 	case p.node == "" && p.replica > 0:
 		return fmt.Sprintf("%s, controller %d", driver, p.replica)

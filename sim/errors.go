@@ -9,16 +9,16 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// ConfigError says that a cluster cannot be made as described.
+// ConfigError means that a cluster cannot be made as described.
 type ConfigError struct {
-	Subject string // what is wrong, such as `driver "x"`
+	Subject string // the wrong part, such as `driver "x"`
 	Problem string
 }
 
 func (e *ConfigError) Error() string { return e.Subject + ": " + e.Problem }
 
-// EnvironmentError says that this machine cannot do what the cluster needs, or
-// that a driver program does not start.
+// EnvironmentError means that this machine cannot provide a thing that the cluster needs, or that a
+// driver program does not start.
 type EnvironmentError struct {
 	Doing string
 	Err   error
@@ -29,10 +29,9 @@ func (e *EnvironmentError) Error() string { return fmt.Sprintf("%s: %v", e.Doing
 // Unwrap is the cause.
 func (e *EnvironmentError) Unwrap() error { return e.Err }
 
-// StuckError says that what was waited for did not come about, and who waits for
-// what instead.
+// StuckError means that the awaited condition did not come true. It lists the waiting processes.
 type StuckError struct {
-	// What was waited for.
+	// What is the awaited condition.
 	What string
 	// Reason is Deadline if the virtual time ran out, Stuck if nothing can ever
 	// happen any more.

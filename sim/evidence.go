@@ -2,7 +2,7 @@ package sim
 
 import "github.com/csisim/csisim/sim/expect"
 
-// Evidence is what expectations are held against.
+// Evidence returns the evidence for checking expectations.
 func (c *Simulation) Evidence() *expect.Evidence {
 	return &expect.Evidence{
 		Journal: expect.NewJournal(c.World.Trace), Store: c.World.Store, Faults: &c.Wire.Faults,

@@ -24,7 +24,7 @@ func (*example) Errorf(text string, args ...any) { fmt.Printf(text+"\n", args...
 func (*example) FailNow()                        { os.Exit(1) }
 func (e *example) Cleanup(f func())              { e.cleanups = append(e.cleanups, f) }
 
-// end is what happens at the end of a test: what is left behind fails it.
+// end runs at the end of a test: things that are left behind fail it.
 func (e *example) end() {
 	for _, f := range e.cleanups {
 		f()
@@ -96,8 +96,7 @@ func ExampleCluster_PowerOff() {
 	// Output: nothing is left behind
 }
 
-// Every decision is drawn: who comes next, what is late, what is stale. The same seed
-// makes the same run.
+// Every decision is drawn: the next process, delays, stale views. The same seed makes the same run.
 func ExampleWithSeed() {
 	for seed := range uint64(5) {
 		t := &example{}

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Expect looks, at this point, whether something holds: expect.Object, expect.Event,
-// expect.Calls and others. All of it is looked at; what is otherwise fails the test.
+// Expect looks, at this point, whether something holds: expect.Object, expect.Event, expect.Calls
+// and others. It looks at all of them; each that does not hold fails the test.
 func (c *Cluster) Expect(expectations ...expect.Expectation) {
 	c.t.Helper()
 	c.report(c.evidence, expectations...)
@@ -35,28 +35,28 @@ func (c *Cluster) ExpectNoCalls(calls ...any) {
 	}
 }
 
-// ExpectNothingLeft is that, at this point, nothing exists that no pod, claim, volume
-// or attachment accounts for, but for what AllowLeftovers allows. The end of a test
-// looks for it anyway.
+// ExpectNothingLeft expects that, at this point, nothing exists that no pod, claim, volume or
+// attachment accounts for, except for things that AllowLeftovers allows. The end of a test looks
+// for it anyway.
 func (c *Cluster) ExpectNothingLeft() {
 	c.t.Helper()
 	c.Expect(expect.Leftovers(c.allowed.leftovers))
 }
 
-// AllowLeftovers is what may be left behind: patterns such as
-// "mount */globalmount on node-a", in which * stands for any text.
+// AllowLeftovers allows things to be left behind: patterns such as "mount */globalmount on node-a",
+// in which * stands for any text.
 func (c *Cluster) AllowLeftovers(patterns ...string) {
 	c.allowed.leftovers.Patterns = append(c.allowed.leftovers.Patterns, patterns...)
 }
 
-// AllowViolations is how drivers may break the CSI spec, as patterns of what is reported
-// of it, in which * stands for any text.
+// AllowViolations allows breaches of the CSI spec by drivers, as patterns of their reports, in
+// which * stands for any text.
 func (c *Cluster) AllowViolations(patterns ...string) {
 	c.allowed.violations.Patterns = append(c.allowed.violations.Patterns, patterns...)
 }
 
-// FromHere makes calls and events before now not count for what is expected later.
-// New does so when the cluster is up.
+// FromHere makes calls and events before now not count for later expectations. New does that when
+// the cluster is up.
 func (c *Cluster) FromHere() {
 	c.world.Exclusively(func() { c.evidence.Since = c.world.Last() })
 }
@@ -78,7 +78,7 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 	return all
 }
 
-// report fails the test for what does not hold. The test is failed outside of the
+// report fails the test for expectations that do not hold. The test is failed outside of the
 // cluster, so that it names the line of the test.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
@@ -96,7 +96,7 @@ func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation
 	}
 }
 
-// fail fails the test, with what led there.
+// fail fails the test, with the events that led there.
 func (c *Cluster) fail(ev *expect.Evidence, f *expect.Failure) {
 	c.t.Helper()
 	text := ""

@@ -26,19 +26,23 @@ type Exploration struct {
 	OrdersOnly bool
 	// Budget is how many faults a run may have. Default: 3.
 	Budget int
-	// Deviations is how many decisions besides faults a run of the strategy exhaustive takes otherwise than the calm run. Default: 0.
+	// Deviations is how many decisions besides faults a run of the strategy exhaustive takes
+	// differently from the calm run. Default: 0.
 	Deviations int
 	// Jobs is how many runs there are at once. Default: 1.
 	Jobs int
 }
 
-// Explore runs a test again and again, under other orders of processes, with old views and with faults at driver calls
-// and writes to the API, until its runs are spent. The test makes its cluster with the option that it is given, and with the T that
-// it is given; each run has a fresh cluster and driver. What fails is shrunk to the few decisions that it takes; the outer test then
-// fails with them, and they are kept below testdata/explore in a file for each failure, which the next go test tries first. A
-// test without expectations still fails for what is left behind, for lost data, and for breaches of the CSI spec.
+// Explore runs a test again and again, under other orders of processes, with old views and with
+// faults at driver calls and writes to the API, until its runs are spent. The test makes its
+// cluster with the given option and the given T; each run has a fresh cluster and driver. A failure
+// is shrunk to the few decisions that it takes; the outer test then fails with them, and they are
+// kept below testdata/explore in a file for each failure, which the next go test tries first. A
+// test without expectations still fails for things that are left behind, for lost data, and for
+// breaches of the CSI spec.
 //
-// Expectations must hold in every order and with every fault: wait for what must come about, and do not count calls.
+// Expectations must hold in every order and with every fault: wait for things that must happen, and
+// do not count calls.
 func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	t.Helper()
 	if isPromoted() {

@@ -17,7 +17,7 @@ import (
 type explored struct {
 	name   string
 	space  fault.Space
-	learns bool // the strategy of the search learns from what happened
+	learns bool // the strategy of the search learns from the events of earlier runs
 	test   func(T, Option)
 }
 
@@ -37,13 +37,13 @@ func (e *explored) Run(_ context.Context, s Strategy, stacks *kernel.Stacks) (ex
 	return outcome, nil
 }
 
-// run makes one run and returns what it shows.
+// run makes one run and returns its findings.
 func (e *explored) run(s Strategy) []explore.Shown {
-	outcome, _ := e.Run(context.Background(), s, nil) // what goes wrong is in the outcome
+	outcome, _ := e.Run(context.Background(), s, nil) // errors are in the outcome
 	return outcome.Shown
 }
 
-// shown is what the run shows.
+// shown returns the findings of the run.
 func (a *attempt) shown() (all []explore.Shown) {
 	for _, f := range a.failures {
 		all = append(all, explore.Shown{Verdict: f})
@@ -51,7 +51,8 @@ func (a *attempt) shown() (all []explore.Shown) {
 	return all
 }
 
-// attempt is the T of one run of a test that is explored: what fails fails the run, and not the test.
+// attempt is the T of one run of a test that is explored: its failures fail the run, and not the
+// test.
 type attempt struct {
 	name     string
 	failures []verdict.Verdict
@@ -85,7 +86,7 @@ type judges interface {
 	add(v verdict.Verdict, text string)
 }
 
-// FailNow unwinds the test; who calls it has said why.
+// FailNow unwinds the test; its caller has given the reason.
 func (a *attempt) FailNow() {
 	if !a.Failed() {
 		a.Errorf("the test failed without saying why")
@@ -93,7 +94,7 @@ func (a *attempt) FailNow() {
 	panic(over{})
 }
 
-// run runs a test and what it has left to be done in the end.
+// run runs a test and then its cleanups.
 func (a *attempt) run(test func()) {
 	a.protect(test)
 	for len(a.cleanups) > 0 {

@@ -74,11 +74,13 @@ func TestAnExploredTestFailsWithWhatItTakesAndTriesThatFirstNextTime(t *testing.
 	assert.Contains(t, broken.errors[0], kept[0]+":2:10: failure: found number 7")
 }
 
-// A file that was kept fits after small changes of the test. One that does not is reported, not passed over: it would hold nothing.
+// A file that was kept fits after small changes of the test. If it does not fit, that is reported:
+// otherwise it would guard nothing.
 func TestAKeptFailureThatDoesNotFitFailsTheTest(t *testing.T) {
 	const lost = "test: TestLife-outer\nfailure: 'timed out waiting for the condition: pod … in phase Running'\nchoices:\n- {kind: fault, of: %q, nth: 1, takes: %s}\n"
 	const attach = "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"
-	const create = "CreateVolume of pvc-281a4091-0000-4000-8000-0000000000ff by mock.csi.csisim.dev" // of an object that was made later then
+	// Of an object that was made later then.
+	const create = "CreateVolume of pvc-281a4091-0000-4000-8000-0000000000ff by mock.csi.csisim.dev"
 	for name, c := range map[string]struct {
 		kept, want string
 		mistakes   []string
@@ -117,7 +119,7 @@ func TestATestThatFailsCalmlyIsNotExplored(t *testing.T) {
 	}
 }
 
-// faults are what went wrong by the bytes of a run.
+// faults returns the faults that the bytes of a run cause.
 func faults(t *testing.T, data []byte) (injected []string) {
 	c := sim.New(t, sim.WithBytes(data, fault.Lost), sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev"}), func(o *sim.Options) {
 		o.Sinks = append(o.Sinks, func(e *trace.Event) {

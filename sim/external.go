@@ -13,7 +13,7 @@ import (
 // for all drivers.
 type Sidecar string
 
-// The sidecars that somebody else may run instead of the built-in ones.
+// The sidecars that may be external, instead of the built-in ones.
 const (
 	Provisioner Sidecar = fakecontroller.Provisioner
 	Attacher    Sidecar = fakecontroller.Attacher
@@ -41,13 +41,14 @@ func (d *driver) external(s Sidecar) bool {
 	return slices.Contains(d.External, s) || slices.Contains(d.Without, s)
 }
 
-// needsSnapshotController: some driver takes snapshots, and nobody else runs one.
+// needsSnapshotController reports whether some driver takes snapshots, and no external
+// snapshot-controller runs.
 func (c *Simulation) needsSnapshotController() bool {
 	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) &&
 		!slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.external(SnapshotController) })
 }
 
-// Externals are the names of all sidecars that somebody else may run.
+// Externals lists the names of all sidecars that may be external.
 func Externals() []string {
 	return append(fakecontroller.Names(), string(SnapshotController), string(AddonsProgram), string(AddonsManager))
 }

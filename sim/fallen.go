@@ -2,7 +2,8 @@ package sim
 
 import "github.com/csisim/csisim/internal/driver/registrar"
 
-// fallen is what a fault has ended and starts again: a *controller, a *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
+// fallen lists the components that a fault has ended and will start again: a *controller, a
+// *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
 type fallen map[any]bool
 
 type (

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Given a fault that kills something at a call and starts it again ten seconds later, when the test ends the same meanwhile, then it stays
-// down until the test starts it.
+// Given a fault that kills something at a call and starts it again ten seconds later, when the test
+// ends the same meanwhile, then it stays down until the test starts it.
 func TestWhatTheTestEndsNoFaultStartsAgain(t *testing.T) {
 	type act func(*sim.Cluster)
 	kill := func(component sim.Component) act { return func(c *sim.Cluster) { c.Kill(component) } }
@@ -22,8 +22,8 @@ func TestWhatTheTestEndsNoFaultStartsAgain(t *testing.T) {
 		victim     fault.Victim
 		call       string
 		end, start act
-		never      string // what is not noted meanwhile
-		until      string // the call that does not come
+		never      string // missing in the notes meanwhile
+		until      string // the call that is not made
 	}{
 		{fault.Driver, "NodeStageVolume", kill(sim.Plugin{Driver: driver, Node: "node-a"}), start(sim.Plugin{Driver: driver, Node: "node-a"}), "driver " + driver + " on node-a started", "NodePublishVolume"},
 		{fault.Kubelet, "NodeStageVolume", kill(sim.Kubelet("node-a")), start(sim.Kubelet("node-a")), "kubelet started", "NodePublishVolume"},
@@ -46,7 +46,7 @@ func TestWhatTheTestEndsNoFaultStartsAgain(t *testing.T) {
 	}
 }
 
-// notes are what happened to the cluster's programs.
+// notes returns the events of the cluster's programs.
 func notes(c *sim.Cluster) (all []string) {
 	for _, e := range c.Simulation().World.Trace.Events() {
 		if e.Kind == trace.FaultFired {

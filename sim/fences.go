@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
-// fences asks a driver that serves CSI-Addons what it keeps off its storage; nil for one that does
-// not. The question is no part of the run.
+// fences returns a function that requests the address ranges that a driver with CSI-Addons keeps
+// off its storage; nil for a driver without. The requests are no part of the run.
 func (d *driver) fences() func() ([]string, error) {
 	if len(d.Addons) == 0 && (d.mock == nil || !d.mock.ServesAddons()) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Files lists what a node's kubelet directory holds, in the form of the recorded
-// traces: directories with their modes, sockets, devices, links, mounts, and the
-// content of volume data files.
+// Files lists the contents of a node's kubelet directory, in the form of the recorded traces:
+// directories with their modes, sockets, devices, links, mounts, and the content of volume data
+// files.
 func (c *Simulation) Files(name string) []string {
 	n, err := c.node(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func listed(m machine.Machine, mounts map[string]machine.Mount, name string) []s
 	}
 	lines := []string{entry.String()}
 	if !info.IsDir() || isMount {
-		return lines // what is below a mount belongs to the driver
+		return lines // files below a mount belong to the driver
 	}
 	entries, err := m.ReadDir(full)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 )
 
-// RootFS is the root file system of the containers of an image, and what the image says of them.
+// RootFS is the root file system of the containers of an image, and the image's configuration of
+// them.
 type RootFS = fakekubelet.RootFS
 
 // Maps reports whether one of the images, with or without its tag, is the one that a container names.
@@ -77,7 +78,7 @@ func (i *images) unpack(ctx context.Context, root RootFS) (RootFS, error) {
 	return root, nil
 }
 
-// errEnded is returned to those who want an image of a cluster that has ended.
+// errEnded is the error for requests of an image after the cluster has ended.
 var errEnded = errors.New("the cluster has ended")
 
 // pull fetches and unpacks an image, one at a time as kubelets do.
@@ -94,7 +95,7 @@ func (c *Simulation) pull(ctx context.Context, image string) (RootFS, error) {
 	return c.images.unpack(ctx, root)
 }
 
-// end waits for what is being unpacked; nothing is any more.
+// end waits for the image that is being unpacked, and prevents further ones.
 func (i *images) end() {
 	i.lock.Lock()
 	defer i.lock.Unlock()

@@ -15,11 +15,11 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// insideNodes is what clients of the API reach of containers. Those that are records write
-// nothing, and nobody gets in.
+// insideNodes gives clients of the API access to containers. Records write nothing, and cannot be
+// entered.
 type insideNodes struct{ *Simulation }
 
-// Log finds what a container writes.
+// Log finds the output of a container.
 func (c insideNodes) Log(pod *corev1.Pod, container string, previous bool) (apiserver.Log, error) {
 	silent := apiserver.Log{Open: func() bool { return false }}
 	program, err := c.program(pod, container)
@@ -57,7 +57,7 @@ func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Con
 	return inside, nil
 }
 
-// Page is what a kubelet shows, at its own port alone.
+// Page is a page that a kubelet serves, at its own port alone.
 func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
 	own := strconv.Itoa(fakekubelet.Port)
 	n, err := c.node(name)
@@ -116,7 +116,7 @@ func (c insideNodes) program(pod *corev1.Pod, container string) (*fakekubelet.Pr
 	return nil, nil
 }
 
-// isRunning reports what the status says of a container.
+// isRunning reports whether the status has a container as running.
 func isRunning(pod *corev1.Pod, container string) bool {
 	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Running != nil })
 }

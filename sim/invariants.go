@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// startInvariants follows the calls to drivers for what holds in every run.
+// startInvariants checks the calls to drivers against invariants of every run.
 func (c *Simulation) startInvariants() {
 	c.invariants = calls.New()
 	c.invariants.OnBreach, c.invariants.InUse, c.invariants.MustAttach = c.Wire.Report, c.isInUse, c.mustAttach
@@ -31,14 +31,15 @@ func (c *Simulation) startInvariants() {
 	}
 }
 
-// mustAttach reports whether a volume has to be attached before it is used: by its driver, and not by the in-tree plugin in whose place
-// that may be. K-ATT-6, C-ATT-2
+// mustAttach reports whether a volume has to be attached before it is used: by its driver, and not
+// by the in-tree plugin that the driver may replace. K-ATT-6, C-ATT-2
 func (c *Simulation) mustAttach(driver, handle string) bool {
 	_, migrated := migration.PluginOf(driver)
 	return volume.MustAttachIn(c.World, driver) && !migrated && !volume.IsInlineHandle(handle) && c.Wire.Attaches(driver)
 }
 
-// isInUse reports whether a node says that it uses a volume, or is no more: who detaches it then does so by force. C-ADC-25
+// isInUse reports whether a node declares that it uses a volume, or does not exist any more: a
+// caller that detaches it then forces the detachment. C-ADC-25
 func (c *Simulation) isInUse(driver, handle, node string) bool {
 	n, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: node})
 	return !ok || slices.Contains(n.Status.VolumesInUse, corev1.UniqueVolumeName(volume.UniqueName(driver, handle)))

@@ -11,12 +11,13 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Ledger is what exists although no pod, claim, volume or attachment accounts for it.
+// Ledger holds the things that exist although no pod, claim, volume or attachment accounts for
+// them.
 type Ledger = ledger.Ledger
 
-// Ledger looks, at this point, for what should not exist any more: mounts and
-// directories and processes on nodes, loop devices, VolumeAttachments, and what
-// drivers keep in their backends. It costs no virtual time and leaves no trace.
+// Ledger looks, at this point, for things that should not exist any more: mounts and directories
+// and processes on nodes, loop devices, VolumeAttachments, and contents of drivers' backends. It
+// costs no virtual time and leaves no trace.
 func (c *Simulation) Ledger() Ledger {
 	seen := c.look()
 	if c.options.outside() && slices.ContainsFunc(seen.Leaks, mayStillGo) {
@@ -83,7 +84,7 @@ func (l lookout) Ended(at wire.Site, call *trace.Event) {
 	}
 }
 
-// driverOf is the driver whose program a process of a machine is, empty if it is none's.
+// driverOf returns the driver that a process of a machine belongs to, empty if there is none.
 func (c *Simulation) driverOf(m machine.Machine, pid int) string {
 	for _, d := range c.drivers {
 		for _, p := range c.plugins(d) {

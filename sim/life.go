@@ -15,9 +15,9 @@ type life struct {
 	speed float64
 }
 
-// GoLive lets the cluster live by the real clock from now to the end of the test,
-// speed times as fast, for controllers and informers that run beside it. Waits
-// then take their share of real time. A real cluster does so anyway, and as fast as it is.
+// GoLive lets the cluster live by the real clock from now to the end of the test, speed times as
+// fast, for controllers and informers that run beside it. Waits then take their share of real time.
+// A real cluster always lives by the real clock, at its own speed.
 func (c *Cluster) GoLive(speed float64) {
 	if c.simulation == nil {
 		return

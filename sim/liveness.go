@@ -59,7 +59,7 @@ func (c *Simulation) restartUnhealthy(p *plugin, why string) {
 	c.restartLater(p, (*kernel.Process).Sleep)
 }
 
-// endProbes ends what the kubelet does for a plugin that is uninstalled.
+// endProbes ends the probes of the kubelet for a plugin that is uninstalled.
 func (p *plugin) endProbes() {
 	if p.prober != nil {
 		p.prober.Crash()

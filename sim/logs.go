@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// violations are what drivers did against the CSI spec: what calls show, what their programs have written to their logs, and what they keep of
-// deleted volumes.
+// violations returns the drivers' breaches of the CSI spec: those in calls, those in the logs of
+// their programs, and remains of deleted volumes.
 func (c *Simulation) violations() []verdict.Verdict {
 	c.lookForRemains()
 	c.readLogs()
@@ -56,8 +56,8 @@ type handedSecret struct {
 	key  string
 }
 
-// handedSecrets are those by which a log can be known to have them, by their values: they look like no word and no name, and nothing else
-// that the driver was given has them.
+// handedSecrets returns the secrets that can be recognized in a log by their values: they look like
+// no word and no name, and no other value of the driver contains them.
 func (c *Simulation) handedSecrets(d *driver) map[string]handedSecret {
 	if d.Program == nil {
 		return nil
@@ -78,7 +78,7 @@ func (c *Simulation) handedSecrets(d *driver) map[string]handedSecret {
 	return all
 }
 
-// isOpen reports whether a value stands in what a driver was given and is no secret.
+// isOpen reports whether a value is in the requests to a driver outside of secrets.
 func (c *Simulation) isOpen(d *driver, value string) bool {
 	return slices.ContainsFunc(c.World.Trace.Events(), func(e *trace.Event) bool {
 		return e.Kind == trace.Call && e.Driver == d.Name && e.Request != nil && strings.Contains(fmt.Sprint(trace.WithoutSecrets(e.Request)), value)

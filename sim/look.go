@@ -6,7 +6,7 @@ import "github.com/csisim/csisim/internal/world/machine"
 // that lives by the real clock. Use must not call clients of the cluster.
 func (c *Simulation) Exclusively(use func()) { c.run.gate.enter(use) }
 
-// Mounts are what is mounted on a node, sorted by target.
+// Mounts returns the mounts of a node, sorted by target.
 func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
 	n, err := c.node(node)
 	if err != nil {

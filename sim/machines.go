@@ -17,7 +17,8 @@ import (
 // controlPlaneName is the machine on which controller plugins run; those of further replicas have a number.
 const controlPlaneName = "control-plane"
 
-// firstAddress is that of the first node; the others follow it. All are loopback's, where nodes share the network of the machine.
+// firstAddress is that of the first node; the others follow it. All are loopback's, if nodes share
+// the network of the machine.
 var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // startMachines makes the computers of the nodes and that of the control plane:
@@ -144,6 +145,6 @@ func (c *Simulation) closeMachine(m machine.Machine) (err error) {
 	return errors.Join(err, m.Close())
 }
 
-// Apart says what keeps the nodes apart and what that rules out, where they are not
-// as separate as they can be; else it is empty.
+// Apart returns the reason and the consequences if the nodes are not as separate as they can be;
+// otherwise it is empty.
 func (c *Simulation) Apart() string { return c.apart }

@@ -12,11 +12,10 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Apply creates objects, or changes them to what is given, as kubectl apply does.
-// Each manifest is YAML text, the path of a file with it, or an object such as
-// *corev1.Pod: of a type of Kubernetes', an unstructured one, or one of a driver's own
-// types with its apiVersion and kind. A kind that is neither built in nor one of
-// CSI-Addons takes its CustomResourceDefinition before.
+// Apply creates objects, or changes them to the given ones, as kubectl apply does. Each manifest is
+// YAML text, the path of a file with it, or an object such as *corev1.Pod: of a type of
+// Kubernetes', an unstructured one, or one of a driver's own types with its apiVersion and kind. A
+// kind that is neither built in nor one of CSI-Addons takes its CustomResourceDefinition before.
 func (c *Cluster) Apply(manifests ...any) {
 	c.t.Helper()
 	for _, m := range manifests {
@@ -42,7 +41,7 @@ func (c *Cluster) applyManifest(o manifest.Object) (err error) {
 	return err
 }
 
-// checkKind refuses an object of a kind that nobody defined.
+// checkKind refuses an object of a kind that is not defined.
 func (c *Cluster) checkKind(o manifest.Object) error {
 	if err := c.simulation.defineKindOf(o.Object.(store.Object)); err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// BenchmarkVolumeMemory is what each further volume keeps alive while its pod runs, on
-// a node of fifty: 100,000 of them have to fit into 8 GiB with all else. With HEAP_PROFILE
-// it leaves two heap profiles there, PROFILE.before and PROFILE.after, whose difference
-// says where the memory goes:
+// BenchmarkVolumeMemory measures the memory that each further volume keeps alive while its pod runs,
+// on a node of fifty: 100,000 of them have to fit into 8 GiB with all other memory. With
+// HEAP_PROFILE it leaves two heap profiles there, PROFILE.before and PROFILE.after. Their difference
+// shows the use of memory:
 //
 //	go tool pprof -base PROFILE.before PROFILE.after
 func BenchmarkVolumeMemory(b *testing.B) {
-	const first, volumes = 2000, 2000 // what is bounded is full after the first
+	const first, volumes = 2000, 2000 // caches with a bound are full after the first
 	var alive uint64
 	for b.Loop() {
 		c := benchCluster(b, (first+volumes)/50)
@@ -44,10 +44,10 @@ func bringUp(b *testing.B, c *sim.Simulation, from, to int) {
 	must(b, c.Settle(time.Hour))
 }
 
-// heapAlive is what collecting garbage leaves.
+// heapAlive returns the size of the heap after a garbage collection.
 func heapAlive() uint64 {
 	runtime.GC()
-	runtime.GC() // what pools kept goes with the second one
+	runtime.GC() // the second collection also frees the contents of pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// measuredCluster has a pod on node-a whose volume the driver has been asked about.
+// measuredCluster has a pod on node-a with a volume of which the driver has reported statistics.
 func measuredCluster(t *testing.T) *sim.Simulation {
 	t.Helper()
 	c, err := sim.Start(sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{Stats: true}}}})
@@ -48,7 +48,7 @@ func ask(t *testing.T, c *sim.Simulation, node, page string) ([]byte, error) {
 	answer := c.Client().CoreV1().RESTClient().Get().Resource("nodes").SubResource("proxy").Name(node).Suffix(page).Do(context.Background())
 	text, err := answer.Raw()
 	if err != nil {
-		err = answer.Error() // with what the server said
+		err = answer.Error() // with the server's message
 	}
 	return text, err
 }
@@ -131,7 +131,8 @@ func TestAKubeletsSummaryHasTheVolumesOfItsPods(t *testing.T) {
 	assert.Equal(t, "v", pods.Items[0].Name)
 }
 
-// What is not there is answered as the real server does. [apimachinery/pkg/util/proxy Transport.RoundTrip]
+// A missing node or page is answered as by the real server.
+// [apimachinery/pkg/util/proxy Transport.RoundTrip]
 func TestAKubeletThatCannotBeAskedIsUnavailable(t *testing.T) {
 	c := measuredCluster(t)
 	for _, try := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Network connects the networks of nodes and pods with each other and with what is outside. The cluster's services and names are for it to
-// serve: see Discovery.
+// Network connects the networks of nodes and pods with each other and with the outside. It also has
+// to serve the cluster's services and names: see Discovery.
 type Network interface {
 	// Join makes the network namespace that the calling OS thread is in a part of it, with an address, until leave is called.
 	Join(at netip.Addr) (leave func(), err error)

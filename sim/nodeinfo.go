@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// ChangeNode changes what the mock driver says of a node in NodeGetInfo, from the next
-// call on. The driver is named as in StartDriver.
+// ChangeNode changes the answer of the mock driver to NodeGetInfo for a node, from the next call
+// on. The driver is named as in StartDriver.
 func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	return nil
 }
 
-// rename makes a node id known to whoever starts the plugin again.
+// rename sets the node id for the next start of the plugin.
 func (p *plugin) rename(id string) {
 	if p.name != "" {
 		p.id = id

@@ -20,7 +20,7 @@ func Promote(open func(on, test string, o Options) (World, error)) { promote = o
 
 // NotPromotedError is why a test has no place on a real cluster.
 type NotPromotedError struct {
-	// What of it has none, such as `driver "x"`, and why.
+	// What is the part of the test, such as `driver "x"`, and Why the reason.
 	What, Why string
 }
 

@@ -40,7 +40,7 @@ type Options struct {
 	// Kubernetes is the version of the control plane, and of kubelets that have none
 	// of their own. Default: the newest.
 	Kubernetes version.Version
-	// Migration are the in-tree plugins whose migration is not as it comes with the
+	// Migration are the in-tree plugins with a migration that differs from the default of the
 	// version. Default: none.
 	Migration migration.Plugins
 	// Controllers are those of kube-controller-manager that only run if its flag
@@ -53,17 +53,17 @@ type Options struct {
 	// AddonsManager are the flags of the controller manager of CSI-Addons, which runs as soon
 	// as a driver has sidecars of it. Default: as it is without flags.
 	AddonsManager AddonsManagerOptions
-	// Legacy is what a cluster of an old version does otherwise than by default.
+	// Legacy holds settings of a cluster of an old version that differ from the defaults.
 	Legacy legacy.Options
 	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.
 	// Default: none.
 	FeatureGates feature.Gates
 	// Strategy takes every decision of the run. Default: kernel.Calm{}.
 	Strategy kernel.Strategy
-	// FaultSpace is what may go wrong at calls if Strategy wants it to. Default: nothing.
+	// FaultSpace limits the faults that Strategy may choose at calls. Default: none.
 	FaultSpace fault.Space
-	// Context ends the wait for a driver program that starts, or for a driver that
-	// is asked who it is. Default: context.Background().
+	// Context ends the wait for a driver program that starts, or for a driver's answer about its
+	// name. Default: context.Background().
 	Context context.Context
 	// Patience is how long, in wall time, virtual time stands still for a driver
 	// that has not answered. Default: 2 s.
@@ -80,37 +80,39 @@ type Options struct {
 	WorkDir string
 	// Recorder keeps or compares the scheduling events. Default: none.
 	Recorder *kernel.Recorder
-	// Stacks are what the processes of runs that follow each other run on. Default: each run makes its own.
+	// Stacks are those on which the processes of runs that follow each other run. Default: each run
+	// makes its own.
 	Stacks *kernel.Stacks
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
-	// KeepStates is how many states the trace keeps in memory, beside the events: what processes wait for, and what caches
-	// learn late. Sinks get all. Default: none.
+	// KeepStates is how many states the trace keeps in memory, beside the events: conditions that
+	// processes wait for, and late updates of caches. Sinks get all. Default: none.
 	KeepStates int
-	// NoChoices leaves the decisions of the strategy out of the trace, and what processes wait for: in a run that explores
-	// they are most of what is recorded. Default: false.
+	// NoChoices leaves the decisions of the strategy out of the trace, and the conditions that
+	// processes wait for: in a run that explores they are most of the records. Default: false.
 	NoChoices bool
-	// Strict fails runs for what the CSI spec asks and nothing in Kubernetes depends on, which
-	// is a note otherwise. Default: false.
+	// Strict fails runs for breaches of the CSI spec that nothing in Kubernetes depends on, which
+	// are notes otherwise. Default: false.
 	Strict bool
-	// SystemCalls records by which system calls driver programs change files while they work on calls that change something:
-	// see internal/world/machine. The calls of one program follow each other then. It ends the run where the system does not show
-	// them. Default: false; they are recorded of calls with a fault of system calls only.
+	// SystemCalls records the system calls by which driver programs change files while they work on
+	// calls that change something: see internal/world/machine. The calls of one program follow each
+	// other then. It ends the run where the system does not show them. Default: false; they are
+	// recorded for calls with a fault of system calls only.
 	SystemCalls bool
-	// HostPaths are directories of this machine that programs write in as they are: what
-	// they write elsewhere is thrown away with the run. Default: none.
+	// HostPaths lists host directories that programs may write to. Writes anywhere else are
+	// discarded with the run. Default: none.
 	HostPaths []string
 	// Isolation says how nodes are kept apart. Default: Auto.
 	Isolation Isolation
 	// Start is the time at which the cluster begins. Default: kernel.Epoch.
 	Start time.Time
-	// Names is what the uids of objects, and so the names of volumes, differ by in clusters of
-	// different names. Default: all clusters make the same.
+	// Names seeds object UIDs and volume names, so clusters with different Names never share one.
+	// Default: all clusters make the same.
 	Names string
-	// Token is what clients of the API have to bear. Default: none is needed.
+	// Token is the token that clients of the API have to bear. Default: none is needed.
 	Token string
-	// Guard makes Close look whether anybody changed a stored object in place, which
-	// is a mistake in a component. Default: false, for it costs time.
+	// Guard makes Close check that no component changed a stored object in place, which is a
+	// mistake in the component. Default: false, for it costs time.
 	Guard bool
 	// DriverLogs is the directory for the output of driver programs. Default: a
 	// directory of the run, which goes with it.
@@ -120,33 +122,35 @@ type Options struct {
 	NoBoot bool
 	// Faults are in force from the start. Default: none.
 	Faults []*fault.Fault
-	// OnDisk keeps the directories of kubelets on disk, where programs that are no part
-	// of the cluster find them: see Directories. Default: with External sidecars; else
-	// nodes that have a mount namespace have them in memory.
+	// OnDisk keeps the directories of kubelets on disk, where programs that are no part of the
+	// cluster find them: see Directories. Default: true with External sidecars; otherwise nodes
+	// that have a mount namespace have them in memory.
 	OnDisk bool
 	// Images are the programs that containers of pods run in a live cluster, paths of the
 	// host by image, with or without its tag. Containers of other images are records.
 	// Default: none.
 	Images map[string]string
-	// RootFS are the root file systems of images whose containers have one, by image like Images. Those to be unpacked are
-	// in the directory of the run, and go with it. Default: none.
+	// RootFS are the root file systems of images, for containers that have one, by image like
+	// Images. Those to be unpacked are in the directory of the run, and go with it. Default: none.
 	RootFS map[string]RootFS
 	// Lives says of containers of further images how they end, by image like Images. Default: they
 	// run until they are stopped.
 	Lives map[string]Life
 	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are records.
 	RefuseUnmapped bool
-	// Pull fetches further images for their first containers on a node; it is called on threads of its own, one call at a
-	// time. What it returns is unpacked once for each ID. Default: such containers are records, or fail.
+	// Pull fetches further images for their first containers on a node; it is called on threads of
+	// its own, one call at a time. Its result is unpacked once for each ID. Default: such
+	// containers are records, or fail.
 	Pull func(ctx context.Context, image string) (RootFS, error)
 	// Address is where the API is served, "127.0.0.1:6443", and Authority the certificate
 	// in PEM that its clients trust, for the programs of Images. Default: it is not.
 	Address   string
 	Authority []byte
-	// Network gives the nodes and their pods networks of their own; nodes need mount namespaces then. Default: they have that of this machine.
+	// Network gives the nodes and their pods networks of their own; nodes need mount namespaces
+	// then. Default: they have that of this machine.
 	Network Network
-	// NoDataCheck keeps the containers of pods from writing to their volumes and from
-	// reading what they wrote. Default: false.
+	// NoDataCheck keeps the containers of pods from writing to their volumes and from reading their
+	// content. Default: false.
 	NoDataCheck bool
 }
 
@@ -229,18 +233,18 @@ type Driver struct {
 	// Addons are its sidecars of CSI-Addons. Default: one beside each plugin of a Mock that
 	// serves CSI-Addons, in pods that are made for them; none beside other drivers.
 	Addons []AddonsSidecar
-	// NoCSIDriver leaves the CSIDriver object to whoever applies it.
+	// NoCSIDriver leaves out the CSIDriver object: the test or the scenario applies it.
 	NoCSIDriver bool
-	// External are the sidecars that somebody else runs against the API and the driver's
-	// sockets, which are real ones then. Default: none.
+	// External lists the sidecars that run outside, against the API and the driver's sockets, which
+	// are real ones then. Default: none.
 	External []Sidecar
-	// Without are the sidecars that it is deployed without, although they would go with what
-	// it can do. Default: none.
+	// Without lists the sidecars that it is deployed without, although they would go with its
+	// capabilities. Default: none.
 	Without []Sidecar
 }
 
-// FurtherPlugin is a plugin on a node that offers the same driver at an endpoint of
-// its own. Whoever starts or ends it calls it "driver/name".
+// FurtherPlugin is a plugin on a node that offers the same driver at an endpoint of its own. Steps
+// that start or end it call it "driver/name".
 type FurtherPlugin struct {
 	// Name distinguishes it from others of the driver on its node.
 	Name string
@@ -278,15 +282,17 @@ type Program struct {
 	// NodeVolumes and ControllerVolumes are those of the driver's container in the pods of its plugins.
 	// Default: all of the kubelet's directory, with Bidirectional propagation.
 	NodeVolumes, ControllerVolumes []ContainerVolume
-	// PluginSocket is the path of the socket at which it serves whatever its flags say, as it
-	// finds it. Default: {{.Socket}}; what serves at /csi/csi.sock is found there, too.
+	// PluginSocket is the path of the socket at which it serves whatever its flags say, in its own
+	// view. Default: {{.Socket}}; a socket at /csi/csi.sock is found there, too.
 	PluginSocket string
-	// AddonsSocket is the path of the socket at which it serves CSI-Addons, as it finds it, in the directory of
-	// the other. Default: {{.AddonsSocket}} if the command has that or {{.AddonsEndpoint}}; else the same socket.
+	// AddonsSocket is the path of the socket at which it serves CSI-Addons, in its own view, in the
+	// directory of the other. Default: {{.AddonsSocket}} if the command has that or
+	// {{.AddonsEndpoint}}; otherwise the same socket.
 	AddonsSocket string
 	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.
 	StartTimeout time.Duration
-	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one that has more is killed. Default: 2 GiB.
+	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one
+	// that has more is killed. Default: 2 GiB.
 	Memory int64
 }
 
@@ -308,8 +314,8 @@ type Socket struct {
 type Servers struct {
 	// Controller are those of the controller plugin.
 	Controller []machine.Service
-	// Node makes those of the plugin of a node, whenever the plugin starts. What it
-	// mounts, it mounts on the node's machine: the kubelet looks for it there.
+	// Node makes those of the plugin of a node, whenever the plugin starts. The plugin mounts on
+	// the node's machine: the kubelet looks for its mounts there.
 	Node func(node string, on machine.Machine) []machine.Service
 }
 
@@ -372,7 +378,7 @@ func (o Options) onDisk() bool {
 	return o.OnDisk || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return len(d.External) > 0 })
 }
 
-// mounts reports whether what mounts on the nodes is of the run's own, and not in memory.
+// mounts reports whether mounts on the nodes are the run's own, and not in memory.
 func (o Options) mounts() bool {
 	return o.hasImages() || slices.ContainsFunc(o.Drivers, func(d Driver) bool { return d.Program != nil || len(d.External) > 0 })
 }

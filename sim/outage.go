@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// outage is what had power when a whole cluster lost it.
+// outage lists the components that had power when a whole cluster lost it.
 type outage struct {
 	nodes       []string
 	plugins     []*plugin
 	controllers []*controller
 }
 
-// PowerOffAll takes the power of the whole cluster: all nodes, the control plane and the
-// controller plugins. What the API holds stays; nobody can change it meanwhile.
+// PowerOffAll cuts the power of the whole cluster: all nodes, the control plane and the controller
+// plugins. The objects of the API stay, and cannot be changed meanwhile.
 func (c *Simulation) PowerOffAll() error {
 	if err := c.Powered(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *Simulation) PowerOnAll() error {
 	return errors.Join(errs...)
 }
 
-// Powered returns an error if the whole cluster has no power, so that nobody can reach its API.
+// Powered returns an error if the whole cluster has no power: its API cannot be reached then.
 func (c *Simulation) Powered() error {
 	if c.off != nil {
 		return &ConfigError{fmt.Sprintf("cluster %q", c.cluster), "it has no power"}

@@ -52,7 +52,7 @@ func TestAPairMovesAVolumeFromOneClusterToTheOther(t *testing.T) {
 	east.Apply(manifestOf(t, "failover-primary.yaml"))
 	east.Until(inState("Primary"))
 	east.Apply(manifestOf(t, "failover-pod.yaml"))
-	east.Until(running) // the data check reads what was written in the west
+	east.Until(running) // the data check reads the content that was written in the west
 	require.NoError(t, west.Simulation().PowerOnAll())
 	west.Until(running)
 

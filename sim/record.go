@@ -17,7 +17,8 @@ import (
 
 var traceDir = flag.String("csisim.trace", "", "write a trace of each failed test's clusters to `DIR`")
 
-// record is the trace of a test's cluster as it is written if the test fails: as lines, as a report for a browser, or both.
+// record is the trace of a test's cluster as it is written if the test fails: as lines, as a report
+// for a browser, or both.
 type record struct {
 	text  bytes.Buffer
 	flush func() error  // nil without lines
@@ -27,7 +28,7 @@ type record struct {
 	failures []*expect.Failure // that the test was failed for
 }
 
-// newRecord records nothing if nothing is wanted.
+// newRecord records nothing unless a flag requires it.
 func newRecord() *record {
 	r := &record{}
 	if *traceDir != "" {
@@ -42,7 +43,7 @@ func newRecord() *record {
 	return r
 }
 
-// end writes what was recorded of a test that failed, and says where it is.
+// end writes the record of a test that failed, and prints its place.
 func (r *record) end(t T) {
 	t.Helper()
 	if !t.Failed() {
@@ -101,7 +102,7 @@ func placeOf(dir, test, extension string) (string, error) {
 	return filepath.Join(dir, name+extension), nil
 }
 
-// inFileNames keeps what is harmless in the name of a file.
+// inFileNames keeps characters that are harmless in the name of a file.
 func inFileNames(r rune) rune {
 	if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {
 		return r

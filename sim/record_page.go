@@ -37,7 +37,8 @@ func (r *record) writePage(test string) (string, error) {
 	return path, view.Write(file, page, chunks)
 }
 
-// findings are failures as a report shows them: what breaks the CSI spec comes first, as it explains what did not come about.
+// findings returns failures as a report shows them: breaches of the CSI spec come first, as they
+// may explain others.
 func findings(failures []*expect.Failure) []view.Finding {
 	var found []view.Finding
 	for _, f := range failures {

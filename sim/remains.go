@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// remains follows what containers have written to volumes down to where programs of drivers keep it, as far as that lies in the
-// directories that the run gives them.
+// remains follows the content of volumes that containers have written down to the places where
+// programs of drivers keep it, as far as that lies in the directories that the run gives them.
 type remains struct {
 	kept     map[data.Volume]*trace.Event // the first deletion of each volume that had content before
 	reported bool
@@ -39,15 +39,15 @@ func (c *Simulation) beforeDeletion(call *trace.Event) {
 	c.remains.kept[v] = call
 }
 
-// mostContents is how many files are looked at: whoever has more keeps something else there.
+// mostContents is how many files are looked at: if a driver has more, it keeps other things there.
 const mostContents = 2000
 
-// contents are the files that have what was written to volumes, by the volume.
+// contents returns the files with the content of volumes, by the volume.
 func (c *Simulation) contents() map[string]string {
 	found, count := map[string]string{}, 0
 	for _, below := range []string{"state", "standin"} {
 		_ = filepath.WalkDir(filepath.Join(c.run.work.Path(), below), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() { // what goes meanwhile is no matter
+			if err != nil || !entry.Type().IsRegular() { // files that vanish meanwhile are no matter
 				return nil
 			}
 			if count++; count > mostContents {
@@ -62,7 +62,8 @@ func (c *Simulation) contents() map[string]string {
 	return found
 }
 
-// contentOf is the volume whose content a file has, empty if it has none: that of a container, or the image of a device.
+// contentOf returns the volume that the content of a file belongs to, empty if there is none: a
+// file of a container, or the image of a device.
 func contentOf(path string, entry fs.DirEntry) string {
 	if info, err := entry.Info(); err != nil || entry.Name() != data.FileName && info.Size() < data.BlockBytes {
 		return ""
@@ -77,7 +78,8 @@ func contentOf(path string, entry fs.DirEntry) string {
 	return data.VolumeIn(start[:n])
 }
 
-// remainsPatience is how long, in wall time, a driver may take to remove what it has said to be deleted.
+// remainsPatience is the wall time that a driver may take to remove a volume after it answered that
+// it is deleted.
 const remainsPatience = 2 * time.Second
 
 // lookForRemains looks for content of volumes that were deleted.
@@ -111,8 +113,8 @@ func (c *Simulation) lookForRemains() {
 	c.Wire.Report(deleted[v], contract.LeavesData(deleted[v].Method, v.Handle, c.Wire.Renamed(contents[v.String()]), len(stay) == len(deleted)))
 }
 
-// deletedForGood are the volumes that were there and whose last call is a DeleteVolume that answered OK, of drivers that have nothing else
-// into which their content may have been copied.
+// deletedForGood returns the volumes that existed and have a DeleteVolume with OK as their last
+// call, of drivers without other objects into which their content may have been copied.
 func (c *Simulation) deletedForGood() map[data.Volume]*trace.Event {
 	deleted, copies := map[data.Volume]*trace.Event{}, map[string]bool{}
 	for _, e := range c.World.Trace.Events() {

@@ -105,7 +105,7 @@ func (c *Simulation) pluginsMeant(name, node string) ([]*plugin, error) {
 	return []*plugin{p}, nil
 }
 
-// answering is the replica of the controller plugin that can be asked; the first if none runs.
+// answering returns the replica of the controller plugin that can answer; the first if none runs.
 func (d *driver) answering() *plugin {
 	for _, p := range d.replicas {
 		if !d.controller.running && p.running {
@@ -137,8 +137,8 @@ func (c *Simulation) leads(ctl *controller) bool {
 	return ok && ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.replica.Pod)
 }
 
-// replicaNames are the further names of what has replicas: of all of them, and of the one that
-// leads, if they elect one.
+// replicaNames are the further names of components with replicas: of all of them, and of the one
+// that leads, if they elect one.
 func (c *Simulation) replicaNames() (names []string) {
 	for _, ctl := range c.controllers {
 		of := ctl.replica.Of

@@ -20,7 +20,7 @@ func withReplicas(sidecars sim.Sidecars) sim.Option {
 	return sim.WithDriver(sim.Driver{Mock: &mock.Options{Name: driver, Snapshot: true, ControllerExpand: true, VolumeCondition: true, ListVolumes: true}, Replicas: 2, Sidecars: sidecars})
 }
 
-// callers are who made the calls of a method, in their order.
+// callers returns the callers of a method, in their order.
 func callers(c *sim.Cluster, method string) (all []string) {
 	for _, e := range c.Simulation().World.Trace.Events() {
 		if e.Kind == trace.Call && strings.HasSuffix(e.Method, "/"+method) {

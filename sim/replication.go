@@ -31,7 +31,7 @@ func (c *Simulation) followReplication(call *trace.Event) {
 	}
 }
 
-// startPromises holds drivers to what they promise with CSI-Addons.
+// startPromises checks that drivers keep their promises of CSI-Addons.
 func (c *Simulation) startPromises() {
 	c.promises = addons.New()
 	c.promises.Cluster, c.promises.OnBreach = c.cluster, c.Wire.Report

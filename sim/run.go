@@ -25,8 +25,8 @@ func (c *Simulation) Boot() error {
 	return err
 }
 
-// EachInstant calls look at the end of each instant of virtual time, when nothing is left to happen at it. It must change
-// nothing; of several the last is called.
+// EachInstant calls look at the end of each instant of virtual time, when nothing is left to happen
+// at it. It must change nothing. If several are given, the last one is called.
 func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look) }
 
 // missing is the first thing that is not up: a node or a driver on it.
@@ -63,14 +63,14 @@ func (c *Simulation) refused() (lines []string) {
 	return lines
 }
 
-// registered: the kubelet lists a driver as soon as it begins to register it; that
-// the driver gave its node's id shows in the CSINode, or what an old kubelet has for it.
+// registered: the kubelet lists a driver as soon as it begins to register it. Whether the driver
+// has given its node's id shows in the CSINode, or in its equivalent for an old kubelet.
 func (c *Simulation) registered(d *driver, n *node) bool {
 	return slices.Contains(n.kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Kubernetes, n.Name, d.Name)
 }
 
-// IsInstalled reports whether a node says, in its CSINode or what an old kubelet has for
-// it, that it has a driver.
+// IsInstalled reports whether a node lists a driver, in its CSINode or in the equivalent for an old
+// kubelet.
 func (c *Simulation) IsInstalled(driver, node string) bool {
 	n, err := c.node(node)
 	return err == nil && volume.IsInstalled(c.World.Store, n.Kubernetes, node, driver)
@@ -85,8 +85,8 @@ func isReady(node *corev1.Node) bool {
 	return false
 }
 
-// WaitFor runs until cond holds, at most for limit of virtual time. What says
-// what is waited for, for the *StuckError.
+// WaitFor runs until cond holds, at most for limit of virtual time. The *StuckError describes the
+// condition by the given text.
 func (c *Simulation) WaitFor(what string, limit time.Duration, cond func() bool) error {
 	return c.pass(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// serving is a plugin whose servers are Go code of this process: the mock driver
-// or a user's own.
+// serving is a plugin with servers in Go code of this process: the mock driver or a user's own.
 type serving struct {
 	*plugin
 	listener machine.Listener
@@ -174,7 +173,7 @@ func (m *mounter) touch(file string) error {
 	return m.machine.WriteFile(file, nil, 0o644)
 }
 
-// Unmount takes off what is mounted on target, and the target.
+// Unmount unmounts a target, and removes it.
 func (m *mounter) Unmount(target string) error {
 	mounted, err := m.IsMounted(target)
 	if err != nil {

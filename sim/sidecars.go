@@ -28,8 +28,7 @@ type (
 	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
 )
 
-// addSidecars adds what runs beside a driver's controller plugin, but for what somebody
-// else runs.
+// addSidecars adds the sidecars beside a driver's controller plugin, except for external ones.
 func (c *Simulation) addSidecars(d *driver) {
 	c.addLivenessProbes(d)
 	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: d.expandsOnNodes()}

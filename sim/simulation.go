@@ -44,7 +44,7 @@ type Simulation struct {
 	controllers   []*controller
 	beats         *heartbeats
 	applied       map[*store.Resource]map[store.Key]applied
-	unwanted      map[application]bool // what the scenario has applied and deleted
+	unwanted      map[application]bool // objects that the scenario has applied and deleted
 	csiAddons     bool                 // whether the kinds of CSI-Addons have been defined
 	addons        fakecontroller.Addons
 	addonsPods    int // made for sidecars of CSI-Addons so far
@@ -54,10 +54,10 @@ type Simulation struct {
 	}
 	died       []expect.Death
 	races      map[*machine.Process]int  // how many data races were found in the logs of programs
-	logged     map[*machine.Process]bool // the programs in whose logs a secret was found
+	logged     map[*machine.Process]bool // the programs with a secret in their logs
 	remains    remains
 	images     images
-	apart      string // what keeps the nodes apart, if that is not all there could be
+	apart      string // limits of the separation of the nodes, if there are any
 	watch      *ledger.Watch
 	data       *data.Check
 	promises   *addons.Check
@@ -159,8 +159,7 @@ func (c *Simulation) Close() error {
 	return errors.Join(errs...)
 }
 
-// Interrupt ends what the cluster is doing with err. It may be called from any
-// goroutine.
+// Interrupt ends the cluster's present run with err. It may be called from any goroutine.
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
 // Nodes are the names of the nodes.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// existing is a driver that somebody else runs: its socket is linked to where
-// the node expects it. It can be neither killed nor started.
+// existing is a driver that csisim does not run: its socket is linked to the path that the node
+// expects. It can be neither killed nor started.
 type existing struct {
 	*plugin
 	target string

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// startStandIns starts what a driver's programs need, before them.
+// startStandIns starts the stand-ins of a driver, before its programs.
 func (c *Simulation) startStandIns(d *driver) error {
 	for i, s := range d.StandIns {
 		dir := filepath.Join(c.run.work.Path(), "standin", fmt.Sprintf("%s-%d", d.Name, i+1))

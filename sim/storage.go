@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// storage is where a site of a mock driver keeps what is in its volumes, for nodes in
-// memory: what one node writes, another one reads.
+// storage holds the contents of volumes at a site of a mock driver, for nodes in memory: each node
+// reads the content that another one writes.
 type storage struct {
 	disk   *machine.Memory
 	driver string
@@ -27,7 +27,7 @@ func (s *storage) show(on *machine.Memory, volumeID, target string, readOnly boo
 	return on.BindMountFrom(s.disk, source, target, readOnly)
 }
 
-// Copy makes what is in a volume or snapshot that of another one.
+// Copy replaces the content of one volume or snapshot by that of another one.
 func (s *storage) Copy(from string, at mock.Contents, to string) error {
 	other, same := at.(*storage)
 	if !same {
@@ -40,7 +40,7 @@ func (s *storage) Copy(from string, at mock.Contents, to string) error {
 	return machine.CopyTree(s.disk, source, other.disk, target)
 }
 
-// Remove takes away what was in a volume or snapshot.
+// Remove removes the content of a volume or snapshot.
 func (s *storage) Remove(id string) error { return s.disk.RemoveAll(contentPath(s.driver, id)) }
 
 // joinSites makes a mock driver replicate to the one of its name in the cluster before, and that to it.

@@ -51,7 +51,7 @@ type wait struct {
 	expectations []expect.Expectation
 	looked       bool
 	revision     uint64          // of the store, when it was looked at last
-	last         *expect.Failure // what did not hold then
+	last         *expect.Failure // the first one that did not hold then
 }
 
 // over says whether all holds, or never can.
@@ -70,8 +70,8 @@ func (w *wait) over() bool {
 	return true
 }
 
-// waited ends the test if a wait did not end well: with what was missing, who waits
-// for what, and what led there.
+// waited ends the test if a wait did not end well: with the missing condition, the waiting
+// processes, and the events that led there.
 func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 	c.t.Helper()
 	var stuck *StuckError
@@ -91,7 +91,7 @@ func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 	c.t.FailNow()
 }
 
-// say notes in the trace what the test does.
+// say notes in the trace the test's next action.
 func (c *Cluster) say(what string) {
 	c.world.Exclusively(func() { c.world.Say(what) })
 }

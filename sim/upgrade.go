@@ -9,15 +9,15 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Upgrade is what a program is started with in place of what it had.
+// Upgrade describes the changes with which a program is started again.
 type Upgrade struct {
 	// Kubernetes is the new version. Default: the one that it has.
 	Kubernetes version.Version
-	// Migration are the in-tree plugins whose stage is another. Default: none.
+	// Migration are the in-tree plugins with a new stage. Default: none.
 	Migration migration.Plugins
 }
 
-// inWords is what happens to a program.
+// inWords describes the upgrade of a program.
 func (u Upgrade) inWords(from, to version.Version) string {
 	if from == to {
 		return "started with other plugins migrated"
@@ -25,9 +25,8 @@ func (u Upgrade) inWords(from, to version.Version) string {
 	return fmt.Sprintf("upgraded from %s to %s", from, to)
 }
 
-// UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another
-// version, or with other plugins migrated. Pods and mounts stay as they are: nobody
-// drains the node.
+// UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another version, or with
+// other plugins migrated. Pods and mounts stay as they are: the node is not drained.
 func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	n, err := c.node(name)
 	if err != nil {

@@ -6,13 +6,15 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Usage is what the program of a plugin took and left in a run, over all its instances.
+// Usage describes the resources that the program of a plugin used in a run, and the processes that
+// it left, over all its instances.
 type Usage struct {
 	// Plugin is such as "node plugin of d.example.com on node-a".
 	Plugin string
 	// Memory is the most that an instance had at once, in bytes.
 	Memory int64
-	// Left are the commands of the processes that ran when an instance ended that had started them. They were ended then.
+	// Left are the commands of the processes that were still running when the instance that had
+	// started them ended. They were ended then.
 	Left []string
 	// Lost are the files of its container that were gone when an instance looked for them: those of an earlier one.
 	Lost []machine.Lookup

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// Option is one wish about a cluster. What has no function here is set by a
-// function of the test's own: func(o *sim.Options) { o.Guard = true }.
+// Option is one wish about a cluster. Fields without a function here are set by a function of the
+// test's own: func(o *sim.Options) { o.Guard = true }.
 type Option func(*Options)
 
 // WithNodes adds nodes by their names. Default: node-a and node-b.
@@ -23,14 +23,14 @@ func WithNodes(names ...string) Option {
 // WithNode adds a node with all that is to be known of it.
 func WithNode(n Node) Option { return func(o *Options) { o.Nodes = append(o.Nodes, n) } }
 
-// WithServers adds a driver whose servers are Go code of this process; see Services.
+// WithServers adds a driver with servers in Go code of this process; see Services.
 func WithServers(name string, servers Servers) Option {
 	return WithDriver(Driver{Name: name, Servers: &servers})
 }
 
-// WithProgram adds a driver that is a program: it is started for each node and for
-// the controller, over real sockets. Its name is what GetPluginInfo returns. The words
-// of the command are templates; see Program.
+// WithProgram adds a driver that is a program: it is started for each node and for the controller,
+// over real sockets. Its name is the one that GetPluginInfo returns. The words of the command are
+// templates; see Program.
 func WithProgram(command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command}})
 }
@@ -56,8 +56,8 @@ func WithFaults(faults ...fault.Fault) Option {
 	}
 }
 
-// WithStrategy takes the decisions of the run: who comes next, what is late, what
-// is stale. Default: Calm{}, which takes the fair order without surprises.
+// WithStrategy takes the decisions of the run: the next process, delays, stale views. Default:
+// Calm{}, which takes the fair order without surprises.
 func WithStrategy(s Strategy) Option { return func(o *Options) { o.Strategy = s } }
 
 // WithSeed takes the decisions of the run by chance. The same seed makes the same run.
@@ -67,6 +67,6 @@ func WithSeed(seed uint64) Option { return WithStrategy(NewRandom(seed)) }
 // on without its answer. Default: 2 s.
 func WithPatience(d time.Duration) Option { return func(o *Options) { o.Patience = d } }
 
-// WithoutBoot leaves the cluster at its first instant, for tests of what happens
-// while nodes and drivers come up. Default: New returns when they are up.
+// WithoutBoot leaves the cluster at its first instant, for tests of the time in which nodes and
+// drivers come up. Default: New returns when they are up.
 func WithoutBoot() Option { return func(o *Options) { o.NoBoot = true } }

@@ -36,7 +36,7 @@ func TestAClusterWithoutBootIsAtItsFirstInstant(t *testing.T) {
 // breach runs a driver that answers CreateVolume without an id.
 func breach(t sim.T, allowed ...string) {
 	c := sim.New(t, sim.WithMock(mock.Options{Name: driver, Faulty: []string{"create-returns-no-id"}}))
-	c.AllowLeftovers("volume *") // nobody can delete what has no id
+	c.AllowLeftovers("volume *") // a volume without an id cannot be deleted
 	c.AllowViolations(allowed...)
 	c.Apply(storage)
 	c.Advance(time.Minute)

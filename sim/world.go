@@ -10,21 +10,22 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// World is what the Cluster of a test runs on: a Simulation, or a real cluster that a package such as sim/kind brings.
+// World runs the Cluster of a test: a Simulation, or a real cluster that a package such as sim/kind
+// provides.
 type World interface {
 	// Boot waits until all nodes are Ready and all drivers registered on them.
 	Boot() error
-	// Close takes away whatever the test has made.
+	// Close removes everything that the test has made.
 	Close() error
 	// Nodes are the names of the nodes.
 	Nodes() []string
 	// RESTConfig is how clients of any kind reach the API.
 	RESTConfig() *rest.Config
 
-	// Evidence is what expectations are held against. Exclusively runs a look at it.
+	// Evidence is the evidence for checking expectations. Exclusively runs a look at it.
 	Evidence() *expect.Evidence
 	Exclusively(look func())
-	// Say notes in the trace what the test does. Last is the Seq of the last event there.
+	// Say notes in the trace the test's next action. Last is the Seq of the last event there.
 	Say(what string)
 	Last() uint64
 
@@ -49,7 +50,7 @@ type World interface {
 
 var _ World = &Simulation{}
 
-// Say notes in the trace what somebody does.
+// Say notes an action in the trace.
 func (c *Simulation) Say(what string) { c.World.Say(what) }
 
 // Last is the Seq of the last event of the cluster.

@@ -6,13 +6,12 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Written is what programs of drivers and pods have written in the host's directories, or
-// would have, had they not been given a view of their own: "node-a: made /etc/x". What is
-// in the places of a driver and in Options.HostPaths is not among it. It is known when the
-// simulation is closed.
+// Written returns the changes of the host's directories by programs of drivers and pods. In views
+// of their own these changes were kept off the host: "node-a: made /etc/x". Changes in the places
+// of a driver and in Options.HostPaths are left out. It is known when the simulation is closed.
 func (c *Simulation) Written() []string { return c.written }
 
-// keepWritten looks for what programs have written, before their machines are gone.
+// keepWritten collects the changes of programs, before their machines are closed.
 func (c *Simulation) keepWritten() error {
 	machines := slices.Clone(c.controlPlanes)
 	for _, n := range c.nodes {

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Death is the end of a driver's program that nobody asked for.
+// Death is the unexpected end of a driver's program.
 type Death struct {
 	// Text says in one line which program ended, and how. It begins with Of, the plugin.
 	Text, Of string
@@ -42,7 +42,7 @@ func (d Death) words() verdict.Sentence {
 	return verdict.Say("driver %s%s%s", name, verdict.Kept(role), verdict.Kept(where)).Instead(d.Text)
 }
 
-// Alive is that the programs of drivers do not end by themselves, but for what is allowed.
+// Alive expects that the programs of drivers do not exit by themselves, except for allowed exits.
 type Alive Allowed
 
 // String says it in words.

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Allowed says what of something unwanted may be there: none, any, or what fits a pattern.
+// Allowed limits unwanted things: none, any, or those that fit a pattern.
 type Allowed struct {
 	Any      bool
 	Patterns []string

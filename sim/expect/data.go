@@ -5,7 +5,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Data is that pods find in their volumes what was written there.
+// Data expects that pods find the content that was written to their volumes.
 type Data struct{}
 
 // String says it in words.

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Event describes Kubernetes events. What is left out is any.
+// Event describes Kubernetes events. Omitted fields match any value.
 type Event struct {
 	Reason  string      `json:"reason,omitempty" example:"FailedMount" doc:"The event's reason; * stands for any text."`
 	About   string      `json:"about,omitempty" example:"pod/web" doc:"The object that it is about, kind and name."`

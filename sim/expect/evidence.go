@@ -1,6 +1,6 @@
-// Package expect is what can be expected of a run: CSI calls in an order, or none
-// of them, objects, Kubernetes events, nothing left behind. The scenario language
-// and the Go API say it in their own ways and get the same for what is otherwise.
+// Package expect has the expectations about a run: CSI calls in an order, or none of them, objects,
+// Kubernetes events, nothing left behind. The scenario language and the Go API express them in
+// their own ways and get the same failures.
 package expect
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Evidence is what expectations are held against: a run as far as it has come.
+// Evidence is the evidence for checking expectations: a run up to now.
 type Evidence struct {
 	*Journal
 	Store *store.Store
@@ -20,7 +20,7 @@ type Evidence struct {
 	Since uint64
 	// Faults are those that were injected.
 	Faults *fault.Set
-	// Leftovers, Violations and LostData look for what should not be.
+	// Leftovers, Violations and LostData look for problems.
 	Leftovers  func() []ledger.Entry
 	Violations func() []verdict.Verdict
 	LostData   func() []verdict.Verdict
@@ -30,7 +30,7 @@ type Evidence struct {
 	Died func() []Death
 }
 
-// From is the evidence without what happened up to an event.
+// From returns the evidence after an event.
 func (ev *Evidence) From(seq uint64) *Evidence {
 	later := *ev
 	later.Since = seq
@@ -39,8 +39,8 @@ func (ev *Evidence) From(seq uint64) *Evidence {
 
 // Expectation is something that holds of a run, or does not.
 type Expectation interface {
-	// Failure says what is otherwise; it is nil if all is as expected.
+	// Failure returns the difference from the expectation; it is nil if the expectation holds.
 	Failure(*Evidence) *Failure
-	// String is what is expected, in words.
+	// String returns the expectation in words.
 	String() string
 }

@@ -13,7 +13,8 @@ import (
 type Failure struct {
 	// Verdict is the finding, on one line.
 	Verdict verdict.Verdict
-	// Step is the number of a scenario's step, from 1; 0 for what was expected at the end, and in Go tests.
+	// Step is the number of a scenario's step, from 1; 0 for expectations at the end, and in Go
+	// tests.
 	Step int
 	// File and Line are where it is expected; empty in Go tests, which name it themselves.
 	File string
@@ -25,7 +26,7 @@ type Failure struct {
 	About *trace.Event
 	// Trail are the events that led there, the last one last.
 	Trail []*trace.Event
-	// Hint is what to look at or to try.
+	// Hint is advice about the next thing to look at or to try.
 	Hint string
 	// Spec is the address of the section of the CSI spec that was broken.
 	Spec string
@@ -33,7 +34,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Verdict.Text }
 
-// Explain adds to a failure what led there and, unless it has one, a hint.
+// Explain adds to a failure the events that led there and, unless it has one, a hint.
 func (ev *Evidence) Explain(f *Failure) {
 	ev.Update()
 	f.Trail = trail(ev.recorder.Events(), f.About, ev.Names)

@@ -19,7 +19,7 @@ type forbiddenAfter struct {
 	After calls.Pattern `json:"after,omitempty" doc:"Only calls after the first such call are forbidden."`
 }
 
-// UnmarshalStrict reads a pattern and what it comes after.
+// UnmarshalStrict reads a pattern and its after.
 func (f *Forbidden) UnmarshalStrict(n *strict.Node) {
 	if after := n.Value("after"); after != nil {
 		f.After = &calls.Pattern{}

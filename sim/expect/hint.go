@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// hint is what is most likely to lead on: a fault that is still in force, else what Kubernetes itself
-// says last.
+// hint returns the most promising lead: a fault that is still in force, otherwise the last words of
+// Kubernetes itself.
 func (ev *Evidence) hint() string {
 	for _, f := range ev.Faults.InForce() {
 		if f.Times == 0 && f.Effect != fault.Repeat && f.Effect != fault.Contradict { // callers do not notice that one

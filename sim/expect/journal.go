@@ -7,23 +7,23 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Journal keeps, of a growing trace, what expectations are about: calls and
-// Kubernetes events, in order.
+// Journal keeps, of a growing trace, the events that expectations are about: calls and Kubernetes
+// events, in order.
 type Journal struct {
 	Names  *calls.Names
 	Calls  []*trace.Event
 	Events []*trace.Event // of Kubernetes
 
 	recorder *trace.Recorder
-	open     []*trace.Event // calls whose answer has not given its names yet
+	open     []*trace.Event // calls without an answer with their names so far
 	seen     uint64         // Seq of the last event that was taken in
 }
 
-// NewJournal is the journal of what a recorder records, as far as Update has read it.
+// NewJournal returns the journal of a recorder's events, as far as Update has read them.
 func NewJournal(r *trace.Recorder) *Journal { return &Journal{recorder: r, Names: calls.NewNames()} }
 
-// Update takes in what happened since the last update, and says whether anything
-// did: an event, or the answer to a call. It costs what is new.
+// Update reads the events since the last update, and reports whether there were any: an event, or
+// the answer to a call. Its cost is that of the new events.
 func (j *Journal) Update() bool {
 	last := j.recorder.Last()
 	news := last > j.seen

@@ -44,8 +44,8 @@ type Kinds struct {
 // KindsIn are those of a store.
 func KindsIn(s *store.Store) Kinds { return Kinds{s} }
 
-// Names finds a resource by each of its names. What is built in goes before what
-// definitions bring, and of these the first in the order of their names.
+// Names finds a resource by each of its names. Built-in resources take precedence over definitions,
+// and among these the first in the order of their names.
 func (k Kinds) Names() map[string]*store.Resource {
 	if k.store == nil {
 		return builtIn

@@ -7,14 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Leftovers is that nothing is left behind, but for what is allowed. What
-// Kubernetes itself leaves fails nobody.
+// Leftovers expects that nothing is left behind, except for allowed things. Litter of Kubernetes
+// itself is no failure.
 type Leftovers Allowed
 
 // String says it in words.
 func (Leftovers) String() string { return "nothing is left behind" }
 
-// Failure is what was left behind, and who is to blame.
+// Failure lists the things that were left behind, with the blame.
 func (l Leftovers) Failure(ev *Evidence) *Failure {
 	allowed := Allowed(l)
 	leaks := allowed.Without(ev.Leftovers())
@@ -34,8 +34,8 @@ func (a *Allowed) Without(entries []ledger.Entry) []ledger.Entry {
 	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return a.allows(e.Subject()) })
 }
 
-// culprit is the call that should have taken the first of the leaks away or, if
-// none came, what made it.
+// culprit returns the call that should have removed the first of the leaks or, if there was none,
+// the event that made it.
 func culprit(leaks []ledger.Entry) *trace.Event {
 	for _, e := range leaks {
 		if e.Undone != nil {

@@ -2,7 +2,7 @@ package expect
 
 import "github.com/csisim/csisim/internal/world/trace"
 
-// Mounts is that no driver unmounts what is not its own.
+// Mounts expects that drivers unmount only their own mounts.
 type Mounts struct{}
 
 // String says it in words.

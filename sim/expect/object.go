@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Object is something that is true of an object: that it is there or, with more,
-// that it is gone, in a phase, has a condition or certain fields.
+// Object is something that is true of an object: that it exists or, with more fields, that it does
+// not exist, is in a phase, has a condition or certain fields.
 type Object struct {
 	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the
 	// name * stands for any text; a volume or an attachment can be named by its claim:
@@ -100,7 +100,7 @@ func (o Object) Failure(ev *Evidence) *Failure {
 	}
 }
 
-// Look says whether it is true now and, if not, what is there instead.
+// Look reports whether it is true now and, if not, the actual state.
 func (o Object) Look(s *store.Store) (holds bool, got string, err error) {
 	ref, err := o.reference(KindsIn(s))
 	if err != nil {
@@ -131,7 +131,7 @@ func (o Object) Look(s *store.Store) (holds bool, got string, err error) {
 	return o.Count.Or(1, math.MaxInt).Holds(fitting), got, nil
 }
 
-// mismatch says what of one object is not as it should be.
+// mismatch describes how one object differs.
 func (o Object) mismatch(obj store.Object) (string, error) {
 	if wrong, err := o.fieldMismatch(obj); wrong != "" || err != nil {
 		return wrong, err
@@ -172,9 +172,10 @@ func (o Object) parts() []string {
 	return parts
 }
 
-// Decoded is an object as decoded JSON, with whole numbers as int64, or those parts of it that are named: an
-// encoder for all that an object can be takes longer to make than a scenario to run. Kubernetes' own converter
-// takes longer still: it copies all it knows of types for each field it meets first.
+// Decoded is an object as decoded JSON, with whole numbers as int64, or those parts of it that are
+// named: an encoder for everything that an object can be takes longer to make than a scenario to
+// run. Kubernetes' own converter takes longer still: it copies its type information for each field
+// that it meets first.
 func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
 	shown := map[string]any{}
 	if _, custom := obj.(*unstructured.Unstructured); custom || len(parts) == 0 {
@@ -183,7 +184,8 @@ func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
 	for _, name := range parts {
 		field, ok := fieldNamed(obj, name)
 		if !ok {
-			return Decoded(obj) // kind and apiVersion are no fields of it, and what is misspelt is none
+			// Kind and apiVersion are no fields of it, and a misspelt name is none.
+			return Decoded(obj)
 		}
 		var part any
 		if err := decode(field, &part); err != nil {

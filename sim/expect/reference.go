@@ -39,8 +39,8 @@ func (r Reference) HasClaim() bool {
 	return slices.Contains([]string{"PersistentVolume", "VolumeAttachment", "VolumeSnapshot"}, r.Resource.GVK.Kind)
 }
 
-// In is the resource as a store has it, false if it has none: then nobody defined
-// it, or not yet.
+// In returns the resource as a store has it, false if it has none: then it is not defined, or not
+// yet.
 func (r Reference) In(s *store.Store) (*store.Resource, bool) {
 	if kind.DefinitionOf(r.Resource) == nil {
 		return r.Resource, true
@@ -94,7 +94,7 @@ func objectsNamed(n *strict.Node) []strict.Entry {
 	return named
 }
 
-// ReferenceKeys are the keys that a reference can have, for the schema of what contains one.
+// ReferenceKeys returns the keys that a reference can have, for the schema of its parent.
 func ReferenceKeys() map[string]any {
 	properties := map[string]any{
 		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},

@@ -17,8 +17,8 @@ import (
 // maxTrail is the number of events that a failure shows.
 const maxTrail = 9
 
-// trail is the short story that ends with an event: what caused it, back to the beginning, and what
-// happened to the same volume.
+// trail returns the short story that ends with an event: its causes, back to the beginning, and
+// events of the same volume.
 func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.Event {
 	if last == nil {
 		return nil
@@ -27,7 +27,8 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	alike := series{alikeness(last): 1}
 	volume := names.About(last)
 	for _, e := range causes(all, last) {
-		if len(chosen) < maxTrail-maxAlike && isNews(e) && (volume == "" || !isOfNode(e)) { // the rest is for faults and calls that caused nothing
+		// The rest is for faults and calls that caused nothing.
+		if len(chosen) < maxTrail-maxAlike && isNews(e) && (volume == "" || !isOfNode(e)) {
 			alike.choose(e, chosen)
 		}
 	}
@@ -47,8 +48,8 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	return story
 }
 
-// maxAlike is how many failures of one call a story has: what went before them says more than a dozen of them. Of
-// warnings, which count themselves, it has the last.
+// maxAlike is how many failures of one call a story has: the events before them say more than a
+// dozen of them. Of warnings, which count themselves, it has the last.
 const maxAlike = 3
 
 // series counts the events of a story that are alike.
@@ -93,7 +94,7 @@ func causes(all []*trace.Event, last *trace.Event) []*trace.Event {
 	return found
 }
 
-// isNews leaves out of a story what is no news to its reader.
+// isNews leaves out of a story events that its reader expects.
 func isNews(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.FileChange, trace.SystemCall, trace.Request, trace.Files, trace.ChoiceMade:
@@ -106,7 +107,8 @@ func isNews(e *trace.Event) bool {
 	return true
 }
 
-// isOfNode reports whether an event is about a node that comes up: it led to all that happens there, and explains little.
+// isOfNode reports whether an event is about a node that comes up: it led to all events there, and
+// explains little.
 func isOfNode(e *trace.Event) bool {
 	return e.Kind == trace.API && e.Resource == "csinodes" || e.Kind == trace.KubeEvent && strings.HasPrefix(e.Name, "Node/")
 }
@@ -125,7 +127,7 @@ func isOf(volume string, e *trace.Event, names *calls.Names) bool {
 	return false
 }
 
-// EventLine is an event in one line: when, who, what.
+// EventLine formats an event in one line: its time, its actor and its content.
 func EventLine(e *trace.Event, names *calls.Names) string {
 	at := fmt.Sprintf("%10.3fs  ", e.At.Seconds())
 	switch e.Kind {
@@ -167,8 +169,8 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 	return nil
 }
 
-// LastAbout is the newest event about the objects: what Kubernetes says of one of them, a
-// call about its volume, else any change of it.
+// LastAbout returns the newest event about the objects: a Kubernetes event about one of them or a
+// call about its volume, otherwise any change of it.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
 	isAbout := func(e *trace.Event) bool {
@@ -182,7 +184,7 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	}
 	e := ev.lastOf(isAbout)
 	if failing := ev.failing(ref, about); failing != nil && (e == nil || !IsWarning(e)) {
-		return failing // what is said of the object meanwhile says less; a warning reports the failure itself
+		return failing // other events of the object meanwhile say less; a warning reports the failure itself
 	}
 	if e != nil {
 		return e

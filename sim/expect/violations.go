@@ -8,13 +8,13 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Violations is that drivers keep to the CSI spec, but for what is allowed.
+// Violations expects that drivers keep to the CSI spec, except for allowed breaches.
 type Violations Allowed
 
 // String says it in words.
 func (Violations) String() string { return "the driver keeps to the CSI spec" }
 
-// Failure is what a driver did against the CSI spec.
+// Failure lists a driver's breaches of the CSI spec.
 func (v Violations) Failure(ev *Evidence) *Failure {
 	allowed := Allowed(v)
 	var found []unwanted
@@ -31,8 +31,9 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// ofKubernetes is that Kubernetes calls drivers in the order that it promises, and that whoever attached a volume, a driver or an in-tree
-// plugin, detaches it. It is no driver's fault if that is not so. L-ADC-7
+// ofKubernetes expects that Kubernetes calls drivers in the order that it promises, and that a
+// volume is detached by the plugin that attached it, a driver or an in-tree plugin. A breach is no
+// driver's fault. L-ADC-7
 func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	allowed := Allowed(v)
 	for _, e := range ev.recorder.Events() {
@@ -55,7 +56,7 @@ func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	return nil
 }
 
-// never is the failure of what must not happen at all, and which the trace records in
+// never returns the failure for things that must not happen at all, and which the trace records in
 // events of a kind.
 func (ev *Evidence) never(expected string, judged []verdict.Verdict, kind trace.Kind) *Failure {
 	var found []unwanted

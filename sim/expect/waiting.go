@@ -9,8 +9,8 @@ import (
 // NeverGone is the form of a verdict on a wait for the end of an object.
 const NeverGone verdict.Form = "never gone"
 
-// NeverCame is the failure of a wait: its error's first line, and of those who wait
-// for something themselves who waits for what.
+// NeverCame is the failure of a wait: the first line of its error, and the processes that wait,
+// with their conditions.
 func NeverCame(err error, expected, got string, waiting []string) *Failure {
 	lines := outstanding(waiting)
 	if len(lines) == 0 {
@@ -25,8 +25,8 @@ func NeverCame(err error, expected, got string, waiting []string) *Failure {
 // maxWaiting is the number of waiting processes that a failure lists.
 const maxWaiting = 6
 
-// outstanding are those who wait for an answer or a time. All others wait for something to change, as they
-// do whenever a cluster is quiet.
+// outstanding returns the processes that wait for an answer or a time. All others wait for
+// something to change, as they do whenever a cluster is quiet.
 func outstanding(waiting []string) []string {
 	var lines []string
 	for _, line := range waiting {

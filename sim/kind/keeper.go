@@ -15,11 +15,12 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// keeps is the variable of the process that outlives the tests. Nobody calls a test binary when its last test is over, and
-// Ctrl-C kills it: that process makes the cluster, and deletes it, or what a test has left there, when the tests are gone.
+// keeps is the variable of the process that outlives the tests. A test binary gets no call after
+// its last test, and Ctrl-C kills it: that process makes the cluster, and deletes it, or the
+// remains of a test there, after the tests have ended.
 const keeps = "CSISIM_KEEPS_CLUSTER"
 
-// order is what the tests want of their keeper.
+// order is an order of the tests to their keeper.
 type order struct {
 	Target promotion.TargetOptions // the cluster
 	Nodes  []string
@@ -29,7 +30,7 @@ type order struct {
 	Busy bool
 }
 
-// reply is what the keeper has done.
+// reply is the result of an order.
 type reply struct {
 	// Name is that of a kind cluster, and Made says that it goes with the tests.
 	Name  string
@@ -48,7 +49,7 @@ type keeper struct {
 // kept is the one keeper; the test that has the cluster uses it.
 var kept *keeper
 
-// startKeeper starts it. It reads until this process is gone.
+// startKeeper starts the keeper. It reads until this process has ended.
 func startKeeper() (*keeper, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -93,7 +94,8 @@ func (k *keeper) end() error {
 	return k.ask(o)
 }
 
-// begin has the keeper find or make the cluster with the nodes that a test needs, and look after what the test makes there.
+// begin has the keeper find or make the cluster with the nodes that a test needs, and look after
+// the objects that the test makes there.
 func begin(on string, s promotion.Subject) (k *keeper, found promotion.TargetOptions, err error) {
 	o, err := targetOptions(on)
 	if err != nil {
@@ -128,7 +130,7 @@ func union(names, others []string) []string {
 	return all
 }
 
-// keep is what the keeper does.
+// keep is the main function of the keeper.
 func keep() error {
 	_ = os.Unsetenv(keeps) // not for the programs that this one starts
 	k := &keeping{}
@@ -144,7 +146,8 @@ func keep() error {
 		} else {
 			answer = k.reply
 		}
-		_ = out.Encode(answer) // who is gone reads nothing; the next order is missing then
+		// If the tests have ended, the reply is lost and the next order is missing.
+		_ = out.Encode(answer)
 	}
 }
 
@@ -201,7 +204,7 @@ func (k *keeping) closeTarget() error {
 	return target.Close()
 }
 
-// close deletes the cluster if it was made, and what a test that was killed has left on any other.
+// close deletes the cluster if it was made, and the remains of a test that was killed on any other.
 func (k *keeping) close() error {
 	var err error
 	if k.order.Busy && !k.reply.Made {

@@ -1,4 +1,4 @@
-// Package kind takes tests of package sim to real clusters. Who imports it in a test file,
+// Package kind takes tests of package sim to real clusters. A test file that imports it,
 //
 //	import _ "github.com/csisim/csisim/sim/kind"
 //
@@ -6,10 +6,12 @@
 //
 //	go test -csisim.on=kind -timeout 1h
 //
-// in a cluster that is made with kind (https://kind.sigs.k8s.io) and deleted in the end, in one that is there with
-// -csisim.on=kind:NAME, or in that of a kubeconfig with -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. What has no
-// place there is skipped, with the reason. Tests follow each other there, those of several packages as well. Drivers are
-// programs or the reference driver; containers of pods whose image begins with registry.local/ sleep.
+// in a cluster that is made with kind (https://kind.sigs.k8s.io) and deleted in the end, in an
+// existing one with -csisim.on=kind:NAME, or in that of a kubeconfig with
+// -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. Tests that have no place there are
+// skipped, with the reason. Tests follow each other there, those of several packages as well.
+// Drivers are programs or the reference driver; containers of pods with an image that begins with
+// registry.local/ sleep.
 package kind
 
 import (
@@ -57,7 +59,7 @@ func exit(err error) {
 // sidecarImages are images by the names of sidecars, as a flag.
 type sidecarImages map[string]string
 
-// String is what the flag was set to.
+// String returns the default of the flag.
 func (s sidecarImages) String() string { return "" }
 
 // Set adds images.
@@ -115,7 +117,7 @@ func subject(test string, o sim.Options) promotion.Subject {
 	for _, n := range o.Nodes {
 		s.Nodes = append(s.Nodes, n.Name)
 	}
-	s.Options = func(ctx context.Context) sim.Options { // its drivers, asked what they can do
+	s.Options = func(ctx context.Context) sim.Options { // its drivers, with their capabilities
 		asked := sim.Options{Context: ctx, Nodes: o.Nodes, Kubernetes: o.Kubernetes, Patience: o.Patience, WorkDir: o.WorkDir, HostPaths: o.HostPaths, DriverLogs: o.DriverLogs}
 		for _, d := range o.Drivers {
 			if d.Mock != nil {

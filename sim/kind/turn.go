@@ -16,7 +16,8 @@ var turn = struct {
 
 func init() { turn.over = sync.NewCond(&turn.Mutex) }
 
-// take waits until a test may have the cluster, and returns what gives it to the next one.
+// take waits until a test may have the cluster, and returns the function that gives it to the next
+// one.
 func take(test string) (done func(), err error) {
 	turn.Lock()
 	defer turn.Unlock()

@@ -39,7 +39,7 @@ func (w *world) Boot() error {
 	return nil
 }
 
-// Close takes away whatever the test has made, and gives the cluster to the next one.
+// Close removes everything that the test has made, and gives the cluster to the next one.
 func (w *world) Close() error {
 	err := errors.Join(w.Cluster.Close(), w.target.Close(), w.keeper.end())
 	w.done()
@@ -49,12 +49,12 @@ func (w *world) Close() error {
 // RESTConfig is for clients of any kind.
 func (w *world) RESTConfig() *rest.Config { return w.target.Config() }
 
-// Exclusively runs a look at what has come so far.
+// Exclusively runs a look at the events so far.
 func (w *world) Exclusively(look func()) {
 	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // it holds at once
 }
 
-// Say notes in the trace what the test does.
+// Say notes in the trace the test's next action.
 func (w *world) Say(what string) { w.Trace().Add(trace.Entry{Kind: trace.Step, Message: what}) }
 
 // Last is the Seq of the last event.
@@ -97,7 +97,8 @@ func ask(c sim.Component, do func(sim.Component) error) error {
 	return notReal(c.String(), do(c))
 }
 
-// notReal says of what a real cluster cannot do that the test has no place there.
+// notReal turns the error about a thing that a real cluster cannot do into one that the test has no
+// place there.
 func notReal(what string, err error) error {
 	if errors.Is(err, realcluster.ErrNotReal) {
 		return &sim.NotPromotedError{What: what, Why: err.Error()}
@@ -115,7 +116,7 @@ func (w *world) PowerOn(node string) error {
 	return notReal("the power of "+node, w.Cluster.PowerOn(node))
 }
 
-// Inject puts a fault in force at all proxies, by whose name it ends.
+// Inject puts a fault in force at all proxies. They end it by its name.
 func (w *world) Inject(f *fault.Fault) error {
 	if why := promotion.NeverFault(f); why != "" {
 		return &sim.NotPromotedError{What: "a fault at " + f.Call, Why: why}

@@ -7,7 +7,7 @@ import "github.com/csisim/csisim/internal/world/machine"
 // KubeletDir is the directory that the kubelet owns on every node.
 const KubeletDir = machine.KubeletDir
 
-// What a machine refuses.
+// The errors of a machine that refuses an operation.
 var (
 	// ErrNoPermission is returned where the host lets this user neither mount nor make namespaces.
 	ErrNoPermission = machine.ErrNoPermission
@@ -20,14 +20,14 @@ type (
 	Machine = machine.Machine
 	// Memory is a machine that exists in memory only.
 	Memory = machine.Memory
-	// Disk is a machine whose tree lies in a directory of the host.
+	// Disk is a machine with a tree in a directory of the host.
 	Disk = machine.Disk
-	// Devices is a machine whose block devices can be read and written in part.
+	// Devices is a machine with block devices that can be read and written in part.
 	Devices = machine.Devices
 	// VolumeFiles is a machine that reads and writes files of volumes.
 	VolumeFiles = machine.VolumeFiles
 
-	// Service is one gRPC service and what serves it.
+	// Service is one gRPC service and its server.
 	Service = machine.Service
 	// Listener is a bound socket.
 	Listener = machine.Listener
@@ -46,17 +46,17 @@ type (
 	Missing = machine.Missing
 	// Event is one change below a watched directory.
 	Event = machine.Event
-	// Op is what an Event reports.
+	// Op is the kind of change in an Event.
 	Op = machine.Op
 )
 
-// What a watched directory reports.
+// The changes of a watched directory.
 const (
 	Created = machine.Created
 	Removed = machine.Removed
 )
 
-// NewMemory returns a machine in memory, whose tree holds nothing but the kubelet's directory.
+// NewMemory returns a machine in memory. Its tree holds only the kubelet's directory.
 func NewMemory(name string) *Memory { return machine.NewMemory(name) }
 
 // NewDisk returns a machine in dir, which it makes if it is missing. Its mounts are visible on the host.

@@ -1,6 +1,5 @@
-// Package namespaces runs a test binary again where it may mount and where
-// whatever it starts ends with it. A test binary whose clusters have driver
-// programs begins with it:
+// Package namespaces runs a test binary again where it may mount, and where all its children end
+// with it. A test binary that has clusters with driver programs begins with it:
 //
 //	func TestMain(m *testing.M) {
 //		namespaces.Enter()
@@ -16,10 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Enter is for the start of a TestMain. It runs the program again in a mount and a
-// process namespace of its own (an ordinary user: in a user namespace, too) and
-// exits as that does. In the namespaces, and where the machine permits none, it returns; also if the flag -csisim.on takes
-// the tests to a real cluster, whose nodes do what drivers mount.
+// Enter is for the start of a TestMain. It runs the program again in a mount and a process
+// namespace of its own (an ordinary user: in a user namespace, too) and exits as that does. In the
+// namespaces, and where the machine permits none, it returns. It also returns if the flag
+// -csisim.on takes the tests to a real cluster: drivers mount on the nodes there.
 func Enter() {
 	if !promoted(os.Args[1:]) {
 		namespaces.Enter()
@@ -29,7 +28,8 @@ func Enter() {
 // Entered reports whether this process runs in namespaces of its own, or drivers run on the nodes of a real cluster.
 func Entered() bool { return namespaces.Entered() || promoted(os.Args[1:]) }
 
-// promoted reports whether the arguments of a test binary, whose flags are parsed later, take its tests to a real cluster.
+// promoted reports whether the arguments of a test binary take its tests to a real cluster. The
+// flags are parsed later.
 func promoted(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")

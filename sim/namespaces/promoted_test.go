@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What drivers mount they mount on the nodes of a real cluster: the tests stay where an engine is reached.
+// On a real cluster drivers mount on its nodes: the tests stay where an engine is reached.
 func TestTestsOfARealClusterStayWhereTheyAre(t *testing.T) {
 	for _, args := range [][]string{{"-csisim.on=kind"}, {"-test.v", "--csisim.on=a/path@b"}, {"-csisim.on", "kind"}} {
 		assert.True(t, promoted(args), args)
