@@ -170,6 +170,9 @@ func (b *bed) managed() (all []string) {
 		list, err := objects.Resource(r).List(b.t.Context(), metav1.ListOptions{LabelSelector: deploy.ManagedBy + "=" + deploy.By})
 		require.NoError(b.t, err)
 		for _, o := range list.Items {
+			if r.Resource == "namespaces" && o.GetDeletionTimestamp() != nil {
+				continue // the namespace controller begins 5 s after the deletion
+			}
 			all = append(all, r.Resource+"/"+o.GetName())
 		}
 	}

@@ -61,6 +61,10 @@ func (b *bed) deploysOwn(t *testing.T) {
 	}
 	assert.Empty(t, b.managed())
 
+	require.Eventually(t, func() bool {
+		_, err := b.Client().CoreV1().Namespaces().Get(t.Context(), "disk-system", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	}, 2*time.Minute, 100*time.Millisecond)
 	_, err := b.Client().CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "disk-system"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	got = csisim(t, b.args("run", own)...)
