@@ -81,7 +81,7 @@ func Start(o Options) (*Simulation, error) {
 func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}, logged: map[*machine.Process]bool{}, races: map[*machine.Process]int{}}
 	k := r.kernel
-	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes)
+	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes, kind.Features(o.FeatureGates))
 	if o.Token != "" { // the API is served sooner or later
 		kind.SignTokens(s, apiserver.SignToken)
 	}

@@ -49,11 +49,18 @@ type FeatureGates struct {
 	CSIVolumeHealth bool `json:"CSIVolumeHealth,omitempty" doc:"The kubelet looks at the condition of volumes, with their statistics; default false."`
 	SELinuxMount    bool `json:"SELinuxMount,omitempty" doc:"Volumes of any access mode are mounted with the pod's SELinux label, not only those of one pod; default false."`
 
+	CrossNamespaceVolumeDataSource bool `json:"CrossNamespaceVolumeDataSource,omitempty" doc:"The API server keeps a dataSourceRef of a claim to another namespace; csi-provisioner has a gate of its own. Default false."`
+
 	VolumeLimitScaling bool `json:"VolumeLimitScaling,omitempty" doc:"A CSIDriver with preventPodSchedulingIfMissing keeps pods that use it off nodes on which it is not installed; default false."`
 }
 
 func (f FeatureGates) gates() feature.Gates {
-	return feature.Gates{feature.CSIVolumeHealth: f.CSIVolumeHealth, feature.SELinuxMount: f.SELinuxMount, feature.VolumeLimitScaling: f.VolumeLimitScaling}
+	return feature.Gates{
+		feature.CSIVolumeHealth:                f.CSIVolumeHealth,
+		feature.CrossNamespaceVolumeDataSource: f.CrossNamespaceVolumeDataSource,
+		feature.SELinuxMount:                   f.SELinuxMount,
+		feature.VolumeLimitScaling:             f.VolumeLimitScaling,
+	}
 }
 
 // Nodes are the nodes of a cluster, in a file a list, or a number of them.

@@ -43,7 +43,7 @@ func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev
 	if got, want := volume.GetCapacityBytes(), plan.request.GetCapacityRange().GetRequiredBytes(); got != 0 && got < want {
 		return nil, c.refuse(p, plan, volume, fmt.Errorf("created volume capacity %d less than requested capacity %d", got, want))
 	}
-	if pvc.Spec.DataSource != nil && volume.GetContentSource() == nil {
+	if plan.request.GetVolumeContentSource() != nil && volume.GetContentSource() == nil {
 		return nil, c.refuse(p, plan, volume, errors.New("volume content source missing"))
 	}
 	c.forgetTopology(pvc, result{state: finished})

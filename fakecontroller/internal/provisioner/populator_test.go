@@ -87,3 +87,13 @@ func TestASourceInAnotherNamespaceIsDropped(t *testing.T) {
 	assert.Equal(t, corev1.ClaimBound, w.phase("restored"))
 	assert.Nil(t, lastCreate(w).GetVolumeContentSource())
 }
+
+// C-PROV-42: the informer of a kind that does not exist never syncs. [cmd/csi-provisioner: WaitForCacheSync]
+func TestNoClaimIsWorkedOnBeforeGrantsAreDefined(t *testing.T) {
+	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{CrossNamespaceVolumeDataSource: true})
+	w.class("stub")
+	w.claim("data", "stub")
+	w.Run(time.Minute)
+	assert.Empty(t, w.callTimes(createCall))
+	assert.Equal(t, corev1.ClaimPending, w.phase("data"))
+}

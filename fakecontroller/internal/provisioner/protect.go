@@ -101,7 +101,7 @@ func (c *Provisioner) sweepSnapshots(p *kernel.Process) {
 	for {
 		awaited := map[store.Key]bool{}
 		for pvc := range store.List[claim](c.Cache, "") {
-			if from, err := dataSourceOf(pvc); err == nil && from.isSnapshot() && pvc.Status.Phase == corev1.ClaimPending {
+			if from, err := c.dataSourceOf(pvc); err == nil && from.isSnapshot() && pvc.Status.Phase == corev1.ClaimPending {
 				awaited[from.key] = true
 			}
 		}

@@ -96,6 +96,7 @@ func (c *Provisioner) run(p *kernel.Process) {
 		c.meetNode(p)
 	}
 	c.life.Lead(p, c.options.Lock(c.driver))
+	c.awaitGrants(p)
 	claims := component.Watch[claim](c.Component, p)
 	volumes := component.Watch[*corev1.PersistentVolume](c.Component, p)
 	if c.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") && c.local == nil {

@@ -33,7 +33,7 @@ func (s dataSource) isClaim() bool    { return s.kind == claimKind }
 func (s dataSource) isSnapshot() bool { return s.kind == snapshotKind }
 
 // dataSourceOf: dataSource goes before dataSourceRef. C-PROV-42
-func dataSourceOf(pvc claim) (dataSource, error) {
+func (c *Provisioner) dataSourceOf(pvc claim) (dataSource, error) {
 	if from := pvc.Spec.DataSource; from != nil {
 		return dataSource{deref(from.APIGroup), from.Kind, store.Key{Namespace: pvc.Namespace, Name: from.Name}}, nil
 	}
@@ -41,10 +41,14 @@ func dataSourceOf(pvc claim) (dataSource, error) {
 	if ref == nil {
 		return dataSource{}, nil
 	}
-	if deref(ref.Namespace) != "" {
+	from := dataSource{deref(ref.APIGroup), ref.Kind, store.Key{Namespace: pvc.Namespace, Name: ref.Name}}
+	switch namespace := deref(ref.Namespace); {
+	case namespace != "" && !c.options.CrossNamespaceVolumeDataSource:
 		return dataSource{}, errors.New("dataSourceRef namespace specified but the CrossNamespaceVolumeDataSource feature is disabled")
+	case namespace != "":
+		from.key.Namespace = namespace
 	}
-	return dataSource{deref(ref.APIGroup), ref.Kind, store.Key{Namespace: pvc.Namespace, Name: ref.Name}}, nil
+	return from, nil
 }
 
 func deref(s *string) string {
@@ -58,7 +62,10 @@ func deref(s *string) string {
 // driver works. Sources of other kinds are for populators: nobody provisions here.
 // C-PROV-20, C-PROV-42
 func (c *Provisioner) sourceFor(pvc claim) (dataSource, result) {
-	from, err := dataSourceOf(pvc)
+	from, err := c.dataSourceOf(pvc)
+	if err == nil && from.kind != "" && from.key.Namespace != pvc.Namespace {
+		err = c.checkGrants(pvc, from)
+	}
 	switch {
 	case err != nil:
 		return from, result{state: finished, err: err}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -15,6 +16,7 @@ type Option func(*options)
 type options struct {
 	noServiceAccounts bool
 	taintNewNodes     bool
+	features          feature.Gates
 }
 
 // NoServiceAccounts leaves serviceAccountName of pods as it is given. By default a pod
@@ -24,6 +26,9 @@ func NoServiceAccounts(o *options) { o.noServiceAccounts = true }
 // TaintNewNodes gives new nodes the not-ready taint, as the API server does. By default
 // they get none: it takes a node lifecycle controller to remove it.
 func TaintNewNodes(o *options) { o.taintNewNodes = true }
+
+// Features sets the feature gates of the API server that are not as by default.
+func Features(gates feature.Gates) Option { return func(o *options) { o.features = gates } }
 
 // NewStore returns a store with the namespaces that every cluster begins with. Its writes
 // pass the admission of an API server.

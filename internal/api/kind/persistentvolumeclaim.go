@@ -13,6 +13,7 @@ import (
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -48,7 +49,7 @@ var claimRules = rules[*corev1.PersistentVolumeClaim]{
 	fill:  fillClaim,
 	admit: admitClaim,
 	prepare: func(obj, old *corev1.PersistentVolumeClaim) {
-		settleDataSource(&obj.Spec, &old.Spec)
+		settleDataSource(&obj.Spec, &old.Spec, false)
 	},
 	admitUpdate: admitExpansion,
 	validate: func(obj *corev1.PersistentVolumeClaim) field.ErrorList {
@@ -79,7 +80,7 @@ func fillClaim(pvc *corev1.PersistentVolumeClaim) {
 }
 
 func admitClaim(a admission, pvc *corev1.PersistentVolumeClaim) error {
-	settleDataSource(&pvc.Spec, nil)
+	settleDataSource(&pvc.Spec, nil, a.options.features.Enabled(feature.CrossNamespaceVolumeDataSource))
 	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
 	_, annotated := pvc.Annotations[corev1.BetaStorageClassAnnotation]
 	if class := defaultClass(a.cluster); class != nil && pvc.Spec.StorageClassName == nil && !annotated {
@@ -122,13 +123,13 @@ func classOf(pvc *corev1.PersistentVolumeClaim) string {
 	return *pvc.Spec.StorageClassName
 }
 
-// settleDataSource drops a dataSourceRef to another namespace, which needs the feature
-// gate CrossNamespaceVolumeDataSource (alpha, off), and a dataSource that is neither a
+// settleDataSource drops a dataSourceRef to another namespace unless the feature gate
+// CrossNamespaceVolumeDataSource (alpha, off) keeps it, and a dataSource that is neither a
 // claim nor a snapshot. Then it copies dataSource and dataSourceRef to each other where
 // one is missing.
-func settleDataSource(spec, old *corev1.PersistentVolumeClaimSpec) {
+func settleDataSource(spec, old *corev1.PersistentVolumeClaimSpec, keepElsewhere bool) {
 	refInUse := old != nil && old.DataSourceRef != nil
-	if !refInUse && isElsewhere(spec.DataSourceRef) {
+	if !refInUse && !keepElsewhere && isElsewhere(spec.DataSourceRef) {
 		spec.DataSourceRef = nil
 	}
 	inUse := refInUse || old != nil && old.DataSource != nil

@@ -19,12 +19,14 @@ const (
 	SELinuxMount Gate = "SELinuxMount"
 	// CSIVolumeHealth makes the kubelet look at the condition of volumes.
 	CSIVolumeHealth Gate = "CSIVolumeHealth"
+	// CrossNamespaceVolumeDataSource keeps the namespace of a claim's dataSourceRef. C-PROV-42
+	CrossNamespaceVolumeDataSource Gate = "CrossNamespaceVolumeDataSource"
 	// VolumeLimitScaling lets a CSIDriver keep pods off nodes on which it is not
 	// installed. C-SCHED-26
 	VolumeLimitScaling Gate = "VolumeLimitScaling"
 )
 
-var known = []Gate{CSIVolumeHealth, SELinuxMount, VolumeLimitScaling}
+var known = []Gate{CSIVolumeHealth, CrossNamespaceVolumeDataSource, SELinuxMount, VolumeLimitScaling}
 
 // Gates are the gates of one cluster that are not as by default; nil is the default.
 type Gates map[Gate]bool

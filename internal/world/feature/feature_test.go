@@ -13,7 +13,7 @@ func TestGatesAreAsInKubernetesUnlessSwitched(t *testing.T) { // K-CFG-1
 	assert.True(t, feature.Gates{feature.SELinuxMount: true}.Enabled(feature.SELinuxMount))
 	assert.NoError(t, feature.Gates{feature.CSIVolumeHealth: true, feature.SELinuxMount: false}.Validate())
 	assert.EqualError(t, feature.Gates{"SelinuxMount": true}.Validate(),
-		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, SELinuxMount, VolumeLimitScaling`)
+		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, CrossNamespaceVolumeDataSource, SELinuxMount, VolumeLimitScaling`)
 }
 
 // K-CFG-2: what has no gate any more cannot be switched off, under no name that it had.
