@@ -33,15 +33,23 @@ func removeAt(dir int, name, path string) error {
 	case !errors.Is(err, unix.EISDIR):
 		return unlinkError(path, err)
 	}
-	if err := emptyAt(dir, name, path); err != nil {
-		return err
+	for try := 1; ; try++ {
+		if err := emptyAt(dir, name, path); err != nil {
+			return err
+		}
+		err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+		switch {
+		case err == nil, errors.Is(err, unix.ENOENT):
+			return nil
+		case !errors.Is(err, unix.ENOTEMPTY), try == mostTries:
+			return unlinkError(path, err)
+		}
 	}
-	err := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
-	if err == nil || errors.Is(err, unix.ENOENT) {
-		return nil
-	}
-	return unlinkError(path, err)
 }
+
+// mostTries bounds how often a directory is emptied into which others write meanwhile: a clean-up
+// that cannot see the process of a run locks the directory when the run has removed its lock.
+const mostTries = 10
 
 // emptyAt removes the entries of a directory, as many as it can, and returns the
 // first error.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,4 +30,31 @@ func TestATreeThatTwoRemoveAtOnceIsGoneAndNoError(t *testing.T) {
 		assert.Equal(t, [2]error{}, failed)
 		assert.NoDirExists(t, tree)
 	}
+}
+
+// Given a clean-up that makes a file in the tree while it is removed, then the tree is gone.
+func TestATreeIntoWhichOthersWriteIsGone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(50 * time.Microsecond):
+				_ = os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600) // it may be gone
+			}
+		}
+	}()
+	for range 50 {
+		require.NoError(t, workdir.RemoveTree(dir))
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		for i := range 20 {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600))
+		}
+	}
+	close(stop)
+	<-stopped
 }
