@@ -140,6 +140,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"detach-leaves-attachment", "repeated/filesystem", "ControllerUnpublishVolume has no effect: volume vol-"},
 	{"stage-trusts-records", "reboot/running", "data lost: "},
 	{"stage-leaks-mount", "life/filesystem", "NodeUnstageVolume leaves a mount: "},
+	{"mount-group-ignored", "life/mount-group", "NodePublishVolume ignores volume_mount_group: "},
 	{"records-not-synced", "reboot/running", "NodePublishVolume fails for good: Internal: read /run/csisim/state/hostdir.csi.csisim.dev-node-a/placements/"},
 	{"group-mixes-volumes", "group/restored", "data lost: pod default/reader "},
 	{"snapshot-restores-empty", "snapshot/restored", "data lost: "},
@@ -325,6 +326,15 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 
 	sound := checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)
 	assert.Equal(t, check.Totals{Passed: 1}, counted(sound))
+}
+
+// A driver that gives volumes to the groups of pods, by its owner, passes.
+func TestASoundDriverMayGiveVolumesToGroups(t *testing.T) {
+	subject := hostdir(buildHostdir(t), "")
+	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--mount-group")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "life/mount-group", "life/filesystem", "repeated/read-only")
+	assert.Empty(t, verdicts(card))
+	assert.Equal(t, check.Totals{Passed: 3}, counted(card))
 }
 
 // An error that clears up when the call is repeated does no harm, and no fault explains it.

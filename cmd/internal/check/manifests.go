@@ -100,6 +100,7 @@ type pod struct {
 	readOnly   bool
 	subPath    string // of each volume, which is all that the container sees; empty for all of it
 	scratch    []scratch
+	group      int // its fsGroup; 0 for none
 }
 
 func (p pod) manifest(f *Facts) string {
@@ -136,15 +137,19 @@ func (p pod) manifest(f *Facts) string {
 	if len(devices) > 0 {
 		uses += ", volumeDevices: [" + strings.Join(devices, ", ") + "]"
 	}
+	group := ""
+	if p.group != 0 {
+		group = fmt.Sprintf("  securityContext: {fsGroup: %d}\n", p.group)
+	}
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
 metadata: {name: %s}
 spec:
-  nodeSelector: {kubernetes.io/hostname: %s}
+%s  nodeSelector: {kubernetes.io/hostname: %s}
   containers:
   - {name: main, image: registry.local/sleep:1%s}
   volumes:
-%s`, p.name, p.node, uses, strings.Join(volumes, ""))
+%s`, p.name, group, p.node, uses, strings.Join(volumes, ""))
 }
 
 // classManifest is the StorageClass as an entry of a scenario's objects.

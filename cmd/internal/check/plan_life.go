@@ -61,6 +61,11 @@ func lives(p *plan) {
 		s.facts = s.facts.withMountOption()
 		s.life([]claim{data}, web(nodeA, data))
 	})
+	p.try("life", "mount-group", "A pod has an fsGroup, and the driver gives its volume to that group.", []string{p.needsProgram(), p.needsMountGroup()}, func(s *script) {
+		owned := web(nodeA, data)
+		owned.group = 2000
+		s.life([]claim{data}, owned)
+	})
 	p.try("life", "listed", "While a pod runs, the driver is asked where its volumes are attached.", []string{p.needsListedNodes()}, func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))
 		s.step("advance: %s", untilListed)
@@ -271,6 +276,14 @@ func (p *plan) fits(volumes int64) string {
 		return fmt.Sprintf("NodeGetInfo allows a node %d volumes", limit)
 	case p.facts.subject.Handle != "":
 		return "there is one volume handle"
+	}
+	return ""
+}
+
+// needsMountGroup is for trials of a driver that gives volumes to groups.
+func (p *plan) needsMountGroup() string {
+	if !p.facts.caps.Node.Has("VOLUME_MOUNT_GROUP") {
+		return "the node service lacks VOLUME_MOUNT_GROUP"
 	}
 	return ""
 }

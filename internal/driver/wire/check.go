@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"syscall"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/status"
@@ -32,6 +33,7 @@ func (w *Wire) check(c *call, err error) {
 		found = append(found, contract.CheckResponse(c.method, c.request, c.answer, caps)...)
 		found = append(found, c.checkTarget()...)
 		found = append(found, c.checkFlags()...)
+		found = append(found, c.checkGroup()...)
 		found = append(found, c.checkUndone()...)
 		found = append(found, c.checkDevice()...)
 	}
@@ -101,6 +103,34 @@ func (c *call) checkFlags() []verdict.Verdict {
 		}
 	}
 	return nil // a missing mount shows elsewhere
+}
+
+// checkGroup checks the group of a published directory. Drivers in memory change none.
+func (c *call) checkGroup() []verdict.Verdict {
+	request, ok := c.request.(*csi.NodePublishVolumeRequest)
+	if !ok || c.site.Machine == nil || InProcess(c.site.Machine) {
+		return nil
+	}
+	if _, wanted := contract.GroupOf(request); !wanted {
+		return nil
+	}
+	info, err := c.site.Machine.Lstat(request.GetTargetPath())
+	if err != nil {
+		return nil
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	mounts, err := c.site.Machine.Mounts()
+	if !ok || err != nil {
+		return nil
+	}
+	var options []string
+	for _, m := range mounts { // the topmost is the last one
+		if m.Target == request.GetTargetPath() {
+			options = m.Options
+		}
+	}
+	found := contract.CheckMountGroup(c.method, request, owner.Gid, options)
+	return c.seen(found, "the published directory belongs to volume_mount_group")
 }
 
 // seen records that a rule was kept which only the machine shows, if nothing was found.

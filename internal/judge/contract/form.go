@@ -19,6 +19,7 @@ const (
 
 	acceptsContradiction verdict.Form = "accepts a contradiction"
 	ignoresFlags         verdict.Form = "ignores mount_flags"
+	ignoresGroup         verdict.Form = "ignores volume_mount_group"
 	ignoresReadonly      verdict.Form = "ignores readonly"
 	leavesData           verdict.Form = "leaves data"
 	leavesDeviceSmall    verdict.Form = "leaves a device too small"

@@ -81,6 +81,7 @@ const (
 	PublishLeavesZombie      Behaviour = "publish-leaves-zombie"
 	UnmountsLazily           Behaviour = "unmounts-lazily"
 	UnstageFailsOnce         Behaviour = "unstage-fails-once"
+	MountGroupIgnored        Behaviour = "mount-group-ignored"
 	DeleteForgetsFirst       Behaviour = "delete-forgets-first"
 	DeleteTakesOrigin        Behaviour = "delete-takes-origin"
 	DeleteTakesOwnSnapshot   Behaviour = "delete-takes-own-snapshot"
@@ -180,6 +181,7 @@ var catalogue = []struct {
 	{PublishLeavesFile, "NodePublishVolume opens a file and leaves it open"},
 	{PublishLeavesZombie, "NodePublishVolume starts a program and does not wait for it"},
 	{UnmountsLazily, "what is unmounted is unmounted lazily, in use or not"},
+	{MountGroupIgnored, "VOLUME_MOUNT_GROUP is offered, and NodePublishVolume ignores volume_mount_group"},
 	{UnstageFailsOnce, "NodeUnstageVolume unmounts and answers Internal, so that it has to be called again"},
 	{DeleteForgetsFirst, "DeleteVolume removes what is known of a volume before its content, and knows nothing of it when it comes again"},
 	{DeleteTakesOrigin, "DeleteVolume takes the content of the volume away that this one was made from"},

@@ -94,6 +94,9 @@ func (n *node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequ
 		csi.NodeServiceCapability_RPC_GET_VOLUME_STATS,
 		csi.NodeServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER,
 	}
+	if n.cfg.MountGroup || n.cfg.Broken.Has(broken.MountGroupIgnored) {
+		types = append(types, csi.NodeServiceCapability_RPC_VOLUME_MOUNT_GROUP)
+	}
 	if !n.cfg.InlineOnly {
 		types = append(types, csi.NodeServiceCapability_RPC_EXPAND_VOLUME)
 	}

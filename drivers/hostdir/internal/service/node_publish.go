@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -79,7 +80,24 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if err := n.publish(v, source, p, a, flags); err != nil {
 		return nil, answer(err)
 	}
+	if group := req.GetVolumeCapability().GetMount().GetVolumeMountGroup(); n.cfg.MountGroup && group != "" && !p.ReadOnly {
+		if err := giveToGroup(target, group); err != nil {
+			return nil, answer(err)
+		}
+	}
 	return &csi.NodePublishVolumeResponse{}, nil
+}
+
+// giveToGroup lets a group write to a directory and to what is made in it.
+func giveToGroup(dir, group string) error {
+	gid, err := strconv.Atoi(group)
+	if err != nil {
+		return invalid("volume_mount_group %q is no number", group)
+	}
+	if err := os.Chown(dir, -1, gid); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o770|os.ModeSetgid)
 }
 
 // publish does the steps that an earlier call, killed at any point, has not done.

@@ -38,6 +38,8 @@ type Config struct {
 	Topology map[string]string
 	// MaxVolumes limits the volumes attached to this node; 0 means no limit.
 	MaxVolumes int64
+	// MountGroup offers VOLUME_MOUNT_GROUP. Default: the kubelet gives volumes to the fsGroup.
+	MountGroup bool
 	// Inline serves volumes that pods have in their own specs; InlineOnly serves nothing
 	// else.
 	Inline, InlineOnly bool

@@ -1,0 +1,29 @@
+package contract
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
+
+// GroupOf returns the group that NodePublishVolume has to mount a volume for; false if there is
+// none, or if nobody may write to the volume.
+func GroupOf(request *csi.NodePublishVolumeRequest) (gid uint32, ok bool) {
+	id, err := strconv.ParseUint(request.GetVolumeCapability().GetMount().GetVolumeMountGroup(), 10, 32)
+	return uint32(id), err == nil && !request.GetReadonly()
+}
+
+// CheckMountGroup checks the published directory against volume_mount_group, after
+// NodePublishVolume was answered with OK: it belongs to the group, or the mount has the option gid.
+// The kubelet leaves the ownership of the volume to a driver with VOLUME_MOUNT_GROUP, so that
+// without either no container of another user can write. K-FSG-1
+func CheckMountGroup(method string, request *csi.NodePublishVolumeRequest, owner uint32, options []string) []verdict.Verdict {
+	gid, wanted := GroupOf(request)
+	if !wanted || owner == gid || slices.Contains(options, "gid="+strconv.FormatUint(uint64(gid), 10)) {
+		return nil
+	}
+	return broken(method, ignoresGroup, "%s belongs to group %d, asked for was %d", request.GetTargetPath(), owner, gid)
+}
