@@ -59,7 +59,7 @@ type Options struct {
 	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`
 	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: for how long at most; default 60s."`
 	// CrossNamespaceVolumeDataSource makes volumes of sources in other namespaces. Default: false. C-PROV-42
-	CrossNamespaceVolumeDataSource bool `json:"crossNamespaceVolumeDataSource,omitempty" doc:"--feature-gates=CrossNamespaceVolumeDataSource=true: a dataSourceRef may name another namespace that has a ReferenceGrant; default false."`
+	CrossNamespaceVolumeDataSource bool `json:"crossNamespaceVolumeDataSource,omitempty" doc:"The feature gate CrossNamespaceVolumeDataSource is on: a dataSourceRef may name another namespace that has a ReferenceGrant; default false."`
 	sidecar.Flags
 }
 
