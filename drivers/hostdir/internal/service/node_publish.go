@@ -88,7 +88,7 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	return &csi.NodePublishVolumeResponse{}, nil
 }
 
-// giveToGroup lets a group write to a directory and to what is made in it.
+// giveToGroup lets a group write to a directory. New files in it belong to the group, too.
 func giveToGroup(dir, group string) error {
 	gid, err := strconv.Atoi(group)
 	if err != nil {
