@@ -139,7 +139,7 @@ func TestWhatFollowsAFailureOfARawBlockVolumeOnceThePodIsGone(t *testing.T) {
 		want   []string
 		left   int
 	}{
-		// K-OP-9: the data file is written anew at each pass, and nothing takes it away.
+		// K-OP-9: the data file is written anew at each pass, and nothing removes it.
 		{"NodeStageVolume", codes.Internal, "SetUpDevice", []string{}, 1},
 		{"NodeStageVolume", codes.Aborted, "SetUpDevice", []string{unstage}, 0},
 		{"NodePublishVolume", codes.Internal, "MapPodDevice", []string{unstage}, 0},
@@ -261,7 +261,7 @@ func TestWithoutItsDataFileADeviceIsNeverUnstaged(t *testing.T) { // K-BLK-11
 }
 
 // K-BLK-6, K-BLK-9: the kubelet keeps a mapped device open, which outlives it, but not the
-// power of its node. It lets go before it takes the device away from the pod.
+// power of its node. It closes the device before it unmaps it from the pod.
 func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 	n, uid := mapped(t, setting{})
 	mappedAt := devices + "/pv-data/dev/" + string(uid)
@@ -278,7 +278,7 @@ func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 }
 
 // K-UNSTAGE-4, K-BLK-7, K-BLK-10, K-BLK-11: a device that the driver has published by a link
-// is looked at once more when the driver has unstaged it: if somebody holds it then, the
+// is looked at once more when the driver has unstaged it: if a process holds it then, the
 // volume does not count as unstaged. There is no second try, as the data file has been
 // removed: it is in use until the kubelet restarts. A device that was published itself is
 // gone by then. Of a file system the kubelet knows no device.

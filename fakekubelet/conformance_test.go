@@ -271,7 +271,7 @@ func TestErrorsOfDriversAreReportedAndTheCallIsRetried(t *testing.T) {
 	}
 }
 
-// K-DSW-3, K-POD-7: a pod whose containers are gone wants no volumes, whether the
+// K-DSW-3, K-POD-7: a pod without running containers wants no volumes, whether the
 // kubelet has just started or not.
 //
 // conformance: unit-populate-after-start-first-pass-removed, unit-populate-after-start-later-removed

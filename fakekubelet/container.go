@@ -27,7 +27,7 @@ type container struct {
 	debug   bool                          // it is ephemeral: it runs once, and the pod does without it
 	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
 	ended   bool                          // it will not run any more
-	renew   bool                          // the instance that runs is to be ended and another started, with other resources
+	renew   bool                          // the running instance is to be ended and replaced, with other resources
 
 	liveness, readiness, startup *prober // nil without such a probe
 	unhealthy                    *prober // by which the instance that runs is to be ended; nil otherwise
@@ -236,7 +236,7 @@ func (c *container) end(p *kernel.Process, grace time.Duration) {
 	}
 }
 
-// leastGrace is what a program has to end in, also if nothing is left of its time.
+// leastGrace is the time that a program has to end in, also if none of its grace period is left.
 const leastGrace = 2 * time.Second
 
 // grace is how long the containers of the pod may take to end.
@@ -253,8 +253,8 @@ func (w *podWorker) grace() time.Duration {
 	return max(time.Duration(seconds)*time.Second, leastGrace)
 }
 
-// command is how the program is started: the image's program takes the place of the first
-// word of the container's command, unless the machine has what that names.
+// command returns the command of the program: the image's program replaces the first word of the
+// container's command, unless the machine has a program of that name.
 func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	if !c.options.Runtime.Has(c.spec.Image) {
 		return machine.Command{}, fmt.Errorf("failed to pull image %q: %w", c.spec.Image, errUnmapped)
@@ -279,7 +279,7 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	return command, err
 }
 
-// commandOf is what runs, with its environment.
+// commandOf returns the command of the image, with its environment.
 func (c *container) commandOf(vars variables) (machine.Command, error) {
 	if root := c.options.Runtime.RootFS(c.spec.Image); root != nil {
 		return c.rootCommand(root, vars)

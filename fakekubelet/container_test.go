@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 )
 
-// containerOf is a container whose image is refused unless it is "app", which has a root file system and no command.
+// containerOf returns a container with an image that is refused unless it is "app", which has a
+// root file system and no command.
 func containerOf(pod corev1.PodSpec, spec corev1.Container) *container {
 	images := runtime.New(nil, "node-1", runtime.Options{RefuseUnmapped: true, RootFS: map[string]RootFS{"app": {Dir: "/image"}}})
 	m := &podManager{Kubelet: &Kubelet{options: Options{Name: "node-1", Runtime: images}}}

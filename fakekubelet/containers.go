@@ -38,8 +38,8 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 	return true
 }
 
-// stopContainers stops a pod's containers, if it has any. What the event is about
-// is known from the container's labels: the pod may be gone. (trace o1)
+// stopContainers stops a pod's containers, if it has any. The container's labels have the object of
+// the event: the pod may be deleted. (trace o1)
 func (k *Kubelet) stopContainers(uid types.UID) {
 	pod, containers := k.options.Runtime.Stop(uid)
 	for _, name := range containers {
@@ -47,8 +47,8 @@ func (k *Kubelet) stopContainers(uid types.UID) {
 	}
 }
 
-// allMounts is what the runtime is given of the CSI volumes of each container.
-// If a container cannot have its mounts, it returns which.
+// allMounts returns the mounts of the CSI volumes of each container for the runtime. If a container
+// cannot have its mounts, it returns the container's name.
 func (w *podWorker) allMounts(p *kernel.Process) (all map[string][]runtime.Mount, unfit string, err error) {
 	all = map[string][]runtime.Mount{}
 	for _, c := range runtime.Containers(w.pod) {

@@ -26,7 +26,8 @@ func (w *podWorker) startData() {
 // dataUses are the volumes that the pod's containers have.
 func (w *podWorker) dataUses() []data.Use {
 	node, showsVolumes := w.options.Machine.(data.Machine)
-	if w.options.Data == nil || w.hasPrograms() || !showsVolumes { // programs do with their volumes what they want
+	// Programs use their volumes as they like.
+	if w.options.Data == nil || w.hasPrograms() || !showsVolumes {
 		return nil
 	}
 	var uses []data.Use

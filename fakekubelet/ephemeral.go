@@ -33,7 +33,7 @@ func (w *podWorker) ephemeralStatuses() []corev1.ContainerStatus {
 	var all []corev1.ContainerStatus
 	for _, c := range w.ephemeral {
 		status := c.status()
-		status.Ready, status.Started = false, nil // nobody waits for it
+		status.Ready, status.Started = false, nil // the pod does not wait for it
 		all = append(all, status)
 	}
 	return all

@@ -28,8 +28,8 @@ const (
 	infeasible = corev1.PersistentVolumeClaimNodeResizeInfeasible
 )
 
-// resized is what csi-resizer leaves for the node to do: a bigger volume, and a
-// claim whose status says how far the expansion is. allocated may be empty.
+// resized leaves the state in which csi-resizer hands over to the node: a bigger volume, and a
+// claim with the progress of the expansion in its status. allocated may be empty.
 func (n *node) resized(name, size, allocated string, status corev1.ClaimResourceStatus) {
 	n.t.Helper()
 	_, err := store.Modify(n.Store, store.Key{Name: "pv-" + name}, func(pv *corev1.PersistentVolume) {
@@ -40,7 +40,7 @@ func (n *node) resized(name, size, allocated string, status corev1.ClaimResource
 	n.changeClaim(name, allocated, status)
 }
 
-// request is what the claim's owner asks for.
+// request sets the requested size of the claim.
 func (n *node) request(name, size string) {
 	n.t.Helper()
 	_, err := store.Modify(n.Store, podKey(name), func(c *corev1.PersistentVolumeClaim) {
@@ -73,7 +73,7 @@ func (n *node) claim(name string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// claimText is what the claim's status says of its size: capacity, status, conditions.
+// claimText returns the size in the claim's status: capacity, status, conditions.
 func (n *node) claimText(name string) string {
 	n.t.Helper()
 	s := n.claim(name).Status
@@ -151,7 +151,7 @@ func TestAVolumeIsExpandedWhenItIsMounted(t *testing.T) {
 	}
 }
 
-// K-EXP-6, K-EXP-7, K-EXP-15, K-EXP-16: what is done for a claim in each state.
+// K-EXP-6, K-EXP-7, K-EXP-15, K-EXP-16: the expansion of a claim in each state.
 //
 // conformance: unit-node-expander-infeasible-state, unit-node-expander-rwo-already-updated,
 // unit-node-expander-rwx-unsupported, unit-node-expand-op-infeasible-state,
@@ -287,8 +287,8 @@ func TestADriverThatIsNotRegisteredLeavesTheClaimAlone(t *testing.T) { // K-EXP-
 	assert.Contains(t, n.events()[0], `VolumeResizeFailed: NodeExpandVolume.NodeExpandVolume failed for volume "pv-data" : driver name disk.csi.example.com not found in the list of registered CSI drivers`)
 }
 
-// K-EXP-12: the claim's owner has changed his mind after a failure, so csi-resizer
-// is asked to think again whatever the code.
+// K-EXP-12: the user has changed the claim's size after a failure, so csi-resizer gets the claim
+// back with any code.
 func TestAnotherSizeAfterAFailureIsInfeasible(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")
@@ -391,7 +391,7 @@ func TestAReadOnlyVolumeIsNotExpanded(t *testing.T) { // K-EXP-4
 	assert.Contains(t, n.events(), event)
 }
 
-// K-EXP-9, K-RACE-34: somebody else writes the claim in between.
+// K-EXP-9, K-RACE-34: another client writes the claim in between.
 func TestAClaimThatIsWrittenInBetween(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")
@@ -432,7 +432,7 @@ func TestAVolumeGrowsWhileTheKubeletIsDown(t *testing.T) {
 	assert.Equal(t, "2Gi ", n.claimText("data"))
 }
 
-// Fact 49: the claim of a pod that is gone cannot be read by its node any more.
+// Fact 49: the claim of a deleted pod cannot be read by its node any more.
 func TestAMountThatEndsAfterItsPodIsGone(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -448,9 +448,9 @@ func TestAMountThatEndsAfterItsPodIsGone(t *testing.T) {
 		`no relationship found between node 'node-a' and this object (1)`, events[len(events)-1])
 }
 
-// K-EXP-5: what the volume is to be expanded to, and what is emitted before. A claim whose
-// status says anything of an expansion belongs to a csi-resizer that can recover from
-// failures: its word counts, not the volume's size.
+// K-EXP-5: the target size of the expansion, and the events before it. If the claim's status has
+// any state of an expansion, it belongs to a csi-resizer that can recover from failures: the claim
+// counts then, not the volume's size.
 func TestWhatAVolumeIsExpandedTo(t *testing.T) {
 	for _, c := range []struct {
 		name, allocated string

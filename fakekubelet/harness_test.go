@@ -46,8 +46,8 @@ const (
 
 var oneGi = resource.MustParse("1Gi")
 
-// setting is what a test has otherwise than usual: a driver with all it takes to
-// stage, whose volumes need no attaching and may be inline.
+// setting describes how a test differs from the usual setting: a driver that can stage, with
+// volumes that need no attaching and may be inline.
 type setting struct {
 	driver    mock.Options
 	csiDriver func(*storagev1.CSIDriverSpec)
@@ -80,10 +80,10 @@ type node struct {
 	kubelet   *fakekubelet.Kubelet
 	pressure  fakekubelet.Pressure
 	setting   setting
-	since     *trace.Event // what came before is history
+	since     *trace.Event // earlier events do not count
 }
 
-// start returns a node whose driver has been registered.
+// start returns a node with a registered driver.
 func start(t *testing.T, s setting) *node {
 	k := kernel.New(kernel.Options{Strategy: s.strategy, Patience: time.Minute})
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName), pressure: fakekubelet.Pressure{}}
@@ -127,7 +127,7 @@ func create[T store.Object](n *node, obj T) T {
 	return made
 }
 
-// What the machine's owner does.
+// Actions of the machine's owner.
 
 func (n *node) startKubelet() {
 	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{
@@ -180,7 +180,7 @@ func (n *node) loseAnswer(method string, code codes.Code) {
 
 func (n *node) heal() { n.wire.Faults.Clear("") }
 
-// What users and controllers do.
+// Actions of users and controllers.
 
 // volume makes a persistent volume and the claim that is bound to it.
 func (n *node) volume(name string, change ...func(*corev1.PersistentVolume)) {
@@ -223,7 +223,8 @@ func accessMode(mode corev1.PersistentVolumeAccessMode) func(*corev1.PersistentV
 	return func(pv *corev1.PersistentVolume) { pv.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{mode} }
 }
 
-// attached is what the attach/detach controller and csi-attacher make known.
+// attached writes the state that the attach/detach controller and csi-attacher leave after
+// attaching a volume.
 func (n *node) attached(name string) {
 	n.t.Helper()
 	n.attachment(name, storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: map[string]string{"lun": "7"}})
@@ -249,7 +250,7 @@ func unique(name string) corev1.UniqueVolumeName {
 	return corev1.UniqueVolumeName(volume.UniqueName(driverName, "h-"+name))
 }
 
-// pod makes a pod on the node whose container uses volumes.
+// pod makes a pod on the node with a container that uses volumes.
 func (n *node) pod(name string, uses ...func(*corev1.PodSpec)) types.UID {
 	n.t.Helper()
 	pod := &corev1.Pod{
@@ -340,7 +341,7 @@ func (n *node) waitRunning(name string) {
 	n.until(func() bool { return n.phase(name) == corev1.PodRunning })
 }
 
-// setPhase ends a pod whose containers have ended by themselves.
+// setPhase ends a pod after its containers have ended by themselves.
 func (n *node) setPhase(name string, phase corev1.PodPhase) {
 	n.t.Helper()
 	_, err := store.ModifyStatus(n.Store, podKey(name), func(pod *corev1.Pod) { pod.Status.Phase = phase })

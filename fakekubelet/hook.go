@@ -25,8 +25,7 @@ func (c *container) postStart(p *kernel.Process) {
 	}
 }
 
-// preStop runs the hook before the end of the container, and answers what is left of
-// its grace.
+// preStop runs the hook before the end of the container, and returns the rest of its grace period.
 func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duration {
 	if c.spec.Lifecycle == nil || c.spec.Lifecycle.PreStop == nil {
 		return grace

@@ -10,11 +10,11 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// housekeepingPeriod is how often is looked for what pods left behind. K-ORPH-1
+// housekeepingPeriod is the period of the search for remains of pods. K-ORPH-1
 const housekeepingPeriod = 2 * time.Second
 
-// housekeeping cleans up after pods that the kubelet does not know: those whose
-// worker has ended, and those that an earlier kubelet left on the node.
+// housekeeping cleans up after pods that the kubelet no longer manages: those of workers that have
+// ended, and those that an earlier kubelet left on the node.
 type housekeeping struct {
 	*Kubelet
 	process *kernel.Process
@@ -42,7 +42,7 @@ func (h *housekeeping) rest(tick *kernel.Ticker) {
 	})
 }
 
-// lookAt makes the next pass look at what a pod has left.
+// lookAt makes the next pass look at the remains of a pod.
 func (h *housekeeping) lookAt(uid types.UID) {
 	h.suspect[uid] = true
 	h.process.Wake()
@@ -64,9 +64,8 @@ func (h *housekeeping) pass() {
 	}
 }
 
-// clean stops the containers of a pod that nobody knows, and removes its
-// directory once nothing in it is mounted. It reports whether all has been done
-// that ever will be. K-POD-8, K-ORPH-1, K-ORPH-2
+// clean stops the containers of a pod that is not managed, and removes its directory once nothing
+// in it is mounted. It reports whether the rest needs no further pass. K-POD-8, K-ORPH-1, K-ORPH-2
 func (h *housekeeping) clean(uid types.UID) bool {
 	if !h.pods.listed {
 		return false

@@ -74,9 +74,9 @@ func (b *breaking) Choose(c kernel.Choice) int {
 
 func (*breaking) String() string { return "breaking watches" }
 
-// K-POD-5: a pod whose end was missed, and whose successor has its name, is known by its UID: to the
-// informer it is one pod that has changed, to the kubelet it is two. What the first one had is given
-// back, what the second one wants is mounted for it.
+// K-POD-5: a pod whose end was missed, with a successor of the same name, is identified by its UID:
+// to the informer it is one pod that has changed, to the kubelet it is two. The volumes of the
+// first one are unmounted, those of the second one are mounted for it.
 func TestAPodThatWasReplacedWhileNobodyWatchedIsAnother(t *testing.T) {
 	var watches breaking
 	n := start(t, setting{strategy: &watches})
@@ -107,7 +107,8 @@ func TestAPodThatWasReplacedWhileNobodyWatchedIsAnother(t *testing.T) {
 	assert.Equal(t, []string{"Node/NodePublishVolume"}, of[second])
 }
 
-// slowList is a strategy under which the lists of a kubelet take as long as they can while it is true; all else is calm.
+// slowList is a strategy under which the lists of a kubelet take as long as they can while it is
+// true; all other choices are calm.
 type slowList bool
 
 func (s *slowList) Choose(c kernel.Choice) int {

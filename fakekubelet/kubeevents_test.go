@@ -119,8 +119,8 @@ func TestTheEventsOfVolumes(t *testing.T) {
 	}
 }
 
-// notAttached is what csi-attacher leaves of an attach that failed, and a Node that lists
-// the volume all the same.
+// notAttached writes the state that csi-attacher leaves after a failed attach, and a Node that
+// lists the volume all the same.
 func notAttached(n *node) {
 	n.attached("data")
 	_, err := store.ModifyStatus(n.Store, store.Key{Name: volume.AttachmentName("h-data", driverName, nodeName)}, func(va *storagev1.VolumeAttachment) {

@@ -37,8 +37,8 @@ type Options struct {
 	MaxPods int
 	// SELinux says that the node enforces SELinux. Default: false.
 	SELinux bool
-	// StatsPeriod is how often drivers are asked how full volumes are; never if it
-	// is negative. Default: a minute.
+	// StatsPeriod is the interval at which drivers report the usage of volumes; never if it is
+	// negative. Default: a minute.
 	StatsPeriod time.Duration
 	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
 	// fsGroup. Default: 0.
@@ -48,16 +48,17 @@ type Options struct {
 	Wire      *wire.Wire
 	// Pressure holds the shortages of the machine's resources. Default: none.
 	Pressure Pressure
-	// Data is what containers do with their volumes. Default: nothing.
+	// Data checks the content that containers write to their volumes. Default: none.
 	Data *data.Check
-	// ClusterDNS is the name server of pods. It is set where pods have networks of their own. Default: pods have the node's.
+	// ClusterDNS is the name server of pods. It is set if pods have networks of their own. Default:
+	// pods have the node's.
 	ClusterDNS string
 	// API is how programs in containers reach the API server. Default: not at all.
 	API *API
 }
 
-// Kubelet is one running kubelet. Its memory is gone when it crashes; the
-// machine, the runtime and the Node object are not.
+// Kubelet is one running kubelet. It loses its memory when it crashes; the machine, the runtime and
+// the Node object stay.
 type Kubelet struct {
 	*component.Component
 	options      Options
@@ -111,8 +112,8 @@ func (k *Kubelet) Registered() []string {
 	return k.plugins.Registered()
 }
 
-// MakeDirectories makes what a kubelet owns on its machine; an installer may do
-// so before the kubelet's first start. K-PATH-1
+// MakeDirectories makes the directories of a kubelet on its machine; an installer may make them
+// before the kubelet's first start. K-PATH-1
 func MakeDirectories(m machine.Machine) {
 	for _, dir := range []string{"", "/pods", "/plugins", "/plugins_registry"} {
 		_ = m.MkdirAll(machine.KubeletDir+dir, 0o750)

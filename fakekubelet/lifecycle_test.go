@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// lifecycle is what one pod with one volume makes the kubelet ask of the driver.
+// lifecycle lists the kubelet's calls to the driver for one pod with one volume.
 type lifecycle struct {
 	name     string
 	setting  setting

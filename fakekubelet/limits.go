@@ -6,8 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// maxProcesses is how many processes and threads a container may have. Kubernetes leaves it to the node's administrator; without a
-// bound a container that forks for ever would take the user's machine with it.
+// maxProcesses is how many processes and threads a container may have. Kubernetes leaves it to the
+// node's administrator. Without a bound, a container that forks for ever would exhaust the user's
+// machine.
 const maxProcesses = 4096
 
 // limitsOf are those of a container with resources.

@@ -115,7 +115,8 @@ func TestHowLongPodsWaitForVolumes(t *testing.T) {
 	assert.Equal(t, 1.0, count)
 }
 
-// K-MET-2: what is published anew has been wanted since the look at the pod that led to it.
+// K-MET-2: a volume that is published anew has been wanted since the look at the pod that led to
+// it.
 func TestARepublishHasNotWaitedSinceThePodCame(t *testing.T) {
 	n := start(t, setting{csiDriver: republish})
 	n.volume("data")

@@ -21,7 +21,7 @@ func TestAPodWaitsForAMigratedVolumeThatItDescribesItself(t *testing.T) {
 	assert.Contains(t, n.inUse(), corev1.UniqueVolumeName(volume.UniqueName(cinderDriver, "disk-1")))
 }
 
-// A volume of no CSI driver is another plugin's: nobody waits for it here.
+// A volume without a CSI driver is another plugin's: the pod does not wait for it here.
 func TestAPodDoesNotWaitForVolumesOfOtherPlugins(t *testing.T) {
 	for name, source := range map[string]corev1.PersistentVolumeSource{
 		"nfs": {NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/"}},

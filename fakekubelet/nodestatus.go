@@ -47,7 +47,7 @@ func (s *statusLoop) run(p *kernel.Process) {
 	for tick := p.Tick(statusPeriod); ; s.update(p) {
 		for !s.due(p) {
 			s.rest(p)
-			nodes.Drop() // what others wrote is looked at as it is then
+			nodes.Drop() // the writes of others are looked at in their state then
 		}
 		tick.Next()
 	}
@@ -73,7 +73,7 @@ func (s *statusLoop) due(p *kernel.Process) bool {
 	return ok && (s.differs(node) || !s.volumes.ReportedInUse() || p.Elapsed() >= s.nextReport)
 }
 
-// differs reports whether the node's status is not what it should be.
+// differs reports whether the node's status is outdated.
 func (s *statusLoop) differs(node *corev1.Node) bool {
 	inUse, known := s.volumes.VolumesInUse()
 	return known && !slices.Equal(inUse, node.Status.VolumesInUse) || readyStatus(node) != s.readiness().Status || s.pressureDiffers(node)
@@ -100,8 +100,8 @@ func (s *statusLoop) update(p *kernel.Process) {
 	}
 }
 
-// report writes the status, and emits events of what changes in it. Until all that is held is known, what was said about
-// volumes stays. K-ATT-2
+// report writes the status, and emits events of its changes. Until all held volumes are known, the
+// earlier lists of volumes stay. K-ATT-2
 func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, known bool) (*corev1.Node, bool) {
 	if node, ok := s.node(); ok {
 		s.announce(node.Status.Conditions)

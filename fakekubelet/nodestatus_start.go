@@ -8,16 +8,16 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// How a kubelet that has just started looks whether its node has become ready, and how
-// long it does so. [pkg/kubelet/kubelet.go fastStatusUpdateOnce, nodeReadyGracePeriod]
+// The interval and the time limit with which a kubelet that has just started looks whether its node
+// has become ready. [pkg/kubelet/kubelet.go fastStatusUpdateOnce, nodeReadyGracePeriod]
 const (
 	readyPoll  = 100 * time.Millisecond
 	readyGrace = 2 * time.Minute
 )
 
-// becomeReady reports that the node is ready as soon as it is, once, without waiting for
-// the next round of the status loop. K-ATT-3: what is reported of volumes in use here is
-// not taken for reported.
+// becomeReady reports that the node is ready as soon as it is, once, without waiting for the next
+// round of the status loop. K-ATT-3: volumes in use that are reported here do not count as
+// reported.
 func (s *statusLoop) becomeReady(p *kernel.Process) {
 	for end := p.Elapsed() + readyGrace; p.Elapsed() < end; p.Sleep(readyPoll) {
 		node, ok := s.node()

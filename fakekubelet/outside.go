@@ -24,7 +24,7 @@ type RuntimeOptions = runtime.Options
 // Networks are the networks of a node and its pods.
 type Networks = runtime.Networks
 
-// ContainerMount is what a container sees of a volume.
+// ContainerMount is a mount of a volume in a container.
 type ContainerMount = runtime.Mount
 
 // RootFS is the root file system of an image.

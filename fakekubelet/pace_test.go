@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// K-RPC-4: a step has two minutes. They begin with its first question about the driver's
-// capabilities, so what a slow answer takes is missing from the call that follows.
+// K-RPC-4: a step has two minutes. They begin with its first request for the driver's capabilities,
+// so the time of a slow answer is missing from the call that follows.
 func TestTheDeadlineOfAStep(t *testing.T) {
 	all := mock.Options{NodeExpand: true, Stats: true}
 	unstaged := all
@@ -27,8 +27,8 @@ func TestTheDeadlineOfAStep(t *testing.T) {
 		block        bool
 		driver       mock.Options
 		probes       int         // before the step, since the fault is there
-		begin        func(*node) // what leads to the step when the pod runs; nil: the pod itself
-		undivided    bool        // the step asks nothing first
+		begin        func(*node) // starts the step when the pod runs; nil: the pod itself
+		undivided    bool        // the step makes no request for capabilities first
 	}{
 		{name: "MountDevice", method: "NodeStageVolume", driver: all},
 		{name: "SetUp", method: "NodePublishVolume", driver: all, probes: 3},
@@ -86,9 +86,8 @@ func TestTheDeadlineOfAStep(t *testing.T) {
 
 func deletion(n *node) { n.deletePod("web") }
 
-// K-CFG-3: what paces the kubelet unless it is told otherwise: ten seconds for what has
-// changed of the node's status, five minutes for what has not, a minute for pods and for
-// how full volumes are.
+// K-CFG-3: the default pace of the kubelet: ten seconds for changes of the node's status, five
+// minutes without changes, a minute for pods and for the usage of volumes.
 func TestThePaceOfAKubelet(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Stats: true}, csiDriver: all(attachRequired, republish)})
 	n.killKubelet()
@@ -118,8 +117,8 @@ func TestThePaceOfAKubelet(t *testing.T) {
 	assert.Equal(t, "true", n.node().Annotations["volumes.kubernetes.io/controller-managed-attach-detach"])
 }
 
-// K-RACE-39: the API reports a volume in use up to ten seconds late, both when the pod
-// comes and when it is gone. The first holds the pod back; the second only the detach.
+// K-RACE-39: the API reports a volume in use up to ten seconds late, both when the pod is created
+// and when it is deleted. The first holds the pod back; the second only the detach.
 func TestVolumesInUseLagBehind(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")

@@ -16,7 +16,7 @@ import (
 // Port is where a kubelet serves its pages. [pkg/cluster/ports KubeletPort]
 const Port = 10250
 
-// Page is what the kubelet's server answers to a request; false if it has no such page.
+// Page returns the answer of the kubelet's server to a request; false if it has no such page.
 // [pkg/kubelet/server/server.go InstallDefaultHandlers]
 func (k *Kubelet) Page(path string) (contentType string, body []byte, ok bool) {
 	switch path {

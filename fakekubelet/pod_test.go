@@ -255,7 +255,8 @@ func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
 	assert.Equal(t, "Running, c running 0", n.state("work"))
 }
 
-// K-POD-13: what has exited with 0 under OnFailure does not run again, what ran does.
+// K-POD-13: a container that has exited with 0 under OnFailure does not run again, a container that
+// was running does.
 func TestWhatIsDoneDoesNotRunAgainAfterAReboot(t *testing.T) {
 	n := start(t, setting{lives: map[string]runtime.Life{"quick": {Runs: time.Second}, "slow": {Runs: time.Hour}}})
 	n.pod("work", image("slow"), policy(corev1.RestartPolicyOnFailure), func(s *corev1.PodSpec) {

@@ -17,7 +17,7 @@ const rootAuthority = "kube-root-ca.crt"
 
 func sortedNames(content files) []string { return slices.Sorted(maps.Keys(content)) }
 
-// accountFiles are what a container finds of its service account.
+// accountFiles returns the files of a container's service account.
 func (w *podWorker) accountFiles(p *kernel.Process) (files, error) {
 	content, err := w.tokenFiles(p, &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(kind.AccountToken)})
 	if err != nil {

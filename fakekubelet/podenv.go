@@ -32,8 +32,8 @@ func (v variables) setDefault(name, value string) {
 	}
 }
 
-// environment is that of a container: how the API server is found, then what the
-// container's envFrom and env say.
+// environment returns the variables of a container: the address of the API server, then the
+// container's envFrom and env.
 func (w *podWorker) environment(p *kernel.Process, c *corev1.Container) (variables, error) {
 	env := variables{"HOSTNAME": w.hostname()}
 	if c.TTY {
@@ -62,7 +62,7 @@ func (w *podWorker) environment(p *kernel.Process, c *corev1.Container) (variabl
 	return env, nil
 }
 
-// addAll adds all entries of a config map or a secret whose keys can be names.
+// addAll adds all entries of a config map or a secret with keys that can be names.
 func (w *podWorker) addAll(p *kernel.Process, env variables, from corev1.EnvFromSource) error {
 	entries := map[string]string{}
 	switch {
@@ -161,8 +161,8 @@ func expandAll(texts []string, env variables) []string {
 	return all
 }
 
-// expand replaces $(NAME) by the variable's value; $$ stands for $, and what names no
-// variable stays as it is.
+// expand replaces $(NAME) by the variable's value; $$ stands for $, and unknown names stay as they
+// are.
 func expand(text string, env variables) string {
 	return expandWith(text, func(name string) (string, bool) {
 		value, known := env[name]

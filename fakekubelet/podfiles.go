@@ -61,12 +61,13 @@ func (w *podWorker) makeAccountFiles(p *kernel.Process) error {
 	return w.writeFiles(accountFiles, content, 0o644)
 }
 
-// removeFiles removes what makeFiles has made.
+// removeFiles removes the files of makeFiles.
 func (w *podWorker) removeFiles() {
 	_ = w.options.Machine.RemoveAll(path.Join(csi.PodDir(w.pod.UID), "files")) // housekeeping looks again
 }
 
-// giveToGroup lets everybody write in an empty directory; what is made in it is the pod's group's, if it has one.
+// giveToGroup lets all users write in an empty directory. New files in it belong to the pod's
+// group, if it has one.
 func (w *podWorker) giveToGroup(dir string) error {
 	mode := fs.FileMode(0o777)
 	if s := w.pod.Spec.SecurityContext; s != nil && s.FSGroup != nil {

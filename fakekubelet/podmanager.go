@@ -18,7 +18,7 @@ type podManager struct {
 	*Kubelet
 	known   map[types.UID]*corev1.Pod
 	workers map[types.UID]*podWorker
-	// listed says that the API server has been asked for all of them.
+	// listed means that the API server has listed all of them.
 	listed bool
 	// relistPhase is when in each second the runtime is looked at.
 	relistPhase time.Duration
@@ -75,7 +75,7 @@ func (m *podManager) observeAll(pods *store.Watcher[*corev1.Pod]) {
 	}
 }
 
-// list notes that all pods are known now: what is left of others may go. K-DSW-1, K-POD-8
+// list notes that all pods are known now: the remains of others may be removed. K-DSW-1, K-POD-8
 func (m *podManager) list() {
 	if m.listed {
 		return
@@ -122,7 +122,7 @@ func (m *podManager) forget(uid types.UID) {
 	m.housekeeping.lookAt(uid)
 }
 
-// Pod is the pod as the API last showed it; none when it is gone.
+// Pod returns the pod as the API last showed it; none after its deletion.
 func (m *podManager) Pod(uid types.UID) (*corev1.Pod, bool) {
 	pod, ok := m.known[uid]
 	return pod, ok
@@ -140,8 +140,7 @@ func (m *podManager) RuntimeGone(uid types.UID) bool {
 	return w == nil || w.stopped
 }
 
-// VolumesChanged wakes who waits for a pod's volumes: its worker, or what cleans
-// up after it.
+// VolumesChanged wakes the part that waits for a pod's volumes: its worker, or the housekeeping.
 func (m *podManager) VolumesChanged(uid types.UID) {
 	if w := m.workers[uid]; w != nil {
 		w.process.Wake()

@@ -6,8 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// phaseOf is what the states of its containers make of a pod. A pod is over when none of its containers will run any more, and has
-// begun when one that is no init container was started. [pkg/kubelet/kubelet_pods.go: getPhase]
+// phaseOf derives the phase of a pod from the states of its containers. A pod is over when none of
+// its containers will run any more, and has begun when one that is no init container was started.
+// [pkg/kubelet/kubelet_pods.go: getPhase]
 func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1.PodPhase {
 	var uninitialized, waiting, running, ended, endedForGood, succeeded int
 	for i := range s.InitContainerStatuses {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What a container of the table does.
+// The states of a container in the table.
 var (
 	runs    = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	waits   = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}

@@ -48,7 +48,7 @@ func resolvConfOf(pod *corev1.Pod, server, ofNode string) resolvConf {
 	return of
 }
 
-// resolvConf is what a resolv.conf says.
+// resolvConf holds the content of a resolv.conf.
 type resolvConf struct{ servers, search, options []string }
 
 func parseResolvConf(text string) (r resolvConf) {
@@ -69,7 +69,7 @@ func parseResolvConf(text string) (r resolvConf) {
 	return r
 }
 
-// add adds what the pod asks for; an option takes the place of one of its name.
+// add adds the settings of the pod; an option replaces the one of its name.
 func (r *resolvConf) add(c *corev1.PodDNSConfig) {
 	r.servers = distinct(append(r.servers, c.Nameservers...))
 	r.search = distinct(append(r.search, c.Searches...))
@@ -86,7 +86,7 @@ func (r *resolvConf) add(c *corev1.PodDNSConfig) {
 	}
 }
 
-// distinct leaves out what is there before.
+// distinct leaves out repeated entries.
 func distinct(all []string) (once []string) {
 	for _, one := range all {
 		if !slices.Contains(once, one) {

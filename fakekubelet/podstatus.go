@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// setStatus writes the pod's status, unless the pod is gone. What the API server does not take is
-// written in the next round.
+// setStatus writes the pod's status, unless the pod is deleted. If the API server rejects a change,
+// it is written in the next round.
 func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus)) {
 	w.unwritten = append(w.unwritten, change)
 	switch {
@@ -28,7 +28,7 @@ func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus))
 	}
 }
 
-// writeStatus writes what is not written, and reports whether nothing is left.
+// writeStatus writes the changes that are not written yet, and reports whether nothing is left.
 func (w *podWorker) writeStatus(p *kernel.Process) bool {
 	changes := w.unwritten
 	_, err := component.PatchStatus(p, w.Component, store.KeyOf(w.pod), func(pod *corev1.Pod) {
@@ -82,7 +82,8 @@ func (w *podWorker) notStarted() *corev1.ContainerStateWaiting {
 	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
 }
 
-// containers writes the states of records. Init containers that are none of the sidecars have done their work as soon as the others run.
+// containers writes the states of records. Init containers that are no sidecars have done their
+// work as soon as the others run.
 func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() corev1.ContainerState) {
 	s.ContainerStatuses, s.InitContainerStatuses = nil, nil
 	for i := range w.pod.Spec.InitContainers {

@@ -17,7 +17,7 @@ const (
 	syncRetryMore = 5 * time.Second // at most this much is added by chance
 	resync        = 60 * time.Second
 	resyncMore    = 30 * time.Second
-	// relist is how often the kubelet looks what the runtime has.
+	// relist is the interval at which the kubelet looks at the runtime.
 	relist = time.Second
 )
 
@@ -42,8 +42,8 @@ type podWorker struct {
 
 	programs  []*container                           // the containers of a pod that run one by one, once they start
 	fresh     bool                                   // their sandbox is new: none of them has run in it before
-	sizes     map[string]corev1.ResourceRequirements // what is allocated to its containers; nil if none asks for anything
-	resizing  *kernel.Process                        // allocates what they ask for now; nil before
+	sizes     map[string]corev1.ResourceRequirements // resources allocated to its containers; nil if none requests any
+	resizing  *kernel.Process                        // allocates the resources of their specs now; nil before
 	deadline  *kernel.Process                        // ends the pod when its time is over; nil without a limit
 	starter   *kernel.Process                        // starts them one after the other
 	ephemeral []*container                           // those that were added to the pod while it runs
@@ -59,8 +59,8 @@ func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
 	return w
 }
 
-// observe takes notice of a newer state of the pod. Its end begins when it is
-// deleted, has come to its final phase, or is gone altogether. K-POD-4, K-POD-7, K-POD-8
+// observe takes a newer state of the pod. Its end begins when it is being deleted, has reached its
+// final phase, or is no longer in the API. K-POD-4, K-POD-7, K-POD-8
 func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.pod, w.gone = pod, gone
 	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -156,8 +156,8 @@ func (w *podWorker) rest(p *kernel.Process) bool {
 	return false
 }
 
-// failSync emits what is wrong with its volumes, except for a wait that
-// took too long, and waits for the next try. K-POD-2, K-POD-3
+// failSync emits the errors of its volumes, except for a wait that took too long, and waits for the
+// next try. K-POD-2, K-POD-3
 func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
 	switch {
 	case err.Exhausted != "":

@@ -54,8 +54,8 @@ func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
 	assert.Equal(t, []string{"noatime"}, flags())
 }
 
-// K-DSW-13: when a pod's containers have stopped its volumes are wanted no longer, but
-// for one that was never mounted: that stays while the pod's object does.
+// K-DSW-13: when a pod's containers have stopped, its volumes are no longer wanted, except for one
+// that was never mounted: that stays as long as the pod's object.
 func TestWhatAPodThatIsOverStillWants(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -88,9 +88,9 @@ func TestWhatAPodThatIsOverStillWants(t *testing.T) {
 	}
 }
 
-// K-RACE-18: what is wrong with a pod's volumes is returned to whoever looks first. An error
-// that came up when the pod was already over ends the wait for its volumes to be
-// unmounted, and that is tried again ten seconds later.
+// K-RACE-18: the errors of a pod's volumes are returned to the first wait that looks. An error that
+// came up when the pod was already over ends the wait for its volumes to be unmounted, and that is
+// tried again ten seconds later.
 func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// noticePowerLoss ends a pod with the restart policy Never whose containers ended with the power of
-// its node: it gets no other sandbox. A pod that may restart a container by that container's own
-// policy is not ended. K-POD-13
+// noticePowerLoss ends a pod with the restart policy Never after its containers ended with the
+// power of its node: it gets no other sandbox. A pod that may restart a container by that
+// container's own policy is not ended. K-POD-13
 func (w *podWorker) noticePowerLoss() {
 	own := func(c corev1.Container) bool { return c.RestartPolicy != nil }
 	if w.rejected.reason != "" || w.pod.Spec.RestartPolicy != corev1.RestartPolicyNever ||

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// probeKind is what a probe decides: whether the container is to be restarted, is
-// ready, has started.
+// probeKind is the effect of a probe: whether the container is to be restarted, is ready, has
+// started.
 type probeKind string
 
 const (
@@ -26,15 +26,15 @@ const (
 	startup   probeKind = "Startup"
 )
 
-// prober asks a container one of its probes again and again. What it takes the
-// container for changes when enough answers in a row say so.
+// prober runs one probe of a container again and again. The state of the container changes after
+// enough equal answers in a row.
 type prober struct {
 	*container
 	kind     probeKind
 	spec     *corev1.Probe
 	process  *kernel.Process
-	instance *runtime.Instance // that is asked
-	holds    bool              // what the instance is taken for
+	instance *runtime.Instance // that is probed
+	holds    bool              // its state by the probe
 	last     bool              // the latest answer
 	alike    int32             // and how many in a row were like it
 	onHold   bool              // the instance is on its way out
@@ -68,8 +68,8 @@ func (c *container) ready() bool {
 	return c.started() && (c.readiness == nil || c.readiness.says())
 }
 
-// says is what the probe takes the instance that runs for; one that was not looked at
-// yet has not started and is not ready.
+// says returns the state of the running instance by the probe. An instance that was not probed yet
+// has not started and is not ready.
 func (b *prober) says() bool { return b.instance == b.program.Now && b.holds }
 
 func (b *prober) name() string { return strings.ToLower(string(b.kind)) + " probe" }
@@ -93,7 +93,8 @@ func (b *prober) look(p *kernel.Process) {
 		b.instance, b.alike, b.onHold = now, 0, false
 		b.holds = b.kind == liveness || b.kind == readiness && b.wasReady(now)
 	}
-	wanted := b.started() != (b.kind == startup) // one that started is asked no more whether it did, others not before
+	// A startup probe ends when the container has started. Other probes begin then.
+	wanted := b.started() != (b.kind == startup)
 	delay := time.Duration(b.spec.InitialDelaySeconds) * time.Second
 	if b.onHold || !b.running() || !wanted || b.Kernel.Now().Sub(now.Started) < delay {
 		return
@@ -111,7 +112,8 @@ func (b *prober) look(p *kernel.Process) {
 	b.count(p, answer.OK)
 }
 
-// wasReady: a kubelet that starts takes containers that run for what they were.
+// wasReady reports the readiness in the status: a kubelet that starts keeps it for running
+// containers.
 func (b *prober) wasReady(i *runtime.Instance) bool {
 	for _, s := range b.pod.Status.ContainerStatuses {
 		if s.Name == b.container.spec.Name && s.ContainerID == i.ID {
@@ -210,8 +212,8 @@ func (c *container) port(p intstr.IntOrString) (int, error) {
 	return 0, fmt.Errorf("couldn't find port: %v in container", p.StrVal)
 }
 
-// call asks over the network, on a thread of its own. late is what is reported if there
-// is no answer in time.
+// call runs a probe over the network, on a thread of its own. late is the output if there is no
+// answer in time.
 func (c *container) call(p *kernel.Process, what string, limit time.Duration, late string, ask func(context.Context) probe.Answer) probe.Answer {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -76,8 +76,8 @@ func (w *podWorker) startAll(p *kernel.Process) {
 	w.process.Wake()
 }
 
-// initialize starts an init container and waits for its end; for a sidecar it waits until that has started, unless the others have been
-// started before. It reports whether the next one may start.
+// initialize starts an init container and waits for its end; for a sidecar it waits until that has
+// started, unless the others have been started before. It reports whether the next one may start.
 func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool) bool {
 	switch {
 	case c.sidecar:
@@ -86,7 +86,7 @@ func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool
 		return !c.ended
 	case initialized || c.endedBefore() && c.program.Now.Code == 0:
 		c.ended = true
-		return true // what is done stays done
+		return true // a finished init container stays finished
 	}
 	c.start()
 	p.Wait("the end of init container "+c.spec.Name, func() bool { return c.ended })

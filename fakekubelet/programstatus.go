@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// report writes what the containers of the pod do to its status.
+// report writes the states of the pod's containers to its status.
 func (w *podWorker) report(p *kernel.Process) {
 	if w.starter != nil {
 		w.starter.Wake() // a sidecar may have started
@@ -38,10 +38,10 @@ func (w *podWorker) report(p *kernel.Process) {
 		s.Phase = phaseOf(&w.pod.Spec, s, w.terminating && w.allEnded(), w.begun())
 		w.conditions(s)
 		if isFinal(s.Phase) && slices.ContainsFunc(w.programs, (*container).running) {
-			s.Phase = was // the end is shown when nothing runs any more [pkg/kubelet/status/status_manager.go: mergePodStatus]
+			s.Phase = was // the final phase is shown when nothing runs any more [pkg/kubelet/status/status_manager.go: mergePodStatus]
 		}
 		s.HostIP, s.HostIPs = w.options.Address, []corev1.HostIP{{IP: w.options.Address}}
-		if at := w.address(); at != "" { // one that it had stays, when its network is gone
+		if at := w.address(); at != "" { // an earlier address stays after the end of its network
 			s.PodIP, s.PodIPs = at, []corev1.PodIP{{IP: at}}
 		}
 	})
@@ -105,8 +105,9 @@ func (w *podWorker) unready(s *corev1.PodStatus) (names []string) {
 	return names
 }
 
-// initialized writes whether the init containers have done their work, and sidecars have started. A pod one of whose containers was
-// started is initialized, whatever becomes of its sidecars. [pkg/kubelet/status/generate.go: GeneratePodInitializedCondition]
+// initialized writes whether the init containers have done their work, and sidecars have started.
+// After one of its containers was started, a pod is initialized, whatever the states of its
+// sidecars. [pkg/kubelet/status/generate.go: GeneratePodInitializedCondition]
 func (w *podWorker) initialized(s *corev1.PodStatus) {
 	var incomplete []string
 	for i, status := range s.InitContainerStatuses {
@@ -132,7 +133,7 @@ func (w *podWorker) initialized(s *corev1.PodStatus) {
 	}
 }
 
-// status is what the API reports of the container.
+// status returns the status of the container for the API.
 func (c *container) status() corev1.ContainerStatus {
 	running, started := c.running(), c.started()
 	status := corev1.ContainerStatus{Name: c.spec.Name, Image: c.spec.Image, ImageID: c.spec.Image, Started: &started}

@@ -13,12 +13,11 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// projection is the directory of a volume whose files the kubelet makes of objects. The
-// files are in a directory with the time of its making, to which the link ..data points;
-// what containers see are links through that one: token -> ..data/token. What is new is
-// written beside the old, and then ..data is made to point there, so that nobody ever
-// reads half of a file, or files of which some are old and some are new. (kubernetes
-// v1.36.3, pkg/volume/util/atomic_writer.go)
+// projection is the directory of a volume with files that the kubelet makes from objects. The files
+// are in a directory with the time of its making, to which the link ..data points; containers see
+// links through that one: token -> ..data/token. New content is written beside the old, and then
+// ..data is made to point there, so that no process ever reads half of a file, or files of which
+// some are old and some are new. (kubernetes v1.36.3, pkg/volume/util/atomic_writer.go)
 type projection struct {
 	machine machine.Machine
 	dir     string
@@ -82,7 +81,7 @@ func (v projection) read(dir, below string, into files) error {
 	return nil
 }
 
-// fill writes the files to a new directory, whose name it returns.
+// fill writes the files to a new directory, and returns its name.
 func (v projection) fill(content files, mode fs.FileMode, now time.Time) (string, error) {
 	made, err := v.newDir(now)
 	if err != nil {
@@ -118,7 +117,7 @@ func (v projection) newDir(now time.Time) (string, error) {
 	}
 }
 
-// link shows what is new; a directory of files is one link.
+// link shows new files; a directory of files is one link.
 func (v projection) link(content files) error {
 	for _, name := range sortedNames(content) {
 		first, _, _ := strings.Cut(name, "/")
@@ -130,7 +129,7 @@ func (v projection) link(content files) error {
 	return nil
 }
 
-// unlink hides what is there no more.
+// unlink hides files that no longer exist.
 func (v projection) unlink(content files) error {
 	shown := map[string]bool{}
 	for name := range content { // any order: they go into a map

@@ -17,8 +17,8 @@ import (
 
 var noon = time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// shown is what is in the directory of a projection: files with their text, links with
-// where they point.
+// shown returns the contents of the directory of a projection: files with their text, links with
+// their targets.
 func shown(t *testing.T, m machine.Machine, dir string) map[string]string {
 	t.Helper()
 	entries, err := m.ReadDir(dir)
@@ -71,7 +71,7 @@ func TestFilesOfAVolumeAreLaidOutAsByTheRealKubelet(t *testing.T) {
 	step(files{}, noon.Add(time.Minute), map[string]string{"..data": "-> ..2024_01_01_12_01_00.000000001"})
 }
 
-// Whoever reads a file meanwhile finds the old one or the new one.
+// A process that reads a file meanwhile finds the old one or the new one.
 func TestNobodyReadsHalfOfAFile(t *testing.T) {
 	m, err := machine.NewDisk("node-a", filepath.Join(t.TempDir(), "n"))
 	require.NoError(t, err)

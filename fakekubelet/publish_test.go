@@ -206,8 +206,8 @@ func TestWhatKeepsTheDriverFromBeingAskedToPublish(t *testing.T) { // K-PUB-7, K
 	}
 }
 
-// K-TRACE-8, K-RACE-23: the probe's error is wrapped, so it counts as final, and
-// what the driver may have published is forgotten.
+// K-TRACE-8, K-RACE-23: the probe's error is wrapped, so it counts as final, and the kubelet
+// forgets a publish that the driver may have made.
 func TestAForgottenPublish(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -225,8 +225,7 @@ func TestAForgottenPublish(t *testing.T) {
 	assert.True(t, n.exists(dataFile), "K-ORPH-2: the pod's directory stays for the sake of its data file")
 }
 
-// Fact 52, cc4: what is still mounted keeps the pod, and the kubelet goes on
-// publishing for it.
+// Fact 52, cc4: a mount that is left keeps the pod, and the kubelet goes on publishing for it.
 func TestADriverThatDiesAfterItHasPublished(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -354,9 +353,9 @@ func TestThereIsNoSuccessEventForFilesystems(t *testing.T) { // K-PUB-14
 	}
 }
 
-// K-PUB-8: what a failed publish has added to a volume's attributes stays with the volume
-// until it is looked up anew, although the CSIDriver wants it no longer. A volume without
-// attributes has nothing that could be added to.
+// K-PUB-8: the additions of a failed publish to a volume's attributes stay with the volume until it
+// is looked up anew, although the CSIDriver no longer requires them. A volume without attributes
+// has nothing that could be added to.
 func TestWhatIsAddedToTheVolumesAttributesStaysForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// The known races of the kubelet, and what guards them.
+// The known races of the kubelet, and the guards against them.
 
 func TestTheKubeletCallsTheNodeServiceOnly(t *testing.T) { // K-RPC-1
 	n := start(t, setting{driver: mock.Options{NodeExpand: true, Stats: true}})
@@ -47,8 +47,8 @@ func TestTheWindowOfARegistration(t *testing.T) {
 	assert.Equal(t, []string{"NodePublishVolume OK"}, n.calls(), "what was staged stays staged")
 }
 
-// K-RACE-13, K-ERR-5: the pod is gone while its volume is being unstaged; the
-// volume is in use until it no longer is in the kubelet's books.
+// K-RACE-13, K-ERR-5: the pod is deleted while its volume is being unstaged; the volume is in use
+// until the kubelet drops it from its actual state.
 func TestAVolumeIsInUseUntilItIsUnstaged(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
@@ -79,8 +79,8 @@ func TestAPodThatComesDuringAnUnstage(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK", "NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// K-RACE-19: the first wait ignores what is uncertain, the second has no limit and
-// does not: the pod stays.
+// K-RACE-19: the first wait ignores uncertain volumes, the second has no limit and does not: the
+// pod stays.
 func TestADeletedPodStaysWhileItsVolumeIsUncertain(t *testing.T) {
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)
@@ -144,7 +144,7 @@ func TestAVolumeThatMayBePublishedIsUnpublished(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
 }
 
-// K-EVT-2: what no event is emitted of.
+// K-EVT-2: the failures without an event.
 func TestWhatNobodyHearsOf(t *testing.T) {
 	n := mounted(t, setting{csiDriver: republish})
 	n.pass(3 * time.Minute)
@@ -167,8 +167,8 @@ func TestTheDriverMakesTheTargetItself(t *testing.T) { // K-PUB-2
 	assert.False(t, n.exists(target))
 }
 
-// K-RACE-27, K-RACE-28: a publish that comes true after its error has been taken for
-// final is seen by the clean-up of orphans only, which asks nobody.
+// K-RACE-27, K-RACE-28: if a publish takes effect after its error has been treated as final, only
+// the clean-up of orphans sees it, which makes no call.
 func TestAMountThatComesAfterAFinalError(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

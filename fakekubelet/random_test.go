@@ -65,8 +65,8 @@ func twoPods(n *node) {
 	n.deletePod("web-2")
 }
 
-// played is what identifies a run: the hash of all scheduling events and writes,
-// and the calls that were made.
+// played returns the identity of a run: the hash of all scheduling events and writes, and the calls
+// that were made.
 func played(t *testing.T, seed uint64, play func(*node)) string {
 	n := start(t, setting{strategy: kernel.NewRandom(seed)})
 	play(n)

@@ -24,8 +24,9 @@ func modify[T store.Object](n *node, name string, change func(T)) {
 	require.NoError(n.t, err)
 }
 
-// K-API-2: what the kubelet reads at the API server itself, and what it knows from its
-// informers. Its informers are frozen before the change that a pod's mount needs, or shows.
+// K-API-2: the objects that the kubelet reads at the API server itself, and those that it takes
+// from its informers. Its informers are frozen before the change that a pod's mount needs, or
+// shows.
 func TestWhatIsReadLive(t *testing.T) {
 	secret := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}
@@ -35,7 +36,7 @@ func TestWhatIsReadLive(t *testing.T) {
 		name   string
 		change func(*node)
 		live   bool
-		seen   func(*node) bool // in what the driver was asked
+		seen   func(*node) bool // in the requests to the driver
 	}{
 		{"the claim and its size", func(n *node) { n.volume("data", secret) }, true, func(n *node) bool { return stage(n).VolumeId == "h-data" }},
 		{"the volume", func(n *node) {
@@ -75,8 +76,8 @@ func TestWhatIsReadLive(t *testing.T) {
 	}
 }
 
-// K-API-2, K-ATT-4, K-ATT-5: the Node is looked up twice, among what is known already and
-// then live: only a volume that both list as attached is mounted.
+// K-API-2, K-ATT-4, K-ATT-5: the Node is looked up twice, in the informer and then live: only a
+// volume that both list as attached is mounted.
 func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -114,8 +115,8 @@ func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
 	}
 }
 
-// K-ATT-5: the size of the claim is learned as the attachment is verified, so that needs
-// the claim; a volume that needs no attaching needs nothing else.
+// K-ATT-5: the size of the claim is read as the attachment is verified, so that needs the claim; a
+// volume that needs no attaching needs no claim.
 func TestTheClaimIsNeededToVerifyAnAttachment(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")

@@ -37,7 +37,7 @@ func TestPassesDoNotWaitForOperations(t *testing.T) {
 	}
 }
 
-// K-REC-5, K-PUB-15, K-OP-2: what one pod does with a volume keeps the other pod's mount
+// K-REC-5, K-PUB-15, K-OP-2: an operation of one pod on a volume keeps the other pod's mount
 // waiting, be it the whole mount or an unmount.
 func TestAMountWaitsForWhatIsBeingDoneWithTheVolume(t *testing.T) {
 	for _, method := range []string{"NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume"} {
@@ -76,8 +76,8 @@ func TestPublishingAnewComesBeforeExpanding(t *testing.T) {
 	assert.Equal(t, []string{"NodePublishVolume OK", "NodeExpandVolume OK"}, n.calls())
 }
 
-// K-REC-7, K-OP-8, K-EVT-3: each execution of an operation is counted once and told
-// once. While it runs or its backoff lasts, passes go by that nobody hears of.
+// K-REC-7, K-OP-8, K-EVT-3: each execution of an operation is counted once and reported once. While
+// it runs or its backoff lasts, passes report nothing.
 func TestWhatIsCountedAndReportedOfAnOperation(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

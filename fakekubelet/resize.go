@@ -18,7 +18,8 @@ import (
 // resizeRetry is how often a resize that has no room is tried again. [pkg/kubelet/allocation/allocation_manager.go]
 const resizeRetry = 3 * time.Minute
 
-// sizesOf are the resources of the pod's containers, by name. A kubelet that starts finds in the status what an earlier one allocated.
+// sizesOf returns the resources of the pod's containers, by name. A kubelet that starts takes the
+// allocation of an earlier one from the status.
 func sizesOf(pod *corev1.Pod) map[string]corev1.ResourceRequirements {
 	sizes := map[string]corev1.ResourceRequirements{}
 	for _, c := range runtime.Containers(pod) {
@@ -37,7 +38,7 @@ func sizesOf(pod *corev1.Pod) map[string]corev1.ResourceRequirements {
 	return sizes
 }
 
-// sized is the pod with what its node has allocated to it.
+// sized returns the pod with the resources that its node has allocated to it.
 func (w *podWorker) sized() *corev1.Pod {
 	if !w.wantsOtherSize() {
 		return w.pod
@@ -89,7 +90,7 @@ func (w *podWorker) resize(p *kernel.Process) {
 	w.setStatus(p, func(s *corev1.PodStatus) { dropCondition(s, corev1.PodResizePending) })
 }
 
-// allocate changes the containers' limits; those whose policy asks for it are started again.
+// allocate changes the containers' limits, and restarts containers with a policy that requires it.
 func (w *podWorker) allocate(p *kernel.Process, generation int64) {
 	before := w.sizes
 	w.sizes = map[string]corev1.ResourceRequirements{}
@@ -132,7 +133,7 @@ func (w *podWorker) limit() error {
 	return nil
 }
 
-// resize has a container that runs started again if its policy for what has changed says so.
+// resize restarts a running container if its policy for the changed resources requires it.
 func (c *container) resize(was corev1.ResourceRequirements) {
 	now, spec := c.sizes[c.spec.Name], *c.spec
 	spec.Resources = now
@@ -149,7 +150,7 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 	}
 }
 
-// lacks is what the node has too little of for what the pod wants; empty if there is room.
+// lacks returns the resource that the node lacks for the pod's new size; empty if there is room.
 func (w *podWorker) lacks() string {
 	node, ok := w.status.node()
 	if !ok {
@@ -182,7 +183,7 @@ func (w *podWorker) lacks() string {
 	return ""
 }
 
-// writeSizes writes what is allocated to the containers, and what they have of it.
+// writeSizes writes the resources allocated to the containers, and those in effect.
 func (w *podWorker) writeSizes(s *corev1.PodStatus) {
 	if w.sizes == nil {
 		return
@@ -212,7 +213,7 @@ func dropCondition(s *corev1.PodStatus, t corev1.PodConditionType) {
 	s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return c.Type == t })
 }
 
-// resizeSummary is what events say of a resize. [pkg/kubelet/events/resize.go]
+// resizeSummary returns the message of events about a resize. [pkg/kubelet/events/resize.go]
 func resizeSummary(pod *corev1.Pod, mistake string) string {
 	type allocation struct {
 		Name      string                      `json:"name"`

@@ -20,7 +20,7 @@ func requesting(cpu string) func(*corev1.PodSpec) {
 	}
 }
 
-// resizePod changes what a pod requests, as its subresource does.
+// resizePod changes the requests of a pod, as its subresource does.
 func (n *node) resizePod(name, cpu string) {
 	n.t.Helper()
 	pod, _ := store.Get[*corev1.Pod](n.Store, store.Key{Namespace: "default", Name: name})
@@ -31,7 +31,7 @@ func (n *node) resizePod(name, cpu string) {
 	require.NoError(n.t, err)
 }
 
-// sizeOf is what the status of a pod says of its processors, and its resize conditions.
+// sizeOf returns the processors in the status of a pod, and its resize conditions.
 func (n *node) sizeOf(name string) (allocated, actual string, conditions []string) {
 	n.t.Helper()
 	pod, _ := store.Get[*corev1.Pod](n.Store, store.Key{Namespace: "default", Name: name})
@@ -46,7 +46,8 @@ func (n *node) sizeOf(name string) (allocated, actual string, conditions []strin
 	return status.AllocatedResources.Cpu().String(), status.Resources.Requests.Cpu().String(), conditions
 }
 
-// Given a node of two processors. When a pod asks for more, then it gets that if there is room, and otherwise waits until there is.
+// Given a node of two processors. When a pod requests more, then it gets that if there is room, and
+// otherwise waits until there is.
 func TestAPodIsResizedWhenThereIsRoom(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

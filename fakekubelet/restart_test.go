@@ -121,8 +121,8 @@ func TestAFinalErrorAfterARestartForgetsNothing(t *testing.T) {
 	}
 }
 
-// Fact 51: what a restart finds when a call was in flight as the kubelet died. The
-// driver finishes the call.
+// Fact 51: the state after a restart when a call was in flight as the kubelet died. The driver
+// finishes the call.
 func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 	const stage, publish, unpublish, unstage = "NodeStageVolume OK", "NodePublishVolume OK", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"
 	cases := []struct {
@@ -130,7 +130,7 @@ func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 		block        bool
 		podStays     bool
 		want         []string
-		left         int // mounts that nobody takes away
+		left         int // mounts that are not removed
 	}{
 		{"bb1", "NodeStageVolume", false, true, []string{stage, publish}, 2},
 		{"bb2: a staging directory without a pod's directory is invisible", "NodeStageVolume", false, false, []string{}, 1},
@@ -173,7 +173,7 @@ func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 	}
 }
 
-// Facts 35 and 51: at its start a kubelet reports what it knows, at once.
+// Facts 35 and 51: at its start a kubelet reports its volumes at once.
 func TestVolumesInUseAfterARestart(t *testing.T) { // K-RECON-6, K-REC-2, K-ATT-2
 	t.Run("what is on disk is in use", func(t *testing.T) {
 		n := start(t, attaching)
@@ -229,8 +229,8 @@ func TestNothingIsUnmountedBeforeTheNodesStatusIsKnown(t *testing.T) { // K-REC-
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls(), "fact 60: the kubelet makes a new Node")
 }
 
-// Fact 73: without the driver there is no event about the volume and no change until it has registered.
-// The container of the pod that is gone is stopped (trace ll1).
+// Fact 73: without the driver there is no event about the volume and no change until it has
+// registered. The container of the deleted pod is stopped (trace ll1).
 func TestAKubeletThatStartsWhileItsDriverIsDown(t *testing.T) {
 	n := mounted(t, setting{})
 	require.NoError(t, n.registrar.Stop())

@@ -16,10 +16,10 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// errNoCommand is returned for a container that nobody names a command for.
+// errNoCommand is returned for a container without a command.
 var errNoCommand = errors.New("failed to generate spec: no command specified")
 
-// searchPath is the PATH of a container whose image has none.
+// searchPath is the PATH of a container if its image has none.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // rootCommand is how a container of an image with a root file system is started.
@@ -55,7 +55,7 @@ func (c *container) rootCommand(root *runtime.RootFS, vars variables) (machine.C
 	}, nil
 }
 
-// rootOf is what the security contexts of pod and container make of the image's root.
+// rootOf applies the security contexts of pod and container to the image's root.
 func (c *container) rootOf(root *runtime.RootFS) *machine.Root {
 	r := &machine.Root{
 		Dir: root.Dir, User: root.User, Capabilities: capabilitiesOf(nil),
@@ -84,7 +84,8 @@ func (c *container) rootOf(root *runtime.RootFS) *machine.Root {
 	return r
 }
 
-// terminationLog is the file in which the next instance says why it ends. One that mounts the node's /dev, which is read-only, has none at the default path.
+// terminationLog returns the file for the next instance's message about its end. A container that
+// mounts the node's /dev, which is read-only, has none at the default path.
 func (c *container) terminationLog() (machine.Volume, error) {
 	file := c.filesDir(fmt.Sprintf(".termination/%s-%d", c.spec.Name, c.program.Starts()))
 	if err := c.options.Machine.MkdirAll(path.Dir(file), 0o755); err != nil {

@@ -194,9 +194,9 @@ func (n *node) readOnly() map[string]bool {
 	return is
 }
 
-// files are what lies below the kubelet's directories for volumes and pods: empty
-// directories end with a slash, files and links say what is in them. Directories
-// that a kubelet makes once and keeps do not count.
+// files returns the contents of the kubelet's directories for volumes and pods: empty directories
+// end with a slash, files and links show their content. Directories that a kubelet makes once and
+// keeps do not count.
 func (n *node) files(dirs ...string) []string {
 	if len(dirs) == 0 {
 		dirs = []string{machine.KubeletDir + "/plugins/kubernetes.io", machine.KubeletDir + "/pods"}
@@ -228,7 +228,7 @@ func (n *node) walk(dir string, lines *[]string) {
 	}
 }
 
-// story is what the kubelet asks of driver and runtime, and the pod's phases.
+// story returns the kubelet's calls to driver and runtime, and the pod's phases.
 func (n *node) story() []string {
 	lines := []string{}
 	for _, e := range n.news() {

@@ -127,7 +127,7 @@ func TestWithoutACSIDriverThereIsNoLabel(t *testing.T) { // K-SEL-1
 	assert.Empty(t, request[*csispec.NodePublishVolumeRequest](n).VolumeCapability.GetMount().MountFlags)
 }
 
-// metrics are the SELinux gauges that are not zero, without what all have in common.
+// seLinuxMetrics returns the SELinux gauges that are not zero, without their common parts.
 func (n *node) seLinuxMetrics() map[string]float64 {
 	found := map[string]float64{}
 	for _, line := range n.kubelet.Metrics.Lines() {
@@ -280,7 +280,7 @@ func TestAPodThatIsOverIsNoConflict(t *testing.T) { // K-SEL-3
 }
 
 // K-SEL-3, K-REC-4, K-REC-6: the volume is unmounted, unstaged and mounted anew
-// with the other label once the first pod is gone.
+// with the other label after the first pod is deleted.
 //
 // conformance: csimock-selinux-second-pod-other-rwo,
 // csimock-selinux-second-pod-policy-mount-to-recursive, unit-selinux-staged-label-remembered
@@ -388,9 +388,9 @@ func TestARestartWithAnotherPodThatHasAnotherLabel(t *testing.T) { // K-SEL-3, K
 	assert.Len(t, n.mounts(), 2)
 }
 
-// A volume that is wanted with a label, but was never mounted, does not count as
-// wanted: its entry is dropped, the volume is verified anew, and that erases the
-// backoff of the failed mount. K-REC-6, K-OP-4
+// A volume that is wanted with a label, but was never mounted, does not count as wanted: its entry
+// is dropped, the volume is verified anew, and that erases the backoff of the failed mount.
+// K-REC-6, K-OP-4
 func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})
 	n.volume("data", accessMode(rwop))

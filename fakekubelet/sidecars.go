@@ -7,13 +7,15 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// over reports whether the container is to end for good: its pod ends, or it is a sidecar and no other container is left.
+// over reports whether the container is to end for good: its pod ends, or it is a sidecar and no
+// other container is left.
 func (c *container) over() bool {
 	return c.terminating || c.sidecar && !slices.ContainsFunc(c.programs, func(other *container) bool { return !other.init && !other.ended })
 }
 
-// awaitTurn has a sidecar that is to end wait for the pod's containers and for the sidecars after it, as long as it has time.
-// It returns what is left of that. [pkg/kubelet/kuberuntime/kuberuntime_termination_order.go]
+// awaitTurn has a sidecar that is to end wait for the pod's containers and for the sidecars after
+// it, as long as it has time. It returns the rest of that time.
+// [pkg/kubelet/kuberuntime/kuberuntime_termination_order.go]
 func (c *container) awaitTurn(p *kernel.Process, grace time.Duration) time.Duration {
 	if !c.sidecar {
 		return grace

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Given a pod with an init container and a sidecar that has its volume, all records. Then the first has done its work when the pod
-// runs, the sidecar runs with it, and both see the volume.
+// Given a pod with an init container and a sidecar that has its volume, all records. Then the first
+// has done its work when the pod runs, the sidecar runs with it, and both see the volume.
 func TestInitContainersOfRecords(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -37,7 +37,8 @@ func TestInitContainersOfRecords(t *testing.T) {
 	assert.False(t, n.exists("web"))
 }
 
-// Given a pod with a sidecar whose volume is not there. Then the pod says of which containers it waits for what.
+// Given a pod with a sidecar and a missing volume. Then the pod's status names the containers that
+// wait, and the reason.
 func TestAPodWithInitContainersWaits(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("web", using("missing"), func(s *corev1.PodSpec) {

@@ -127,7 +127,7 @@ func TestAnUncertainStageKeepsItsDirectoryAndData(t *testing.T) { // K-STAGE-6
 	assert.Contains(t, n.files(), staging[:len(staging)-len("globalmount")]+`vol_data.json {"driverName":"disk.csi.example.com","volumeHandle":"h-data"}`)
 }
 
-// What goes wrong before NodeStageVolume, and whether NodeUnstageVolume follows.
+// Failures before NodeStageVolume, and whether NodeUnstageVolume follows.
 func TestWhatKeepsTheDriverFromBeingAskedToStage(t *testing.T) { // K-STAGE-6, K-PUB-12
 	missing := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "kube-system", Name: "stage"}
@@ -231,7 +231,7 @@ func TestAVolumeOfADriverThatComesLate(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// Fact 26: a retry that is due before the pod is gone is still made.
+// Fact 26: a retry that is due before the pod is deleted is still made.
 func TestOneMoreTryForADeletedPod(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -272,8 +272,8 @@ func (n *node) stageSteps() []string {
 	return steps
 }
 
-// K-STAGE-1: the order of what a stage does before it asks the driver. Each row has
-// something fail; what would come after has not happened.
+// K-STAGE-1: the order of the steps of a stage before its call to the driver. In each row a step
+// fails, and the later ones have not happened.
 func TestTheOrderOfAStage(t *testing.T) {
 	withSecret := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}
@@ -331,7 +331,7 @@ func TestWhatHasADevice(t *testing.T) {
 		name    string
 		driver  mock.Options
 		pod     func(*corev1.PodSpec)
-		device  bool // a staging directory, and an operation that takes it away
+		device  bool // a staging directory, and an operation that removes it
 		staging string
 	}{
 		{"staging", mock.Options{}, using("data"), true, csi.StagingPath(driverName, "h-data")},

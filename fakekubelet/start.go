@@ -18,7 +18,7 @@ import (
 
 // How long the parts of a kubelet take to come up.
 const (
-	// configureTime is what the program needs until it has its sources of pods: flags,
+	// configureTime is the time until the program has its sources of pods: flags,
 	// certificates, clients, the runtime's connection. Then it reports that it starts, in
 	// the recordings 274 to 354 ms after its process did (m1, bb1, bb2, bb5, bb9, ll1, o2).
 	configureTime = 280 * time.Millisecond
@@ -62,8 +62,8 @@ func (k *Kubelet) runtimeTime() time.Duration {
 	return runtimeTime + time.Duration(k.Kernel.Choose(kernel.Jitter, steps, "first check of the runtime"))*runtimeStep
 }
 
-// reference is what the events of the kubelet are about: its node, by name, since it
-// knows no more of it.
+// reference returns the object of the kubelet's events: its node, by name, since it has no more
+// data of it.
 func (k *Kubelet) reference() store.Object {
 	name := k.options.Name
 	return &metav1.PartialObjectMetadata{

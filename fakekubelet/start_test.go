@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// K-VM-1, K-REG-1: what is on disk is taken up before anything else; drivers register
-// later. Mounts are tried in between, and fail without any harm.
+// K-VM-1, K-REG-1: the volumes on disk are entered first; drivers register later. Mounts are tried
+// in between, and fail without any harm.
 func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 	n := mounted(t, setting{})
 	mounts, files := n.mounts(), n.files()
@@ -38,8 +38,8 @@ func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// K-RECON-7: a volume that was found on disk and is wanted still is not verified: it is
-// staged and published anew, as soon as its attachment says that it is attached.
+// K-RECON-7: a volume that was found on disk and is still wanted is not verified: it is staged and
+// published anew, as soon as its attachment has attached: true.
 func TestAVolumeThatWasFoundOnDiskIsMountedAnew(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
@@ -59,9 +59,9 @@ func TestAVolumeThatWasFoundOnDiskIsMountedAnew(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// K-NODE-1, K-NODE-3, K-NODE-5: a kubelet looks for its Node object before it has made it,
-// and a third of a second later finds the CSINode of an earlier one in the way. The node is ready as soon as the second one succeeds,
-// not at the next round of its status.
+// K-NODE-1, K-NODE-3, K-NODE-5: a kubelet looks for its Node object before it has made it, and a
+// third of a second later finds the CSINode of an earlier one in the way. The node is ready as soon
+// as the second one succeeds, not at the next round of its status.
 func TestAStartedKubeletReportsAtOnceThatItsNodeIsReady(t *testing.T) {
 	n := start(t, setting{})
 	n.killKubelet()
@@ -87,9 +87,9 @@ func (n *node) ready() corev1.ConditionStatus {
 	return ""
 }
 
-// K-NODE-6, K-REG-1, trace ff1: on a node without a Node object a driver is asked about it
-// before there is one; a third of a second later the write of the Node succeeds, then that
-// of the CSINode.
+// K-NODE-6, K-REG-1, trace ff1: on a node without a Node object a driver gets a call about it
+// before there is one; a third of a second later the write of the Node succeeds, then that of the
+// CSINode.
 func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
 	n := start(t, setting{})
 	n.killKubelet()
@@ -103,8 +103,8 @@ func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
 	assert.Equal(t, []string{"330ms NodeGetInfo", "400ms ADDED nodes", "610ms ADDED csinodes", "640ms MODIFIED nodes", "640ms MODIFIED csinodes", "700ms MODIFIED nodes"}, n.registrations())
 }
 
-// The first check of the runtime takes its time, or more of it: under some seeds the Node
-// is there before the driver is asked.
+// The first check of the runtime takes its time, or more of it: under some seeds the Node exists
+// before the call to the driver.
 func TestANodeMayBeThereBeforeItsDriverIsAsked(t *testing.T) {
 	first := map[string]bool{}
 	for seed := uint64(1); seed <= 20; seed++ {

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// statusRound is how often the status manager looks at all pods: what it could not write or delete,
-// it tries again then. [pkg/kubelet/status/status_manager.go syncPeriod]
+// statusRound is the interval at which the status manager looks at all pods: it repeats failed
+// writes and deletions then. [pkg/kubelet/status/status_manager.go syncPeriod]
 const statusRound = 10 * time.Second
 
 // nextRound is how long it takes to the next round of the status manager.

@@ -23,7 +23,7 @@ func subPath(part string) func(*corev1.PodSpec) {
 	}
 }
 
-// hostPaths are what the runtime mounts into containers.
+// hostPaths returns the host paths that the runtime mounts into containers.
 func (n *node) hostPaths() []string {
 	var paths []string
 	for _, e := range n.Trace.Events() {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// summary is what the kubelet's summary API shows: the node, its pods, and how full their volumes were when
-// they were measured last. Processors, memory and networks are not measured. K-STAT-5
+// summary returns the kubelet's summary API: the node, its pods, and the usage of their volumes at
+// the last measurement. Processors, memory and networks are not measured. K-STAT-5
 func (k *Kubelet) summary() *statsv1alpha1.Summary {
 	s := &statsv1alpha1.Summary{Node: statsv1alpha1.NodeStats{NodeName: k.options.Name, StartTime: metav1.NewTime(k.started)}, Pods: []statsv1alpha1.PodStats{}}
 	for _, uid := range slices.Sorted(maps.Keys(k.pods.known)) {

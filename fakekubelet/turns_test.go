@@ -26,7 +26,7 @@ func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 		slices.Sort(uids)
 		in := csi.PodDir(uids[broken]) + "/volumes"
 		require.NoError(t, n.machine.MkdirAll(in, 0o750))
-		require.NoError(t, n.machine.WriteFile(in+"/kubernetes.io~csi", nil, 0o644)) // a file where a directory shall be
+		require.NoError(t, n.machine.WriteFile(in+"/kubernetes.io~csi", nil, 0o644)) // a file in place of a directory
 		n.pass(time.Minute)
 		assert.Equal(t, "Running", string(n.phase(names[uids[1-broken]])))
 		assert.Equal(t, "Pending", string(n.phase(names[uids[broken]])))

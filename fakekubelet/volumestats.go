@@ -25,7 +25,7 @@ type volumeStats struct {
 	pods   map[types.UID]*podStats
 }
 
-// podStats is what is known of one pod's volumes.
+// podStats holds the measurements of one pod's volumes.
 type podStats struct {
 	next  time.Duration // when they are measured next
 	busy  bool
@@ -120,7 +120,7 @@ func (s *volumeStats) again(pod *podStats) {
 // statsBounds are those of Prometheus by default.
 var statsBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// measure keeps what the driver says; what goes wrong is only logged. K-STAT-3, K-STAT-6, K-STAT-7
+// measure keeps the driver's answer; failures are only logged. K-STAT-3, K-STAT-6, K-STAT-7
 func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spec *csi.Spec, usage map[string]measured) {
 	begin := p.Elapsed()
 	u, err := s.csi.Stats(p, spec, uid)

@@ -20,7 +20,7 @@ import (
 
 var health = feature.Gates{feature.CSIVolumeHealth: true}
 
-// volumeMetrics are the gauges of volumes, without what all have in common.
+// volumeMetrics returns the gauges of volumes, without their common parts.
 func (n *node) volumeMetrics() []string {
 	var found []string
 	for _, line := range n.kubelet.Metrics.Lines() {
@@ -81,7 +81,7 @@ func TestADriverWithoutStatisticsIsOnlyAskedForItsCapabilities(t *testing.T) { /
 }
 
 // conformance: unit-metrics-driver-not-registered
-func TestStatisticsThatCannotBeHad(t *testing.T) { // K-STAT-3: no event is emitted, and what was known is lost
+func TestStatisticsThatCannotBeHad(t *testing.T) { // K-STAT-3: no event is emitted, and the old statistics are lost
 	for name, breaks := range map[string]func(*node){
 		"the driver fails":             func(n *node) { n.fail("NodeGetVolumeStats", codes.Internal, 0) },
 		"it does not tell what it can": func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) },
@@ -169,7 +169,7 @@ func TestInlineVolumesAreMeasuredButNotTold(t *testing.T) { // K-STAT-5
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// K-STAT-7: how long questions for statistics took, whatever came of them.
+// K-STAT-7: the time of requests for statistics, with any outcome.
 func TestHowLongQuestionsForStatisticsTake(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
 	n.volume("data")

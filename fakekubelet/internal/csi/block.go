@@ -141,8 +141,8 @@ func (f files) letGo(mapped string) error {
 	return f.change("remove loop device of", mapped, func(machine.Machine) error { return devices.LetGo(mapped) })
 }
 
-// DeviceOpened reports whether somebody has the device of a volume open for himself
-// alone; what is no device, or is gone, nobody has. K-UNSTAGE-4
+// DeviceOpened reports whether a process has the device of a volume open exclusively. It is false
+// for other files, and for a missing device. K-UNSTAGE-4
 func (pl *Plugin) DeviceOpened(device string) (bool, error) {
 	devices, ok := pl.machine.(machine.Devices)
 	if !ok || device == "" {

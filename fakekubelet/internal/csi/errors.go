@@ -15,8 +15,8 @@ type UncertainError struct{ error }
 // tried again without any change of state. K-RPC-9
 type TransientError struct{ error }
 
-// IsUncertain and IsTransient test the error itself, not what it wraps: an
-// uncertain error that is wrapped by another counts as final. K-RPC-9
+// IsUncertain and IsTransient test the error itself, not the errors that it wraps: an uncertain
+// error that is wrapped by another counts as final. K-RPC-9
 func IsUncertain(err error) bool { _, ok := err.(UncertainError); return ok }
 
 // IsTransient reports a TransientError; see IsUncertain.

@@ -15,7 +15,7 @@ import (
 
 const capExpand = csispec.NodeServiceCapability_RPC_EXPAND_VOLUME
 
-// What a failed NodeExpandVolume means beyond its class. K-EXP-10, K-EXP-15
+// The meanings of a failed NodeExpandVolume beyond its class. K-EXP-10, K-EXP-15
 var (
 	// ErrInUse: the driver cannot expand the volume while it is in use.
 	ErrInUse = errors.New("the volume cannot be expanded while it is in use")
@@ -40,8 +40,8 @@ type Expansion struct {
 	Size resource.Quantity
 	// Path is where the volume is published, or the device of a raw block volume.
 	Path string
-	// Staging is where it is staged; sent even if the driver does not stage, but
-	// for a raw block volume whose device was set up before.
+	// Staging is where it is staged; sent even if the driver does not stage, except for a raw block
+	// volume with a device that was set up before.
 	Staging string
 }
 
@@ -91,7 +91,7 @@ func (s *step) expand(x Expansion, secrets map[string]string) error {
 	return s.classified(err)
 }
 
-// expandFailure says what the driver's answer means. K-EXP-10
+// expandFailure interprets the driver's answer. K-EXP-10
 func expandFailure(err error) error {
 	if err == nil {
 		return nil

@@ -60,9 +60,9 @@ func (f files) removeAll(name string) error {
 	return f.change("remove all", name, func(m machine.Machine) error { return m.RemoveAll(name) })
 }
 
-// removeMountDir tidies up after an unmount: the directory, the data file beside
-// it and their parent. What is still mounted stays, and that is no error; what
-// is not empty makes it fail. K-STAGE-8
+// removeMountDir tidies up after an unmount: the directory, the data file beside it and their
+// parent. If the directory is still mounted, it stays, and that is no error. If it is not empty, it
+// fails. K-STAGE-8
 func (f files) removeMountDir(mount string) error {
 	mounted, err := f.machine.IsMountPoint(mount)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -81,8 +81,7 @@ func (pl *Plugin) applyGroup(p *kernel.Process, pod *corev1.Pod, dir string) err
 	return err
 }
 
-// hasGroup reports whether a directory is of the group and open to it, also to
-// what will be made in it.
+// hasGroup reports whether a directory is of the group and open to it, also for new files in it.
 func (pl *Plugin) hasGroup(dir string, group int) bool {
 	info, err := pl.machine.Lstat(dir)
 	if err != nil || !info.IsDir() {
@@ -102,8 +101,8 @@ type groupWalk struct {
 	done    bool
 }
 
-// walk changes all that is in a directory, then the directory: its state says
-// that nothing is left to do. What cannot be changed is passed over. K-FSG-2
+// walk changes all that is in a directory, then the directory: its state says that nothing is left
+// to do. It passes over files that cannot be changed. K-FSG-2
 func (w *groupWalk) walk(name string) error {
 	info, err := w.machine.Lstat(name)
 	if err != nil {
@@ -144,8 +143,8 @@ const (
 	reportAgain = 60 * time.Second
 )
 
-// report emits an event that says what to do about a change that takes long and, every
-// minute, how far it is. K-FSG-3
+// report emits an event with advice about a change that takes long and, every minute, its progress.
+// K-FSG-3
 func (w *groupWalk) report(p *kernel.Process, pod *corev1.Pod, dir string) {
 	const reason = "VolumePermissionChangeInProgress"
 	about := dir[max(0, strings.Index(dir, string(pod.UID))):]

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// measured is a connection to a driver whose calls are counted. K-MET-3
+// measured is a connection to a driver that counts its calls. K-MET-3
 type measured struct {
 	grpc.ClientConnInterface
 	kubelet  *component.Component

@@ -27,17 +27,16 @@ func (pl *Plugin) PodsOnDisk() []types.UID {
 	return pods
 }
 
-// RemovePodDir removes the directory of a pod that is gone. Below volumes only
-// empty directories go: a data file that was left there keeps the pod's
-// directory for ever. K-ORPH-2
+// RemovePodDir removes the directory of a deleted pod. Below volumes it removes only empty
+// directories: a data file that was left there keeps the pod's directory for ever. K-ORPH-2
 func (pl *Plugin) RemovePodDir(pod types.UID) {
 	if pl.removeEmpty(path.Join(PodDir(pod), "volumes")) {
 		_ = pl.machine.RemoveAll(PodDir(pod))
 	}
 }
 
-// removeEmpty removes a tree that holds nothing but directories, as far as it
-// can, and reports whether all of it is gone.
+// removeEmpty removes a tree that holds nothing but directories, as far as it can, and reports
+// whether it has removed all of it.
 func (pl *Plugin) removeEmpty(dir string) bool {
 	entries, err := pl.machine.ReadDir(dir)
 	if err != nil {

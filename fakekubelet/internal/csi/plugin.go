@@ -29,7 +29,7 @@ type Drivers interface {
 	Endpoint(driver string) (socket string, ok bool)
 }
 
-// Options are what a plugin works with.
+// Options are the options of a plugin.
 type Options struct {
 	Machine machine.Machine
 	Wire    *wire.Wire

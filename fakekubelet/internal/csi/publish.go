@@ -66,8 +66,8 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	return nil
 }
 
-// persistentRequest fills in what only a persistent volume has: where it is
-// staged and how it is attached.
+// persistentRequest fills in the fields that only a persistent volume has: its staging path and its
+// publish context.
 func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec *Spec) error {
 	stages, err := s.has(capStage)
 	if err != nil { // wrapped, and thereby final whatever the code. K-PUB-9

@@ -16,15 +16,15 @@ type Found struct {
 	Label string
 }
 
-// Lost is a volume of a pod whose data file cannot be read.
+// Lost is a volume of a pod with a data file that cannot be read.
 type Lost struct {
 	Pod  types.UID
 	Name string // of its directory
 }
 
-// Scan looks for volumes in the pods' directories. Staging directories are not
-// looked at, so a staged volume without a pod directory stays unseen. What has no
-// usable data file is lost. K-RECON-1, K-RECON-2, K-RECON-5
+// Scan looks for volumes in the pods' directories. It does not look at staging directories, so a
+// staged volume without a pod directory stays unseen. A volume without a usable data file is lost.
+// K-RECON-1, K-RECON-2, K-RECON-5
 func (pl *Plugin) Scan() (found []Found, lost []Lost) {
 	add := func(pod types.UID, name, dir string, mode corev1.PersistentVolumeMode) {
 		if data, err := pl.ReadData(dir); err == nil {

@@ -12,8 +12,8 @@ import (
 // device's state does not change by it. K-ERR-6
 type ReferencedError struct{ error }
 
-// checkReferences refuses to unstage while another mount shows what lies at the
-// staging path, unless it lies in the plugin directory itself. K-UNSTAGE-2
+// checkReferences refuses to unstage while another mount shows the content of the staging path,
+// unless that mount is in the plugin directory itself. K-UNSTAGE-2
 func (pl *Plugin) checkReferences(staging string) error {
 	mounts, err := pl.machine.References(staging)
 	if err != nil {

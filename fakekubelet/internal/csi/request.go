@@ -50,8 +50,8 @@ func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCap
 // delegatesGroup reports whether the driver applies the pod's fsGroup. K-FSG-1
 func (s *step) delegatesGroup() (bool, error) { return s.hasSince(version.MountGroup, capMountGroup) }
 
-// given refuses a call that lacks what every driver needs; a damaged data file can
-// be the reason.
+// given refuses a call without the fields that every driver needs; a damaged data file can be the
+// reason.
 func given(volumeID, path, what string) error {
 	switch {
 	case volumeID == "":
@@ -62,14 +62,14 @@ func given(volumeID, path, what string) error {
 	return nil
 }
 
-// mountWith is what a file system is mounted with for the sake of a pod.
+// mountWith holds mount parameters of a file system that depend on the pod.
 type mountWith struct {
 	group string // an fsGroup for the driver to apply
 	label string // an SELinux label
 }
 
-// capability is what the volume is asked for, with an access mode that depends
-// on one more question to the driver.
+// capability returns the requested capability of the volume, with an access mode that depends on
+// one more request to the driver.
 func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability, error) {
 	multiWriter, err := s.hasSince(version.SingleNodeWriters, capMultiWriter)
 	if err != nil {

@@ -23,9 +23,9 @@ type Spec struct {
 	// Migrated says that an in-tree plugin's volume has been translated.
 	Migrated bool
 
-	// merged are the attributes with what was added to them for a pod. K-PUB-8
+	// merged are the attributes with the additions for a pod. K-PUB-8
 	merged map[string]string
-	// staging is where a kubelet of today stages it, as soon as somebody has asked.
+	// staging is its staging path in a kubelet of today, after the first call for it.
 	staging string
 }
 
@@ -84,8 +84,8 @@ func (s *Spec) mountFlags() []string {
 	return s.PV.Spec.MountOptions
 }
 
-// ForWriting says that nothing in the requests to the driver is read-only: the pod's wish, access modes, mount options, the
-// attachment. Inline volumes may be read-only by their nature.
+// ForWriting reports whether nothing in the requests to the driver is read-only: the pod's volume,
+// access modes, mount options, the attachment. Inline volumes may be read-only by their nature.
 func (s *Spec) ForWriting() bool {
 	return !s.ReadOnly && s.PV != nil && !s.PV.Spec.CSI.ReadOnly && !slices.Contains(s.PV.Spec.MountOptions, "ro") &&
 		!slices.Contains(s.PV.Spec.AccessModes, corev1.ReadOnlyMany)
@@ -101,9 +101,9 @@ func (s *Spec) attributes() map[string]string {
 	return s.PV.Spec.CSI.VolumeAttributes
 }
 
-// merge adds to a volume context what the pod brings. In the real kubelet that changes
-// the volume's attributes, if it has any: until the volume is looked up anew it is asked
-// for with what was added, whatever the CSIDriver says then. K-PUB-8
+// merge adds the pod's entries to a volume context. In the real kubelet that changes the volume's
+// attributes, if it has any: until the volume is looked up anew, requests have the additions,
+// whatever the CSIDriver says then. K-PUB-8
 func (s *Spec) merge(context, extra map[string]string) map[string]string {
 	all := merged(context, extra)
 	if s.attributes() != nil {

@@ -21,8 +21,8 @@ const (
 // ErrNoStats: the driver does not say statistics. K-STAT-3
 var ErrNoStats = errors.New("metrics are not supported for CSI volumes of this driver")
 
-// Usage is how much of a volume is used, in bytes and inodes; what the driver
-// leaves out is zero. K-STAT-4
+// Usage is the usage of a volume, in bytes and inodes; values that the driver leaves out are zero.
+// K-STAT-4
 type Usage struct {
 	Capacity, Available, Used      int64
 	Inodes, InodesFree, InodesUsed int64

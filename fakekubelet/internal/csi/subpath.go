@@ -73,7 +73,7 @@ func (f files) boundBefore(source, host string) (bool, error) {
 	return false, f.change("unmount", host, func(m machine.Machine) error { return m.Unmount(host) })
 }
 
-// inside resolves symbolic links, and refuses what leads out of the volume.
+// inside resolves symbolic links, and refuses paths that lead out of the volume.
 func (pl *Plugin) inside(root, name string) (string, error) {
 	real, err := pl.machine.EvalSymlinks(name)
 	if err != nil {
@@ -115,8 +115,8 @@ func (f files) mountPoint(source, target string) error {
 	return f.write(target, nil)
 }
 
-// cleanSubPaths takes away what was bound for the containers of a pod, and the
-// directories for it. K-UNPUB-2
+// cleanSubPaths unmounts the bind mounts for the containers of a pod, and removes their
+// directories. K-UNPUB-2
 func (f files) cleanSubPaths(pod types.UID, specName string) error {
 	top := subPathDir(pod, specName)
 	for _, container := range f.list(top) {

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// BlockUnmapper undoes the mapping of a raw block volume with nothing but what is on disk.
+// BlockUnmapper undoes the mapping of a raw block volume from the files on disk alone.
 type BlockUnmapper struct {
 	pl   *Plugin
 	spec string
@@ -49,7 +49,7 @@ func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	return nil
 }
 
-// MappedElsewhere lists the pods whose device is still mapped. K-BLK-10
+// MappedElsewhere lists the pods in which the device is still mapped. K-BLK-10
 func (u *BlockUnmapper) MappedElsewhere() []string {
 	entries, err := u.pl.machine.ReadDir(BlockMapDir(u.spec))
 	if err != nil {
@@ -95,9 +95,8 @@ func (s *step) unstageBlock(handle, staging string) error {
 	return s.files(s.process).removeAll(staging)
 }
 
-// removeBlockFiles takes away what a volume leaves behind when nobody publishes
-// or stages it any more; at the first that cannot go it stops, and no event
-// is emitted. K-BLK-4
+// removeBlockFiles removes the files that a volume leaves behind when it is no longer published or
+// staged. It stops at the first that cannot be removed, and emits no event. K-BLK-4
 func (pl *Plugin) removeBlockFiles(p *kernel.Process, specName string) {
 	f := pl.files(p)
 	if f.remove(path.Join(blockDir, "publish", specName)) != nil || f.remove(BlockStagingPath(specName)) != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Unmounter undoes SetUp with nothing but what is on disk.
+// Unmounter undoes SetUp from the files on disk alone.
 type Unmounter struct {
 	pl     *Plugin
 	pod    types.UID
@@ -30,7 +30,7 @@ func (pl *Plugin) NewUnmounter(pod types.UID, specName string) (*Unmounter, erro
 	return &Unmounter{pl: pl, pod: pod, spec: specName, target: target, data: data}, nil
 }
 
-// CleanSubPaths takes away what containers have mounted of the volume's parts. K-UNPUB-2
+// CleanSubPaths unmounts the parts of the volume that containers have mounted. K-UNPUB-2
 func (u *Unmounter) CleanSubPaths(p *kernel.Process) error {
 	if err := u.pl.files(p).cleanSubPaths(u.pod, u.spec); err != nil {
 		return fmt.Errorf("error cleaning subPath mounts: %w", err)
@@ -69,8 +69,8 @@ func (s *step) unstage(handle, staging string) error {
 	return err
 }
 
-// UnmountDevice unstages a filesystem volume. The data file beside the staging
-// path says what it is; if it is missing there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
+// UnmountDevice unstages a filesystem volume. The data file beside the staging path identifies it;
+// if it is missing there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
 func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 	if err := pl.checkReferences(staging); err != nil {
 		return err

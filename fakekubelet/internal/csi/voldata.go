@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Data is what the kubelet remembers on disk of a volume: one JSON object of
-// strings, keys sorted, trailing newline. K-PATH-10
+// Data is the kubelet's record of a volume on disk: one JSON object of strings, keys sorted,
+// trailing newline. K-PATH-10
 type Data map[string]string
 
 // Keys of Data.

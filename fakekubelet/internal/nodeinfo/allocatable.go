@@ -14,8 +14,8 @@ import (
 // Refresh asks a driver for its limit anew and publishes it.
 type Refresh func(*kernel.Process) error
 
-// limits are the registered drivers and the tickers of those whose limit is
-// refreshed periodically.
+// limits are the registered drivers and the tickers of those with a limit that is refreshed
+// periodically.
 type limits struct {
 	refresh map[string]Refresh
 	tickers map[string]*ticker
@@ -28,7 +28,7 @@ func (m *Manager) Registered(driver string, refresh Refresh) {
 	m.restartTicker(driver)
 }
 
-// Unregistered says that a driver has gone. A refresh under way goes on. K-RACE-8
+// Unregistered notes that a driver was unregistered. A refresh under way goes on. K-RACE-8
 func (m *Manager) Unregistered(driver string) {
 	delete(m.limits.refresh, driver)
 	m.restartTicker(driver)

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// refreshes counts when a driver was asked anew.
+// refreshes counts the refreshes of a driver's limit.
 type refreshes struct {
 	at   []time.Duration
 	took time.Duration // of the next one

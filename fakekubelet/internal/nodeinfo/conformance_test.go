@@ -15,8 +15,8 @@ import (
 
 const migratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins"
 
-// K-NODE-9, K-NODE-10: an entry cannot be changed, so the driver has to go and come again, as
-// registration that fails makes it.
+// K-NODE-9, K-NODE-10: an entry cannot be changed, so the driver has to be removed and added again,
+// as a failed registration does.
 func TestADriverThatLearnsItsTopologyAddsItOnceItsEntryHasGone(t *testing.T) {
 	w := started(t)
 	d := nodeinfo.Driver{Name: regDriver, NodeID: "id"}
@@ -64,7 +64,7 @@ func TestADriverThatOnlyTheNodeKnowsIsWithdrawnFromIt(t *testing.T) {
 	}
 }
 
-// annotate says in the Node's annotation which ids it has, as somebody else left it.
+// annotate sets the ids in the Node's annotation, as another writer left them.
 func (w *world) annotate(ids string) {
 	if ids == "" {
 		return
@@ -73,7 +73,7 @@ func (w *world) annotate(ids string) {
 	require.NoError(w.t, err)
 }
 
-// K-NODE-7: what an earlier kubelet left on the Node is replaced.
+// K-NODE-7: the annotation of an earlier kubelet on the Node is replaced.
 //
 // conformance: csinode-install-over-old-annotation
 func TestAnotherNodeIDReplacesTheOneInTheAnnotation(t *testing.T) {

@@ -99,7 +99,7 @@ func (m csiNode) add(p *kernel.Process, d Driver) error {
 	return err
 }
 
-// remove: who owns the CSINode does not matter. K-NODE-13, K-NODE-14
+// remove removes a driver from the CSINode, whatever the CSINode's owner. K-NODE-13, K-NODE-14
 func (m csiNode) remove(p *kernel.Process, driver string) error {
 	n, err := component.Live[*storagev1.CSINode](p, m.kubelet, m.key())
 	if apierrors.IsNotFound(err) {
@@ -124,7 +124,7 @@ func (m *Manager) ownedByNode() metav1.ObjectMeta {
 	}
 }
 
-// knowUID reads the node's UID unless the initialisation does so, or will. K-NODE-14
+// knowUID reads the node's UID unless the initialisation has read it, or will. K-NODE-14
 func (m *Manager) knowUID(p *kernel.Process) error {
 	if m.early || m.nodeUID != "" {
 		return nil
@@ -141,7 +141,7 @@ func (m *Manager) readUID(p *kernel.Process) error {
 	return nil
 }
 
-// entry is what the CSINode says about the driver. K-NODE-10
+// entry returns the driver's entry in the CSINode. K-NODE-10
 func (d Driver) entry() storagev1.CSINodeDriver {
 	e := storagev1.CSINodeDriver{Name: d.Name, NodeID: d.NodeID}
 	if len(d.Topology) > 0 {

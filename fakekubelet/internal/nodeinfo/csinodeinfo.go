@@ -26,7 +26,7 @@ func (m csiNodeInfo) probe(p *kernel.Process) error {
 	return err
 }
 
-// errNoCRD is what the API server says of a kind that it does not serve.
+// errNoCRD is the API server's error about a kind that it does not serve.
 var errNoCRD = errors.New("the server could not find the requested resource (post csinodeinfos.csi.storage.k8s.io)")
 
 func (m csiNodeInfo) get(p *kernel.Process) (*legacy.CSINodeInfo, error) {
@@ -116,8 +116,8 @@ func (m csiNodeInfo) add(p *kernel.Process, d Driver) error {
 	return m.write(p, changed)
 }
 
-// mechanism says who acts for the in-tree volumes of a driver on this node: the
-// driver if its plugin is migrated here. L-LIFE-7
+// mechanism returns the mechanism for the in-tree volumes of a driver on this node: CSI if its
+// plugin is migrated here. L-LIFE-7
 func (m csiNodeInfo) mechanism(driver string) legacy.Mechanism {
 	if plugin, ok := migration.PluginOf(driver); ok && m.migration.Stage(plugin) != migration.Disabled {
 		return legacy.CSI
@@ -148,7 +148,7 @@ func (m csiNodeInfo) write(p *kernel.Process, n *legacy.CSINodeInfo) error {
 	return err
 }
 
-// valid refuses what others have made of the object. L-VAL-1
+// valid rejects an object that others have made invalid. L-VAL-1
 func valid(n *legacy.CSINodeInfo) error {
 	specs, statuses := sets.New[string](), sets.New[string]()
 	for _, d := range n.Spec.Drivers {

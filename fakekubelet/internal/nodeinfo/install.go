@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Driver is what a driver says about itself on this node.
+// Driver is a driver's description of itself on this node.
 type Driver struct {
 	Name       string
 	NodeID     string

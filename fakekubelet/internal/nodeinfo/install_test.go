@@ -166,7 +166,7 @@ func TestAnInstalledDriverIsNotWrittenAgain(t *testing.T) {
 	assert.Empty(t, w.writes(before))
 }
 
-// K-NODE-10, C-NIM-2: what changed goes to the end.
+// K-NODE-10, C-NIM-2: a changed entry goes to the end.
 func TestAChangedEntryMovesToTheEnd(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "one.example.com", NodeID: "id", MaxVolumes: 1}))
@@ -212,7 +212,7 @@ func TestAnotherNodeIDIsRefusedByTheAPIServer(t *testing.T) {
 	assert.Equal(t, "old", w.csiNode().Spec.Drivers[0].NodeID)
 }
 
-// K-RACE-7: who registers before the node's uid is known wipes the CSINode.
+// K-RACE-7: a driver that registers before the node's uid is known wipes the CSINode.
 func TestADriverThatRegistersTooEarlyWipesTheCSINode(t *testing.T) {
 	w := newWorld(t)
 	w.createCSINode("the-uid", migrated)

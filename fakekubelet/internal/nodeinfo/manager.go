@@ -1,5 +1,5 @@
-// Package nodeinfo publishes what a kubelet knows about the CSI drivers of its
-// node: the CSINode object, and the annotation and topology labels of the Node.
+// Package nodeinfo publishes a kubelet's information about the CSI drivers of its node: the CSINode
+// object, and the annotation and topology labels of the Node.
 package nodeinfo
 
 import (

@@ -63,8 +63,8 @@ func (m *Manager) removeFromNode(p *kernel.Process, driver string) error {
 	return m.patchNode(p, ids, func(node *corev1.Node) { m.setLimit(node, driver, 0) })
 }
 
-// patchNode replaces the annotation as a whole, without a resource version: what
-// others wrote to it since it was read is lost. K-RACE-9
+// patchNode replaces the annotation as a whole, without a resource version: writes of others since
+// it was read are lost. K-RACE-9
 func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change func(*corev1.Node)) error {
 	text, err := json.Marshal(ids)
 	if err != nil {

@@ -44,14 +44,14 @@ func (m *Manager) registerDriver(p *kernel.Process, info *registration.PluginInf
 	m.drivers[info.Name] = driver{endpoint: info.Endpoint, version: highest}
 	m.changed()
 	if err := m.publishDriver(p, info.Name, m.info.Install); err != nil {
-		_ = m.forgetDriver(p, info.Name) // K-REG-14: also what another socket had registered
+		_ = m.forgetDriver(p, info.Name) // K-REG-14: also the registration of another socket
 		return err
 	}
 	m.info.Registered(info.Name, func(p *kernel.Process) error { return m.RefreshLimit(p, info.Name) })
 	return nil
 }
 
-// forgetDriver withdraws a driver by name, whoever registered it. K-REG-16
+// forgetDriver withdraws a driver by name, also if another plugin registered it. K-REG-16
 func (m *Manager) forgetDriver(p *kernel.Process, name string) error {
 	if _, ok := m.drivers[name]; ok {
 		delete(m.drivers, name)
@@ -69,7 +69,7 @@ func (m *Manager) RefreshLimit(p *kernel.Process, driver string) error {
 	return nil
 }
 
-// publishDriver hands on what the driver says about itself; it asks once. K-REG-12
+// publishDriver passes on the driver's description of itself; it makes one request for it. K-REG-12
 func (m *Manager) publishDriver(p *kernel.Process, name string, publish func(*kernel.Process, nodeinfo.Driver) error) error {
 	endpoint, ok := m.Endpoint(name)
 	if !ok {

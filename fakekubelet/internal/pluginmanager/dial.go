@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 )
 
-// errUnheard says that nobody listens at a socket.
+// errUnheard means that no server listens at a socket.
 var errUnheard = errors.New("nobody listens")
 
 func dialFailed(socket string, err error) error {
@@ -27,8 +27,8 @@ const (
 	pauseDenominator = 5
 )
 
-// getInfo is the first call. If nobody listens it goes on dialling until the
-// dial's deadline; the socket may be another one by then. K-REG-8
+// getInfo is the first call. If no server listens, it goes on dialling until the dial's deadline;
+// the socket may be another one by then. K-REG-8
 func (r *registrar) getInfo() (*registration.PluginInfo, error) {
 	r.dialling[r.socket] = r.process
 	defer delete(r.dialling, r.socket)

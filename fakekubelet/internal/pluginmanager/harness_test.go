@@ -87,7 +87,7 @@ func (w *world) quiet() {
 	require.Equal(w.t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), w.Kernel.Err())
 }
 
-// startRegistrar starts a registrar that nobody restarts.
+// startRegistrar starts a registrar that is not restarted.
 func (w *world) startRegistrar(socket string) *registrar.Registrar {
 	r := registrar.New(w.World, w.wire, registrar.Options{
 		Node: nodeName, Machine: w.machine, Endpoint: socket,

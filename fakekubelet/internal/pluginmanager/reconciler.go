@@ -14,11 +14,10 @@ const reconcilePeriod = time.Second
 // attempt is a registration that failed.
 type attempt struct {
 	created creation
-	unheard bool // nobody listened at the socket
+	unheard bool // no server listened at the socket
 }
 
-// reconcile makes the registered plugins those whose sockets are there. Its first
-// pass is at once. K-REG-6
+// reconcile registers the plugins of the sockets that are there. Its first pass is at once. K-REG-6
 func (m *Manager) reconcile(p *kernel.Process) {
 	stop, err := m.watch()
 	if err != nil {
@@ -32,7 +31,8 @@ func (m *Manager) reconcile(p *kernel.Process) {
 	}
 }
 
-// pass starts what operations can be started. Those of one socket never overlap. K-REG-6, K-REG-7
+// pass starts the operations that can be started. Those of one socket never overlap. K-REG-6,
+// K-REG-7
 func (m *Manager) pass() {
 	for _, gone := range m.actual.outdated(m.desired) {
 		_ = m.run(gone.socket, func(p *kernel.Process) error { return m.unregister(p, gone) })

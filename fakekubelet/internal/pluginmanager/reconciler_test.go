@@ -116,7 +116,7 @@ func TestARefusedRegistrarComesBack(t *testing.T) {
 func TestADeadSocketIsDialledForTenSecondsAndIsNoWork(t *testing.T) {
 	w := newWorld(t)
 	w.servePlugin(regSocket, "1.0.0").Abandon()
-	w.quiet() // nothing will come of it
+	w.quiet() // it has no effect
 	w.until(30 * time.Second)
 	assert.Equal(t, []float64{2, 13, 25}, w.times("Registration/GetInfo"))
 	first := w.calls("Registration/GetInfo")[0]
@@ -347,8 +347,8 @@ func TestARunIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-// K-REG-5: sockets belong to those who made them: neither a refusal nor the end of a
-// registration, and no restart of the kubelet, takes one away.
+// K-REG-5: sockets belong to their makers: neither a refusal nor the end of a registration, and no
+// restart of the kubelet, removes one.
 func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
@@ -361,7 +361,7 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	refused := w.servePlugin(second, "1.0.0")
 	w.forth(5 * time.Second)
 	require.NotEmpty(t, refused.verdicts)
-	p.Abandon() // whoever served it has died
+	p.Abandon() // its server has died
 	w.forth(time.Minute)
 	for _, socket := range []string{endpoint, regSocket, second} {
 		_, err := w.machine.Lstat(socket)
@@ -369,7 +369,7 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	}
 }
 
-// K-REG-18: what cannot be cleaned up when a socket goes stays behind, and nothing is
+// K-REG-18: things that cannot be cleaned up when a socket vanishes stay behind, and nothing is
 // tried again: the driver counts as unregistered from the first moment.
 func TestUnregisteringNeverFails(t *testing.T) {
 	w := newWorld(t)

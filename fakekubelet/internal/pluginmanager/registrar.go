@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// registrar is the kubelet's connection to whoever serves a registration socket.
+// registrar is the kubelet's connection to the server of a registration socket.
 type registrar struct {
 	*Manager
 	process  *kernel.Process

@@ -62,7 +62,7 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 	return nil
 }
 
-// unregister never fails: what it cannot clean stays behind. K-REG-18
+// unregister never fails: things that it cannot clean up stay behind. K-REG-18
 func (m *Manager) unregister(p *kernel.Process, gone plugin) error {
 	delete(m.actual, gone.socket)
 	_ = m.forgetDriver(p, gone.name) // logged only

@@ -55,14 +55,14 @@ func TestAPluginWithoutEndpointServesAtItsRegistrationSocket(t *testing.T) {
 	assert.Contains(t, p.verdicts[0].Error, "unknown service csi.v1.Node")
 }
 
-// K-REG-11, K-REG-13: who is answered what, and what is left behind.
+// K-REG-11, K-REG-13: the answer to the plugin, and the things that are left behind.
 func TestFailuresOfTheHandshake(t *testing.T) {
 	const prefix = "RegisterPlugin error -- "
 	for name, tt := range map[string]struct {
 		plugin func(p *plugin)
 		driver func(d *driver)
 		fault  *fault.Fault
-		want   string // what the plugin is shown
+		want   string // error for the plugin
 		called bool   // NodeGetInfo was
 	}{
 		"unknown type": {
@@ -350,8 +350,8 @@ func TestTheStoryOfARegistration(t *testing.T) {
 	}
 }
 
-// K-TRACE-12: a registration whose NodeGetInfo fails is tried again whole, a second, three
-// and about five seconds after the first attempt; each leaves Node and CSINode alone.
+// K-TRACE-12: after a failed NodeGetInfo the whole registration is tried again, a second, three and
+// about five seconds after the first attempt; each leaves Node and CSINode alone.
 func TestTheStoryOfARegistrationThatFails(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

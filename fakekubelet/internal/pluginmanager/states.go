@@ -12,7 +12,7 @@ type creation uint64
 // desiredState is the registration sockets that are there, by path.
 type desiredState map[string]creation
 
-// plugin is what a registration socket said about itself.
+// plugin is the plugin that a registration socket announced.
 type plugin struct {
 	socket  string
 	created creation
@@ -27,11 +27,11 @@ func (a actualState) has(socket string, created creation) bool {
 	return ok && p.created == created
 }
 
-// outdated are the plugins whose socket is gone or is another one now, in the
-// order of their sockets. K-REG-6
+// outdated returns the plugins with sockets that have vanished or been replaced, in the order of
+// their sockets. K-REG-6
 func (a actualState) outdated(desired desiredState) []plugin {
 	var found []plugin
-	for socket, p := range a { // any order: what is found is sorted
+	for socket, p := range a { // any order: the result is sorted
 		if created, ok := desired[socket]; !ok || created != p.created {
 			found = append(found, p)
 		}
@@ -43,7 +43,7 @@ func (a actualState) outdated(desired desiredState) []plugin {
 // missing are the sockets of plugins that are not registered, in order. K-REG-6
 func (a actualState) missing(desired desiredState) []string {
 	var found []string
-	for socket, created := range desired { // any order: what is found is sorted
+	for socket, created := range desired { // any order: the result is sorted
 		if !a.has(socket, created) {
 			found = append(found, socket)
 		}

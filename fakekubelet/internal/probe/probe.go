@@ -24,10 +24,10 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Answer is what came of a probe.
+// Answer is the outcome of a probe.
 type Answer struct {
 	OK bool
-	// Output is what is reported of a probe that failed.
+	// Output is the message about a probe that failed.
 	Output string
 }
 
@@ -79,7 +79,7 @@ func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HT
 		return Answer{Output: err.Error()}
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, most)) // what it says does not matter
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, most)) // its content does not matter
 	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusBadRequest {
 		return Answer{Output: fmt.Sprintf("HTTP probe failed with statuscode: %d", response.StatusCode)}
 	}
@@ -97,7 +97,7 @@ func follow(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// TCP asks whether somebody listens.
+// TCP checks whether a server listens.
 func TCP(ctx context.Context, dial machine.Dial, host string, port int) Answer {
 	connection, err := dial(ctx, "tcp", address(host, port))
 	if err != nil {

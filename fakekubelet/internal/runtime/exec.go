@@ -19,9 +19,8 @@ import (
 // maxOutput is how much of a command's output is kept, in bytes.
 const maxOutput = 10 * 1024
 
-// Exec runs one more command in the container, until a time since the beginning of
-// the run, and answers its exit code and what it wrote. One that takes longer is
-// killed: that is an error.
+// Exec runs one more command in the container, until a time since the beginning of the run, and
+// returns its exit code and its output. One that takes longer is killed: that is an error.
 func (c *Program) Exec(p *kernel.Process, words []string, limit time.Duration) (code int, output string, err error) {
 	inside, err := c.Inside()
 	if err != nil {
@@ -75,8 +74,8 @@ func (c *Program) Inside() (*Inside, error) {
 	return &Inside{runtime: c.runtime, process: c.process, base: c.Command, spec: c.spec}, nil
 }
 
-// command is a command as the container runs it. What a manifest names and the machine does not
-// have is the image's program; what a client names, only if it means that.
+// command returns a command as the container runs it. If the machine does not have the program that
+// a manifest names, the image's program runs; for a client, only if its word means that program.
 func (i *Inside) command(words []string, ofManifest bool) machine.Command {
 	program, executable := i.runtime.Found(words[0], i.base.Env), i.runtime.Executable(i.spec.Image)
 	switch {

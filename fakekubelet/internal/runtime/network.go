@@ -15,13 +15,14 @@ import (
 // Networks are the networks of a node: its own, which pods with hostNetwork have, and one for each other pod.
 type Networks struct {
 	Node *machine.Network
-	// Pods are the addresses of pods. The first one is nobody's.
+	// Pods are the addresses of pods. The first one is not used.
 	Pods netip.Prefix
 	// Join makes the network of a pod a part of the cluster's.
 	Join machine.Join
 }
 
-// Address is a pod's own address; it is not valid before its sandbox has a network, nor where programs have that of csisim.
+// Address is a pod's own address; it is not valid before its sandbox has a network, nor where
+// programs share csisim's network.
 func (r *Runtime) Address(uid types.UID) (at netip.Addr) {
 	if s := r.sandboxes[uid]; s != nil && s.network != nil {
 		return s.network.Address

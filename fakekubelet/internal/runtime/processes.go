@@ -6,8 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// settleProcesses says whose processes the container's program sees, if it has a root of its own: the node's, those of the container that it
-// was added to, those of all containers of its pod, or its own.
+// settleProcesses decides which processes the container's program sees, if it has a root of its
+// own: the node's, those of the container that it was added to, those of all containers of its pod,
+// or its own.
 func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	share := c.pod.Spec.ShareProcessNamespace
 	switch {
@@ -27,7 +28,8 @@ func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	return err
 }
 
-// holderOf is the program that holds the processes of a pod whose containers share them; the first of these starts it.
+// holderOf returns the program that holds the processes of a pod with containers that share them;
+// the first of these starts it.
 func (r *Runtime) holderOf(c *Program) (*machine.Process, error) {
 	s := r.sandboxes[c.pod.UID]
 	if s == nil {

@@ -27,7 +27,8 @@ type Program struct {
 	Command  machine.Command // of the latest instance
 	// TerminationLog is a path of the node to which the next instance writes why it ends; empty without.
 	TerminationLog string
-	// Target is the container whose processes this one, which is ephemeral, sees; empty for its own.
+	// Target is the container with the processes that this one, which is ephemeral, sees; empty for
+	// its own.
 	Target string
 }
 
@@ -37,7 +38,7 @@ type Instance struct {
 	Started, Finished time.Time // Finished is zero while it runs
 	Code              int32
 	Reason, Message   string // of its end
-	Log               string // the host file with what it wrote
+	Log               string // the host file with its output
 	termination       string // its termination log, a path of the node; empty without
 }
 
@@ -61,10 +62,11 @@ func (r *Runtime) Program(pod *corev1.Pod, spec *corev1.Container) *Program {
 // FindProgram is the record of a container, nil if there is none.
 func (r *Runtime) FindProgram(pod types.UID, name string) *Program { return r.programs[pod][name] }
 
-// Forget drops what is known of a pod's programs.
+// Forget drops the records of a pod's programs.
 func (r *Runtime) Forget(pod types.UID) { delete(r.programs, pod) }
 
-// OnChange registers what is called at the end of the container, instead of what was before.
+// OnChange registers the function to be called at the end of the container, in place of the earlier
+// one.
 func (c *Program) OnChange(f func()) { c.changed = f }
 
 // Starts is how many instances there were.
@@ -144,7 +146,7 @@ func (c *Program) Signal(signal syscall.Signal) {
 	}
 }
 
-// Limit changes what bounds the instance that runs.
+// Limit changes the limits of the running instance.
 func (c *Program) Limit(l machine.Limits) error {
 	if !c.Running() || c.record {
 		return nil

@@ -2,7 +2,8 @@ package runtime
 
 import "context"
 
-// Pulls reports whether an image is one that can be fetched: entries of images and of root file systems are there already.
+// Pulls reports whether an image has to be fetched: entries of images and of root file systems are
+// there already.
 func (r *Runtime) Pulls(image string) bool {
 	_, mapped := OfImage(r.options.RootFS, image)
 	return r.options.Pull != nil && !mapped && r.Executable(image) == ""
@@ -13,5 +14,5 @@ func (r *Runtime) Pull(ctx context.Context, image string) (RootFS, error) {
 	return r.options.Pull(ctx, image)
 }
 
-// Keep has containers of the image use what was fetched.
+// Keep has containers of the image use the fetched root file system.
 func (r *Runtime) Keep(image string, root RootFS) { r.pulled[image] = root }

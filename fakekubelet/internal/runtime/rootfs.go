@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// RootFS is the root file system of the containers of an image, and what the image says of them.
+// RootFS is the root file system of the containers of an image, with the image's configuration.
 type RootFS struct {
 	// Dir is a directory of the host. It is not changed.
 	Dir string
-	// ID is what distinguishes the image from all others. Default: it is unpacked for itself.
+	// ID distinguishes the image from all others. Default: it is unpacked for itself.
 	ID string
-	// Unpack fills a directory that takes the place of Dir, and gives up when the context is done. Default: Dir is there.
+	// Unpack fills a directory that replaces Dir, and gives up when the context is done. Default:
+	// Dir is there.
 	Unpack func(ctx context.Context, dir string) error
-	// Entrypoint and Command are what runs in a container that names no command, and no arguments.
+	// Entrypoint and Command run in a container without a command, and without arguments.
 	Entrypoint, Command []string
 	// Env is the container's environment, "NAME=value", unless its pod sets the same names.
 	Env []string
-	// User is who it runs as unless its pod says so: see machine.Root. Default: root.
+	// User is the user that it runs as unless its pod sets one: see machine.Root. Default: root.
 	User string
 	// WorkingDir is where it starts. Default: /.
 	WorkingDir string
@@ -55,7 +56,8 @@ func (r *Runtime) Mixed() bool {
 	return len(r.options.Images)+len(r.options.RootFS) > 0 && !r.options.RefuseUnmapped && r.options.Pull == nil
 }
 
-// OfImage is what an image stands for, found by the image as it is written or without its tag and digest.
+// OfImage returns the value for an image, found by the image as it is written or without its tag
+// and digest.
 func OfImage[T any](images map[string]T, image string) (found T, ok bool) {
 	if found, ok = images[image]; ok {
 		return found, true

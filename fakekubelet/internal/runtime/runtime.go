@@ -34,7 +34,7 @@ type Runtime struct {
 	latest    netip.Addr        // that a pod was given
 }
 
-// Options say what containers are. The zero value makes all of them records.
+// Options describe the containers. The zero value makes all of them records.
 type Options struct {
 	// Images are the programs that containers run: a path of the host by image, which
 	// may lack its tag.
@@ -51,22 +51,22 @@ type Options struct {
 	Networks *Networks
 	// Machine is the computer on which programs run.
 	Machine machine.Machine
-	// LogDir is the directory of the host for what programs write.
+	// LogDir is the directory of the host for the output of programs.
 	LogDir string
 }
 
-// sandbox knows of its pod what is in the labels of its containers.
+// sandbox holds the facts about its pod that are in the labels of its containers.
 type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
 	started                       time.Time
 	lost                          time.Time        // when it ended with the node's power
 	running                       []string         // of a pod that started all containers at once
-	holder                        *machine.Process // of the processes that the pod's containers share; nil if they do not
+	holder                        *machine.Process // of the processes that the containers share; nil without
 	network                       *machine.Network // the pod's own, once a program was in it; nil without
 }
 
-// Mount is what a container sees of a volume.
+// Mount is a mount of a volume in a container.
 type Mount struct {
 	Container   string `json:"container,omitempty"` // path in the container
 	Device      string `json:"device,omitempty"`    // device path in the container
@@ -147,7 +147,7 @@ func Containers(pod *corev1.Pod) []*corev1.Container {
 	return all
 }
 
-// pod is what is known of it.
+// pod returns the known metadata of its pod.
 func (s *sandbox) pod() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: s.kind, ObjectMeta: metav1.ObjectMeta{
 		Namespace: s.namespace, Name: s.name, UID: types.UID(s.uid), ResourceVersion: s.version,
@@ -170,9 +170,8 @@ func SupplementalGroups(pod *corev1.Pod) []int64 {
 	return groups
 }
 
-// Stop stops a pod's containers and its sandbox; they exit at once with code 0.
-// It returns what it knows of the pod that was run, nil if there was none, and the
-// names of the containers.
+// Stop stops a pod's containers and its sandbox; they exit at once with code 0. It returns the
+// metadata of the pod, nil if there was none, and the names of the containers.
 func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, containers []string) {
 	s := r.sandboxes[uid]
 	if s == nil {

@@ -16,8 +16,8 @@ const (
 	maxLogLines = 80
 )
 
-// message is what the container says of its end, as the kubelet's getTerminationMessage finds it: the end of its
-// termination log or, where it may stand for that, of what it wrote.
+// message returns the container's message about its end, as the kubelet's getTerminationMessage
+// finds it: the end of its termination log or, if the policy permits it, of its output.
 func (c *Program) message(i *Instance) string {
 	if i.termination != "" {
 		text, err := c.runtime.options.Machine.ReadEnd(i.termination, maxMessage)

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// kubelet: getTerminationMessage and readLastStringFromContainerLogs, whose limits are
+// kubelet: getTerminationMessage and readLastStringFromContainerLogs, with the limits
 // MaxContainerTerminationMessageLength, -LogLength and -LogLines.
 func TestWhatAContainerSaysOfItsEnd(t *testing.T) {
 	const fallback = corev1.TerminationMessageFallbackToLogsOnError

@@ -40,8 +40,8 @@ func searchPath(env []string) string {
 	return os.Getenv("PATH")
 }
 
-// names reports whether a word of a command means the program that a container's image stands
-// for: it is called like that, like the image, or like what the container was started with.
+// names reports whether a word of a command means the program that a container's image stands for:
+// its name is that of the program, of the image, or the first word of the container's command.
 func names(word string, spec *corev1.Container, executable string) bool {
 	image, _, _ := strings.Cut(path.Base(spec.Image), "@")
 	image, _, _ = strings.Cut(image, ":")

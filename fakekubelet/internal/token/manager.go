@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// When a token is asked for anew. K-PUB-6
+// The times at which a new token is requested. K-PUB-6
 const (
 	maxAge      = 24 * time.Hour
 	maxJitter   = 10 * time.Second
@@ -58,7 +58,7 @@ func (m *Manager) Get(p *kernel.Process, account store.Key, asked *authenticatio
 	return cached, nil
 }
 
-// identity distinguish tokens: whose, for whom, how long, bound to which pod.
+// identity distinguishes tokens: by account, audience, duration and pod.
 func identity(account store.Key, asked *authenticationv1.TokenRequest) string {
 	life, pod := int64(0), authenticationv1.BoundObjectReference{}
 	if asked.Spec.ExpirationSeconds != nil {
@@ -84,8 +84,8 @@ func (m *Manager) expired(t *authenticationv1.TokenRequest) bool {
 	return m.kubelet.Kernel.Now().After(t.Status.ExpirationTimestamp.Time)
 }
 
-// sweep drops what had expired when the cache was last looked through, which is
-// every minute. K-PUB-6
+// sweep drops the tokens that had expired when the cache was last looked through, which is every
+// minute. K-PUB-6
 func (m *Manager) sweep() {
 	now := m.kubelet.Kernel.Now()
 	swept := m.started.Add(now.Sub(m.started).Truncate(sweepPeriod))

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// actual is the actual state of world: what is attached, staged and published.
+// actual is the actual state of world: the attached, staged and published volumes.
 type actual struct {
 	volumes map[string]*held
 	ofPod   map[types.UID]ordered.Set[string]
@@ -59,8 +59,7 @@ type held struct {
 	inUseError bool
 	// expansionFailed: an expansion has failed for good. K-EXP-12
 	expansionFailed bool
-	// awaited is a claim whose status has to change before expansion is tried
-	// again. K-EXP-7
+	// awaited is a claim with a status that has to change before expansion is tried again. K-EXP-7
 	awaited *store.Watcher[*corev1.PersistentVolumeClaim]
 }
 

@@ -80,7 +80,7 @@ type nobody struct{ Pods }
 
 func (nobody) VolumesChanged(types.UID) {}
 
-// reconstructedVolume is what a kubelet knows after it has looked at its disk.
+// reconstructedVolume returns the state of a kubelet after it has read its disk.
 func reconstructedVolume() (*actual, *held) {
 	a := newActual()
 	v := a.attach("v", &csi.Spec{}, unknown)
@@ -95,7 +95,7 @@ func reconstructedVolume() (*actual, *held) {
 // unit-reconstructed-state-attachable-sticks
 func TestTheNodesStatusDecidesOnceWhatIsAttachable(t *testing.T) {
 	for _, c := range []struct {
-		listed []bool // what the node's status says, time after time
+		listed []bool // in the node's status, time after time
 		want   ternary
 	}{
 		{nil, unknown},

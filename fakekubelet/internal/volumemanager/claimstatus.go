@@ -36,7 +36,7 @@ func setResizeStatus(claim *corev1.PersistentVolumeClaim, status corev1.ClaimRes
 	claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] = status
 }
 
-// markInProgress conflicts with whoever has written the claim meanwhile.
+// markInProgress conflicts with other writes of the claim meanwhile.
 func (m *Manager) markInProgress(p *kernel.Process, claim *corev1.PersistentVolumeClaim) (*corev1.PersistentVolumeClaim, error) {
 	return m.updateClaim(p, claim, func(c *corev1.PersistentVolumeClaim) {
 		setResizeStatus(c, corev1.PersistentVolumeClaimNodeResizeInProgress)
@@ -71,9 +71,8 @@ func (m *Manager) updateClaim(p *kernel.Process, claim *corev1.PersistentVolumeC
 	return updated, nil
 }
 
-// markFailed reports a failure, whoever has written the claim meanwhile; that the
-// size cannot be had asks csi-resizer to think again. If it cannot be written
-// no event is emitted. K-EXP-12
+// markFailed reports a failure, regardless of other writes of the claim meanwhile. An infeasible
+// size makes csi-resizer try again. If the status cannot be written, no event is emitted. K-EXP-12
 func (m *Manager) markFailed(p *kernel.Process, claim *corev1.PersistentVolumeClaim, infeasible bool, failure error) {
 	_, _ = component.PatchStatus(p, m.kubelet, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) {
 		if infeasible {

@@ -94,7 +94,7 @@ func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.S
 	return was == nil
 }
 
-// refresh lets go of an older state of a pod, which nobody else may hold any more.
+// refresh replaces an older state of a pod, so that no other part of the kubelet holds it any more.
 func (d *desired) refresh(pod *corev1.Pod) {
 	for _, name := range d.ofPod[pod.UID] {
 		d.wants(name, pod.UID).pod = pod
@@ -119,8 +119,8 @@ func (d *desired) remove(name string, pod types.UID) {
 	}
 }
 
-// wantsAs reports whether a volume is wanted as it is mounted: one that is mounted
-// with another SELinux label has to be unmounted first. K-REC-4, K-REC-6
+// wantsAs reports whether a volume is wanted as it is mounted: if it is mounted with another
+// SELinux label, it has to be unmounted first. K-REC-4, K-REC-6
 func (d *desired) wantsAs(name string, v *held) bool {
 	w := d.volumes[name]
 	return w != nil && w.labels.mount == v.context()
@@ -134,7 +134,7 @@ func (d *desired) wants(name string, pod types.UID) *wantedBy {
 	return v.pods.Get(pod)
 }
 
-// fail keeps an error for whoever waits for the pod; about ten distinct ones are kept. K-DSW-10
+// fail keeps an error for the next wait for the pod; about ten distinct ones are kept. K-DSW-10
 func (d *desired) fail(pod types.UID, err error) {
 	const kept = 10
 	if all := d.errors[pod]; len(all) <= kept && !slices.Contains(all, err.Error()) {

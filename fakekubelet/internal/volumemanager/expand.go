@@ -100,7 +100,7 @@ func (m *Manager) expandDuringMount(p *kernel.Process, v *held, by *wantedBy, pa
 	return err
 }
 
-// tellReadOnly: what is read-only is not expanded, and that is no error. K-EXP-4
+// tellReadOnly emits that a read-only volume is not expanded; that is no error. K-EXP-4
 func (m *Manager) tellReadOnly(by *wantedBy, claim *corev1.PersistentVolumeClaim) {
 	for _, about := range []store.Object{by.pod, claim} {
 		m.kubelet.Event(about, corev1.EventTypeWarning, "FileSystemResizeFailed",
@@ -108,9 +108,8 @@ func (m *Manager) tellReadOnly(by *wantedBy, claim *corev1.PersistentVolumeClaim
 	}
 }
 
-// run expands the volume, as a claim whose resizer knows how to recover from
-// failures wants it, or as an old one does. It reports whether nothing is left to
-// do. K-EXP-5
+// run expands the volume, in the way of a resizer that can recover from failures, or in the way of
+// an old one, depending on the claim. It reports whether nothing is left to do. K-EXP-5
 func (x *expansion) run() (done bool, err error) {
 	if resizeStatus(x.claim) == "" && x.claim.Status.AllocatedResources == nil {
 		return x.legacy()
@@ -181,8 +180,8 @@ func (x *expansion) precheck() (allowed, updated bool) {
 	return status == corev1.PersistentVolumeClaimNodeResizePending || status == corev1.PersistentVolumeClaimNodeResizeInProgress, updated
 }
 
-// failed writes down what the driver said, and reports what is left of the error:
-// a volume that is in use is not tried again. K-EXP-11, K-EXP-12, K-EXP-13
+// failed records the driver's answer, and returns the rest of the error: a volume that is in use is
+// not tried again. K-EXP-11, K-EXP-12, K-EXP-13
 func (x *expansion) failed(err error) error {
 	if csi.IsFinal(err) {
 		wants := storageOf(x.claim.Spec.Resources.Requests)

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// deviceKey is that of what concerns a volume as a whole: nothing else is done
-// with the volume meanwhile. K-OP-1
+// deviceKey is the key of operations on a volume as a whole: no other operation uses the volume
+// meanwhile. K-OP-1
 func deviceKey(volume string) operation.Key { return operation.Key{Volume: volume} }
 
 // mountKey: no two pods mount one persistent volume at a time. K-OP-1

@@ -1,6 +1,6 @@
-// Package volumemanager is the kubelet's volume manager: it learns from pods
-// which volumes are wanted (desired state of world), knows what is mounted
-// (actual state of world) and starts the operations that bring one to the other.
+// Package volumemanager is the kubelet's volume manager: it takes the wanted volumes from pods
+// (desired state of world), tracks the mounted ones (actual state of world) and starts the
+// operations that bring one to the other.
 package volumemanager
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// Pods is what the pod workers know.
+// Pods gives access to the state of the pod workers.
 type Pods interface {
-	// Pod is a pod of this node as the kubelet knows it, until it is gone from
-	// the API or has been replaced.
+	// Pod returns a pod of this node in its known state, until it is deleted from the API or has
+	// been replaced.
 	Pod(uid types.UID) (*corev1.Pod, bool)
 	// Listed reports whether all pods of the node are known.
 	Listed() bool
@@ -27,7 +27,8 @@ type Pods interface {
 	// RuntimeGone reports whether its containers have stopped for good, or the
 	// kubelet does not know the pod. K-POD-5
 	RuntimeGone(uid types.UID) bool
-	// VolumesChanged wakes whoever waits, as there is news about the pod's volumes.
+	// VolumesChanged wakes the worker or the clean-up that waits, as there is news about the pod's
+	// volumes.
 	VolumesChanged(uid types.UID)
 }
 
@@ -55,8 +56,8 @@ type Manager struct {
 	onInUse    func()
 }
 
-// Start starts the volume manager's loops. What the disk shows of volumes is
-// taken up before the first pass. K-VM-1
+// Start starts the volume manager's loops. The volumes on disk are entered before the first pass.
+// K-VM-1
 func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods, o Options) *Manager {
 	m := &Manager{
 		kubelet: kubelet, csi: plugin, pods: pods, seLinux: o.SELinux, migration: o.Migration,
@@ -87,7 +88,7 @@ func (m *Manager) PodsListed() { m.populator.process.Wake() }
 // NodeChanged makes the volumes look again that the Node object may have kept
 // waiting: for their attachment, or for labels that they need. K-ATT-4, K-OP-9
 func (m *Manager) NodeChanged() {
-	// In any order: a pass sorts what it looks at.
+	// In any order: a pass sorts its volumes.
 	for name, w := range m.desired.volumes {
 		if v := m.actual.volumes[name]; v == nil || len(v.pods) < len(w.pods) {
 			m.reconciler.look(name)
@@ -95,11 +96,11 @@ func (m *Manager) NodeChanged() {
 	}
 }
 
-// OnInUseChanged sets what is called when VolumesInUse may have changed.
+// OnInUseChanged sets the function to be called when VolumesInUse may have changed.
 func (m *Manager) OnInUseChanged(f func()) { m.onInUse = f }
 
-// VolumesInUse is the list for node.status.volumesInUse: attachable volumes that
-// are wanted or held. ok is false until the reconciler knows all that is held. K-REC-11, K-ATT-2
+// VolumesInUse is the list for node.status.volumesInUse: attachable volumes that are wanted or
+// held. ok is false until the reconciler has found all that are held. K-REC-11, K-ATT-2
 func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
 	if !m.reconciler.synced {
 		return nil, false
@@ -126,7 +127,7 @@ func (m *Manager) MarkReportedInUse(names []corev1.UniqueVolumeName) {
 	for _, name := range names {
 		reported[string(name)] = true
 	}
-	// In any order: a pass sorts what it looks at.
+	// In any order: a pass sorts its volumes.
 	for name, v := range m.desired.volumes {
 		if v.reportedInUse != reported[name] {
 			v.reportedInUse = reported[name]
@@ -194,7 +195,7 @@ func (m *Manager) HasGrown(uid types.UID) bool {
 	return false
 }
 
-// changed wakes all who depend on the state of a volume and of pods' use of it.
+// changed wakes all parts that depend on the state of a volume and of pods' use of it.
 func (m *Manager) changed(name string, pods ...types.UID) {
 	m.reconciler.look(name)
 	for _, uid := range pods {

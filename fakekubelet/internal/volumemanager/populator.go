@@ -82,8 +82,8 @@ func (po *populator) pass(p *kernel.Process) {
 	}
 }
 
-// add is about pods that are not on their way out; before the first full pass
-// also about those whose containers may still run. K-DSW-3
+// add is about pods that are not on their way out; before the first full pass also about those with
+// containers that may still run. K-DSW-3
 func (po *populator) add(p *kernel.Process, uid types.UID) {
 	pod, ok := po.pods.Pod(uid)
 	switch {
@@ -131,17 +131,17 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 	return all
 }
 
-// awaitDrivers keeps both loops waiting, since the desired state is locked while a
-// CSIDriver is looked up: for the first volume of a kubelet whose informer has not
-// synced. K-VM-2, K-RACE-36
+// awaitDrivers keeps both loops waiting, since the desired state is locked while a CSIDriver is
+// looked up: for the first volume of a kubelet with an informer that has not synced. K-VM-2,
+// K-RACE-36
 func (po *populator) awaitDrivers(p *kernel.Process) {
 	po.locked = true
 	po.kubelet.AwaitLater(p)
 	po.locked = false
 }
 
-// want enters a pod's wish for a volume, unless the volume is wanted with another
-// SELinux label. K-SEL-3
+// want enters a pod's use of a volume, unless the volume is wanted with another SELinux label.
+// K-SEL-3
 func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, claim *corev1.PersistentVolumeClaim) error {
 	name := spec.UniqueName(pod.UID)
 	l, err := po.labels(pod, volumeName, spec)
@@ -206,7 +206,8 @@ func (po *populator) watchSize(w *wanted, spec *csi.Spec) {
 	})
 }
 
-// remount flags the pod's volumes whose driver wants them published anew. K-DSW-10, K-PUB-16
+// remount flags the pod's volumes if their driver requires them to be published anew. K-DSW-10,
+// K-PUB-16
 func (po *populator) remount(uid types.UID) {
 	for _, name := range po.actual.ofPod[uid] {
 		if by := po.actual.pod(name, uid); po.republishes(by.spec.Driver()) {
@@ -221,9 +222,8 @@ func (m *Manager) republishes(driver string) bool {
 	return ok && d.Spec.RequiresRepublish != nil && *d.Spec.RequiresRepublish
 }
 
-// driverChanged looks again at what a CSIDriver decides for wanted volumes:
-// attachable ones may become ones that need no attaching, never the other way
-// round; pods may need regular syncs. K-DSW-12, K-RACE-37
+// driverChanged applies a changed CSIDriver to wanted volumes: attachable ones may become ones that
+// need no attaching, never the other way round; pods may need regular syncs. K-DSW-12, K-RACE-37
 func (po *populator) driverChanged(driver string) {
 	for _, name := range sortedKeys(po.desired.volumes) {
 		w := po.desired.volumes[name]

@@ -26,7 +26,7 @@ const driverName = "disk.csi.example.com"
 
 var oneGi = resource.NewQuantity(1<<30, resource.BinarySI)
 
-// pods are what the pod workers say; the test plays them.
+// pods stands for the pod workers in a test.
 type pods struct {
 	known map[types.UID]*corev1.Pod
 	over  map[types.UID]bool // containers have stopped
@@ -43,7 +43,7 @@ type noDrivers struct{}
 
 func (noDrivers) Endpoint(string) (string, bool) { return "", false }
 
-// world is a volume manager whose volumes are never attached.
+// world is a volume manager with volumes that are never attached.
 type world struct {
 	*component.World
 	t    *testing.T
@@ -109,8 +109,8 @@ func (w *world) bind() {
 
 var unique = volume.UniqueName(driverName, "h")
 
-// K-RACE-17, K-DSW-10: a pod whose volumes cannot be looked up is looked at in every
-// pass as long as its worker has not asked for it; after that once each time it asks.
+// K-RACE-17, K-DSW-10: a pod with volumes that cannot be looked up is looked at in every pass until
+// its worker first requests it; after that once for each request.
 func TestAPodForWhichNobodyHasAskedYet(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		w := newWorld(t)
@@ -131,7 +131,7 @@ func TestAPodForWhichNobodyHasAskedYet(t *testing.T) {
 }
 
 // K-DSW-2: a pass adds before it removes. When one pod takes over from another within a
-// pass the volume does not stop being wanted: it stays reported in use.
+// pass the volume stays wanted: it stays reported in use.
 func TestAPodThatTakesOverFromAnother(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"within a pass": 0, "after it": 200 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestAPodThatTakesOverFromAnother(t *testing.T) {
 	}
 }
 
-// K-REC-11: what needs attaching among the volumes that are wanted or held, sorted, each once.
+// K-REC-11: the attachable volumes among those that are wanted or held, sorted, each once.
 func TestVolumesInUse(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -14,8 +14,8 @@ import (
 // reconcilerPeriod is the pause between two passes. K-REC-1
 const reconcilerPeriod = 100 * time.Millisecond
 
-// reconciler starts operations. A pass looks at the volumes about which
-// something has changed, and at those whose backoff has ended.
+// reconciler starts operations. A pass looks at the volumes with changes, and at those with a
+// backoff that has ended.
 type reconciler struct {
 	*Manager
 	process *kernel.Process
@@ -41,15 +41,15 @@ func (r *reconciler) look(name string) {
 }
 
 func (r *reconciler) lookAtAll() {
-	// In any order: a pass sorts what it looks at.
+	// In any order: a pass sorts its volumes.
 	for name := range r.desired.volumes {
 		r.look(name)
 	}
-	// In any order: a pass sorts what it looks at.
+	// In any order: a pass sorts its volumes.
 	for name := range r.actual.volumes {
 		r.look(name)
 	}
-	if r.process != nil { // what is lost is no volume
+	if r.process != nil { // lost volumes are not among these
 		r.process.Wake()
 	}
 }
@@ -84,7 +84,7 @@ func (r *reconciler) pass(p *kernel.Process) {
 	if r.populator.locked { // K-RACE-36
 		r.kubelet.AwaitLater(p)
 	}
-	// In any order: a pass sorts what it looks at.
+	// In any order: a pass sorts its volumes.
 	for name, due := range r.retries {
 		if due <= p.Elapsed() {
 			r.dirty[name] = true
@@ -117,7 +117,7 @@ func (r *reconciler) pass(p *kernel.Process) {
 	}
 }
 
-// readyToUnmount: the pods are known and so is what the node's status says. K-REC-3
+// readyToUnmount: the pods are known, and so is the node's status. K-REC-3
 func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unchecked }
 
 // run starts an operation, or remembers when it may be tried again; a refusal emits

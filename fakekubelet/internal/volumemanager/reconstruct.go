@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// reconstruct enters what the disk shows of volumes, once, before the first
-// pass. All of it is uncertain until a mount or the node's status proves it. K-RECON-4
+// reconstruct enters the volumes on disk, once, before the first pass. All of them are uncertain
+// until a mount or the node's status proves them. K-RECON-4
 func (m *Manager) reconstruct() {
 	if seeded.IsMade(seeded.NotReconstructed) {
 		return
@@ -38,8 +38,8 @@ func (m *Manager) reconstruct() {
 	}
 }
 
-// cleanLost tries once to unpublish what could not be reconstructed, unless a pod
-// wants it. Without a data file there is no more to it than counting. K-RECON-5
+// cleanLost tries once to unpublish the volumes that could not be reconstructed, unless a pod wants
+// them. Without a data file it only counts them. K-RECON-5
 func (r *reconciler) cleanLost() {
 	for _, l := range r.lost {
 		if r.wantsSpec(l) {

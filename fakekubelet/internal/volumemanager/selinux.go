@@ -24,8 +24,8 @@ type labels struct {
 	supported bool
 }
 
-// labels computes what a pod's containers ask for; containers that disagree are
-// an error where the label would be used. K-SEL-1, K-SEL-3
+// labels computes the labels that a pod's containers request; containers that disagree are an error
+// where the label would be used. K-SEL-1, K-SEL-3
 func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (labels, error) {
 	if !m.seLinux {
 		return labels{}, nil
@@ -51,8 +51,9 @@ func (m *Manager) mayMountWithLabel(spec *csi.Spec) bool {
 	return spec.PV != nil && (m.kubelet.Features.Enabled(feature.SELinuxMount) || exclusive(spec))
 }
 
-// fileLabel is the label of the files of a process with these options, which has their user and level; role and type are those of all
-// containers' files. What they leave out is as in Fedora, where the level of a container is picked by chance.
+// fileLabel is the label of the files of a process with these options, which has their user and
+// level; role and type are those of all containers' files. Defaults are as in Fedora, where the
+// level of a container is picked by chance.
 // [opencontainers/selinux go-selinux/label InitLabels]
 func fileLabel(o *corev1.SELinuxOptions) string {
 	if *o == (corev1.SELinuxOptions{}) {
@@ -61,8 +62,8 @@ func fileLabel(o *corev1.SELinuxOptions) string {
 	return cmp.Or(o.User, "system_u") + ":object_r:container_file_t:" + cmp.Or(o.Level, "s0:c998,c999")
 }
 
-// conflict is what keeps a further pod from a volume whose pods have another
-// label. Where labels are not used for mounting it is only counted. K-SEL-3
+// conflict returns the error that keeps a further pod from a volume if its pods have another label.
+// Where labels are not used for mounting it is only counted. K-SEL-3
 func (m *Manager) conflict(w *wanted, spec *csi.Spec, l labels) error {
 	if !l.supported || l.pod == w.labels.pod {
 		return nil

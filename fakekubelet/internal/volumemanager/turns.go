@@ -8,10 +8,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// turns is the order in which a pass looks at the pods of a volume. Each operation
-// locks the volume, so what counts is who comes first: in reality chance decides
-// anew at each pass, and no pod is kept waiting for ever by another whose mount
-// fails. Here they take turns; a strategy that explores lets chance decide. K-REC-5, K-RACE-22
+// turns is the order in which a pass looks at the pods of a volume. Each operation locks the
+// volume, so only the first one counts: in reality chance decides anew at each pass, and no pod is
+// kept waiting for ever by failing mounts of another pod. Here they take turns; a strategy that
+// explores lets chance decide. K-REC-5, K-RACE-22
 func (r *reconciler) turns(w *wanted) []types.UID {
 	uids := w.pods.Keys()
 	if len(uids) < 2 {

@@ -80,8 +80,8 @@ func (m *Manager) unmapDevice(p *kernel.Process, v *held, u *csi.BlockUnmapper) 
 	return m.deviceUnmounted(v, err)
 }
 
-// checkNotOpen refuses to call a device free that somebody has open for himself alone. Of
-// a file system the kubelet knows no device, but the name of its attachment. K-UNSTAGE-4, K-BLK-10
+// checkNotOpen refuses to call a device free that a process has open exclusively. For a file system
+// the kubelet knows no device, but the name of its attachment. K-UNSTAGE-4, K-BLK-10
 func (m *Manager) checkNotOpen(v *held) error {
 	opened, err := m.csi.DeviceOpened(v.devicePath)
 	switch {

@@ -63,9 +63,9 @@ func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, canc
 	return e
 }
 
-// WaitForUnmount waits until no volume of the pod is mounted for sure; uncertain
-// ones do not count. It reports whether that came about in time. An error that is
-// left from looking the volumes up ends the wait, too. K-REC-10, K-RACE-18
+// WaitForUnmount waits until no volume of the pod is mounted for sure; uncertain ones do not count.
+// It reports whether they were unmounted in time. An earlier error of looking the volumes up ends
+// the wait, too. K-REC-10, K-RACE-18
 func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	never := func() bool { return false }
 	poll(p, "its volumes to be unmounted", never, func() bool {
@@ -74,9 +74,8 @@ func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	return len(m.mountedOf(uid)) == 0
 }
 
-// WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of
-// the pods is mounted for sure. Its error lists, for each pod that has some, what they
-// are. K-POD-9
+// WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of the pods is
+// mounted for sure. Its error lists these volumes for each pod that has some. K-POD-9
 func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, limit time.Duration) error {
 	for {
 		var left []error
@@ -128,8 +127,8 @@ func poll(p *kernel.Process, why string, cancelled, done func() bool) string {
 	return polled
 }
 
-// PossiblyMounted reports whether a volume of the pod is mounted or may be, by
-// what the kubelet knows and by what the disk shows. K-POD-6
+// PossiblyMounted reports whether a volume of the pod is mounted or may be, by the kubelet's state
+// and by the disk. K-POD-6
 func (m *Manager) PossiblyMounted(uid types.UID) bool {
 	return len(m.actual.ofPod[uid]) > 0 || m.csi.AnyMounted(uid)
 }
@@ -140,7 +139,7 @@ func (m *Manager) WaitForPathsGone(p *kernel.Process, uid types.UID) {
 	for m.PossiblyMounted(uid) {
 		if len(m.actual.ofPod[uid]) > 0 {
 			tick.Wait("its volumes to be unpublished")
-		} else { // a mount that only the driver can take away, and nobody says when
+		} else { // only the driver can remove this mount, at an unknown time
 			p.Idle(pathPeriod)
 		}
 	}
