@@ -32,7 +32,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 )
 
-// Cluster is what controllers are started in.
+// Cluster is the environment in which controllers are started.
 type Cluster struct {
 	World *component.World
 	// Heartbeats are those of the nodes.
@@ -59,7 +59,7 @@ type Controller struct {
 type Replica struct {
 	// Of is the name of all of them.
 	Of string
-	// Lock is the Lease that the leader holds, Pod by what name.
+	// Lock is the Lease that the leader holds, and Pod the name under which it holds it.
 	Lock, Pod string
 }
 

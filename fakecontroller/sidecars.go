@@ -43,8 +43,8 @@ type (
 	SidecarFlags = sidecar.Flags
 )
 
-// Sidecars are the sidecars of a driver with their flags, under the names of the
-// programs. Whoever deals with all of them goes through this list.
+// Sidecars are the sidecars of a driver with their flags, under the names of the programs. Code
+// that handles all of them goes through this list.
 type Sidecars struct {
 	Provisioner   provisioner.Options   `json:"csi-provisioner,omitzero" doc:"Flags of csi-provisioner."`
 	Attacher      attacher.Options      `json:"csi-attacher,omitzero" doc:"Flags of csi-attacher."`
@@ -55,7 +55,7 @@ type Sidecars struct {
 	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Has cluster-driver-registrar run, which makes the driver's CSIDriver object, for Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the object comes with the deployment."`
 	// Registrar is beside the plugins on nodes.
 	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
-	// LivenessProbe is beside all plugins. Default: none runs, and nobody probes.
+	// LivenessProbe is beside all plugins. Default: none runs, and there are no probes.
 	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// actualState is the actual state of world: what is attached, for certain or
-// perhaps, what nodes say they use, and what their status is to show.
+// actualState is the actual state of world: the attachments, certain or uncertain, the volumes that
+// nodes report as in use, and the lists for their status.
 type actualState struct {
 	volumes  map[string]*attachedVolume
 	byNode   map[string]map[string]bool
 	byObject map[string]pair            // by the name of the VolumeAttachment
 	inUse    map[string]map[string]bool // node.status.volumesInUse, as last seen
 	reports  map[string]map[string]bool // node.status.volumesAttached, as it should be
-	flagged  map[string]bool            // nodes whose status needs to be written
+	flagged  map[string]bool            // nodes with a status that needs to be written
 }
 
 // attachedVolume is a volume that is, or may be, attached somewhere. The spec is

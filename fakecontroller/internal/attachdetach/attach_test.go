@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: nothing but what the driver has to know, on a
-// node that need not have a CSINode; the node gets no path.
+// C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: only the data that the driver needs, on a node
+// that need not have a CSINode; the node gets no path.
 func TestWhatAnAttachWrites(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -126,8 +126,8 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 	assert.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}), "C-OP-2: after any error it is uncertain")
 }
 
-// C-CSIP-7: the name of a volume has one separator: what has a handle with another one
-// is attached, and can never be detached.
+// C-CSIP-7: the name of a volume has one separator: a volume with another one in its handle is
+// attached, and can never be detached.
 func TestAVolumeWhoseHandleHasTheSeparatorStaysAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

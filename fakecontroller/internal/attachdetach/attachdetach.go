@@ -1,11 +1,10 @@
-// Package attachdetach is the attach/detach controller of the
-// kube-controller-manager: it makes VolumeAttachments for the volumes of
-// scheduled pods, takes them away when nobody needs them any more, and shows
-// kubelets through node.status.volumesAttached what is attached.
+// Package attachdetach is the attach/detach controller of the kube-controller-manager: it makes
+// VolumeAttachments for the volumes of scheduled pods, deletes them when no pod needs them any
+// more, and shows kubelets the attached volumes in node.status.volumesAttached.
 //
-// The desired state of world is fed by informers, the actual state by the
-// results of operations; a reconciler that polls every 100 ms starts what leads
-// from one to the other. It looks only at what has changed since its last pass.
+// The desired state of world is fed by informers, the actual state by the results of operations; a
+// reconciler that polls every 100 ms starts the operations that lead from one to the other. It
+// looks only at changes since its last pass.
 package attachdetach
 
 import (
@@ -34,8 +33,8 @@ type Options struct {
 	ReconcileSyncPeriod time.Duration
 	// DisableReconcileSync leaves that comparison out.
 	DisableReconcileSync bool
-	// DisableForceDetachOnTimeout never detaches what a node may still have
-	// mounted, unless the node is tainted as out of service.
+	// DisableForceDetachOnTimeout never detaches volumes that a node may still have mounted, unless
+	// the node is tainted as out of service.
 	DisableForceDetachOnTimeout bool
 }
 
@@ -50,18 +49,18 @@ type Controller struct {
 	ops     *operation.Pending
 	claims  *workqueue.Queue[store.Key]
 
-	dirty      map[pair]bool // what the next pass looks at
-	agenda     agenda        // what a later pass looks at, and when
+	dirty      map[pair]bool // pairs for the next pass
+	agenda     agenda        // pairs for later passes, with their times
 	waiting    map[string]*attachmentNews
 	lastTurn   map[string]string // by volume that several nodes want, the one that was tried last
-	unverified map[pair]bool     // attached pairs whose VolumeAttachment says otherwise
+	unverified map[pair]bool     // attached pairs with a VolumeAttachment that is not attached
 	backlog    backlog
 
 	reconciler, syncer, populator *kernel.Process
 }
 
-// Start starts the controller, which recovers what it must know from the nodes
-// and VolumeAttachments that are there.
+// Start starts the controller. It recovers its state from the nodes and VolumeAttachments that are
+// there.
 func Start(w *component.World, opts Options) *Controller {
 	if opts.ReconcileSyncPeriod == 0 {
 		opts.ReconcileSyncPeriod = defaultSyncPeriod
@@ -86,11 +85,11 @@ func Start(w *component.World, opts Options) *Controller {
 	return c
 }
 
-// run recovers, starts the loops and then takes in what the informer delivers. C-ADC-3
+// run recovers, starts the loops and then handles the events of the informer. C-ADC-3
 func (c *Controller) run(p *kernel.Process) {
 	in := c.openInformers(p)
-	// Node events have been handled by the time the state is recovered: what
-	// recovery takes for mounted stays so until the next node update. C-ADC-40
+	// Node events have been handled by the time the state is recovered: volumes that recovery
+	// treats as mounted stay mounted until the next node update. C-ADC-40
 	c.takeNodes(in)
 	c.recover()
 	c.reconciler = c.Go("reconciler", c.reconcile)
@@ -137,7 +136,7 @@ func (c *Controller) markRivals(volume string) {
 	}
 }
 
-// operationEnded lets the next pass see what an operation has changed.
+// operationEnded lets the next pass see the effect of an operation.
 func (c *Controller) operationEnded(key operation.Key) {
 	if key.Node != "" {
 		c.mark(pair{key.Volume, key.Node})

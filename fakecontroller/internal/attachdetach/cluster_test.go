@@ -21,8 +21,8 @@ import (
 
 const driver = "disk.csi.example.com"
 
-// cluster is the world of one test, in which the test plays everybody but the
-// attach/detach controller.
+// cluster is the world of one test, in which the test plays all components except the attach/detach
+// controller.
 type cluster struct{ *testcluster.API }
 
 func newCluster(t *testing.T) *cluster { return newClusterUnder(t, kernel.Calm{}) }
@@ -58,7 +58,7 @@ func (c *cluster) changeNodeStatus(name string, change func(*corev1.NodeStatus))
 	require.NoError(c.T, err)
 }
 
-// uses is the kubelet's report of what it has mounted.
+// uses is the kubelet's report of its mounted volumes.
 func (c *cluster) uses(node string, volumes ...string) {
 	c.changeNodeStatus(node, func(s *corev1.NodeStatus) {
 		s.VolumesInUse = nil
@@ -179,8 +179,8 @@ func (c *cluster) attacher() {
 	})
 }
 
-// story is the events about pods and what became of attachments and of
-// volumesAttached, with their times.
+// story returns the events about pods and the changes of attachments and of volumesAttached, with
+// their times.
 func (c *cluster) story() []string {
 	var lines []string
 	for _, e := range c.World.Trace.Events() {

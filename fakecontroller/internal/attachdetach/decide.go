@@ -2,7 +2,7 @@ package attachdetach
 
 import "time"
 
-// detachView is what decides whether a volume that nobody wants is detached.
+// detachView holds the facts that decide whether an unwanted volume is detached.
 type detachView struct {
 	waited       time.Duration // since the detach was first asked for
 	mounted      bool          // the node says, or must be assumed, to use it

@@ -54,11 +54,10 @@ func (d *desiredState) removeNode(node string) {
 	}
 }
 
-// get is nil for a volume that nobody wants on the node.
+// get returns nil for a volume that no pod on the node needs.
 func (d *desiredState) get(at pair) *desiredVolume { return d.nodes[at.node][at.volume] }
 
-// add says that a pod needs a volume on its node; it reports whether the volume
-// is new there.
+// add enters a pod's need of a volume on its node; it reports whether the volume is new there.
 func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 	at := pair{s.unique(), pod.Spec.NodeName}
 	want := d.get(at)
@@ -77,8 +76,7 @@ func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 	return isNew
 }
 
-// remove says that a pod needs a volume no more; it reports whether nobody on the
-// node does.
+// remove removes a pod's need of a volume; it reports whether no other pod on the node needs it.
 func (d *desiredState) remove(volume string, uid types.UID) (at pair, last bool) {
 	needs := d.byPod[uid]
 	if needs == nil || !needs.volumes.Has(volume) {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// wanted reports which of the volumes are wanted on node-a.
+// wanted returns those of the volumes that are wanted on node-a.
 func (c *Controller) wanted(volumes ...string) (names []string) {
 	for _, v := range volumes {
 		if c.desired.get(pair{unique(v), "node-a"}) != nil {
@@ -26,8 +26,7 @@ func (c *Controller) wanted(volumes ...string) (names []string) {
 	return names
 }
 
-// C-ADC-11: a volume is wanted when claim and volume belong together, and not a
-// moment before.
+// C-ADC-11: a volume is wanted when claim and volume belong together, and not a moment before.
 func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 	change := func(change func(*corev1.PersistentVolumeClaim)) func(*cluster) {
 		return func(c *cluster) {
@@ -124,9 +123,8 @@ func TestAWantedVolumeIsTheOneOfTheFirstPod(t *testing.T) {
 	assert.Nil(t, d.get(at))
 }
 
-// C-ADC-1, C-ADC-14: volumes of a pod that is gone, done or another one of the name
-// are taken back once a minute, one of each pod, if their claims cannot be told
-// any more.
+// C-ADC-1, C-ADC-14: volumes of a pod that is deleted, done or replaced by another one of the name
+// are removed once a minute, one of each pod, if their claims cannot be found any more.
 func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
 	for name, end := range map[string]func(*cluster){
 		"gone": func(c *cluster) { c.deletePod("p") },
@@ -170,8 +168,8 @@ func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
 	}
 }
 
-// C-ADC-15, C-OP-6: what need not be attached any more is not wanted any more, from
-// the next minute on, and is detached all the same.
+// C-ADC-15, C-OP-6: a volume that need not be attached any more is no longer wanted, from the next
+// minute on, and is detached all the same.
 func TestADriverThatStopsToNeedAttachingHasItsVolumesDetached(t *testing.T) {
 	c := newCluster(t)
 	object := func(attach bool) *storagev1.CSIDriver {

@@ -62,7 +62,7 @@ func (c *Controller) verifySafe(p *kernel.Process, at pair) error {
 	}
 }
 
-// deleteAttachment deletes the VolumeAttachment and waits until it is gone. C-CSIP-7
+// deleteAttachment deletes the VolumeAttachment and waits for the end of its deletion. C-CSIP-7
 func (c *Controller) deleteAttachment(p *kernel.Process, at pair) error {
 	_, handle, ok := volume.SplitUniqueName(at.volume)
 	if !ok {

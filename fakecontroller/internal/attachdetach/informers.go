@@ -60,7 +60,7 @@ func (c *Controller) takeClaims(in *informers) {
 
 func (c *Controller) takePods(in *informers) {
 	for e, ok := in.pods.Next(); ok; e, ok = in.pods.Next() {
-		if e.Replaced() { // nobody looks at the old pod, except the populator. C-ADC-14
+		if e.Replaced() { // only the populator looks at the old pod. C-ADC-14
 			c.leaveOver(e.Old)
 		}
 		if e.Type == store.Deleted {
@@ -71,8 +71,8 @@ func (c *Controller) takePods(in *informers) {
 	}
 }
 
-// takeAttachments wakes operations that wait for a VolumeAttachment, and has
-// attachments verified whose object no longer says that they are.
+// takeAttachments wakes operations that wait for a VolumeAttachment, and has attachments verified
+// if their object is no longer attached.
 func (c *Controller) takeAttachments(in *informers) {
 	for e, ok := in.attachments.Next(); ok; e, ok = in.attachments.Next() {
 		if news := c.waiting[e.Object.Name]; news != nil {

@@ -39,8 +39,8 @@ func TestMetricsTellWhatIsWantedAttachedAndUsed(t *testing.T) {
 	}, gauges)
 }
 
-// C-OP-1: operations are counted under their names. Of a volume that nobody wants when
-// the controller starts only the name is known, and so only the plugin. C-OP-6
+// C-OP-1: operations are counted under their names. If no pod needs a volume when the controller
+// starts, only its name is known, and so only the plugin. C-OP-6
 func TestOperationsAreCounted(t *testing.T) {
 	c, ctl := restartable(t)
 	count := func(operation, plugin, outcome string) float64 {
@@ -63,7 +63,7 @@ func TestOperationsAreCounted(t *testing.T) {
 	c.volume("v")
 	ctl = Start(c.World, Options{})
 	c.pod("p", "node-a", "v")
-	c.At(125 * time.Second) // nobody attaches
+	c.At(125 * time.Second) // no attacher runs
 	assert.Equal(t, 1.0, count("volume_attach", "kubernetes.io/csi:disk.csi.example.com", "fail-unknown"))
 }
 

@@ -19,13 +19,13 @@ import (
 // migration of the plugin is enabled and not complete. Since v1.17 that decides whether
 // the volume is desired; before, it was decided by the operations. L-ADC-6
 
-// isMigrating reports whether the node has a say in who acts for a volume. C-MIG-3
+// isMigrating reports whether the node decides about the plugin for a volume. C-MIG-3
 func (c *Controller) isMigrating(s *spec) bool {
 	return s != nil && s.plugin != "" && c.Migration.Stage(s.plugin) == migration.Enabled
 }
 
-// desires reports whether the driver is wanted to attach a volume to a node; known is
-// false if that is not known yet. C-MIG-3
+// desires reports whether the driver is wanted to attach a volume to a node; known is false if that
+// is not known yet. C-MIG-3
 func (c *Controller) desires(s *spec, node string) (wanted, known bool) {
 	if !c.isMigrating(s) || !c.Version.Has(version.MigrationInDesiredState) {
 		return true, true
@@ -34,7 +34,7 @@ func (c *Controller) desires(s *spec, node string) (wanted, known bool) {
 	return wanted, err == nil
 }
 
-// decidesLate reports whether operations on a volume have to find out who acts for it.
+// decidesLate reports whether operations on a volume have to determine its plugin.
 func (c *Controller) decidesLate(s *spec) bool {
 	return c.isMigrating(s) && !c.Version.Has(version.MigrationInDesiredState)
 }
@@ -77,8 +77,8 @@ func notInstalled(s *spec, node string) error {
 	return fmt.Errorf("in-tree plugin %s is migrated on node %s but driver %s is not installed", s.plugin, node, s.driver)
 }
 
-// mustWait reports an operation that is not even begun while the node has not reported who
-// acts for the volume; it is looked at again in the next pass. L-ADC-5
+// mustWait reports an operation that is not even begun while the node has not reported the plugin
+// for the volume; it is looked at again in the next pass. L-ADC-5
 func (c *Controller) mustWait(at pair, s *spec) error {
 	if !c.decidesLate(s) || (!c.Version.Has(version.CSINode) && !c.Legacy.NoBackoff) {
 		return nil
@@ -98,8 +98,8 @@ func (c *Controller) actsFor(at pair, s *spec) (driver bool, err error) {
 	return c.byDriver(s, at.node)
 }
 
-// checkHandover reports a volume that one attached and the other is to detach: nobody
-// does. L-ADC-7
+// checkHandover reports a volume that one plugin attached and the other is to detach: neither
+// detaches it. L-ADC-7
 func (c *Controller) checkHandover(at pair, s *spec, byDriver bool) {
 	attachment := c.actual.get(at)
 	if attachment == nil || attachment.inTree != byDriver {

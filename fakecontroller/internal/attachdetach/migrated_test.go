@@ -149,8 +149,8 @@ func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
 	}
 }
 
-// L-ADC-1, L-ADC-9, L-SKEW-2: for volumes of CSI, and of plugins that are not migrated, nobody looks for
-// the object, and while one volume waits for it others are attached.
+// L-ADC-1, L-ADC-9, L-SKEW-2: for volumes of CSI, and of plugins that are not migrated, the
+// controller does not look for the object, and while one volume waits for it others are attached.
 func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	c := newCluster(t)
 	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled, "kubernetes.io/aws-ebs": migration.Disabled}
@@ -165,7 +165,8 @@ func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	assert.False(t, c.migrated())
 	assert.NotEmpty(t, c.warnings(), "the other one waits")
 
-	c = newCluster(t) // a controller that does not know of migration, and an object that does
+	// A controller without migration, and an object with migration.
+	c = newCluster(t)
 	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Disabled}
 	c.node("node-a")
 	legacyObject(c)
@@ -177,8 +178,8 @@ func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	assert.Empty(t, a.backlog.unresolved)
 }
 
-// L-ADC-8: of a volume of which only the name is known nobody asks the node who acts for it: the driver
-// does.
+// L-ADC-8: for a volume with a known name only, the node is not asked for the plugin: the driver
+// detaches it.
 func TestAVolumeWithoutItsPodIsDetachedByTheDriver(t *testing.T) {
 	c := newCluster(t)
 	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled}

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reportMultiAttach emits, for each pod that waits for the volume, who has it; once,
-// until the volume is asked for anew. C-ADC-34
+// reportMultiAttach emits, for each pod that waits for the volume, the pods that use it; once,
+// until the volume is requested anew. C-ADC-34
 func (c *Controller) reportMultiAttach(at pair, want *desiredVolume, nodes []string) {
 	if want.multiAttachReported {
 		return
@@ -25,7 +25,7 @@ func (c *Controller) reportMultiAttach(at pair, want *desiredVolume, nodes []str
 	}
 }
 
-// usedBy says who has a volume, without naming pods of other namespaces. C-ADC-35
+// usedBy describes the users of a volume, without naming pods of other namespaces. C-ADC-35
 func usedBy(users []*corev1.Pod, namespace string) string {
 	if len(users) == 0 {
 		return "Volume is already exclusively attached to one node and can't be attached to another"

@@ -31,15 +31,15 @@ func (c *Controller) nodeUpdated(node, old *corev1.Node) {
 	}
 }
 
-// nodeDeleted keeps what the node said last: without a node nobody can say that a
-// volume was unmounted. C-ADC-8, C-ADC-63
+// nodeDeleted keeps the last report of the node: without a node there is no report that a volume
+// was unmounted. C-ADC-8, C-ADC-63
 func (c *Controller) nodeDeleted(node *corev1.Node) {
 	c.desired.removeNode(node.Name)
 	c.setInUse(node)
 	c.markNode(node.Name)
 }
 
-// setInUse replaces what a node uses by what its status says. C-ADC-40
+// setInUse replaces a node's volumes in use by those in its status. C-ADC-40
 func (c *Controller) setInUse(node *corev1.Node) {
 	was := c.actual.inUse[node.Name]
 	is := make(map[string]bool, len(node.Status.VolumesInUse))
@@ -77,8 +77,8 @@ func (c *Controller) isOutOfService(node *corev1.Node) bool {
 	return false
 }
 
-// nodeCondition is what decides about a forced detach. A node that is gone is
-// unhealthy and has no taint. C-ADC-24, C-ADC-25
+// nodeCondition returns the facts that decide about a forced detach. A deleted node is unhealthy
+// and has no taint. C-ADC-24, C-ADC-25
 func (c *Controller) nodeCondition(name string) (healthy, outOfService bool) {
 	node, ok := component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
 	return ok && isHealthy(node), ok && c.isOutOfService(node)

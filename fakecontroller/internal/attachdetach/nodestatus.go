@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// patchNodes writes the status of the nodes whose list has changed; those
-// that cannot be written stay flagged for the next pass. C-ADC-43
+// patchNodes writes the status of the nodes with changed lists; those that cannot be written stay
+// flagged for the next pass. C-ADC-43
 func (c *Controller) patchNodes(p *kernel.Process) {
 	for _, node := range slices.Sorted(maps.Keys(c.actual.flagged)) {
 		if err := c.patchNode(p, node); err != nil {

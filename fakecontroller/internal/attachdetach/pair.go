@@ -16,8 +16,8 @@ func (a pair) compare(b pair) int {
 	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.volume, b.volume))
 }
 
-// spec is what is known of a volume. A nil spec is a volume of which only the
-// unique name was recovered, from a node's status. C-ADC-5
+// spec holds the known facts about a volume. If only the unique name was recovered, from a node's
+// status, the spec is nil. C-ADC-5
 type spec struct {
 	pv             *corev1.PersistentVolume
 	driver, handle string

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-ADC-1, C-ADC-20: a pass every 100 ms in which something has changed; in it a node is
-// told what is taken from it before operations begin, which are then on their way at the
+// C-ADC-1, C-ADC-20: a pass runs every 100 ms if something has changed. In it a node's status first
+// loses the volumes to be detached, before operations begin, which are then on their way at the
 // same time.
 func TestAPassShowsANodeWhatItLosesBeforeOperationsBegin(t *testing.T) {
 	c := newCluster(t)
@@ -46,7 +46,7 @@ func TestTheTimeOfADetachBeginsWhenTheAttachHasEnded(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
-	Start(c.World, Options{}) // nobody attaches: the attach takes two minutes
+	Start(c.World, Options{}) // no attacher runs: the attach takes two minutes
 	c.pod("p", "node-a", "v")
 	c.At(10 * time.Second)
 	c.deletePod("p")
@@ -68,7 +68,8 @@ func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 	c.uses("node-a")
 	rival := false
 	nodes := store.Watch[*corev1.Node](ctl.Cache)
-	nodes.OnEvent(func() { // while the node is told, somebody else begins to work on the volume
+	// While the status is written, another operation begins on the volume.
+	nodes.OnEvent(func() {
 		if len(c.volumesAttached("node-a")) == 0 && !rival {
 			rival = true
 			require.NoError(t, ctl.ops.Run(operation.Key{Volume: unique("v")}, "another", func(p *kernel.Process) error { p.Sleep(3 * time.Second); return nil }))
@@ -111,8 +112,7 @@ func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
 	assert.InDelta(t, 122.5, c.warnings()[0].Seconds(), 0.1, "the first look is half a second after the detach ended")
 }
 
-// C-ADC-44: that a node is gone is no news to a controller whose cache still has it: the
-// write fails, and is done again.
+// C-ADC-44: if the controller's cache still has a deleted node, the write fails, and is repeated.
 func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
 	c := newCluster(t)
 	c.node("n")
@@ -134,7 +134,7 @@ func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
 	assert.False(t, ctl.actual.flagged["n"])
 }
 
-// C-ADC-45: a node that comes anew shows what is attached to it.
+// C-ADC-45: a node that is made anew shows its attached volumes.
 func TestANodeThatComesAnewIsReportedWhatIsAttached(t *testing.T) {
 	c := attachedPod(t, Options{})
 	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
@@ -145,9 +145,9 @@ func TestANodeThatComesAnewIsReportedWhatIsAttached(t *testing.T) {
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 }
 
-// C-ADC-2, C-ADC-50, C-ADC-52: what is said to be attached and is not is found by the next
-// check, if there is one. The node is told, and the volume is attached again, with
-// the object that is there.
+// C-ADC-2, C-ADC-50, C-ADC-52: a volume that is in the state as attached and is not attached is
+// found by the next check, if there is one. The node's status shows it, and the volume is attached
+// again, with the object that is there.
 func TestAttachmentsAreChecked(t *testing.T) {
 	never := time.Duration(0)
 	for name, tt := range map[string]struct {
@@ -190,7 +190,7 @@ func TestAttachmentsAreChecked(t *testing.T) {
 	}
 }
 
-// C-ADC-50: what is uncertain is not checked.
+// C-ADC-50: uncertain attachments are not checked.
 func TestWhatIsUncertainIsNotChecked(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -43,8 +43,8 @@ func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
 	return nil
 }
 
-// addPod says that the pod's volumes are wanted on its node. Volumes that cannot
-// be known yet are left to the populator. C-ADC-11
+// addPod enters the pod's volumes as wanted on its node. Volumes that cannot be known yet are left
+// to the populator. C-ADC-11
 func (c *Controller) addPod(pod *corev1.Pod) {
 	if !c.desired.manages(pod.Spec.NodeName) {
 		c.postpone(pod)
@@ -63,8 +63,8 @@ func (c *Controller) addPod(pod *corev1.Pod) {
 	}
 }
 
-// removePod takes the pod's volumes back. Which they are is looked up again, so
-// what is no longer known is left to the populator. C-ADC-14
+// removePod removes the pod's volumes. They are looked up again, so volumes that are no longer
+// known are left to the populator. C-ADC-14
 func (c *Controller) removePod(pod *corev1.Pod) {
 	delete(c.backlog.unresolved, store.KeyOf(pod))
 	if c.desired.byPod[pod.UID] == nil {
@@ -85,9 +85,9 @@ func (c *Controller) removeVolume(name string, pod *corev1.Pod) {
 	}
 }
 
-// volumesOf is the attachable volumes of a pod. It is complete unless a claim is
-// not known, not bound, or bound to something else, or if a node has not reported yet who
-// acts for a volume. C-ADC-11, C-MIG-3
+// volumesOf returns the attachable volumes of a pod. It is complete unless a claim is not known,
+// not bound, or bound to something else, or if a node has not reported the plugin for a volume yet.
+// C-ADC-11, C-MIG-3
 func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	complete = true
 	take := func(s *spec) {

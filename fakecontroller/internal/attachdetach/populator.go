@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// backlog is what only the desired state of world populator can put right.
+// backlog holds work that only the desired state of world populator does.
 type backlog struct {
 	leftOver   map[types.UID]bool // pods that are gone or done but still in the desired state
 	detachable map[string]bool    // drivers that have stopped to need attaching
@@ -59,8 +59,8 @@ func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 	}
 }
 
-// populate is the desired state of world populator: every minute it removes what
-// is not wanted any more, every three it looks at the pods again. C-ADC-14..16
+// populate is the desired state of world populator: every minute it removes volumes that are no
+// longer wanted, every three it looks at the pods again. C-ADC-14..16
 func (c *Controller) populate(p *kernel.Process) {
 	for at, due := c.nextPopulation(p.Elapsed()); due; at, due = c.nextPopulation(p.Elapsed()) {
 		for p.IdleUntil("the populator's next pass", at) {

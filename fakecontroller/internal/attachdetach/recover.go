@@ -30,7 +30,7 @@ func (c *Controller) recover() {
 	}
 }
 
-// recoverNode takes the node's word for what is attached. C-ADC-5
+// recoverNode enters the volumes in the node's status as attached. C-ADC-5
 func (c *Controller) recoverNode(node *corev1.Node) {
 	for _, attached := range node.Status.VolumesAttached {
 		at := pair{string(attached.Name), node.Name}

@@ -43,8 +43,8 @@ func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
 
-// C-OP-6: of a volume of which only the name is known nobody asks whether its driver needs
-// attaching.
+// C-OP-6: if only the name of a volume is known, the controller does not check whether its driver
+// needs attaching.
 func TestRestartDetachesWhatNeedsNoAttachingAnyMore(t *testing.T) {
 	c, a := restartable(t)
 	c.At(5 * time.Second)
@@ -133,7 +133,7 @@ func TestAPodThatComesWhileTheControllerStarts(t *testing.T) {
 	}
 }
 
-// C-ADC-5, C-ADC-51: what the node believes is verified.
+// C-ADC-5, C-ADC-51: the list in the node's status is verified.
 func TestRestartMakesALostAttachmentAgain(t *testing.T) {
 	c, a := restartable(t)
 	c.At(5 * time.Second)

@@ -58,7 +58,7 @@ func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(c.story()), "Pod/on-a FailedAttachVolume Multi-Attach error")
 }
 
-// Who comes first is chance: under some seeds node-b, to which the attach succeeds at once.
+// The first node is drawn: under some seeds it is node-b, to which the attach succeeds at once.
 func TestWhoHasTheFirstTurnIsChance(t *testing.T) {
 	first := map[string]bool{}
 	for seed := range uint64(20) {

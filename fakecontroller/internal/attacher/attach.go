@@ -155,8 +155,8 @@ func (r *run) markAttached(p *kernel.Process, key store.Key, metadata map[string
 	return err
 }
 
-// exitIfLost ends the sidecar when an error means that the driver is gone; the
-// caller does nothing more. C-LIB-1, golden cc3
+// exitIfLost ends the sidecar when an error means that the driver has exited; the caller does
+// nothing more. C-LIB-1, golden cc3
 func (r *run) exitIfLost(p *kernel.Process, err error) {
 	if sidecar.IsConnectionLoss(err) {
 		r.ending = true

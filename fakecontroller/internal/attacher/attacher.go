@@ -20,8 +20,8 @@ import (
 // Caller is how traces name the sidecar.
 const Caller = "csi-attacher"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the
-// rest defaults to what the sidecar does without flags. C-ATT-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
+// others are those of the sidecar's flags. C-ATT-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
@@ -87,7 +87,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main asks the driver what it can do and starts the handler that fits. C-LIB-2
+// main requests the driver's capabilities and starts the handler that fits. C-LIB-2
 func (r *run) main(p *kernel.Process) {
 	r.features = r.askDriver(p)
 	r.life.Lead(p, r.opts.Lock(r.features.driver))

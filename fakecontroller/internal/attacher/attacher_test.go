@@ -111,7 +111,7 @@ func TestBackoff(t *testing.T) {
 		assert.Empty(t, c.calls("ControllerUnpublishVolume"))
 		assert.Contains(t, c.attachment().Finalizers, finalizer, "C-ATT-17")
 		assert.Empty(t, slices.Collect(store.List[*corev1.Event](c.Store, "")))
-		// C-ATT-17: what was tried is undone.
+		// C-ATT-17: the failed attach is undone.
 		c.detach()
 		c.At(131 * time.Second)
 		assert.Len(t, c.calls("ControllerUnpublishVolume"), 1)
@@ -244,8 +244,8 @@ func TestVolumeDetachedBehindTheSidecarIsPublishedAgain(t *testing.T) {
 	assert.Equal(t, seconds(0, 30), c.calls("ControllerPublishVolume"))
 }
 
-// C-ATT-40: all pages are asked for under one timeout of 15 s; a list without a last page uses
-// it up, and attachments are not compared with what it said until then.
+// C-ATT-40: all pages are requested under one timeout of 15 s; a list without a last page uses it
+// up, and attachments are not compared with the pages until then.
 func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	c := newSite(t, nil, mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, Faulty: []string{"list-never-ends"}})
 	o := c.options()

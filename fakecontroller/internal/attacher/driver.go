@@ -13,7 +13,7 @@ import (
 // shortCall is the deadline of all questions at the start together. C-ATT-1
 const shortCall = time.Second
 
-// features is what the driver says about itself, asked once per start. C-LIB-3
+// features holds the driver's capabilities, requested once per start. C-LIB-3
 type features struct {
 	driver                string
 	finalizer             string // on attachments and volumes. C-ATT-13

@@ -21,7 +21,7 @@ import (
 // finalizerOf is the sidecar's finalizer on attachments and volumes. C-ATT-13
 func finalizerOf(driver string) string { return "external-attacher/" + sanitized(driver) }
 
-// sanitized replaces what is neither letter, digit nor dash by a dash. A name must
+// sanitized replaces all characters other than letters, digits and dashes by a dash. A name must
 // not end with one. C-LIB-4
 func sanitized(driver string) string {
 	name := strings.Map(func(c rune) rune {
@@ -50,8 +50,8 @@ func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error 
 	return nil
 }
 
-// patchFinalizers is a JSON patch that tests the list of finalizers before it changes
-// it: change says what becomes of the list, and whether it passes the test. C-ATT-30, C-ATT-31
+// patchFinalizers is a JSON patch that tests the list of finalizers before it changes it: change
+// returns the new list, and whether the old one passes the test. C-ATT-30, C-ATT-31
 func (r *run) patchFinalizers(p *kernel.Process, pv *corev1.PersistentVolume, change func(now []string) ([]string, bool)) error {
 	passed := false
 	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inform queues what the informer delivers. C-ATT-4
+// inform queues the events of the informer. C-ATT-4
 func (r *run) inform(p *kernel.Process) {
 	attachments := component.Watch[*storagev1.VolumeAttachment](r.Component, p, store.ByIndex(kind.AttachmentsByAttacher, r.features.driver))
 	volumes := component.Watch[*corev1.PersistentVolume](r.Component, p)

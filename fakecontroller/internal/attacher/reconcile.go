@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// reconcile compares attachments with what the driver lists, now and then. C-ATT-40
+// reconcile compares attachments with the driver's list, now and then. C-ATT-40
 func (r *run) reconcile(p *kernel.Process) {
 	for {
 		r.reconcileOnce(p)
@@ -21,8 +21,8 @@ func (r *run) reconcile(p *kernel.Process) {
 	}
 }
 
-// reconcileOnce has every attachment worked on whose status differs from the
-// driver's list. The list of attachments is older than the driver's. C-ATT-41
+// reconcileOnce queues every attachment with a status that differs from the driver's list. The list
+// of attachments is older than the driver's. C-ATT-41
 func (r *run) reconcileOnce(p *kernel.Process) {
 	known := slices.Collect(store.Indexed[*storagev1.VolumeAttachment](r.Cache, kind.AttachmentsByAttacher, r.features.driver))
 	published, err := r.listPublished(p)

@@ -179,8 +179,8 @@ func TestAnAttachmentWhoseVolumeIsGoneStays(t *testing.T) {
 	assert.Nil(t, c.attachment().Status.DetachError.ErrorCode)
 }
 
-// C-ATT-22, C-MIG-14: the handle of a volume whose project is not known is completed only to
-// find it in the driver's list.
+// C-ATT-22, C-MIG-14: if the project of a volume is not known, its handle is completed only to find
+// it in the driver's list.
 func TestHandlesOfMigratedVolumesAreCompletedForTheListOnly(t *testing.T) {
 	const gce = "pd.csi.storage.gke.io"
 	c := newSite(t, nil, mock.Options{})

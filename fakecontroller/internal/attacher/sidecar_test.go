@@ -29,8 +29,8 @@ const (
 	finalizer  = "external-attacher/disk-csi-example-com"
 )
 
-// site is the world of one test: a driver's controller plugin, and an API in
-// which the test plays everybody but the attacher.
+// site is the world of one test: a driver's controller plugin, and an API in which the test plays
+// all components except the attacher.
 type site struct {
 	*testcluster.API
 	wire    *wire.Wire

@@ -34,7 +34,7 @@ var _ sidecar.Sidecar = Options{}
 // Name is the program's.
 func (Options) Name() string { return Name }
 
-// RunsBeside: it runs wherever it is asked for.
+// RunsBeside: it runs in every deployment that has it.
 func (Options) RunsBeside(sidecar.Promises) bool { return true }
 
 // Lock is empty: replicas make the object at the same time, and the first of them wins.
@@ -48,8 +48,8 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 // Mistakes are the flags that cannot be.
 func (Options) Mistakes() []sidecar.Mistake { return nil }
 
-// MistakesIn are those in a cluster of a version: 1.0 of the program, for Kubernetes 1.13, has other
-// flags than 1.1, and today's Kubernetes does not serve what either makes.
+// MistakesIn returns the mistakes for a cluster of a version: 1.0 of the program, for Kubernetes
+// 1.13, has other flags than 1.1, and today's Kubernetes does not serve the objects of either.
 func (o Options) MistakesIn(v version.Version) (found []sidecar.Mistake) {
 	if v > Newest {
 		return []sidecar.Mistake{{Found: Name, Want: fmt.Sprintf("none since Kubernetes 1.%d, which does not serve the objects that it makes: a deployment brings its CSIDriver", Newest+1)}}

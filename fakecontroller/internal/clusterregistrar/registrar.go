@@ -46,9 +46,9 @@ func start(w *component.World, over *wire.Wire, o Options, at sidecar.Target) *s
 	})
 }
 
-// main asks the driver once; then it makes the object again and again, whatever becomes of the
-// driver. What is there already it never changes. It deletes the object when it is interrupted, which
-// no kubelet does: SIGTERM ends it where it stands, and the object stays. C-CDR-2, C-CDR-3
+// main calls the driver once; then it makes the object again and again, whatever the driver's
+// state. It never changes an existing object. It deletes the object on SIGINT, which no kubelet
+// sends: SIGTERM ends it at once, and the object stays. C-CDR-2, C-CDR-3
 func (r *run) main(p *kernel.Process) {
 	driver := r.describe(p)
 	for {
@@ -76,8 +76,8 @@ func (r *run) describe(p *kernel.Process) *storagev1.CSIDriver {
 	return driver
 }
 
-// meet waits until somebody listens at the socket, and asks for the driver's name; the deadline is
-// that of all questions.
+// meet waits until a server listens at the socket, and requests the driver's name; the deadline is
+// that of all requests.
 func (r *run) meet(p *kernel.Process) (name string, deadline time.Duration) {
 	for began := p.Elapsed(); ; p.Idle(redial) {
 		if _, err := r.target.Machine.Lstat(r.target.Socket); err == nil {

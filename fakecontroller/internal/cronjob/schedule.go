@@ -69,7 +69,7 @@ func (c *Controller) warnOfMissed(of cronJob, missed int64) {
 	}
 }
 
-// jobName is the name of the job that starts at a time: the same whoever makes it.
+// jobName returns the name of the job that starts at a time: all makers use the same.
 func jobName(c cronJob, start time.Time) string {
 	return fmt.Sprintf("%s-%d", c.Name, start.Unix()/60)
 }

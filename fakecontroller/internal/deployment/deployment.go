@@ -107,7 +107,8 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 	if err != nil {
 		return nil, err
 	}
-	_, err = component.PatchStatus(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) { // with the spec it would be a new generation
+	// With the spec it would be a new generation.
+	_, err = component.PatchStatus(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) {
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, revisionAnnotation, next)
 		if isNew && hasDeadline(d) {
 			now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()

@@ -24,7 +24,7 @@ func (c *Controller) step(p *kernel.Process, r *rollout) error {
 	return nil
 }
 
-// next is the set whose size changes now; nil if none does.
+// next returns the set to be resized now, nil if there is none.
 func (r *rollout) next() (*appsv1.ReplicaSet, int32) {
 	wanted := *r.Spec.Replicas
 	surge, unavailable := r.limits()

@@ -101,7 +101,7 @@ func (c *Controller) writeStatus(p *kernel.Process, b budget, pods []*corev1.Pod
 	return c.write(p, b, status, condition(status.DisruptionsAllowed))
 }
 
-// disallow lets nobody be evicted while it is not known how many pods there should be.
+// disallow forbids evictions while the expected number of pods is unknown.
 func (c *Controller) disallow(p *kernel.Process, b budget, why error) error {
 	status := *b.Status.DeepCopy()
 	status.DisruptionsAllowed = 0
@@ -129,8 +129,7 @@ func condition(allowed int32) metav1.Condition {
 	return metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.InsufficientPodsReason}
 }
 
-// stillDisrupted are the pods whose eviction was let through and whose deletion does not
-// show yet.
+// stillDisrupted returns the pods with a permitted eviction and a deletion that does not show yet.
 func (c *Controller) stillDisrupted(b budget, pods []*corev1.Pod) map[string]metav1.Time {
 	still := map[string]metav1.Time{}
 	now := c.Kernel.Now()

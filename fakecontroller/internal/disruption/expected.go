@@ -19,8 +19,8 @@ type expectation struct {
 	unmanaged     bool // some pods have no controller that says how many there should be
 }
 
-// expect computes what a budget asks for. Only a number of pods that must be available
-// does without knowing how many there should be.
+// expect computes the expectation of a budget. Only for a minimum number of available pods, the
+// expected number of pods is not needed.
 func (c *Controller) expect(b budget, pods []*corev1.Pod) (expectation, error) {
 	if least := b.Spec.MinAvailable; b.Spec.MaxUnavailable == nil && least != nil && least.Type == intstr.Int {
 		return expectation{pods: int32(len(pods)), healthy: least.IntVal}, nil
@@ -64,7 +64,7 @@ func (c *Controller) scale(pods []*corev1.Pod) (all int32, unmanaged bool, err e
 	return all, unmanaged, nil
 }
 
-// scaleOf is what says how many pods there should be: a stateful set, a replica set, or the
+// scaleOf returns the source of the expected number of pods: a stateful set, a replica set, or the
 // deployment behind it.
 func (c *Controller) scaleOf(owner *metav1.OwnerReference, namespace string) (types.UID, int32, bool) {
 	key := store.Key{Namespace: namespace, Name: owner.Name}

@@ -39,7 +39,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.write(p, s, workload.Endpoints(c.Cache, s))
 }
 
-// remove deletes the endpoints of a service that is gone.
+// remove deletes the endpoints of a deleted service.
 func (c *Controller) remove(p *kernel.Process, key store.Key) error {
 	//lint:ignore SA1019 the real controller still makes them
 	_, err := component.Delete[*corev1.Endpoints](p, c.Component, key)

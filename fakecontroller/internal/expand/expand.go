@@ -1,5 +1,5 @@
-// Package expand is the expand controller of kube-controller-manager. Of a CSI
-// volume it only says that somebody else expands it.
+// Package expand is the expand controller of kube-controller-manager. For a CSI volume it only
+// emits that an external resizer expands it.
 package expand
 
 import (
@@ -38,14 +38,14 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// hasGrown reports whether more is asked for, or more is there. C-EXP-1
+// hasGrown reports whether the requested size, or the capacity, has grown. C-EXP-1
 func hasGrown(old, now claim) bool {
 	return requested(now).Cmp(*requested(old)) > 0 || now.Status.Capacity.Storage().Cmp(*old.Status.Capacity.Storage()) > 0
 }
 
 func requested(pvc claim) *resource.Quantity { return pvc.Spec.Resources.Requests.Storage() }
 
-// sync says who expands the volume of a claim that asks for more. C-EXP-2, C-EXP-4
+// sync writes the name of the resizer for a claim that requests more. C-EXP-2, C-EXP-4
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	pvc, ok := component.Cached[claim](c.Component, key)
 	if !ok {
@@ -85,5 +85,5 @@ func (c *Controller) handOver(p *kernel.Process, pvc claim, plugin string) error
 
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
-// annPreResizeCapacity marks a volume whose file system is yet to grow. C-RES-3
+// annPreResizeCapacity marks a volume with a file system that is yet to grow. C-RES-3
 const annPreResizeCapacity = "volume.alpha.kubernetes.io/pre-resize-capacity"

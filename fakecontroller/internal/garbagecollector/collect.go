@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// judge deletes an object none of whose owners is left, and takes dangling
-// references off one that has others.
+// judge deletes an object if none of its owners is left, and removes dangling references from one
+// that has other owners.
 func (c *Collector) judge(p *kernel.Process, id identity) error {
 	obj, ok := c.live(p, id)
 	if !ok || obj.GetDeletionTimestamp() != nil || len(obj.GetOwnerReferences()) == 0 {
@@ -30,7 +30,7 @@ func (c *Collector) judge(p *kernel.Process, id identity) error {
 	}
 }
 
-// ownerStates are the owner references of one object by what became of the owner.
+// ownerStates are the owner references of one object by the state of the owner.
 type ownerStates struct{ solid, dangling, waiting []metav1.OwnerReference }
 
 func (c *Collector) sort(p *kernel.Process, obj store.Object) ownerStates {
@@ -75,7 +75,7 @@ func (c *Collector) live(p *kernel.Process, id identity) (store.Object, bool) {
 	return c.Store.GetObject(id.resource, id.key)
 }
 
-// policyOf keeps to what an earlier deletion of the object asked for.
+// policyOf keeps to the policy of an earlier deletion of the object.
 func policyOf(obj store.Object) metav1.DeletionPropagation {
 	switch {
 	case slices.Contains(obj.GetFinalizers(), metav1.FinalizerOrphanDependents):

@@ -1,5 +1,5 @@
-// Package garbagecollector deletes objects whose owners are gone, and carries
-// out foreground and orphaning deletions.
+// Package garbagecollector deletes objects after their owners, and carries out foreground and
+// orphaning deletions.
 package garbagecollector
 
 import (
@@ -44,7 +44,7 @@ func (c *Collector) follow(p *kernel.Process) {
 	p.React("changes of any object", c.follow)
 }
 
-// takeChanges takes in what the informers deliver, and reports whether there are other kinds now.
+// takeChanges handles the events of the informers, and reports whether there are other kinds now.
 func (c *Collector) takeChanges() (redefined bool) {
 	for _, f := range c.followed {
 		for f.Len() > 0 { // of most there is no news
@@ -62,7 +62,7 @@ type following struct {
 	resource *store.Resource
 }
 
-// followAll follows what there is now: definitions bring kinds and take them away.
+// followAll follows the present kinds: definitions add kinds and remove them.
 func (c *Collector) followAll(p *kernel.Process, before []following) []following {
 	now := c.Store.Resources()
 	all := make([]following, 0, len(now))

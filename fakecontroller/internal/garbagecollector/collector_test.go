@@ -121,7 +121,7 @@ func TestCSINodeGoesWithItsNode(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A collector that starts finds what became of dependents while there was none.
+// A collector that starts finds dependents that were orphaned while there was none.
 func TestCollectorStartedLateFindsOldOrphans(t *testing.T) {
 	w := &world{testcluster.NewAPI(t, nil)}
 	owner := w.make("owner")

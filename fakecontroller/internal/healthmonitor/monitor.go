@@ -1,6 +1,6 @@
-// Package healthmonitor is the in-process equivalent of the external-health-monitor
-// controller: it asks the driver how volumes are and reports it in events about their
-// claims; it can also report claims whose nodes are gone.
+// Package healthmonitor is the in-process equivalent of the external-health-monitor controller: it
+// requests the condition of volumes from the driver and reports it in events about their claims; it
+// can also report claims with deleted nodes.
 package healthmonitor
 
 import (
@@ -25,8 +25,8 @@ const shortCall = time.Second
 // Caller is how traces name the sidecar.
 const Caller = "csi-external-health-monitor-controller"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the rest
-// defaults to what the sidecar does without flags. C-HEALTH-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
+// others are those of the sidecar's flags. C-HEALTH-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
@@ -45,7 +45,7 @@ type Options struct {
 	VolumeListAddInterval time.Duration `json:"-"`
 	// NodeListAddInterval is how often nodes are looked at. Default: 5 min.
 	NodeListAddInterval time.Duration `json:"-"`
-	// Workers is how many volumes are asked about in each MonitorInterval. Default: 10.
+	// Workers is how many volumes are checked in each MonitorInterval. Default: 10.
 	Workers int `json:"-"`
 	// NodeWatcher has events emitted for claims on nodes that fail. Default: false.
 	NodeWatcher bool `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims get events of nodes that fail; default false."`
@@ -74,7 +74,7 @@ type run struct {
 	enqueued map[string]bool // those that are due, or that a worker asks about
 
 	failing   map[string]time.Duration // nodes that are not ready, since when
-	broken    map[string]bool          // nodes whose failure was reported
+	broken    map[string]bool          // nodes with a reported failure
 	scheduled map[types.UID]scheduledPod
 }
 
@@ -91,8 +91,8 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main asks the driver what it can do; beside one that does not say how volumes are the
-// sidecar ends. A driver that lists volumes is asked about all at once. C-HEALTH-2
+// main requests the driver's capabilities; if the driver does not report the condition of volumes,
+// the sidecar ends. If the driver lists volumes, all are checked at once. C-HEALTH-2
 func (r *run) main(p *kernel.Process) {
 	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	r.driver = d.Name

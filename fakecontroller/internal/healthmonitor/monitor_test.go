@@ -23,7 +23,7 @@ const (
 	getVolume   = "Controller/ControllerGetVolume"
 )
 
-// world is a cluster with claims v and w, whose volumes the driver knows.
+// world is a cluster with claims v and w; the driver has their volumes.
 type world struct {
 	*tc.Cluster
 	sidecar *sidecar.Program
@@ -49,7 +49,7 @@ func (w *world) condition(volume, message string) {
 	require.NoError(w.T, w.Driver.SetCondition(volume, c))
 }
 
-// asked are the volumes that the driver was asked about.
+// asked returns the volumes in calls to the driver.
 func (w *world) asked() (ids []string) {
 	for _, call := range w.Calls(getVolume) {
 		ids = append(ids, call.Request.(*csi.ControllerGetVolumeRequest).GetVolumeId())
@@ -57,7 +57,7 @@ func (w *world) asked() (ids []string) {
 	return ids
 }
 
-// told is the events since the last look, with what they are about.
+// events returns the events since the last look, with their objects.
 func (w *world) events(since *uint64) (lines []string) {
 	for _, e := range w.Trace.Events() {
 		if e.Seq > *since && e.Kind == trace.KubeEvent {
@@ -114,7 +114,7 @@ func TestVolumesAreAskedAboutOneByOne(t *testing.T) {
 	assert.Equal(t, []string{"Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only", "Warning PersistentVolumeClaim/w VolumeConditionAbnormal read-only"}, events)
 }
 
-// C-HEALTH-4: an error keeps nobody from being asked again.
+// C-HEALTH-4: after an error a volume is still checked again.
 func TestAVolumeThatCannotBeAskedAboutStaysInTheQueue(t *testing.T) {
 	w := newWorld(t, mock.Options{GetVolume: true}, Options{Workers: 2})
 	w.Fail("ControllerGetVolume", codes.Internal, 2)
@@ -206,7 +206,7 @@ func TestFlagsOfTheMonitor(t *testing.T) {
 	assert.Equal(t, []string{"csi-pv-monitor-controller-" + tc.Driver}, sources)
 }
 
-// C-HEALTH-3: all pages are asked for under one timeout; a list without a last page uses it up.
+// C-HEALTH-3: all pages are requested under one timeout; a list without a last page uses it up.
 func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true, Faulty: []string{"list-never-ends"}}, Options{})
 	w.condition("h-v", "the disk is on fire")

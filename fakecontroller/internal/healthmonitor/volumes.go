@@ -63,8 +63,8 @@ func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCo
 	}
 }
 
-// emit: what is well again is reported as long as there is an event that says
-// otherwise. C-HEALTH-5
+// emit: a volume that is normal again is reported as long as there is an event about its abnormal
+// condition. C-HEALTH-5
 func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
 	switch {
 	case condition.Abnormal:

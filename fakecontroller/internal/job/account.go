@@ -47,7 +47,7 @@ func (c *Controller) account(p *kernel.Process, r *round) error {
 	return c.write(p, r)
 }
 
-// describe says what runs, and whether the job is suspended.
+// describe writes the running pods, and whether the job is suspended.
 func (r *round) describe() {
 	s := &r.Status
 	s.Active, s.Terminating = int32(len(r.active)), &r.terminating

@@ -105,7 +105,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	}
 	r := c.look(j.DeepCopy())
 	if !c.expected.Met(j.UID) {
-		return nil // the cache shows its pods soon, and the job comes again
+		return nil // the cache shows its pods soon, and the job is queued again
 	}
 	if err := c.act(p, r); err != nil {
 		return err

@@ -119,8 +119,8 @@ func (r *round) restarts() (count int32) {
 	return count
 }
 
-// enough reports whether the job has done what it is for. One that names no number of
-// completions is done when one pod has succeeded and the others have ended.
+// enough reports whether the job has done its work. Without a number of completions it is done when
+// one pod has succeeded and the others have ended.
 func (r *round) enough() bool {
 	if len(r.active) > 0 {
 		return false

@@ -53,7 +53,7 @@ func (c *Controller) run(p *kernel.Process) {
 	}
 }
 
-// keep makes an object that is missing. What cannot be made now is tried in the next round.
+// keep makes an object that is missing. If it cannot be made now, it is tried in the next round.
 func keep[T store.Object](p *kernel.Process, c *Controller, obj T) {
 	if _, there := component.Cached[T](c.Component, store.KeyOf(obj)); there {
 		return

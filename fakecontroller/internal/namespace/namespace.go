@@ -155,7 +155,7 @@ func (c *Controller) delete(p *kernel.Process, res *store.Resource, obj store.Ob
 	key := store.KeyOf(obj)
 	if obj.GetDeletionTimestamp() == nil {
 		p.Yield("delete")
-		_, _ = c.Store.DeleteObject(res, key) // who is refused tries again in the next pass
+		_, _ = c.Store.DeleteObject(res, key) // a refused deletion is tried again in the next pass
 	}
 	return c.Store.GetObject(res, key)
 }

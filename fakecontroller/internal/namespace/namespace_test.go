@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// A namespace goes when all that is in it has gone, and not before.
+// A namespace is removed after all its objects, and not before.
 func TestANamespaceGoesAfterItsContent(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	s := c.Store

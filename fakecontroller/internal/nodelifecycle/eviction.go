@@ -18,7 +18,7 @@ import (
 // evictionSource is the source of the events about pods that must leave.
 const evictionSource = "taint-eviction-controller"
 
-// evictions is what the taint eviction controller knows.
+// evictions is the state of the taint eviction controller.
 type evictions struct {
 	tainted map[string][]corev1.Taint // nodes with NoExecute taints
 	pods    map[store.Key]*eviction
@@ -79,7 +79,7 @@ func (c *Controller) taintsChanged(p *kernel.Process, e store.Event[*corev1.Node
 	}
 }
 
-// podChanged looks at pods only when what matters to taints has changed.
+// podChanged looks at a pod only when a field that matters to taints has changed.
 func (c *Controller) podChanged(p *kernel.Process, e store.Event[*corev1.Pod]) {
 	pod := e.Object
 	switch {

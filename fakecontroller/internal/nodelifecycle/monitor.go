@@ -50,8 +50,8 @@ func (c *Controller) noteReport(now time.Duration, e store.Event[*corev1.Node]) 
 	}
 }
 
-// due is when a node needs the monitor. Registering a node is housekeeping, what
-// follows from a dead kubelet is work.
+// due is the time at which a node needs the monitor. Registering a node is housekeeping, the
+// consequences of a dead kubelet are work.
 type due struct {
 	at   time.Duration
 	work bool
@@ -118,7 +118,7 @@ func (c *Controller) pass(p *kernel.Process) {
 	}
 }
 
-// attend does what one node needs.
+// attend does the work for one node.
 func (c *Controller) attend(p *kernel.Process, name string) {
 	node, exists := c.node(name)
 	if known := c.registered[name]; known != nil && (!exists || known.UID != node.UID) {
@@ -139,7 +139,7 @@ func (c *Controller) attend(p *kernel.Process, name string) {
 	c.keepNoExecuteTaint(p, node)
 }
 
-// declareUnknown: nothing was heard of the node for the grace period.
+// declareUnknown: the node's kubelet has been silent for the grace period.
 func (c *Controller) declareUnknown(p *kernel.Process, node *corev1.Node) {
 	was := condition(node, corev1.NodeReady)
 	changed, err := component.PatchStatus(p, c.Component, store.KeyOf(node), func(n *corev1.Node) {

@@ -1,7 +1,6 @@
-// Package nodelifecycle is what the kube-controller-manager does about nodes that
-// fall silent: the node lifecycle controller, which judges nodes by the heartbeats
-// of their kubelets and taints them, and the taint eviction controller, which
-// deletes pods that do not tolerate the taints.
+// Package nodelifecycle handles nodes that fall silent, as the kube-controller-manager does: it has
+// the node lifecycle controller, which judges nodes by the heartbeats of their kubelets and taints
+// them, and the taint eviction controller, which deletes pods that do not tolerate the taints.
 package nodelifecycle
 
 import (
@@ -38,7 +37,7 @@ type Controller struct {
 	*component.Component
 	heartbeats Heartbeats
 	started    time.Duration
-	registered map[string]*corev1.Node  // nodes whose RegisteredNode event is out
+	registered map[string]*corev1.Node  // nodes with an emitted RegisteredNode event
 	watched    map[string]bool          // nodes that a later pass of the monitor must look at
 	reported   map[string]time.Duration // when a kubelet wrote its node's status last
 	lastPass   time.Duration
@@ -69,8 +68,7 @@ func Start(w *component.World, heartbeats Heartbeats) *Controller {
 	return c
 }
 
-// alive reports whether a node's kubelet is alive and, if not, since when nothing
-// was heard of it.
+// alive reports whether a node's kubelet is alive and, if not, the time of its last sign of life.
 func (c *Controller) alive(node *corev1.Node) (heardOf time.Duration, alive bool) {
 	if c.heartbeats == nil {
 		return 0, true

@@ -68,7 +68,7 @@ func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 	assert.Empty(t, w.events())
 }
 
-// C-PV-3, C-PV-4: what is gone is looked at from the other side, at once.
+// C-PV-3, C-PV-4: a deletion is noticed from the other side, at once.
 func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 	bound := func(t *testing.T) *world {
 		w := newWorld(t)
@@ -113,7 +113,7 @@ func TestAFailedOperationRests(t *testing.T) {
 	assert.Equal(t, []string{"persistentvolume-controller/operation provision-default/pvc[" + string(w.claim().UID) + "]"}, operations)
 }
 
-// C-PV-6: the annotations by which everybody else knows what happened.
+// C-PV-6: the annotations that show other components the progress.
 func TestTheAnnotationsOfBindingAndProvisioning(t *testing.T) {
 	later := storagev1.VolumeBindingWaitForFirstConsumer
 	class := func(provisioner string, mode *storagev1.VolumeBindingMode) *storagev1.StorageClass {

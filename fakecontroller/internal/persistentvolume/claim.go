@@ -85,7 +85,7 @@ func (c *Controller) bindingDelayed(pvc claim) (bool, error) {
 	return *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer, nil
 }
 
-// tellWaiting says what a claim waits for whose binding is up to the scheduler.
+// tellWaiting emits the reason why a claim waits if the scheduler decides about its binding.
 func (c *Controller) tellWaiting(pvc claim) {
 	switch pods := c.unscheduledPods(pvc); len(pods) {
 	case 0:

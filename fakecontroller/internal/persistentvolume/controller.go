@@ -1,6 +1,5 @@
-// Package persistentvolume is the PV binder of kube-controller-manager: it binds
-// claims to volumes, asks external provisioners for new ones, and says what
-// becomes of a volume whose claim is gone.
+// Package persistentvolume is the PV binder of kube-controller-manager: it binds claims to volumes,
+// requests new ones from external provisioners, and decides about the volumes of deleted claims.
 package persistentvolume
 
 import (
@@ -28,7 +27,7 @@ type Controller struct {
 	operations *operation.Pending
 	resync     *kernel.Process
 
-	// What a resync could change: to sync anything else is a no-op.
+	// The objects that a resync could change: to sync any other is a no-op.
 	openClaims, openVolumes map[store.Key]bool
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// world is an API with a PV binder and nobody else.
+// world is an API with only a PV binder.
 type world struct {
 	*testcluster.API
 	controller *Controller

@@ -34,8 +34,8 @@ func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, err
 	return updated, nil
 }
 
-// alignVolume does the same for a volume that a provisioner made, and has the
-// finalizers of the one who is to delete it. C-MIG-7, C-PV-36
+// alignVolume does the same for a volume that a provisioner made, and sets the finalizers of the
+// plugin that is to delete it. C-MIG-7, C-PV-36
 func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	provisioner, ok := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
 	if !ok {
@@ -56,8 +56,8 @@ func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume)
 	return updated, nil
 }
 
-// deletionFinalizers are a volume's finalizers as they should be: a volume that an
-// in-tree plugin made and has to delete is held for it, and for nobody else. C-PV-36
+// deletionFinalizers returns a volume's finalizers in their desired state: a volume that an in-tree
+// plugin made and has to delete is held for it, and for no other plugin. C-PV-36
 func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner string) []string {
 	if !c.Version.Has(version.HonorReclaimPolicy) {
 		return pv.Finalizers

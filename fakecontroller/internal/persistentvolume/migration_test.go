@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// C-PV-36, C-MIG-7: what the controller makes of the finalizers and the annotation of a
-// volume that a provisioner has made.
+// C-PV-36, C-MIG-7: the controller's changes of the finalizers and the annotation of a volume that
+// a provisioner has made.
 func TestAVolumeIsHeldForTheOneWhoDeletesIt(t *testing.T) {
 	const (
 		inTree, external = "kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"
@@ -24,7 +24,7 @@ func TestAVolumeIsHeldForTheOneWhoDeletesIt(t *testing.T) {
 	for _, c := range []struct {
 		says       string
 		plugins    migration.Plugins
-		by         string // "" is nobody
+		by         string // "" is none
 		policy     corev1.PersistentVolumeReclaimPolicy
 		migratedTo string
 		before     []string

@@ -33,8 +33,8 @@ func (c *Controller) provision(pvc claim) {
 	})
 }
 
-// askProvisioner writes on the claim who is to provision it, which is what the
-// external provisioner waits for. C-PV-41
+// askProvisioner writes the name of the provisioner on the claim: the external provisioner waits
+// for that. C-PV-41
 func (c *Controller) askProvisioner(p *kernel.Process, pvc claim, provisioner string) error {
 	if pvc.Annotations[storagevolume.AnnStorageProvisioner] != provisioner {
 		changed := store.Fork(pvc)

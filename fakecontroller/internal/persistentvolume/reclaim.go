@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// reclaim does with a released volume what its policy says. C-PV-50
+// reclaim applies its policy to a released volume. C-PV-50
 func (c *Controller) reclaim(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	if pv.Annotations[storagevolume.AnnMigratedTo] != "" {
 		return nil
@@ -33,8 +33,8 @@ func (c *Controller) reclaim(p *kernel.Process, pv *corev1.PersistentVolume) err
 	return nil
 }
 
-// deletedExternally reports whether a provisioner outside of Kubernetes deletes
-// the volume: all CSI volumes, and what an external provisioner made. C-PV-51
+// deletedExternally reports whether a provisioner outside of Kubernetes deletes the volume: all CSI
+// volumes, and those that an external provisioner made. C-PV-51
 func deletedExternally(pv *corev1.PersistentVolume) bool {
 	provisioner, dynamic := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
 	return pv.Spec.CSI != nil || (dynamic && !inTree(provisioner))
@@ -44,6 +44,6 @@ func inTree(provisioner string) bool { return strings.HasPrefix(provisioner, "ku
 
 // start runs a long operation unless it runs already or is in backoff. C-PV-5
 func (c *Controller) start(name string, body func(*kernel.Process) error) {
-	// A refusal is silent: what is still needed then is asked for again.
+	// A refusal is silent: if the operation is still needed then, it is requested again.
 	_ = c.operations.Run(operation.Key{Volume: name}, "operation", body)
 }

@@ -70,7 +70,8 @@ func (c *Controller) writeStatus(p *kernel.Process, pvc, changed claim) (claim, 
 	return updated, nil
 }
 
-// lose marks a claim whose volume is gone; the event comes with the change only.
+// lose marks a claim as lost after its volume was deleted; the event is emitted with the change
+// only.
 func (c *Controller) lose(p *kernel.Process, pvc claim, reason, message string) error {
 	before := pvc.Status.Phase
 	if err := c.setPhase(p, pvc, corev1.ClaimLost); err != nil {

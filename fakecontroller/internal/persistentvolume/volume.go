@@ -44,8 +44,8 @@ func (c *Controller) syncVolume(p *kernel.Process, key store.Key) error {
 	}
 }
 
-// claimOf is the claim that a volume points to, nil if it is gone. Before it is
-// taken for gone it is read live: the cache may be old. C-PV-31
+// claimOf returns the claim that a volume points to, nil if it is deleted. Before it counts as
+// deleted, it is read live: the cache may be old. C-PV-31
 func (c *Controller) claimOf(p *kernel.Process, pv *corev1.PersistentVolume) (claim, error) {
 	ref := pv.Spec.ClaimRef
 	key := store.Key{Namespace: ref.Namespace, Name: ref.Name}
@@ -88,7 +88,7 @@ func provisionedForClaim(pv *corev1.PersistentVolume) bool {
 		pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
 }
 
-// release gives up a volume whose claim is gone, then reclaims it.
+// release releases a volume after its claim was deleted, then reclaims it.
 func (c *Controller) release(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	if !isReleased(pv) {
 		released, err := c.setVolumePhase(p, pv, corev1.VolumeReleased, "")

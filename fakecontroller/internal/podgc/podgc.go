@@ -53,7 +53,7 @@ func (c *Controller) run(p *kernel.Process) {
 	c.react(p)
 }
 
-// react takes in what is new. Most of the time that makes no pod suspect.
+// react handles new events. Most of the time they make no pod suspect.
 func (c *Controller) react(p *kernel.Process) {
 	c.takeIn()
 	if len(c.suspects) == 0 {

@@ -102,7 +102,7 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 	}
 }
 
-// C-GEN-13, C-PVCP-1, C-PVP-1, C-VACP-1: finalizers that somebody took off come back.
+// C-GEN-13, C-PVCP-1, C-PVP-1, C-VACP-1: finalizers that were removed are added again.
 func TestFinalizersAreGivenAgain(t *testing.T) {
 	w := newWorld(t)
 	claim := testcluster.Create(w, aClaim())

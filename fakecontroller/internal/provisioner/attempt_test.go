@@ -92,8 +92,8 @@ func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 	assert.Equal(t, "mine", signature("d"))
 }
 
-// C-PROV-4: a volume whose object the API refuses is kept, and its object is written
-// again and again; one that somebody else has written will do.
+// C-PROV-4: if the API rejects the object of a volume, the volume is kept, and its object is
+// written again and again; an object from another writer will do.
 func TestAVolumeWhoseObjectIsRefusedIsKept(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{ImmediateTopology: new(false)})
 	w.class("stub")
@@ -138,7 +138,7 @@ func TestWhoReportsProvisioning(t *testing.T) {
 	assert.Equal(t, "external-provisioner", sources["Assuming an external populator will provision the volume"])
 }
 
-// C-PROV-10, C-PROV-11, C-PROV-12, C-PV-42: whose claims a driver is asked for.
+// C-PROV-10, C-PROV-11, C-PROV-12, C-PV-42: the claims for which a driver is called.
 func TestWhichClaimsAreProvisioned(t *testing.T) {
 	const asks, beta, migrated = "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner", "pv.kubernetes.io/migrated-to"
 	const node = "volume.kubernetes.io/selected-node"
@@ -233,7 +233,7 @@ func TestEachAttemptIsReported(t *testing.T) {
 	assert.Equal(t, []int32{1, 2, 3, 4}, counts)
 }
 
-// defect is something that an attempt stumbles over, and what it tells then.
+// defect is a defect that ends an attempt, with its message.
 type defect struct {
 	name   string
 	claim  func(*corev1.PersistentVolumeClaim)
@@ -306,8 +306,8 @@ func TestTheOrderOfChecks(t *testing.T) {
 	}
 }
 
-// C-PROV-20, C-PROV-62: a volume that the driver may be making is not forgotten because
-// of a mistake that the driver does not hear of, unless the attempt is over for good.
+// C-PROV-20, C-PROV-62: a volume that the driver may be making is not forgotten because of a
+// mistake that does not reach the driver, unless the attempt is over for good.
 func TestWhichMistakesEndAnAttempt(t *testing.T) {
 	replaceClass := func(parameters map[string]string) func(*world) {
 		return func(w *world) {
@@ -372,7 +372,8 @@ func (w *world) attributes(name, driver string) {
 	testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: name}, DriverName: driver, Parameters: map[string]string{"iops": "1"}})
 }
 
-// removeAttributes is what the protection controller makes of a deletion, at once.
+// removeAttributes removes the finalizers of a deleted class at once, as the protection controller
+// does.
 func (w *world) removeAttributes(name string) {
 	key := store.Key{Name: name}
 	_, err := store.Modify(w.Store, key, func(c *storagev1.VolumeAttributesClass) { c.Finalizers = nil })
@@ -434,7 +435,7 @@ func TestADriverWithoutTopologyIsNotToldOfNodes(t *testing.T) {
 	assert.Nil(t, w.volumes()[0].Spec.NodeAffinity)
 }
 
-// C-PROV-34: as long as the driver may be working on the volume it is asked for the same.
+// C-PROV-34: as long as the driver may be working on the volume it gets the same request.
 func TestTheTopologyOfAnAttemptIsKept(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{})
 	w.node("node-a")
@@ -496,7 +497,7 @@ func TestAClaimIsNotRescheduledWhileTheDriverMayBeWorking(t *testing.T) {
 	assert.Contains(t, w.messages("FailedScheduling"), `running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "c"`)
 }
 
-// C-PROV-75: what is held by others is deleted by the driver once.
+// C-PROV-75: a volume that is held by others is deleted by the driver once.
 func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")

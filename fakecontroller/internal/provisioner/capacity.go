@@ -33,13 +33,11 @@ const (
 	managerName  = "external-provisioner"
 )
 
-// offer is what capacity is asked and published for: a topology segment and a
-// class. C-PROV-90
+// offer is the key of a capacity: a topology segment and a class. C-PROV-90
 type offer struct{ segment, class string }
 
-// capacities publishes how much room the driver has, in CSIStorageCapacity
-// objects. It does so while the CSIDriver object says that somebody asks for them,
-// as a deployment turns on both together.
+// capacities publishes the driver's free capacity in CSIStorageCapacity objects. It works while the
+// CSIDriver object enables storage capacity, as a deployment turns on both together.
 type capacities struct {
 	*Provisioner
 	offers map[offer]term
@@ -61,8 +59,8 @@ func (c *Provisioner) startCapacities() {
 	})
 }
 
-// follow keeps the offers those that nodes, classes and the CSIDriver object make,
-// and restores objects that somebody else has changed or deleted. C-PROV-92
+// follow keeps the offers in step with nodes, classes and the CSIDriver object, and restores
+// objects that others have changed or deleted. C-PROV-92
 func (k *capacities) follow(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](k.Component, p)
 	csiNodes := component.Watch[*storagev1.CSINode](k.Component, p)
@@ -128,7 +126,7 @@ func offerOf(c *storagev1.CSIStorageCapacity) offer {
 	return offer{segmentText(termOf(c.NodeTopology.MatchLabels)), c.StorageClassName}
 }
 
-// isAmiss: an offer has one object, and what is no offer has none. C-PROV-93
+// isAmiss: an offer has one object, and other keys have none. C-PROV-93
 func (k *capacities) isAmiss(e store.Event[*storagev1.CSIStorageCapacity]) bool {
 	o := offerOf(e.Object)
 	_, made := k.offers[o]

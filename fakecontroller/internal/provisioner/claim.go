@@ -37,8 +37,8 @@ func (c *Provisioner) asked(pvc claim) bool {
 	return name == c.driver || name == c.plugin && name != ""
 }
 
-// syncClaim provisions a volume if the claim needs one, and keeps in mind what
-// the driver may still be working on. C-PROV-13, C-PROV-62
+// syncClaim provisions a volume if the claim needs one, and remembers the volumes that the driver
+// may still be working on. C-PROV-13, C-PROV-62
 func (c *Provisioner) syncClaim(p *kernel.Process, uid types.UID) error {
 	pvc := c.claimByUID(uid)
 	if pvc == nil {

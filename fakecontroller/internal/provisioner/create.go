@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// cleanupTries is how often a volume that is not what was asked for is deleted.
+// cleanupTries is how often a volume that does not fit the request is deleted.
 const cleanupTries = 5
 
 // createVolume has the driver make the volume of a claim and describes it as a
@@ -65,8 +65,8 @@ func (c *Provisioner) forgetTopology(pvc claim, r result) {
 	}
 }
 
-// refuse deletes a volume that is not what was asked for. The claim's next
-// attempt makes it again. C-PROV-45
+// refuse deletes a volume that does not fit the request. The claim's next attempt makes it again.
+// C-PROV-45
 func (c *Provisioner) refuse(p *kernel.Process, plan plan, volume *csi.Volume, why error) result {
 	request := &csi.DeleteVolumeRequest{VolumeId: volume.GetVolumeId(), Secrets: plan.request.GetSecrets()}
 	var err error

@@ -16,8 +16,8 @@ import (
 // isOld reports whether the sidecar is of the time before there were CSINodes.
 func (c *Provisioner) isOld() bool { return !c.Began.Has(version.CSINode) }
 
-// csiNode is what a node says of its drivers. Whether they are available does not
-// matter to the sidecar. L-PROV-1
+// csiNode returns a node's list of its drivers. The sidecar ignores whether they are available.
+// L-PROV-1
 func (c *Provisioner) csiNode(name string) (*storagev1.CSINode, bool) {
 	key := store.Key{Name: name}
 	if c.local != nil {
@@ -65,8 +65,8 @@ func (c *Provisioner) node(name string) (*corev1.Node, bool) {
 	return component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
 }
 
-// degraded is what becomes of a claim whose selected node has no topology: a volume
-// without, unless the class asks for one. L-PROV-3, L-PROV-4
+// degraded is the result for a claim if its selected node has no topology: a volume without, unless
+// the class requires one. L-PROV-3, L-PROV-4
 func (c *Provisioner) degraded(class *storagev1.StorageClass, failure result) result {
 	if len(class.AllowedTopologies) == 0 {
 		return result{}

@@ -62,9 +62,10 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	return c.removeObject(p, pv)
 }
 
-// patchTime is how long the provisioner takes to see that a new volume is to be retained and to make the patch, and the API
-// server to merge it. The volume controller, which starts at the same change and writes a status that it has at hand, was
-// first in every run on a real cluster: the volume is Bound, then loses the finalizer.
+// patchTime is the time in which the provisioner sees that a new volume is to be retained and makes
+// the patch, and the API server merges it. The volume controller, which starts at the same change
+// and writes a prepared status, was first in every run on a real cluster: the volume is Bound, then
+// loses the finalizer.
 const patchTime = time.Millisecond
 
 // keepFinalizer: C-PROV-71
@@ -139,8 +140,8 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 	return err
 }
 
-// deletionSecret is named by the volume's annotations, else by its class. A
-// secret that is gone does not keep the volume.
+// deletionSecret is named by the volume's annotations, otherwise by its class. A missing secret
+// does not keep the volume.
 func (c *Provisioner) deletionSecret(p *kernel.Process, pv persistentVolume) (map[string]string, error) {
 	ref, err := c.deletionSecretRef(pv)
 	if err != nil || ref == nil || ref.Name == "" {
@@ -165,9 +166,8 @@ func (c *Provisioner) deletionSecretRef(pv persistentVolume) (*corev1.SecretRefe
 	return secretKinds[0].resolve(class.Parameters, pv.Name, former)
 }
 
-// removeObject deletes the object of a volume that is no more and takes the
-// finalizer off that held it. An object that is gone is an error, too: the cache
-// was late, a retry looks again. C-PROV-74, C-PROV-75
+// removeObject deletes the object of a deleted volume and removes its finalizer. A missing object
+// is an error, too: the cache was late, a retry looks again. C-PROV-74, C-PROV-75
 func (c *Provisioner) removeObject(p *kernel.Process, pv persistentVolume) error {
 	if _, err := component.Delete[persistentVolume](p, c.Component, store.KeyOf(pv)); err != nil {
 		return fmt.Errorf("delete volume object %s: %w", pv.Name, err)

@@ -128,7 +128,7 @@ func TestClaimDeletedWhileCreateVolumeHangs(t *testing.T) {
 	assert.Empty(t, w.volumes())
 }
 
-// Trace dd6, fact 55: the same volume is asked for again at the start.
+// Trace dd6, fact 55: the same volume is requested again at the start.
 func TestProvisionerKilledInCreateVolumeAsksAgain(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")

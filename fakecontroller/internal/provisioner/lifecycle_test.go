@@ -31,7 +31,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"ADDED persistentvolumeclaims",
-		"MODIFIED persistentvolumeclaims", // who is to provision
+		"MODIFIED persistentvolumeclaims", // the name of the provisioner
 		"Controller/CreateVolume",
 		"ADDED persistentvolumes",
 		"MODIFIED persistentvolumes", // Bound
@@ -138,7 +138,7 @@ func TestDelayedClaimIsProvisionedForTheSelectedNode(t *testing.T) {
 	assert.Equal(t, []string{
 		"ADDED pods",
 		"MODIFIED persistentvolumeclaims", // selected-node
-		"MODIFIED persistentvolumeclaims", // who is to provision
+		"MODIFIED persistentvolumeclaims", // the name of the provisioner
 		"Controller/CreateVolume",
 		"ADDED persistentvolumes",
 		"MODIFIED persistentvolumes",

@@ -23,7 +23,7 @@ type nodeDeployment struct {
 	node     *corev1.Node
 	csiNode  *storagev1.CSINode
 	topology bool              // the driver gave one
-	attempts map[types.UID]int // to take a claim, since it was taken by anybody
+	attempts map[types.UID]int // to take a claim, since any node took it
 }
 
 // errElsewhere ends the deletion of a volume that another node made.

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Options are what the program's flags say. C-PROV-1
+// Options are the program's flags. C-PROV-1
 type Options struct {
 	// Driver is the name that calls to the driver are recorded under until the
 	// driver has given its own.
@@ -45,7 +45,7 @@ type Options struct {
 	// client that writes CSIStorageCapacities. Default: 1 and 5.
 	KubeAPICapacityQPS   sidecar.Rate `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
 	KubeAPICapacityBurst uint         `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
-	// CapacityPollInterval is how often the driver is asked for its capacity again.
+	// CapacityPollInterval is the interval at which the driver's capacity is requested again.
 	// Default 1 min. C-PROV-91
 	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
 	// NodeDeployment has one run beside the plugin of each node, for the volumes of that node, and

@@ -26,7 +26,7 @@ const (
 	annModifySecretNamespace   = "volume.kubernetes.io/controller-modify-secret-namespace"
 )
 
-// persistentVolume describes what the driver made. C-PROV-50
+// persistentVolume describes the volume that the driver made. C-PROV-50
 func (c *Provisioner) persistentVolume(pvc claim, class *storagev1.StorageClass, plan plan, made *csi.Volume) *corev1.PersistentVolume {
 	bytes := made.GetCapacityBytes()
 	if bytes == 0 {
@@ -108,7 +108,7 @@ func claimRef(pvc claim) *corev1.ObjectReference {
 	}
 }
 
-// unsavedVolume is a volume that the API does not know of yet, and its claim.
+// unsavedVolume is a volume that is not in the API yet, and its claim.
 type unsavedVolume struct {
 	volume *corev1.PersistentVolume
 	claim  claim
@@ -129,7 +129,7 @@ func (c *Provisioner) save(p *kernel.Process, name string) error {
 		return fmt.Errorf("save volume %s: %w", name, err)
 	}
 	delete(c.toSave, name)
-	// The store of volumes looks its claim up for the event: one that is gone gets none. (trace aa9)
+	// The store of volumes looks up its claim for the event: a deleted one gets none. (trace aa9)
 	if known, ok := store.Get[claim](c.Cache, store.KeyOf(u.claim)); ok && known.UID == u.claim.UID {
 		c.event(known, corev1.EventTypeNormal, "ProvisioningSucceeded", "Successfully provisioned volume %s", name)
 	}

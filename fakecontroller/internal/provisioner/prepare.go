@@ -30,7 +30,7 @@ const (
 	identityKey   = "storage.kubernetes.io/csiProvisionerIdentity"
 )
 
-// plan is a request and what else the PersistentVolume is made of.
+// plan is a request and the other data for the PersistentVolume.
 type plan struct {
 	request *csi.CreateVolumeRequest
 	fsType  string
@@ -39,8 +39,8 @@ type plan struct {
 	vac     string
 }
 
-// prepare builds the request of a claim. The order of its checks decides what an
-// attempt that fails counts as. C-PROV-20
+// prepare builds the request of a claim. The order of its checks decides the result of an attempt
+// that fails. C-PROV-20
 func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (plan, result) {
 	fail := func(s state, err error) (plan, result) { return plan{}, result{state: s, err: err} }
 	out := plan{node: pvc.Annotations[storagevolume.AnnSelectedNode], vac: attributesClass(pvc)}

@@ -74,8 +74,8 @@ func (c *Provisioner) protectSnapshot(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// releaseSnapshot frees the snapshot that a claim's volume was made from. What
-// fails here is done by the sweep. C-PROV-44
+// releaseSnapshot frees the snapshot that a claim's volume was made from. If it fails, the sweep
+// frees it. C-PROV-44
 func (c *Provisioner) releaseSnapshot(p *kernel.Process, pvc claim) {
 	from := pvc.Spec.DataSource
 	if from == nil || from.Kind != snapshotKind {
@@ -93,7 +93,8 @@ func (c *Provisioner) freeSnapshot(p *kernel.Process, snap *snapshotv1.VolumeSna
 	_, _ = component.Update(p, c.Component, freed)
 }
 
-// sweepPeriod is how often snapshots are looked for that nobody is made from any more.
+// sweepPeriod is the interval of the search for snapshots from which no volume is being made any
+// more.
 const sweepPeriod = 5 * time.Minute
 
 // sweepSnapshots: C-PROV-44

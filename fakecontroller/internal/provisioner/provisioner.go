@@ -50,8 +50,8 @@ type Provisioner struct {
 	local      *nodeDeployment // nil unless it is of one node
 }
 
-// Start runs a csi-provisioner for one driver. What an earlier run had under way
-// it does not remember. C-PROV-13
+// Start runs a csi-provisioner for one driver. It has no memory of the unfinished work of an
+// earlier run. C-PROV-13
 func Start(w *component.World, wire *wire.Wire, o Options) *sidecar.Program {
 	return sidecar.Run(w, o.Flags, func(life *sidecar.Life) *component.Component {
 		c := newProvisioner(w, wire, o)
@@ -123,8 +123,8 @@ func (c *Provisioner) run(p *kernel.Process) {
 	take(p)
 }
 
-// nameItself makes what the real program draws at random a function of the time
-// of its start. C-PROV-2, C-PROV-5
+// nameItself makes the values that the real program draws at random a function of the time of its
+// start. C-PROV-2, C-PROV-5
 func (c *Provisioner) nameItself() {
 	now := c.Kernel.Now().UnixMilli()
 	h := fnv.New64a()
@@ -137,9 +137,8 @@ func (c *Provisioner) nameItself() {
 	c.source = fmt.Sprintf("%s_csisim_%08x-%04x-4%03x-8%03x-%012x", c.driver, uint32(n>>32), uint16(n>>16), n>>4&0xfff, n&0xfff, n&0xffffffffffff)
 }
 
-// claimChanged queues a claim that may need a volume. A claim that goes away is
-// queued by nobody: either it is in progress and its retry is due some time, or
-// nothing is left to do for it. C-PROV-13, C-PROV-14
+// claimChanged queues a claim that may need a volume. A deleted claim is not queued: either it is
+// in progress and its retry is due some time, or nothing is left to do for it. C-PROV-13, C-PROV-14
 func (c *Provisioner) claimChanged(e store.Event[claim]) {
 	pvc := e.Object
 	if e.Type != store.Deleted && pvc.DeletionTimestamp != nil && c.promises.Can("CLONE_VOLUME") {

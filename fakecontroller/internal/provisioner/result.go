@@ -5,7 +5,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// state says what an attempt left behind. C-PROV-20, C-PROV-60
+// state is the state that an attempt leaves behind. C-PROV-20, C-PROV-60
 type state string
 
 const (
@@ -13,7 +13,7 @@ const (
 	finished state = "finished"
 	// inBackground: the driver may still be working on it, or be done.
 	inBackground state = "in background"
-	// noChange: the driver was not asked; what was, still is.
+	// noChange: the driver was not called; the earlier state still holds.
 	noChange state = "no change"
 	// reschedule: finished, and another node may have more luck.
 	reschedule state = "reschedule"

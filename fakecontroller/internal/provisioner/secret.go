@@ -81,8 +81,8 @@ func secretsOf(parameters map[string]string, volume string, pvc claim) (secretRe
 	return refs, nil
 }
 
-// resolve is the reference of one kind, nil if the class names none. pvc may be
-// nil when the claim is gone.
+// resolve is the reference of one kind, nil if the class names none. pvc may be nil after the claim
+// was deleted.
 func (k secretKind) resolve(parameters map[string]string, volume string, pvc claim) (*corev1.SecretReference, error) {
 	name, named, err := single(parameters, k.nameKeys())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// dataSource is what a new volume starts with; the zero value is nothing.
+// dataSource is the initial content of a new volume; the zero value is none.
 type dataSource struct {
 	group, kind string
 	key         store.Key
@@ -58,8 +58,8 @@ func deref(s *string) string {
 	return *s
 }
 
-// sourceFor finds what the claim's volume is to start with and protects it while the
-// driver works. Sources of other kinds are for populators: nobody provisions here.
+// sourceFor finds the initial content of the claim's volume and protects it while the driver works.
+// Sources of other kinds are for populators: they are not provisioned here.
 // C-PROV-20, C-PROV-42
 func (c *Provisioner) sourceFor(pvc claim) (dataSource, result) {
 	from, err := c.dataSourceOf(pvc)
@@ -180,8 +180,8 @@ func (c *Provisioner) snapshotSource(p *kernel.Process, pvc claim, class *storag
 	}}, nil
 }
 
-// mayChangeMode: who may change contents decides whether a block device may be
-// read as a file system, or the other way round. C-SNAP-22
+// mayChangeMode: a user who may change contents decides whether a block device may be read as a
+// file system, or the other way round. C-SNAP-22
 func mayChangeMode(pvc claim, content *snapshotv1.VolumeSnapshotContent) error {
 	was, is := content.Spec.SourceVolumeMode, pvc.Spec.VolumeMode
 	if was == nil || is == nil || *was == *is {

@@ -26,7 +26,7 @@ const (
 	snapshotFinalizer = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection"
 )
 
-// from makes a claim of 16Mi that starts with the content of something else.
+// from makes a claim of 16Mi that starts with the content of a source.
 func (w *world) from(name, group, kind, source string, change ...func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
 	pvc := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -109,7 +109,7 @@ func TestAVolumeIsMadeFromASnapshot(t *testing.T) {
 	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"ADDED persistentvolumeclaims",
-		"MODIFIED persistentvolumeclaims", // who is to provision
+		"MODIFIED persistentvolumeclaims", // the name of the provisioner
 		"MODIFIED volumesnapshots",        // protected
 		"Controller/CreateVolume",
 		"MODIFIED volumesnapshots", // free again
@@ -205,7 +205,7 @@ func TestAVolumeIsCloned(t *testing.T) {
 	w.Run(time.Second)
 	assert.Equal(t, []string{
 		"ADDED persistentvolumeclaims",
-		"MODIFIED persistentvolumeclaims", // who is to provision
+		"MODIFIED persistentvolumeclaims", // the name of the provisioner
 		"MODIFIED persistentvolumeclaims", // the source is protected
 		"Controller/CreateVolume",
 		"ADDED persistentvolumes",
@@ -287,7 +287,7 @@ func TestADriverThatDoesNotCloneOrRestoreIsNotAsked(t *testing.T) {
 	assert.Contains(t, events, "ProvisioningFailed CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported")
 }
 
-// C-PROV-42: what is neither claim nor snapshot is somebody else's to fill.
+// C-PROV-42: a source that is neither claim nor snapshot is left to its populator.
 func TestASourceOfAnotherKindIsLeftToItsPopulator(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -313,7 +313,7 @@ func TestAVolumeWithoutItsSourceIsDeleted(t *testing.T) {
 	assert.Len(t, w.driver.Volumes(), 1)
 }
 
-// C-PROV-44: the sweep frees what a crashed provisioner has left protected.
+// C-PROV-44: the sweep frees snapshots that a crashed provisioner has left protected.
 func TestASnapshotThatNobodyRestoresIsFreed(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Snapshot: true}, provisioner.Options{})
 	w.snapshot("daily", "snap-0001", func(s *snapshotv1.VolumeSnapshot, _ *snapshotv1.VolumeSnapshotContent) {

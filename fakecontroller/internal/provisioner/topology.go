@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// chosenTopology is what a claim's first attempt found out. Later attempts use
-// it again, so that the driver gets the same request. C-PROV-34
+// chosenTopology is the topology that a claim's first attempt has chosen. Later attempts use it
+// again, so that the driver gets the same request. C-PROV-34
 type chosenTopology struct {
 	keys      []string
 	selected  term // segment of the selected node
@@ -87,8 +87,8 @@ func topologyKeys(node *storagev1.CSINode, driver string) []string {
 	return nil
 }
 
-// chooseRequisite leaves the requisite terms nil if no topology is to be asked
-// for. C-PROV-31, C-PROV-32
+// chooseRequisite leaves the requisite terms nil if no topology is to be requested. C-PROV-31,
+// C-PROV-32
 func (c *Provisioner) chooseRequisite(chosen *chosenTopology, class *storagev1.StorageClass, node string) result {
 	fail := func(err error) result {
 		return result{state: noChange, err: fmt.Errorf("error generating accessibility requirements: %w", err)}

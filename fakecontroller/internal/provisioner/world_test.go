@@ -43,10 +43,10 @@ type world struct {
 	machine     *machine.Memory
 	binder      *persistentvolume.Controller
 	provisioner *sidecar.Program
-	edit        func(*csi.CreateVolumeResponse) // changes what the driver answers
+	edit        func(*csi.CreateVolumeResponse) // changes the driver's answers
 }
 
-// edited is a driver some of whose answers the test changes.
+// edited is a driver with answers that the test may change.
 type edited struct {
 	*mock.Controller
 	w *world

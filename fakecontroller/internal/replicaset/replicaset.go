@@ -92,7 +92,7 @@ func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*co
 	return nil
 }
 
-// firstToEnd: who does less goes first, and of those that do the same the younger one.
+// firstToEnd: a pod that does less ends first, and of those that do the same the younger one.
 func firstToEnd(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compare(a.Spec.NodeName != "", b.Spec.NodeName != ""),

@@ -12,11 +12,11 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// features is what the driver says about itself, asked once per start. C-LIB-3
+// features holds the driver's capabilities, requested once per start. C-LIB-3
 type features struct {
 	driver   string
 	expand   bool // in the control plane
-	nodeOnly bool // on nodes alone: nothing is asked of the controller plugin
+	nodeOnly bool // on nodes alone: the controller plugin gets no calls
 	modify   bool
 }
 
@@ -63,7 +63,7 @@ func (r *run) nodeExpands(p *kernel.Process) bool {
 	return false
 }
 
-// singleNodeMultiWriter is asked before every expansion. C-RES-18
+// singleNodeMultiWriter is requested before every expansion. C-RES-18
 func (r *run) singleNodeMultiWriter(p *kernel.Process) (bool, error) {
 	return r.controllerCan(p, csi.ControllerServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER)
 }

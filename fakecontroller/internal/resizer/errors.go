@@ -29,7 +29,7 @@ func isFinal(err error) bool {
 	return true
 }
 
-// isInfeasible: what was asked for cannot be had. C-RES-20
+// isInfeasible: the driver cannot provide the request. C-RES-20
 func isInfeasible(err error) bool {
 	code, ok := codeOf(err)
 	return ok && (code == codes.InvalidArgument || code == codes.OutOfRange || code == codes.NotFound)

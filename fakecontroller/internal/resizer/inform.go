@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inform queues what the informer delivers. C-RES-4
+// inform queues the events of the informer. C-RES-4
 func (r *run) inform(p *kernel.Process) {
 	r.RunInformers(p, component.Informers{News: "claims to expand or modify", Sources: []component.Source{component.On(func(e store.Event[claim]) {
 		if r.features.expands() && (e.Type == store.Added || e.Type == store.Modified && sizeMatters(e.Old, e.Object)) {
@@ -36,8 +36,8 @@ func attributesMatter(old, now claim) bool {
 // annResizer names the driver that expands the claim of a migrated volume. C-EXP-3
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
-// resync delivers the claims again that are not what they should be, and so cuts
-// their backoff short. For the others it would change nothing.
+// resync queues the claims again that are not in their desired state, and so cuts their backoff
+// short. For the others it would change nothing.
 func (r *run) resync(p *kernel.Process) {
 	for {
 		p.Idle(resyncPeriod)

@@ -38,7 +38,7 @@ func (r *run) syncAttributes(p *kernel.Process, key store.Key) error {
 	return r.modify(p, key, pvc, pv)
 }
 
-// course is what to do about a claim's attributes.
+// course is the next action for a claim's attributes.
 type course string
 
 const (

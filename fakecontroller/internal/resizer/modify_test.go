@@ -41,7 +41,7 @@ func (w *world) askFor(class string) {
 	tc.Change(w.Cluster, w.claim(), func(pvc claim) { pvc.Spec.VolumeAttributesClassName = &class })
 }
 
-// attributes is what the claim and its volume say about attributes.
+// attributes holds the state of the attributes in the claim and its volume.
 type attributes struct {
 	Current, Target, Volume string
 	Status                  corev1.PersistentVolumeClaimModifyVolumeStatus
@@ -211,8 +211,8 @@ func TestTheCourseOfAModification(t *testing.T) {
 	}
 }
 
-// C-RES-40: whose claims are modified. The driver of the class is not held against that
-// of the volume.
+// C-RES-40: the claims that are modified. The driver of the class is not compared with that of the
+// volume.
 func TestWhichClaimsAreModified(t *testing.T) {
 	for says, c := range map[string]struct {
 		change func(w *world)

@@ -18,13 +18,13 @@ const (
 	modifyVolumeError = corev1.PersistentVolumeClaimVolumeModifyVolumeError
 )
 
-// markPending says that the class is not there; the target stays what it was. C-RES-42
+// markPending writes that the class is missing; the target stays the same. C-RES-42
 func (r *run) markPending(p *kernel.Process, pvc claim) error {
 	_, err := r.patchModify(p, pvc, true, func(pvc claim) { modifyStatusOf(pvc).Status = modifyPending })
 	return err
 }
 
-// markModifying says what is being done, before it is done. C-RES-42
+// markModifying writes the modification in progress, before it begins. C-RES-42
 func (r *run) markModifying(p *kernel.Process, pvc claim) (claim, error) {
 	return r.patchModify(p, pvc, true, func(pvc claim) {
 		s := modifyStatusOf(pvc)
@@ -63,7 +63,7 @@ func (r *run) markModified(p *kernel.Process, pvc claim, pv persistentVolume, cl
 	return err
 }
 
-// rollBack: what is asked for no more is only forgotten. C-RES-41
+// rollBack: a modification that is no longer requested is only forgotten. C-RES-41
 func (r *run) rollBack(p *kernel.Process, pvc claim) error {
 	if !slices.ContainsFunc(pvc.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool { return c.Type == modifyingVolume }) {
 		return nil

@@ -49,7 +49,7 @@ func (r *run) supports(pvc claim, pv persistentVolume) bool {
 	return ours && ref != nil && ref.Namespace == pvc.Namespace && ref.UID == pvc.UID
 }
 
-// expand does what the claim's progress asks for next.
+// expand does the next step of the claim's expansion.
 func (r *run) expand(p *kernel.Process, key store.Key, pvc claim, pv persistentVolume) error {
 	rest, resting := r.infeasible.rest(key, p.Elapsed())
 	if resizeStatus(pvc) == corev1.PersistentVolumeClaimControllerResizeInfeasible {
@@ -164,7 +164,7 @@ func (r *run) request(p *kernel.Process, pv persistentVolume, size resource.Quan
 	}, nil
 }
 
-// failed keeps in mind, and in the claim, what kind of error it was. C-RES-20
+// failed remembers the kind of error, also in the claim. C-RES-20
 func (r *run) failed(p *kernel.Process, key store.Key, pvc claim, pv persistentVolume, cause error) error {
 	if code, ok := codeOf(cause); ok && code == codes.FailedPrecondition {
 		r.inUse[pvc.UID] = true
@@ -215,8 +215,8 @@ func (r *run) forgetFormerSize(p *kernel.Process, pvc claim, pv persistentVolume
 	return nil
 }
 
-// patchVolume patches a volume and keeps the result over the cache: what the driver
-// has done must not be asked of it again because the cache is late.
+// patchVolume patches a volume and keeps the result over the cache: the driver must not get a call
+// again because the cache is late.
 func (r *run) patchVolume(p *kernel.Process, pv persistentVolume, change func(persistentVolume)) error {
 	patched, err := component.Patch(p, r.Component, store.KeyOf(pv), change)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 // Caller is how traces name the sidecar.
 const Caller = "csi-resizer"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the
-// rest defaults to what the sidecar does without flags. C-RES-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
+// others are those of the sidecar's flags. C-RES-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
@@ -61,8 +61,7 @@ type (
 	persistentVolume = *corev1.PersistentVolume
 )
 
-// run is the sidecar from one start to its end. What it remembers of failures is
-// gone with it. C-RES-23
+// run is the sidecar from one start to its end. Its memory of failures ends with it. C-RES-23
 type run struct {
 	*component.Component
 	wire     *wire.Wire
@@ -73,12 +72,12 @@ type run struct {
 	sizes       *workqueue.Queue[store.Key]
 	claims      *component.Overlay[claim]
 	volumes     *component.Overlay[persistentVolume]
-	finalErrors map[store.Key]bool // claims whose last expansion failed for good
+	finalErrors map[store.Key]bool // claims with a last expansion that failed for good
 	inUse       map[types.UID]bool // claims that the driver does not expand while in use. C-RES-16
 	infeasible  slowSet
 
 	attributes   *workqueue.Queue[store.Key]
-	uncertain    map[store.Key]bool // claims whose modification the driver may still be at work on
+	uncertain    map[store.Key]bool // claims with a modification that the driver may still be at work on
 	unmodifiable slowSet
 }
 
@@ -98,8 +97,8 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main asks the driver what it can do. The sidecar of a driver that can do
-// nothing for it ends. C-RES-2
+// main requests the driver's capabilities. If the driver has none that the sidecar needs, the
+// sidecar ends. C-RES-2
 func (r *run) main(p *kernel.Process) {
 	r.features = r.askDriver(p)
 	if !r.features.expands() && !r.features.modify {

@@ -61,7 +61,7 @@ func (w *world) ask(size string) {
 	})
 }
 
-// state is what the claim and its volume say about sizes.
+// state holds the sizes in the claim and its volume.
 type state struct {
 	Capacity, Allocated, Volume string
 	Status                      corev1.ClaimResourceStatus
@@ -152,7 +152,7 @@ func TestAVolumeThatNeedsNoNodeIsDoneAtOnce(t *testing.T) {
 	w.expect(state{Capacity: "7Gi", Allocated: "7Gi", Volume: "7Gi"})
 }
 
-// C-RES-2: the controller plugin is asked for nothing but what its nodes can do.
+// C-RES-2: the controller plugin gets no calls for expansions that its nodes do.
 func TestADriverThatExpandsOnNodesAloneIsNotAsked(t *testing.T) {
 	w := newWorld(t, mock.Options{NodeExpand: true})
 	w.ask("2Gi")
@@ -244,7 +244,8 @@ func TestABiggerSizeWaitsForTheNode(t *testing.T) {
 	w.Run(time.Minute)
 	assert.Len(t, w.Calls(expandVolume), 1)
 
-	tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) { // what a kubelet writes: C-EXP-7
+	// The write of a kubelet: C-EXP-7.
+	tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) {
 		pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("2Gi")
 		pvc.Status.AllocatedResourceStatuses, pvc.Status.Conditions = nil, nil
 	})

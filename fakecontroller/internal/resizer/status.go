@@ -41,8 +41,8 @@ func (r *run) patchStatus(p *kernel.Process, pvc claim, asSeen bool, change func
 	return patched, nil
 }
 
-// markInProgress says in the claim what is being done, before it is done: two
-// that act on one claim conflict here. C-RES-14
+// markInProgress writes the expansion in progress into the claim, before it begins: two writers of
+// one claim conflict here. C-RES-14
 func (r *run) markInProgress(p *kernel.Process, pvc claim, size resource.Quantity, repeated bool) (claim, error) {
 	marked, err := r.patchStatus(p, pvc, true, func(pvc claim) {
 		if !repeated {
@@ -129,7 +129,7 @@ func setCondition(p *kernel.Process, pvc claim, kind corev1.PersistentVolumeClai
 	pvc.Status.Conditions = append(pvc.Status.Conditions, condition)
 }
 
-// dropConditions removes what an earlier expansion has set.
+// dropConditions removes the conditions of an earlier expansion.
 func dropConditions(pvc claim) {
 	var kept []corev1.PersistentVolumeClaimCondition
 	for _, c := range pvc.Status.Conditions {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// progress is what decides to which size a claim's volume is expanded next.
+// progress holds the facts that decide the next size of a claim's volume.
 type progress struct {
 	requested resource.Quantity
 	volume    resource.Quantity  // the PersistentVolume's capacity
@@ -41,7 +41,7 @@ func (s progress) target() (resource.Quantity, bool) {
 	return s.targetOfLargeVolume()
 }
 
-// targetOfSmallVolume: what was begun is ended before more is asked for. C-RES-12
+// targetOfSmallVolume: an expansion that was begun is ended before a larger one. C-RES-12
 func (s progress) targetOfSmallVolume() (resource.Quantity, bool) {
 	switch s.status {
 	case corev1.PersistentVolumeClaimNodeResizeInfeasible:
@@ -58,8 +58,8 @@ func (s progress) targetOfSmallVolume() (resource.Quantity, bool) {
 	return s.requested, true
 }
 
-// targetOfLargeVolume: the driver has done its part, but that was not written
-// down, the node refused, or less is wanted now. C-RES-13
+// targetOfLargeVolume: the driver has done its part, but that was not written down, the node
+// refused, or a smaller size is requested now. C-RES-13
 func (s progress) targetOfLargeVolume() (resource.Quantity, bool) {
 	switch s.status {
 	case corev1.PersistentVolumeClaimNodeResizePending, corev1.PersistentVolumeClaimNodeResizeInProgress:

@@ -29,7 +29,7 @@ func TestTheNextSize(t *testing.T) {
 		refused, control, pending    bool
 		want                         string
 	}{
-		// C-RES-12: the volume is smaller than what is asked for.
+		// C-RES-12: the volume is smaller than the requested size.
 		{rule: "nothing was begun", requested: "4Gi", volume: "1Gi", status: none, control: true, want: "4Gi"},
 		{rule: "node refused: what was begun", requested: "4Gi", volume: "1Gi", allocated: "2Gi", status: nodeInfeasible, control: true, want: "2Gi"},
 		{rule: "node refused, nothing recorded", requested: "4Gi", volume: "1Gi", status: nodeInfeasible, control: true, want: "4Gi"},
@@ -40,7 +40,7 @@ func TestTheNextSize(t *testing.T) {
 		{rule: "outcome unknown, nothing recorded", requested: "4Gi", volume: "1Gi", status: controllerInProgress, control: true, want: "4Gi"},
 		{rule: "refused for good: the new size", requested: "4Gi", volume: "1Gi", allocated: "8Gi", status: controllerInProgress, refused: true, control: true, want: "4Gi"},
 		{rule: "infeasible: the new size", requested: "4Gi", volume: "1Gi", allocated: "8Gi", status: controllerInfeasible, control: true, want: "4Gi"},
-		// C-RES-13: the volume is as big as what is asked for, or bigger.
+		// C-RES-13: the volume is as big as the requested size, or bigger.
 		{rule: "node's turn", requested: "2Gi", volume: "2Gi", allocated: "2Gi", status: nodePending, control: true},
 		{rule: "node at work", requested: "2Gi", volume: "2Gi", allocated: "2Gi", status: nodeInProgress, control: true},
 		{rule: "node refused, the driver is asked again", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: nodeInfeasible, control: true, want: "4Gi"},

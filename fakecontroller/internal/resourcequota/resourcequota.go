@@ -1,10 +1,9 @@
-// Package resourcequota is the resource quota controller of the kube-controller-manager:
-// it says in a quota what is limited, and how much of it the quota's namespace uses. What
-// is new is counted by the API server when it admits it; the controller finds what is
-// gone, and whatever was counted wrongly.
+// Package resourcequota is the resource quota controller of the kube-controller-manager: it writes
+// a quota's limits, and the usage in the quota's namespace, into its status. The API server counts
+// new objects when it admits them; the controller finds deleted ones, and all wrong counts.
 //
-// It counts claims, with their size and by their class, pods with what they request,
-// services, and the number of objects of any kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
+// It counts claims, with their size and by their class, pods with their requests, services, and the
+// number of objects of any kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
 package resourcequota
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// What the real controller has by default: how often all quotas are counted anew, and how
-// many at once.
+// The defaults of the real controller: the interval at which all quotas are counted anew, and the
+// number of workers.
 const (
 	period  = 5 * time.Minute
 	workers = 5
@@ -53,8 +52,8 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// follow queues quotas whose limits change, and those of a namespace in which something
-// has gone or a claim has changed.
+// follow queues quotas with changed limits, and those of a namespace with a deleted object or a
+// changed claim.
 func (c *Controller) follow(p *kernel.Process) {
 	quotas := component.Watch[quota](c.Component, p)
 	var follow func(*kernel.Process)
@@ -135,8 +134,8 @@ func (c *Controller) recalculate(p *kernel.Process) {
 	}
 }
 
-// sync says in a quota what is limited and used. What cannot be counted keeps what was
-// said of it.
+// sync writes the limits and the usage into a quota. If a resource cannot be counted, its old usage
+// stays.
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	q, ok := component.Cached[quota](c.Component, key)
 	if !ok {

@@ -56,7 +56,7 @@ func (w *world) quota(hard map[corev1.ResourceName]string) {
 	w.create(q)
 }
 
-// says is what the quota's status says of each limit: used/hard.
+// says returns used/hard for each limit in the quota's status.
 func (w *world) says() map[corev1.ResourceName]string {
 	q, ok := store.Get[*corev1.ResourceQuota](w.Store, key("q"))
 	require.True(w.T, ok)
@@ -113,7 +113,7 @@ func TestLimitsThatChangeAreInForceWithTheStatus(t *testing.T) {
 	assert.Equal(t, map[corev1.ResourceName]string{size: "1Gi/1Gi"}, w.says())
 }
 
-// What was counted wrongly is set right at the next full recalculation.
+// Wrong counts are corrected at the next full recalculation.
 func TestQuotasAreCountedAnewFromTimeToTime(t *testing.T) {
 	w := newWorld(t)
 	w.quota(map[corev1.ResourceName]string{claims: "3"})

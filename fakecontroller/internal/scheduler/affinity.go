@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// neighbourTerm is what a pod requires of where some other pods are.
+// neighbourTerm is a pod's requirement on the places of some other pods.
 type neighbourTerm struct {
 	topology   string   // the label of nodes by which pods are in one place
 	namespaces []string // of the other pods
@@ -19,7 +19,7 @@ type neighbourTerm struct {
 	pods       labels.Selector
 }
 
-// togetherTerms are about pods that have to be where the pod is. What it only prefers is not looked at.
+// togetherTerms are about pods that have to be where the pod is. Preferred terms are ignored.
 func togetherTerms(pod *corev1.Pod) []neighbourTerm {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAffinity == nil {
 		return nil
@@ -126,7 +126,7 @@ func (s *Scheduler) count(h *neighbourhood, a *attempt, p *placement) {
 	}
 }
 
-// filterNeighbours is what pods require of each other. [plugins/interpodaffinity Filter]
+// filterNeighbours checks the requirements of pods on each other. [plugins/interpodaffinity Filter]
 func (s *Scheduler) filterNeighbours(a *attempt, n *node) refusal {
 	if len(a.together)+len(a.apart)+s.cluster.apart == 0 {
 		return refusal{}
@@ -143,8 +143,8 @@ func (s *Scheduler) filterNeighbours(a *attempt, n *node) refusal {
 	return refusal{}
 }
 
-// isTogether reports whether the pods are there with which a pod has to be. The first of a series of pods that have to be together goes
-// anywhere where the labels are.
+// isTogether reports whether the node has the pods with which a pod has to be. The first of a
+// series of pods that have to be together goes to any node with the labels.
 func (s *Scheduler) isTogether(a *attempt, h *neighbourhood, n *corev1.Node) bool {
 	there := true
 	for _, t := range a.together {

@@ -38,8 +38,9 @@ func without(terms []corev1.PodAffinityTerm) func(*corev1.Pod) {
 
 func elsewhere(p *corev1.Pod) { p.Namespace = "kube-system" }
 
-// Given a pod of a driver on node b of two, when another comes that has to be beside it or may not be, then it goes where its terms, or
-// those of the pod that is there, say: by hosts and by zones, and by namespaces.
+// Given a pod of a driver on node b of two, when another is created that has to be beside it or may
+// not be, then it goes to the node that fits its terms and those of the existing pod: by hosts and
+// by zones, and by namespaces.
 func TestPodsRequireNeighbours(t *testing.T) {
 	const (
 		apart  = "node(s) didn't match pod anti-affinity rules"
@@ -115,8 +116,9 @@ func TestNeighboursBringAPodBack(t *testing.T) {
 	assert.Equal(t, "b", w.nodeOf("r"), "its neighbour has another label now")
 }
 
-// Given a pod of low priority that keeps another from the only node, when one of high priority comes, then it makes room: nobody is
-// evicted for a pod that has to be beside one that is nowhere.
+// Given a pod of low priority that keeps another from the only node, when one of high priority is
+// created, then it makes room: no pod is evicted for a pod that has to be beside one that is
+// nowhere.
 func TestPreemptionMakesRoomFromNeighbours(t *testing.T) {
 	important := func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" }
 	w := guarded(t)

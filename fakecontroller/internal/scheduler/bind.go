@@ -24,8 +24,8 @@ const (
 	bindPoll    = time.Second
 )
 
-// bind assumes the pod on its node and makes it so. A pod whose volumes have to
-// be bound first does not hold up the others.
+// bind assumes the pod on its node and binds it. If its volumes have to be bound first, the pod
+// does not hold up the others.
 func (s *Scheduler) bind(p *kernel.Process, a *attempt, c choice) {
 	s.cluster.place(a.pod, c.node.name)
 	if len(a.delayed) == 0 {
@@ -92,7 +92,7 @@ func (s *Scheduler) reserve(c choice) bindingPlan {
 	return plan
 }
 
-// release forgets what was assumed. What has been written to the API already stays.
+// release forgets assumed bindings. Writes to the API stay.
 // C-SCHED-9
 func (s *Scheduler) release(plan bindingPlan) {
 	for _, b := range plan.static {
@@ -103,8 +103,8 @@ func (s *Scheduler) release(plan bindingPlan) {
 	}
 }
 
-// bindVolumes writes to the API what was decided and waits until PV binder and
-// provisioner have done their part. C-SCHED-8
+// bindVolumes writes the decisions to the API and waits until PV binder and provisioner have done
+// their part. C-SCHED-8
 func (s *Scheduler) bindVolumes(p *kernel.Process, a *attempt, node string, plan bindingPlan) error {
 	start := p.Elapsed()
 	written, err := s.writePlan(p, plan)
@@ -123,7 +123,7 @@ func (s *Scheduler) bindVolumes(p *kernel.Process, a *attempt, node string, plan
 	}
 }
 
-// writePlan updates volumes, then claims, and returns what the API made of them.
+// writePlan updates volumes, then claims, and returns the results of the API.
 func (s *Scheduler) writePlan(p *kernel.Process, plan bindingPlan) (bindingPlan, error) {
 	var written bindingPlan
 	for _, b := range plan.static {

@@ -15,7 +15,7 @@ import (
 // defaultMaxPods is how many pods a node takes that does not say.
 const defaultMaxPods = 110
 
-// node is a node and what is assigned to it.
+// node is a node with the pods assigned to it.
 type node struct {
 	name   string
 	object *corev1.Node     // nil as long as only its pods or its CSINode are known
@@ -44,8 +44,7 @@ type placement struct {
 	asked  amounts // of resources
 }
 
-// cluster is what the scheduler knows of nodes and assigned pods, kept up to
-// date change by change.
+// cluster is the scheduler's view of nodes and assigned pods, kept up to date change by change.
 type cluster struct {
 	nodes      map[string]*node
 	order      []*node // nodes that exist, those with the fewest pods first, then by name
@@ -54,7 +53,7 @@ type cluster struct {
 	placed     map[types.UID]*placement
 	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim
 	apart      int                                              // how many pods there are that others may not be with
-	changes    int                                              // of where pods are, and of what labels say of them and of nodes
+	changes    int                                              // of the places of pods, and of the labels of pods and nodes
 }
 
 func newCluster() *cluster {

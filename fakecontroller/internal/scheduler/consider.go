@@ -14,13 +14,13 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// attempt is what is found out about a pod before any node is looked at.
+// attempt holds the facts about a pod that do not depend on a node.
 type attempt struct {
 	pod         *corev1.Pod
 	affinity    *nodeaffinity.RequiredNodeAffinity // nil if the pod goes anywhere
 	together    []neighbourTerm
 	apart       []neighbourTerm
-	neighbours  *neighbourhood // nil as long as nobody has asked
+	neighbours  *neighbourhood // nil until it is first used
 	claims      []store.Key
 	bound       []*corev1.PersistentVolumeClaim
 	delayed     []delayedClaim                      // the scheduler binds them or has them made
@@ -31,14 +31,14 @@ type attempt struct {
 	requests    amounts                             // of resources
 }
 
-// delayedClaim is a claim whose binding waits for the choice of a node.
+// delayedClaim is a claim with a binding that waits for the choice of a node.
 type delayedClaim struct {
 	claim      *corev1.PersistentVolumeClaim
 	class      *storagev1.StorageClass
 	candidates []*corev1.PersistentVolume
 }
 
-// unboundClaims is what users search for.
+// unboundClaims is the message that users search for.
 const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
 // consider looks at a pod's claims. C-SCHED-1

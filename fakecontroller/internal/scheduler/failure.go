@@ -76,7 +76,7 @@ func (s *Scheduler) tellFailure(p *kernel.Process, pod *corev1.Pod, reason, mess
 	if cond := scheduledCondition(pod); cond != nil && cond.Status == corev1.ConditionFalse && cond.Reason == reason && cond.Message == message {
 		return
 	}
-	// A pod that is gone needs no status.
+	// A deleted pod needs no status.
 	_, _ = component.PatchStatus(p, s.Component, store.KeyOf(pod), func(now *corev1.Pod) {
 		if now.UID == pod.UID {
 			s.setUnscheduled(now, reason, message)

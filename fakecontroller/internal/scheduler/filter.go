@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// choice is a node and what has to be done about volumes to run the pod there.
+// choice is a node with the plan for the volumes of the pod there.
 type choice struct {
 	node *node
 	plan bindingPlan
@@ -47,7 +47,7 @@ func (s *Scheduler) inQuestion(a *attempt, all []*node) []*node {
 
 func (s *Scheduler) firstFitting(a *attempt, nodes []*node) (choice, bool) {
 	if len(s.nominations) > 0 {
-		nodes = slices.Clone(nodes) // who is nominated moves them
+		nodes = slices.Clone(nodes) // a nominated pod moves them
 	}
 	for _, n := range nodes {
 		if plan, no := s.filter(a, n); no.reason == "" {
@@ -110,7 +110,7 @@ func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	return plan, s.filterNeighbours(a, n)
 }
 
-// filterNode is what pod and Node object decide.
+// filterNode checks the pod against the Node object.
 func filterNode(a *attempt, n *node) refusal {
 	if n.object.Spec.Unschedulable && !workload.Tolerates(a.pod, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
 		return refusal{nodeUnschedulable, "node(s) were unschedulable", true}

@@ -81,8 +81,8 @@ func (s *Scheduler) activatePods(by plugin, helped func(*corev1.Pod) bool) {
 	})
 }
 
-// mayNeedPlace: the end of an attachment helps pods with named claims, and those whose
-// own disks its driver attaches.
+// mayNeedPlace: the end of an attachment helps pods with named claims, and those with disks of
+// their own that its driver attaches.
 func mayNeedPlace(pod *corev1.Pod, attacher string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		driver, _, _ := csiVolumeOfDisk(&v)
@@ -107,7 +107,7 @@ func (s *Scheduler) classChanged(e store.Event[*storagev1.StorageClass]) {
 	}
 }
 
-// isLess compares what capacities allow; nil is nothing.
+// isLess compares capacities; nil is none.
 func isLess(before, now *resource.Quantity) bool {
 	return now != nil && (before == nil || before.Cmp(*now) < 0)
 }
@@ -204,7 +204,8 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 	}
 }
 
-// neighbourCame queues the pods that have to be where another one is by now, and those that may be where it is no longer one to keep from.
+// neighbourCame queues the pods that have to be where another one is by now, and those that may be
+// where a pod no longer keeps them off.
 func (s *Scheduler) neighbourCame(other *corev1.Pod) {
 	s.activatePods(interPodAffinity, func(pod *corev1.Pod) bool {
 		together := togetherTerms(pod)

@@ -130,7 +130,7 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "who waits keeps nothing busy")
 }
 
-// What a scheduler knows it has from the API alone.
+// A scheduler has its whole state from the API alone.
 func TestSchedulerStartedAgainKnowsWhereThePodsAre(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"), aPod("p0"))

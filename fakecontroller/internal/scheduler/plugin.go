@@ -15,7 +15,7 @@ const (
 	volumeBinding
 	volumeZone
 	interPodAffinity
-	// claimsOfPod stands for what is found before any node is looked at.
+	// claimsOfPod stands for the checks of a pod that do not depend on a node.
 	claimsOfPod
 	pluginCount
 )

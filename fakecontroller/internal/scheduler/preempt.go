@@ -92,8 +92,8 @@ func (s *Scheduler) victimsOn(a *attempt, n *node) []*corev1.Pod {
 	return victims
 }
 
-// lowerOn are the pods on a node whose priority is lower than a pod's, the most
-// important first: by priority, then those that have been there for longer.
+// lowerOn returns the pods on a node with a lower priority than a pod's, the most important first:
+// by priority, then the older ones.
 func (s *Scheduler) lowerOn(pod *corev1.Pod, n *node) []*corev1.Pod {
 	var lower []*corev1.Pod
 	// In any order: they are sorted below.
@@ -109,8 +109,8 @@ func (s *Scheduler) lowerOn(pod *corev1.Pod, n *node) []*corev1.Pod {
 	return lower
 }
 
-// compareCandidates prefers the node whose victims matter least: the lowest highest
-// priority, the lowest sum of priorities, the fewest.
+// compareCandidates prefers the node with the least important victims: the lowest highest priority,
+// the lowest sum of priorities, the fewest.
 func compareCandidates(a, b candidate) int {
 	sum := func(pods []*corev1.Pod) (sum int64) {
 		for _, pod := range pods {

@@ -1,6 +1,6 @@
-// Package scheduler takes kube-scheduler's decisions: which node a pod goes to,
-// as far as its volumes, its node selector and affinity, what pods require of each other, taints and the number
-// of pods decide, and which volumes are bound or made for it there.
+// Package scheduler takes kube-scheduler's decisions. It chooses the node of a pod by its volumes,
+// its node selector and affinity, the requirements of pods on each other, taints and the number of
+// pods. It also decides which volumes are bound or made for the pod there.
 package scheduler
 
 import (
@@ -25,7 +25,7 @@ type Scheduler struct {
 	news    *news
 	cluster *cluster
 	queue   *queue
-	// What the scheduler has decided and the API may not show yet. C-SCHED-7
+	// The scheduler's decisions that the API may not show yet. C-SCHED-7
 	claims  *component.Overlay[*corev1.PersistentVolumeClaim]
 	volumes *component.Overlay[*corev1.PersistentVolume]
 	// binding are the pods that wait for their volumes, by pod and by claim.
@@ -59,7 +59,7 @@ func (s *Scheduler) run(p *kernel.Process) {
 	s.react(p)
 }
 
-// react takes in what is new. Most of the time that makes no pod wait for a node.
+// react handles new events. Most of the time they make no pod wait for a node.
 func (s *Scheduler) react(p *kernel.Process) {
 	s.news.takeIn(s)
 	if s.queue.isEmpty() {
@@ -108,8 +108,8 @@ func (s *Scheduler) scheduleOne(p *kernel.Process, key store.Key) {
 	s.bind(p, a, chosen)
 }
 
-// schedulable reports whether a pod is the scheduler's business: it has no node,
-// runs or will run, and nobody else schedules it.
+// schedulable reports whether a pod is the scheduler's business: it has no node, runs or will run,
+// and has no other scheduler.
 func schedulable(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !volume.Terminated(pod) &&
 		len(pod.Spec.SchedulingGates) == 0 && pod.Spec.SchedulerName == corev1.DefaultSchedulerName

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// bindingPlan is what the scheduler does about delayed claims on one node.
+// bindingPlan is the scheduler's plan for delayed claims on one node.
 type bindingPlan struct {
 	static    []staticBinding
 	provision []*corev1.PersistentVolumeClaim

@@ -115,8 +115,8 @@ func TestExclusiveClaimWaitsForThePodThatHasIt(t *testing.T) {
 	assert.Equal(t, "node-a", w.nodeOf("f2"))
 }
 
-// Trace r, fact 39, C-SCHED-20 to C-SCHED-24: the place is free only when the
-// attachment is gone.
+// Trace r, fact 39, C-SCHED-20 to C-SCHED-24: the place becomes free only when the attachment is
+// deleted.
 func TestAttachLimitCountsPodsAndAttachments(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("node-a"), aNode("node-b"), csiNode("node-a", 1),
@@ -296,7 +296,7 @@ func TestDelayedClaimsGetVolumesOfTheirNode(t *testing.T) {
 	assert.Equal(t, "n2", w.nodeOf("p"))
 }
 
-// C-SCHED-7: what is assumed for one pod is not given to another.
+// C-SCHED-7: a volume that is assumed for one pod is not given to another.
 func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass("kubernetes.io/no-provisioner"), aVolume("local"), aClaim("a", "later"), aClaim("b", "later"))

@@ -16,7 +16,7 @@ import (
 
 const driver = "d.example.com"
 
-// world is an API with a scheduler and nobody else.
+// world is an API with only a scheduler.
 type world struct {
 	*testcluster.API
 	scheduler *Scheduler

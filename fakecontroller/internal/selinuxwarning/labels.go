@@ -21,8 +21,8 @@ func mountedVolumes(pod *corev1.Pod) (names []string) {
 	return slices.Compact(names)
 }
 
-// labelOf is a label with the parts that are given: what nodes make of those that are
-// not, the controller cannot know.
+// labelOf returns a label with the given parts: the controller cannot know the defaults of nodes
+// for the others.
 func labelOf(o *corev1.SELinuxOptions) string {
 	if *o == (corev1.SELinuxOptions{}) {
 		return ""

@@ -40,7 +40,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// podChanged: what matters of a pod does not change, but that it ends.
+// podChanged: only the end of a pod matters, its other relevant fields do not change.
 func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
 	if e.Type != store.Modified || e.Old.Status.Phase != e.Object.Status.Phase && hasEnded(e.Object) {
 		c.queue.Add(store.KeyOf(e.Object))

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// sync enters the volumes of a pod, or forgets those of one that has ended or is gone.
+// sync enters the volumes of a pod, or forgets those of a pod that has ended or is deleted.
 func (c *Controller) sync(_ *kernel.Process, key store.Key) error {
 	pod, ok := component.Cached[*corev1.Pod](c.Component, key)
 	if !ok || hasEnded(pod) {
@@ -84,8 +84,7 @@ func (c *Controller) volumeOf(pod *corev1.Pod, v *corev1.Volume) (*corev1.Persis
 	return pv, nil
 }
 
-// report emits the events of conflicts. The first pod that is gone ends it: the
-// conflict is over.
+// report emits the events of conflicts. The first deleted pod ends it: the conflict is over.
 func (c *Controller) report(conflicts []conflict) {
 	for _, conflict := range conflicts {
 		pod, ok := component.Cached[*corev1.Pod](c.Component, conflict.pod)

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// uses is who uses which volume, and how.
+// uses records the pods that use each volume, and how.
 type uses struct {
 	volumes map[string]*used
 	ofPod   map[store.Key]map[string]bool // volumes
@@ -30,7 +30,7 @@ type use struct {
 	policy corev1.PodSELinuxChangePolicy
 }
 
-// conflict is what keeps two pods from using a volume on one node, as the first sees it.
+// conflict is a property that keeps two pods from using a volume on one node, as the first sees it.
 type conflict struct {
 	property   string
 	pod        store.Key

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// syncContent protects a content and passes on what it says. C-SNAP-20
+// syncContent protects a content and passes on its status. C-SNAP-20
 func (c *Controller) syncContent(p *kernel.Process, found content) error {
 	source := found.Spec.Source
 	if (source.VolumeHandle == nil) == (source.SnapshotHandle == nil) {
@@ -26,7 +26,7 @@ func (c *Controller) syncContent(p *kernel.Process, found content) error {
 	}
 	s, ok := c.snapshots.Get(snapshotOf(found))
 	if !ok || s.UID != found.Spec.VolumeSnapshotRef.UID {
-		return nil // without its snapshot a content stays: the data may be wanted
+		return nil // without its snapshot a content stays: its data may be needed
 	}
 	if found.Status != nil {
 		c.snapshotQueue.Add(store.KeyOf(s))

@@ -98,7 +98,8 @@ func (c *Controller) markBeingDeleted(p *kernel.Process, found content) (content
 	return marked, nil
 }
 
-// removeFinalizers lets the claim go first: once the snapshot is gone, nobody would.
+// removeFinalizers releases the claim first: after the deletion of the snapshot the claim would
+// stay protected.
 func (c *Controller) removeFinalizers(p *kernel.Process, s volumeSnapshot, gone []string) error {
 	if err := c.releaseClaim(p, s, true); err != nil {
 		c.warn(s, "ErrorPVCFinalizer", "Error check and remove PVC Finalizer for VolumeSnapshot")

@@ -21,7 +21,7 @@ type (
 	groupClass    = *groupv1.VolumeGroupSnapshotClass
 )
 
-// syncGroupByKey leaves alone what the informer delivers too late, as syncSnapshotByKey does.
+// syncGroupByKey ignores late events of the informer, as syncSnapshotByKey does.
 func (c *Controller) syncGroupByKey(p *kernel.Process, key store.Key) error {
 	g, ok := component.Cached[groupSnapshot](c.Component, key)
 	if !ok || c.groups.Newest(g) != g {

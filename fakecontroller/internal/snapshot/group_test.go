@@ -279,9 +279,9 @@ func (w *world) givenGroup() groupSnapshot {
 	})
 }
 
-// C-GSNAP-5: a repeated message is reported once. The driver is asked again as often as the
-// API client's limit allows, for that it may be at work is written down each time, and
-// taken back; with an error that leaves open whether it is, the backoff holds.
+// C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the API
+// client's limit allows, since the annotation that it may be at work is written each time, and
+// removed; after an error that leaves open whether it is, the backoff holds.
 func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)

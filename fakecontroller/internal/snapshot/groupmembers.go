@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// makeMembers makes a snapshot and a content for each volume of a group that the
-// driver has cut. Each step finds what an earlier attempt has done. C-GSNAP-6
+// makeMembers makes a snapshot and a content for each volume of a group that the driver has cut.
+// Each step finds the results of an earlier attempt. C-GSNAP-6
 func (c *Controller) makeMembers(p *kernel.Process, g groupSnapshot, of groupContent) error {
 	if of.Status == nil || of.Status.VolumeGroupSnapshotHandle == nil || len(of.Status.VolumeSnapshotInfoList) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (c *Controller) makeMembers(p *kernel.Process, g groupSnapshot, of groupCon
 	return nil
 }
 
-// memberSecret is the secret with which the driver is asked about the members.
+// memberSecret returns the secret for calls to the driver about the members.
 func (c *Controller) memberSecret(g groupSnapshot, of groupContent) (*corev1.SecretReference, error) {
 	name := *g.Spec.VolumeGroupSnapshotClassName
 	found, err := c.groupClass(name)
@@ -142,7 +142,7 @@ func member(g groupSnapshot, handle string, pv *corev1.PersistentVolume) volumeS
 	}
 }
 
-// syncUnreadyMember waits for what makeMember does, and writes what the content says.
+// syncUnreadyMember waits for makeMember, and writes the state of the content.
 func (c *Controller) syncUnreadyMember(p *kernel.Process, s volumeSnapshot) error {
 	name := snapshot.BoundContent(s)
 	if name == "" {

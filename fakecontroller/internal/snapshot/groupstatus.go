@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// copyGroupStatus says in the group what its content says; unready says that it is not
-// ready if that fails. C-GSNAP-7
+// copyGroupStatus copies the content's status into the group; if that fails, unready writes that it
+// is not ready. C-GSNAP-7
 func (c *Controller) copyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent, unready bool) error {
 	err := c.tryCopyGroupStatus(p, g, from)
 	if err != nil {
@@ -65,8 +65,8 @@ func (c *Controller) tryCopyGroupStatus(p *kernel.Process, g groupSnapshot, from
 	return nil
 }
 
-// groupStatusAfter is a group's status once it has heard of its content. What was
-// said once stays, but for readiness and the error.
+// groupStatusAfter returns a group's status after a change of its content. Earlier values stay,
+// except for readiness and the error.
 func groupStatusAfter(old *groupv1.VolumeGroupSnapshotStatus, from groupContent) *groupv1.VolumeGroupSnapshotStatus {
 	next := old.DeepCopy()
 	if next == nil {
@@ -89,7 +89,7 @@ func groupStatusAfter(old *groupv1.VolumeGroupSnapshotStatus, from groupContent)
 	return next
 }
 
-// syncGroupContentByKey protects a group's content and passes on what it says.
+// syncGroupContentByKey protects a group's content and passes on its status.
 func (c *Controller) syncGroupContentByKey(p *kernel.Process, key store.Key) error {
 	found, ok := component.Cached[groupContent](c.Component, key)
 	if !ok || c.groupContents.Newest(found) != found {

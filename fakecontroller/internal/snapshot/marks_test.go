@@ -72,8 +72,8 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 	assert.Contains(t, member.Finalizers, p+"volumesnapshot-in-group-protection")
 }
 
-// C-SNAP-10: what cannot be done is tried again after 1 s, doubling, at most 5 min. That
-// is all a snapshot has to wait for: nothing else delays it.
+// C-SNAP-10: failures are tried again after 1 s, doubling, at most 5 min. A snapshot waits for
+// nothing else.
 func TestTheControllerTriesAgain(t *testing.T) {
 	// The first four attempts, of which three are for the controller's own writes, are over at once.
 	for late, tried := range map[time.Duration]time.Duration{
@@ -98,7 +98,7 @@ func TestTheControllerTriesAgain(t *testing.T) {
 	}
 }
 
-// C-SNAP-20: what the controller does about a content.
+// C-SNAP-20: the controller's actions for a content.
 func TestWhatIsDoneAboutAContent(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	w.sidecar.Crash()

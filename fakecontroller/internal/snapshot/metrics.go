@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// operationSeconds measures how long it takes from a snapshot's first sight, or the
-// start of its deletion, until it is so far.
+// operationSeconds measures the time from a snapshot's first sight, or the start of its deletion,
+// to the end of the operation.
 const operationSeconds = "snapshot_controller_operation_total_seconds"
 
 // Operations that are measured.
@@ -28,7 +28,7 @@ type operationKey struct {
 	uid  types.UID
 }
 
-// operationStart is when an operation began, on what.
+// operationStart is the start of an operation: its time and its object.
 type operationStart struct {
 	at           time.Duration
 	kind, driver string
@@ -62,7 +62,7 @@ func (c *Controller) succeeded(name string, s volumeSnapshot) {
 		"driver_name", driver, "operation_name", name, "snapshot_type", started.kind, "operation_status", "success")
 }
 
-// deleted ends what was measured of a snapshot that is gone.
+// deleted ends the measurements of a deleted snapshot.
 func (c *Controller) deleted(s volumeSnapshot) {
 	c.succeeded(deletion, s)
 	delete(c.operations, operationKey{creation, s.UID})

@@ -8,7 +8,7 @@ const Name = "snapshot-controller"
 // Lock is the name of the Lease of its replicas. C-LIB-5
 const Lock = "snapshot-controller-leader"
 
-// Options are what the program's flags say.
+// Options are the program's flags.
 type Options struct {
 	// Replicas is how many run; one works, which holds the Lease, unless the flag LeaderElection is
 	// false. Default: 1.

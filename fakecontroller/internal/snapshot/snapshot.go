@@ -1,6 +1,6 @@
-// Package snapshot is the snapshot-controller: it makes contents for snapshots of
-// claims, binds snapshots and contents, writes into the snapshot what csi-snapshotter
-// writes into the content, and protects both until they may go.
+// Package snapshot is the snapshot-controller: it makes contents for snapshots of claims, binds
+// snapshots and contents, copies csi-snapshotter's status of the content into the snapshot, and
+// protects both until they may be deleted.
 package snapshot
 
 import (
@@ -70,7 +70,7 @@ func newController(w *component.World, o Options) *Controller {
 	return c
 }
 
-// lead is what the controller does, if it has replicas as the one that leads.
+// lead starts the controller's work: if it has replicas, in the one that leads.
 func (c *Controller) lead() {
 	c.Inform(c.informers())
 	c.Go("informers of groups", func(p *kernel.Process) { c.RunInformers(p, c.groupInformers()) })

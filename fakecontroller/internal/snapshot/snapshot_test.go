@@ -378,8 +378,8 @@ func TestWrongContentsAreRefused(t *testing.T) {
 	assert.False(t, *w.get("c").Status.ReadyToUse)
 }
 
-// C-SNAP-17: the error takes the readiness away, and what is not ready is made anew,
-// under the same name.
+// C-SNAP-17: the error ends the readiness, and a snapshot that is not ready is made anew, under the
+// same name.
 func TestAReadySnapshotMissesItsContent(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	s := w.snapshot("daily", "fast")

@@ -23,8 +23,8 @@ type (
 
 const deletes = snapshotv1.VolumeSnapshotContentDelete
 
-// copyStatus says in the snapshot what the content says; unready says that it is not
-// ready if that fails. C-SNAP-14
+// copyStatus copies the content's status into the snapshot; if that fails, unready writes that it
+// is not ready. C-SNAP-14
 func (c *Controller) copyStatus(p *kernel.Process, s volumeSnapshot, from content, unready bool) error {
 	err := c.tryCopyStatus(p, s, from)
 	if err != nil {
@@ -90,8 +90,8 @@ func groupHandleOf(c content) *string {
 	return c.Status.VolumeGroupSnapshotHandle
 }
 
-// statusAfter is a snapshot's status once it has heard of its content. What was
-// said once stays, but for readiness and the error. C-SNAP-14, C-SNAP-16
+// statusAfter returns a snapshot's status after a change of its content. Earlier values stay,
+// except for readiness and the error. C-SNAP-14, C-SNAP-16
 func statusAfter(old *status, from content) *status {
 	next := old.DeepCopy()
 	if next == nil {

@@ -46,7 +46,7 @@ func (r *run) create(p *kernel.Process, c content) (content, error) {
 	return c, nil
 }
 
-// quoted is an error whose text is put in quotes, as the sidecar's messages have it.
+// quoted is an error with its text in quotes, as in the sidecar's messages.
 type quoted struct{ error }
 
 func (q quoted) Error() string { return fmt.Sprintf("%q", q.error.Error()) }

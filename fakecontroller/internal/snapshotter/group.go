@@ -19,7 +19,7 @@ import (
 
 type groupContent = *groupv1.VolumeGroupSnapshotContent
 
-// meetGroups asks what the driver can do with groups. The answer changes nothing.
+// meetGroups requests the driver's capabilities for groups. The answer changes nothing.
 // C-GSNAP-5
 func (r *run) meetGroups(p *kernel.Process) {
 	if r.groups {
@@ -28,16 +28,15 @@ func (r *run) meetGroups(p *kernel.Process) {
 	}
 }
 
-// echo is how long after something was delivered the informer delivers what came of it.
-// Where the API client has no limit, a group that is not ready would be cut for ever at
-// one instant otherwise.
+// echo is the time between an event of the informer and the event of its result. Where the API
+// client has no limit, a group that is not ready would be cut for ever at one instant otherwise.
 const echo = 10 * time.Millisecond
 
-// informGroups queues all that the informers deliver of group contents, what the sidecar has
-// written itself, too. Thereby a group that is not ready, or that the driver has refused
-// for good, is cut again at once, whatever the backoff: the limit of the API client is all
-// that slows it down. (external-snapshotter v8.6.0, NewCSISnapshotSideCarController: for
-// groups the filter of C-SNAP-31 is still to do) C-GSNAP-5
+// informGroups queues all events of group contents, also those of the sidecar's own writes. Thereby
+// a group that is not ready, or that the driver has refused for good, is cut again at once,
+// whatever the backoff: only the limit of the API client slows it down. (external-snapshotter
+// v8.6.0, NewCSISnapshotSideCarController: for groups the filter of C-SNAP-31 is still to do)
+// C-GSNAP-5
 func (r *run) informGroups(p *kernel.Process) {
 	contents := component.Watch[groupContent](r.Component, p)
 	for {
@@ -56,7 +55,7 @@ func isGroupReady(c groupContent) bool {
 	return c.Status != nil && c.Status.ReadyToUse != nil && *c.Status.ReadyToUse
 }
 
-// syncGroupByKey does what the content of a group asks for.
+// syncGroupByKey works on the content of a group.
 func (r *run) syncGroupByKey(p *kernel.Process, key store.Key) error {
 	c, ok := component.Cached[groupContent](r.Component, key)
 	if !ok || r.groupContents.Newest(c) != c || !r.ownGroup(c) {
@@ -110,10 +109,9 @@ func shouldDeleteGroup(c groupContent) bool {
 	return !metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupBeingCreated) && metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupBeingDeleted)
 }
 
-// updateGroup does something about a group and writes down an error. What it does
-// returns the content as it is then, also with an error. That a group is not ready is no
-// reason to look again, as it is for a single snapshot: only what has been written is, and
-// the resync.
+// updateGroup runs an operation on a group and records its error. The operation returns the
+// resulting content, also with an error. A group that is not ready is not looked at again for that,
+// unlike a single snapshot: only after a write, and at the resync.
 func (r *run) updateGroup(p *kernel.Process, c groupContent, do func(*kernel.Process, groupContent) (groupContent, error), reason, failed string) error {
 	c, err := do(p, c)
 	if err != nil {

@@ -104,8 +104,7 @@ func (r *run) groupSecrets(p *kernel.Process, c groupContent) (map[string]string
 	return values, nil
 }
 
-// saveGroupStatus writes down what the driver says; what was said once stays, but
-// for readiness.
+// saveGroupStatus records the driver's answer; earlier values stay, except for readiness.
 func (r *run) saveGroupStatus(p *kernel.Process, c groupContent, made *csi.VolumeGroupSnapshot) (groupContent, error) {
 	created := metav1.NewTime(p.Now())
 	if made.GetCreationTime() != nil {
@@ -132,7 +131,7 @@ func (r *run) saveGroupStatus(p *kernel.Process, c groupContent, made *csi.Volum
 	return written, nil
 }
 
-// infoOf is what is written down of the members of a group.
+// infoOf returns the record of the members of a group.
 func infoOf(members []*csi.Snapshot) []groupv1.VolumeSnapshotInfo {
 	var list []groupv1.VolumeSnapshotInfo
 	for _, s := range members {

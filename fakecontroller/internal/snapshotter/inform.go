@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inform queues what the informer delivers. C-SNAP-31
+// inform queues the events of the informer. C-SNAP-31
 func (r *run) inform(p *kernel.Process) {
 	r.RunInformers(p, component.Informers{News: "snapshot contents to work on", Sources: []component.Source{component.On(func(e store.Event[content]) {
 		r.noteReadiness(e)
@@ -22,8 +22,8 @@ func (r *run) inform(p *kernel.Process) {
 	})}})
 }
 
-// matters: what the sidecar itself writes does not break the backoff, but that a
-// snapshot has become ready does, for its deletion may wait for that. C-SNAP-31
+// matters: the sidecar's own writes do not break the backoff, but a snapshot that has become ready
+// does, for its deletion may wait for that. C-SNAP-31
 func matters(old, now content) bool {
 	if !isReady(old) && isReady(now) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// annotate sets an annotation of a content of either kind, or removes it. keep gets what was written.
+// annotate sets an annotation of a content of either kind, or removes it. keep gets the result.
 func annotate[T store.Object](p *kernel.Process, r *run, c T, annotation string, on bool, keep func(T)) (T, error) {
 	if _, is := c.GetAnnotations()[annotation]; is == on {
 		return c, nil
@@ -33,7 +33,7 @@ func annotate[T store.Object](p *kernel.Process, r *run, c T, annotation string,
 	return changed, nil
 }
 
-// release removes a finalizer of a content of either kind. keep gets what was written.
+// release removes a finalizer of a content of either kind. keep gets the result.
 func release[T store.Object](p *kernel.Process, r *run, c T, finalizer string, keep func(T)) error {
 	if !slices.Contains(c.GetFinalizers(), finalizer) {
 		return nil

@@ -15,9 +15,10 @@ import (
 // resyncPeriod is how often the informers deliver everything again. C-SNAP-30
 const resyncPeriod = 15 * time.Minute
 
-// resync looks again at contents whose snapshots are not ready, what others write into
-// their status the sidecar does not hear of otherwise, and at those that are to be deleted: a deletion that
-// could not begin is not heard of again either. Others would be left alone. C-SNAP-31
+// resync looks again at contents of snapshots that are not ready, since the sidecar otherwise
+// misses changes of their status by others. It also looks at those that are to be deleted: a
+// deletion that could not begin has no further event either. It would change nothing for others.
+// C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
 	waits := func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 }
 	component.Resync(p, "contents that a resync is for", resyncPeriod, waits, func() {

@@ -1,6 +1,5 @@
-// Package snapshotter is the in-process equivalent of the csi-snapshotter sidecar:
-// it has the driver cut and delete snapshots as VolumeSnapshotContents ask, and
-// writes there what became of it.
+// Package snapshotter is the in-process equivalent of the csi-snapshotter sidecar: it has the
+// driver cut and delete snapshots for VolumeSnapshotContents, and writes the results there.
 package snapshotter
 
 import (
@@ -21,8 +20,8 @@ import (
 // Caller is how traces name the sidecar.
 const Caller = "csi-snapshotter"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the
-// rest defaults to what the sidecar does without flags. C-SNAP-30
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
+// others are those of the sidecar's flags. C-SNAP-30
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
@@ -31,8 +30,8 @@ type Options struct {
 	Socket  string          `json:"-"`
 	// Timeout bounds each call. Default: 1 min.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 1m."`
-	// RetryIntervalStart and RetryIntervalMax bound the delay before a content that
-	// failed, or whose snapshot is not ready, is looked at again. Defaults: 1 s, 5 min.
+	// RetryIntervalStart and RetryIntervalMax bound the delay before a content that failed, or has
+	// a snapshot that is not ready, is looked at again. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers is how many contents are worked on at once. Default: 10.
@@ -84,8 +83,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main asks the driver what it can do; beside one that cannot snapshot the sidecar
-// ends. C-SNAP-30
+// main requests the driver's capabilities; if it cannot snapshot, the sidecar ends. C-SNAP-30
 func (r *run) main(p *kernel.Process) {
 	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
 	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE")

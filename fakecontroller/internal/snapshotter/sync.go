@@ -51,8 +51,8 @@ func (r *run) sync(p *kernel.Process, c content) error {
 // isMember reports whether the snapshot is cut with a group, not for itself. C-GSNAP-6
 func isMember(c content) bool { return metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupHandle) }
 
-// isCutMember: the driver is asked about a member of a group, as about a snapshot
-// that it had before. C-SNAP-37
+// isCutMember: the sidecar requests the state of a group's member from the driver, like that of a
+// pre-provisioned snapshot. C-SNAP-37
 func isCutMember(c content) bool {
 	return c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil && c.Status.SnapshotHandle != nil
 }
@@ -68,8 +68,8 @@ func shouldDelete(c content) bool {
 	return !metav1.HasAnnotation(c.ObjectMeta, snapshot.BeingCreated) && metav1.HasAnnotation(c.ObjectMeta, snapshot.BeingDeleted)
 }
 
-// update does something about a snapshot and writes down an error. What it does
-// returns the content as it is then, also with an error.
+// update runs an operation on a snapshot and records its error. The operation returns the resulting
+// content, also with an error.
 func (r *run) update(p *kernel.Process, c content, do func(*kernel.Process, content) (content, error), reason, failed string) error {
 	c, err := do(p, c)
 	if err != nil {
@@ -113,7 +113,7 @@ func failedToUpdate(name string, err error) error {
 	return fmt.Errorf("snapshot controller failed to update %s on API server: %w", name, err)
 }
 
-// snap is what the driver says of a snapshot.
+// snap is the driver's description of a snapshot.
 type snap struct {
 	handle  string
 	created time.Time // zero if it does not say
@@ -122,8 +122,7 @@ type snap struct {
 	group   string // the handle of its group; empty if it has none, or the driver does not say
 }
 
-// saveStatus writes down what the driver says; what was said once stays, but for
-// readiness. C-SNAP-34
+// saveStatus records the driver's answer; earlier values stay, except for readiness. C-SNAP-34
 func (r *run) saveStatus(p *kernel.Process, c content, s snap) (content, error) {
 	if s.created.IsZero() {
 		s.created = p.Now()

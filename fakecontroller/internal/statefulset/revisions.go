@@ -48,7 +48,7 @@ func firstUpdated(set *appsv1.StatefulSet) int {
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[appsv1.ControllerRevisionHashLabelKey] }
 
-// recorded is what a ControllerRevision records of a set.
+// recorded is the content of a set's ControllerRevision.
 type recorded struct {
 	Spec struct {
 		Template corev1.PodTemplateSpec `json:"template"`

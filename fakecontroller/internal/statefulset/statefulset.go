@@ -75,8 +75,8 @@ func (c *Controller) podsOf(set *appsv1.StatefulSet) map[int]*corev1.Pod {
 	return pods
 }
 
-// step does what can be done now. A set of policy OrderedReady changes one pod at
-// a time and goes on when that one has arrived where it should.
+// step makes the changes that are possible now. A set of policy OrderedReady changes one pod at a
+// time and goes on when that one has reached its desired state.
 func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
 	ordered := set.Spec.PodManagementPolicy == appsv1.OrderedReadyPodManagement
 	for _, n := range wanted(set) {

@@ -1,5 +1,5 @@
-// Package testcluster is the world of a controller's test: an API, and where it is asked for the
-// controller plugin of a mock driver. The test plays everybody else.
+// Package testcluster is the world of a controller's test: an API and, on request, the controller
+// plugin of a mock driver. The test plays all other components.
 package testcluster
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// API is the world of one test: an API server, and what the test starts.
+// API is the world of one test: an API server, and the components that the test starts.
 type API struct {
 	*component.World
 	T testing.TB
@@ -26,7 +26,8 @@ func NewAPI(t testing.TB, strategy kernel.Strategy, options ...kind.Option) *API
 	return NewAPIWith(t, kernel.Options{Strategy: strategy}, store.Options{Guard: true}, options...)
 }
 
-// NewAPIWith makes an API with other options of the kernel and of the store, whose clock is the kernel's.
+// NewAPIWith makes an API with other options of the kernel and of the store. The store uses the
+// kernel's clock.
 func NewAPIWith(t testing.TB, ko kernel.Options, so store.Options, options ...kind.Option) *API {
 	k := kernel.New(ko)
 	so.Now = k.Now
@@ -55,5 +56,5 @@ func (a *API) At(when time.Duration) {
 
 func (a *API) api() *API { return a }
 
-// world is an API, or what embeds one.
+// world is an API, or a type that embeds one.
 type world interface{ api() *API }

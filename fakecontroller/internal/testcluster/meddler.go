@@ -4,14 +4,14 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Meddler is a strategy under which somebody else acts just before a controller does
-// what it names: "update", "list pods". Everything else is calm.
+// Meddler is a strategy under which a meddler acts just before an action of a controller that it
+// names: "update", "list pods". All other choices are calm.
 type Meddler struct{ Before string }
 
-// MeddlerName is who acts in traces.
+// MeddlerName is the meddler's name in traces.
 const MeddlerName = "somebody"
 
-// Meddle has somebody act so many times, each time before the controller does.
+// Meddle has a meddler act so many times, each time before the controller does.
 func Meddle(k *kernel.Kernel, times int, act func()) {
 	k.Spawn(nil, MeddlerName, func(p *kernel.Process) {
 		for range times {
@@ -21,8 +21,7 @@ func Meddle(k *kernel.Kernel, times int, act func()) {
 	})
 }
 
-// Choose lets somebody run when the time has come, and otherwise only when nobody else
-// can.
+// Choose lets the meddler run when the time has come, and otherwise only when no other process can.
 func (m Meddler) Choose(c kernel.Choice) int {
 	switch {
 	case c.Kind == kernel.RunNext:

@@ -59,11 +59,11 @@ func (c *Cluster) Fail(call string, code codes.Code, times int) {
 	c.Wire.Faults.Inject(&fault.Fault{Name: call, Call: call, Effect: fault.Answer, Code: code, Message: "refused", Times: times})
 }
 
-// Mend ends what Fail began.
+// Mend ends the fault of Fail.
 func (c *Cluster) Mend(call string) { c.Wire.Faults.Clear(call) }
 
-// Events are what happened since an event of the trace, as short lines: API changes,
-// calls but for questions about capabilities, and events.
+// Events returns the events since an event of the trace, as short lines: API changes, calls except
+// for capabilities, and Kubernetes events.
 func (c *Cluster) Events(since uint64, kinds ...trace.Kind) []string {
 	var lines []string
 	for _, e := range c.Trace.Events() {

@@ -9,7 +9,7 @@ type Node struct {
 	Fields[NodeSpec, NodeStatus] `json:",inline"`
 }
 
-// NodeSpec is what a sidecar says of itself.
+// NodeSpec is a sidecar's description of itself.
 type NodeSpec struct {
 	Driver struct {
 		Name     string `json:"name"`
@@ -18,7 +18,7 @@ type NodeSpec struct {
 	} `json:"driver"`
 }
 
-// NodeStatus is what became of the connection.
+// NodeStatus is the state of the connection.
 type NodeStatus struct {
 	State         string         `json:"state,omitempty"`
 	Message       string         `json:"message,omitempty"`

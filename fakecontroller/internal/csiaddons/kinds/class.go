@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Class is what the classes have in common. A-NF-6, A-VR-1, A-VGR-1
+// Class holds the fields that all classes share. A-NF-6, A-VR-1, A-VGR-1
 type Class struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -21,7 +21,7 @@ type pointer[T any] interface {
 	Object
 }
 
-// Resource is a kind's, false as long as nobody has defined it.
+// Resource returns a kind's resource, false as long as it is not defined.
 func Resource(c *component.Component, kind schema.GroupVersionKind) (*store.Resource, bool) {
 	return c.Store.ResourceFor(kind)
 }
@@ -48,8 +48,8 @@ func Get[T any, P pointer[T]](c *component.Component, key store.Key) (P, error) 
 	return obj, read(found, obj)
 }
 
-// NotCached is what the caches of controller-runtime say of an object that they do not have: they name its kind where the
-// API server names the resource.
+// NotCached is the error of the caches of controller-runtime for an object that they do not have:
+// they name its kind where the API server names the resource.
 func NotCached(kind schema.GroupVersionKind, key store.Key) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
 }
@@ -127,7 +127,7 @@ func write(p *kernel.Process, c *component.Component, obj Object, do writer) err
 	return read(written, obj)
 }
 
-// read makes obj what is stored. What obj held is gone: fields that are not stored are empty.
+// read fills obj with the stored object. Fields that are not stored become empty.
 func read(stored store.Object, obj Object) error {
 	reflect.ValueOf(obj).Elem().SetZero()
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(stored.(*unstructured.Unstructured).Object, obj)

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CronJob is what ReclaimSpaceCronJob and EncryptionKeyRotationCronJob have in common. A-RS-10
+// CronJob holds the fields that ReclaimSpaceCronJob and EncryptionKeyRotationCronJob share. A-RS-10
 type CronJob struct {
 	Fields[CronJobSpec, CronJobStatus] `json:",inline"`
 }
@@ -32,7 +32,7 @@ type CronJobStatus struct {
 	LastSuccessfulTime *metav1.Time            `json:"lastSuccessfulTime,omitempty"`
 }
 
-// Shared is what both kinds of cron jobs have.
+// Shared returns the fields of both kinds of cron jobs.
 func (c *CronJob) Shared() *CronJob { return c }
 
 // ReclaimSpaceCronJob makes ReclaimSpaceJobs.

@@ -27,12 +27,12 @@ type JobStatus struct {
 	CompletionTime *metav1.Time       `json:"completionTime,omitempty"`
 }
 
-// Job is what ReclaimSpaceJob and EncryptionKeyRotationJob have in common.
+// Job holds the fields that ReclaimSpaceJob and EncryptionKeyRotationJob share.
 type Job struct {
 	Fields[JobSpec, JobStatus] `json:",inline"`
 }
 
-// Shared is what both kinds of jobs have.
+// Shared returns the fields of both kinds of jobs.
 func (j *Job) Shared() *Job { return j }
 
 // ReclaimSpaceJob frees space of a volume. A-RS-1

@@ -1,6 +1,6 @@
-// Package kinds has the kinds of CSI-Addons as Go types. A field that is written although
-// it is empty has no omitempty: the project's programs write objects as a whole, and what
-// that adds to a spec makes another generation of it. A-NF-2, A-VR-6
+// Package kinds has the kinds of CSI-Addons as Go types. A field that is written although it is
+// empty has no omitempty: the project's programs write objects as a whole, and fields that this
+// adds to a spec raise its generation. A-NF-2, A-VR-6
 package kinds
 
 import (

@@ -10,7 +10,7 @@ type NetworkFence struct {
 	Fields[NetworkFenceSpec, NetworkFenceStatus] `json:",inline"`
 }
 
-// NetworkFenceSpec says who.
+// NetworkFenceSpec describes the clients to be fenced.
 type NetworkFenceSpec struct {
 	NetworkFenceClassName string   `json:"networkFenceClassName"`
 	Driver                string   `json:"driver"`
@@ -23,7 +23,7 @@ type NetworkFenceSpec struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// NetworkFenceStatus is what came of it.
+// NetworkFenceStatus is the result.
 type NetworkFenceStatus struct {
 	Result     string             `json:"result,omitempty"`
 	Message    string             `json:"message,omitempty"`

@@ -22,7 +22,7 @@ type GroupContentSpec struct {
 	} `json:"source"`
 }
 
-// GroupContentStatus is what is known of it.
+// GroupContentStatus is its known state.
 type GroupContentStatus struct {
 	Volumes       []corev1.LocalObjectReference `json:"persistentVolumeRefList,omitempty"`
 	Mapping       []VolumeMapping               `json:"persistentVolumeMappingList,omitempty"`

@@ -11,7 +11,7 @@ type VolumeReplication struct {
 	Fields[VolumeReplicationSpec, ReplicationStatus] `json:",inline"`
 }
 
-// VolumeReplicationSpec says of what.
+// VolumeReplicationSpec describes the replication.
 type VolumeReplicationSpec struct {
 	VolumeReplicationClass string                           `json:"volumeReplicationClass"`
 	ReplicationState       string                           `json:"replicationState"`

@@ -93,7 +93,8 @@ func (a *automaticPass) run() error {
 		}
 		return a.annotate(map[string]string{a.cronJob(): ""})
 	case child != nil:
-		// Written whether it differs or not: what the API has filled in always does. A-PVC-3
+		// Written whether it differs or not: because of the API's defaults it always differs.
+		// A-PVC-3
 		child.Shared().Spec = automaticSpec(a.claim.Name, schedule)
 		if err := kinds.Update(a.process, a.Component, child); err != nil {
 			return err

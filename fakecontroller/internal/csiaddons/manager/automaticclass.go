@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// syncClaimByClass gives a claim the cron jobs that its class asks for, whoever else asks for
-// others. A-PVC-5
+// syncClaimByClass gives a claim the cron jobs of its class, whatever other schedules there are.
+// A-PVC-5
 func (m *Manager) syncClaimByClass(p *kernel.Process, key store.Key) error {
 	claim, _, err := m.automaticClaim(key)
 	switch {
@@ -59,7 +59,7 @@ func (m *Manager) followClass(p *kernel.Process, f feature, claim *corev1.Persis
 	return kinds.Update(p, m.Component, there)
 }
 
-// reschedule leaves what the schedule has nothing to do with as it is.
+// reschedule changes only the schedule.
 func (m *Manager) reschedule(c cronObject, claim, schedule string) {
 	annotations := map[string]string{}
 	for key, value := range c.GetAnnotations() { // any order: a copy

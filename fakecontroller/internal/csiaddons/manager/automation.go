@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// feature is what cron jobs are made for by annotations. A-PVC-1
+// feature is an operation for which annotations make cron jobs. A-PVC-1
 type feature struct {
 	name       string // begins the annotations, and ends names of cron jobs in the order of storage classes
 	capability string // begins the names of the capabilities
@@ -47,7 +47,7 @@ func managed(c cronObject) bool {
 	return !has || state == stateManaged
 }
 
-// Whose schedule counts. A-MGR-1
+// The precedence of schedules. A-MGR-1
 const (
 	byClaim = "pvc"
 	byClass = "storageclass"
@@ -109,7 +109,7 @@ func (m *Manager) claimsOf(class *storagev1.StorageClass, add func(store.Key)) {
 	}
 }
 
-// claimsThatDiffer are those of its claims for which a class says something else. A-PVC-6
+// claimsThatDiffer adds those of its claims for which a class has another schedule. A-PVC-6
 func (m *Manager) claimsThatDiffer(class *storagev1.StorageClass, add func(store.Key)) {
 	m.claimsOf(class, func(key store.Key) {
 		claim, _ := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)

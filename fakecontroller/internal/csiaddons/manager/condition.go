@@ -20,7 +20,7 @@ const (
 	destination = "DestinationInfoAvailable"
 )
 
-// subject is what messages of conditions begin with.
+// subject returns the first words of a condition's messages.
 func subject(dataSource string) string {
 	switch dataSource {
 	case claimSource:
@@ -42,7 +42,7 @@ func setCondition(s *kinds.ReplicationStatus, generation int64, now time.Time, k
 	})
 }
 
-// of is a message about what is replicated.
+// of returns a message about the replicated object.
 func (v *replicationPass) of(message string) string { return v.subject + " " + message }
 
 func (v *replicationPass) sayPromoted() {
@@ -98,7 +98,7 @@ func (v *replicationPass) sayResyncFailed(what, cause string) {
 	v.say(resyncing, metav1.ConditionFalse, "FailedToResync", v.of("is not resyncing"))
 }
 
-// sayReplicating writes what the driver knows of the replication.
+// sayReplicating writes the driver's status of the replication.
 func (v *replicationPass) sayReplicating(status replication.GetVolumeReplicationInfoResponse_Status, message string) {
 	switch status {
 	case replication.GetVolumeReplicationInfoResponse_HEALTHY:

@@ -21,7 +21,7 @@ import (
 // scheduledAt is the annotation of a job with the time for which it was scheduled. A-RS-14
 const scheduledAt = "csiaddons.openshift.io/scheduled-at"
 
-// What cron jobs and their jobs are, of either kind.
+// The types of cron jobs and their jobs, of either kind.
 type (
 	jobObject interface {
 		kinds.Object
@@ -58,7 +58,7 @@ var (
 	}
 )
 
-// got makes a Get return what its kind has in common with another one.
+// got makes a Get return the fields that its kind shares with another one.
 func got[S, P kinds.Object](get func(*component.Component, store.Key) (P, error)) func(*component.Component, store.Key) (S, error) {
 	return func(c *component.Component, key store.Key) (common S, err error) {
 		obj, err := get(c, key)
@@ -107,8 +107,8 @@ type cronPass struct {
 	succeeded, failed []jobObject
 }
 
-// syncCron makes one pass: it writes what became of the jobs, deletes old ones, and makes the
-// one that is due.
+// syncCron makes one pass: it records the results of the jobs, deletes old ones, and makes the one
+// that is due.
 func (m *Manager) syncCron(p *kernel.Process, kind cronKind, key store.Key) error {
 	object, err := kind.get(m.Component, key)
 	if err != nil {

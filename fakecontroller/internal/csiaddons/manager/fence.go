@@ -68,7 +68,7 @@ func fenceMistake(f *kinds.NetworkFence) string {
 	return ""
 }
 
-// fenceRequest is what the driver is asked, and over which connection. A-NF-3, A-NF-4
+// fenceRequest returns the request to the driver, and its connection. A-NF-3, A-NF-4
 func (m *Manager) fenceRequest(f *kinds.NetworkFence) (relay.Fence, *connection, error) {
 	request := relay.Fence{
 		Parameters: maps.Clone(f.Spec.Parameters), Secret: relay.Secret{Name: f.Spec.Secret.Name, Namespace: f.Spec.Secret.Namespace},

@@ -33,7 +33,7 @@ const (
 	claimSelector   = "pvcSelector"
 )
 
-// groupPause is how long a group waits for what it is made of to go. A-VGR-10
+// groupPause is the interval at which a group waits for the deletion of its parts. A-VGR-10
 const groupPause = 15 * time.Second
 
 // startGroups runs the controller of VolumeGroupReplications. A-VGR-5
@@ -55,7 +55,7 @@ func (m *Manager) startGroups() {
 	m.follow("contents of groups", (&kinds.GroupContent{}).Of(), part("spec", "status"))
 	m.follow("replications of groups", (&kinds.VolumeReplication{}).Of(), part("status"))
 	watch(m, "claims of groups", func(e store.Event[*corev1.PersistentVolumeClaim]) {
-		// Claims have no generation: what changes in one goes unnoticed.
+		// Claims have no generation: their changes go unnoticed.
 		if e.Type != store.Modified && len(e.Object.Labels) > 0 {
 			m.groupOf(e.Object.Labels, queue.Add)
 		}
@@ -130,8 +130,8 @@ func (g *groupPass) failed(cause error) error {
 	return cause
 }
 
-// assemble makes claims, content and VolumeReplication what the group asks for. Without a
-// VolumeReplication the driver has no group yet. A-VGR-2
+// assemble brings claims, content and VolumeReplication into the state of the group's spec. Without
+// a VolumeReplication the driver has no group yet. A-VGR-2
 func (g *groupPass) assemble() (*kinds.VolumeReplication, error) {
 	claims, err := g.choose()
 	if err != nil {

@@ -107,7 +107,7 @@ func (c *contentPass) own() error {
 	return c.protect(c.process, c.content, groupFinalizer)
 }
 
-// form makes the group at the driver, or its members what they are to be, on every pass.
+// form makes the group at the driver, or sets its members, on every pass.
 // A-VGR-8
 func (c *contentPass) form() error {
 	request := c.request
@@ -136,7 +136,7 @@ func (c *contentPass) modify(volumes []string) error {
 	})
 }
 
-// listVolumes names the volumes of the handles, whoever's driver they are of. A-VGR-9
+// listVolumes names the volumes of the handles, of any driver. A-VGR-9
 func (c *contentPass) listVolumes() {
 	byHandle := map[string]string{}
 	for volume := range store.List[*corev1.PersistentVolume](c.Cache, "") {

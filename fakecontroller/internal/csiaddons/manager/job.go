@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// What 0 means in the spec of a job. A-RS-2
+// The values for 0 in the spec of a job. A-RS-2
 const (
 	defaultBackoffLimit  = 6
 	defaultRetryDeadline = 600
@@ -144,7 +144,7 @@ func (j *job) askNode(p *kernel.Process, on target, capability, method string, d
 	return err
 }
 
-// unlessUnimplemented: what a driver has not implemented counts as done. A-RS-6
+// unlessUnimplemented: an operation that a driver has not implemented counts as done. A-RS-6
 func unlessUnimplemented(err error) error {
 	if status.Code(err) == codes.Unimplemented {
 		return nil

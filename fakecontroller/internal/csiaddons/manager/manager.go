@@ -1,5 +1,5 @@
 // Package manager is the controller manager of CSI-Addons: it connects to the sidecars that
-// announce themselves and has them do what jobs, fences and replications ask for.
+// announce themselves, and has them carry out jobs, fences and replications.
 package manager
 
 import (

@@ -10,12 +10,12 @@ import (
 type Options struct {
 	// Timeout bounds the calls that reclaim space. Default: 3 min.
 	Timeout time.Duration `json:"reclaimSpaceTimeout,omitzero" example:"1m" doc:"--reclaim-space-timeout: the deadline of each call that reclaims space; default 3m."`
-	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again,
-	// which doubles. Default: 5 ns, which is what the flag's 5 means. A-NODE-8
+	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again, which
+	// doubles. Default: 5 ns, the meaning of the flag's 5. A-NODE-8
 	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns: the flag's default 5 has no unit."`
 	// Namespace is where its ConfigMap is. Default: csi-addons-system.
 	Namespace string `json:"namespace,omitempty" doc:"--namespace: where its ConfigMap csi-addons-config is read from when it starts; default csi-addons-system."`
-	// SchedulePrecedence says whose schedule counts. Default: pvc.
+	// SchedulePrecedence sets the precedence of schedules. Default: pvc.
 	SchedulePrecedence string `json:"schedulePrecedence,omitempty" enum:"pvc|storageclass" doc:"--schedule-precedence: whether the schedule of a claim, else of its namespace, else of its class counts, or that of its class only; default pvc."`
 	// StaggerHours are the hours within which cron jobs of one schedule are staggered.
 	// Default: 2. 0 turns it off.

@@ -48,7 +48,7 @@ type replicationPass struct {
 	*Manager
 	process    *kernel.Process
 	vr         *kinds.VolumeReplication
-	subject    string // what messages begin with
+	subject    string // the first words of messages
 	source     source
 	conn       *connection
 	parameters map[string]string
@@ -73,7 +73,7 @@ func (m *Manager) syncReplication(p *kernel.Process, key store.Key) error {
 	if err := v.own(); err != nil {
 		return err
 	}
-	// A-VR-7: what it was to write, lastStartTime, is in the status, which this leaves alone.
+	// A-VR-7: lastStartTime, which it was to write, is in the status, which this leaves alone.
 	if err := kinds.Update(p, m.Component, vr); err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func (m *Manager) syncReplication(p *kernel.Process, key store.Key) error {
 	return v.reach()
 }
 
-// prepare finds the class, what is replicated, and the connection. What goes wrong is written into
-// the status and holds up deletion, too. A-VR-4, A-VR-5
+// prepare finds the class, the replicated object, and the connection. Failures are written into the
+// status and hold up deletion, too. A-VR-4, A-VR-5
 func (v *replicationPass) prepare() (ready bool, err error) {
 	class, err := kinds.Get[kinds.VolumeReplicationClass](v.Component, store.Key{Name: v.vr.Spec.VolumeReplicationClass})
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *Manager) leaderWith(driver, capability string) (*connection, error) {
 	return c, nil
 }
 
-// unprepared reports a failure by what the replication was to become. A-VR-4
+// unprepared reports a failure by the desired state of the replication. A-VR-4
 func (v *replicationPass) unprepared(what string, cause error) error {
 	switch v.vr.Spec.ReplicationState {
 	case "primary":
@@ -147,7 +147,7 @@ func (v *replicationPass) save(state, message string) error {
 	return kinds.UpdateStatus(v.process, v.Component, v.vr)
 }
 
-// reach makes the volume what it is to be. A-VR-8 to A-VR-14
+// reach brings the volume into its desired state. A-VR-8 to A-VR-14
 func (v *replicationPass) reach() error {
 	waits, err := false, error(nil)
 	switch v.vr.Spec.ReplicationState {
@@ -195,7 +195,7 @@ func (v *replicationPass) failed(cause error) error {
 	return cause
 }
 
-// finish writes that the volume is what it is to be. A-VR-14
+// finish writes that the volume has its desired state. A-VR-14
 func (v *replicationPass) finish() error {
 	message, state := "volume is marked "+v.vr.Spec.ReplicationState, secondary
 	switch v.vr.Spec.ReplicationState {
@@ -238,7 +238,7 @@ func (v *replicationPass) finish() error {
 	return nil
 }
 
-// note writes what the driver knows of the replication. A-VR-9
+// note writes the driver's information about the replication. A-VR-9
 func (v *replicationPass) note(answer proto.Message) {
 	info, ok := answer.(*replication.GetVolumeReplicationInfoResponse)
 	if !ok || info == nil {
@@ -257,7 +257,7 @@ func (v *replicationPass) note(answer proto.Message) {
 	v.sayReplicating(info.GetStatus(), info.GetStatusMessage())
 }
 
-// infoInterval is when a primary is asked about again. A-VR-9
+// infoInterval is the interval at which a primary's information is requested. A-VR-9
 func infoInterval(parameters map[string]string) time.Duration {
 	schedule, err := time.ParseDuration(parameters["schedulingInterval"])
 	switch {
@@ -294,7 +294,7 @@ func (v *replicationPass) enable() error {
 	return err
 }
 
-// promote promotes, by force if that is what it takes. A-VR-8
+// promote promotes, by force if the driver requires it. A-VR-8
 func (v *replicationPass) promote() error {
 	_, err := v.ask(relay.Promote, false)
 	what := "failed to promote volume"

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Finalizers and annotations of what is replicated. A-VR-6
+// Finalizers and annotations of the replicated object. A-VR-6
 const (
 	replicationFinalizer = "replication.storage.openshift.io"
 	claimFinalizer       = replicationPrefix + "pvc-protection"
@@ -26,7 +26,7 @@ const (
 	ownerGroup           = replicationPrefix + "volume-group-replication-name"
 )
 
-// source is what is replicated: a claim with its volume, or a group. A-VR-3
+// source is the replicated object: a claim with its volume, or a group. A-VR-3
 type source struct {
 	claim   *corev1.PersistentVolumeClaim
 	group   *kinds.GroupReplication
@@ -47,7 +47,7 @@ func (s source) message() *replication.ReplicationSource {
 	}}
 }
 
-// findSource finds what is replicated; what says what has failed. A-VR-3, A-VR-4
+// findSource finds the replicated object; what describes the failure. A-VR-3, A-VR-4
 func (v *replicationPass) findSource() (s source, what string, err error) {
 	key := store.Key{Namespace: v.vr.Namespace, Name: v.vr.Spec.DataSource.Name}
 	if v.vr.Spec.DataSource.Kind == claimSource {
@@ -97,8 +97,8 @@ func (v *replicationPass) findGroup(key store.Key) (s source, err error) {
 	return s, nil
 }
 
-// own protects the replication and what is replicated, which belongs to one replication
-// alone. A-VR-6
+// own protects the replication and the replicated object, which belongs to one replication alone.
+// A-VR-6
 func (v *replicationPass) own() error {
 	if err := v.protect(v.process, v.vr, replicationFinalizer); err != nil {
 		return fmt.Errorf("failed to add finalizer (%s) to VolumeReplication resource (%s/%s) %w", replicationFinalizer, v.vr.Namespace, v.vr.Name, err)
@@ -130,7 +130,7 @@ func (v *replicationPass) ownGroup() error {
 	return v.protect(v.process, v.source.content, replicationFinalizer)
 }
 
-// claimFor writes into a claim who replicates it. A-VR-6
+// claimFor writes the name of its replication into a claim. A-VR-6
 func (m *Manager) claimFor(p *kernel.Process, pvc *corev1.PersistentVolumeClaim, annotation, owner string) error {
 	other := ownerGroup
 	if annotation == ownerGroup {
@@ -174,7 +174,7 @@ func (m *Manager) updateClaim(p *kernel.Process, pvc *corev1.PersistentVolumeCla
 	return nil
 }
 
-// disownClaim takes annotation and finalizer off a claim, whoever's they are. A-VR-17
+// disownClaim removes annotation and finalizer from a claim, of any owner. A-VR-17
 func (m *Manager) disownClaim(p *kernel.Process, pvc *corev1.PersistentVolumeClaim, annotation, finalizer string) error {
 	if _, has := pvc.Annotations[annotation]; has {
 		delete(pvc.Annotations, annotation)

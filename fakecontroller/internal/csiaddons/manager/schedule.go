@@ -45,8 +45,8 @@ func runs(c *kinds.CronJob, now time.Time, window time.Duration) (missed, next t
 	return staggered(c.UID, missed, schedule, window), next, nil
 }
 
-// staggered is a run put off by what the cron job's uid says, less than the window and the
-// interval to the run after it: not all jobs of a schedule begin at once. A-RS-13
+// staggered delays a run by a time from the cron job's uid, less than the window and the interval
+// to the run after it: not all jobs of a schedule begin at once. A-RS-13
 func staggered(uid types.UID, at time.Time, schedule cron.Schedule, window time.Duration) time.Time {
 	if window == 0 || at.IsZero() {
 		return at

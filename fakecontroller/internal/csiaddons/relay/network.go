@@ -30,12 +30,12 @@ type listener struct {
 	service   Service
 	secured   bool
 	closed    bool
-	callers   []*kernel.Process // who wait for an answer
+	callers   []*kernel.Process // that wait for an answer
 }
 
-// Listen has a sidecar serve at an address, and at its port for a controller manager that is outside, until
-// the process ends. Whether it is secured says if callers come by TLS, with a token. The error is one of the
-// machine's network. A-SRV-1
+// Listen has a sidecar serve at an address, and at its port for a controller manager that is
+// outside, until the process ends. Secured means that callers use TLS, with a token. The error is
+// one of the machine's network. A-SRV-1
 func (n *Network) Listen(p *kernel.Process, c *component.Component, at netip.AddrPort, secured bool, s Service) error {
 	l := &listener{component: c, service: s, secured: secured}
 	if n.ManagerOutside {

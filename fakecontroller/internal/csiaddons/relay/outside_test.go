@@ -57,7 +57,7 @@ func (l *loopback) Dial(address string, secured bool) (relay.Connection, error) 
 
 func (*loopback) Left(context.Context) time.Duration { return time.Hour }
 
-// asked is a sidecar that notes what it is asked, and answers as a driver does.
+// asked is a sidecar that notes its requests, and answers as a driver does.
 type asked struct{ by []string }
 
 func (a *asked) note(format string, args ...any) { a.by = append(a.by, fmt.Sprintf(format, args...)) }
@@ -142,7 +142,7 @@ func group() *volumegroup.VolumeGroup {
 	return &volumegroup.VolumeGroup{VolumeGroupId: "g", VolumeGroupContext: map[string]string{"pool": "p"}, Volumes: []*csi.Volume{{VolumeId: "v"}}}
 }
 
-// manager asks as the controller manager does and notes what it is answered.
+// manager makes requests as the controller manager does and notes the answers.
 func manager(to relay.Asked, c relay.Call) (answers []string) {
 	note := func(answer any, err error) {
 		if err != nil {
@@ -191,7 +191,7 @@ func manager(to relay.Asked, c relay.Call) (answers []string) {
 
 const at = "127.0.0.1:9070"
 
-// live runs what a process of the manager does while a sidecar serves, by the real clock.
+// live runs a process of the manager while a sidecar serves, by the real clock.
 func live(t *testing.T, sidecar relay.Service, net *loopback, do func(n *relay.Network, p *kernel.Process)) {
 	c := testcluster.NewAPI(t, nil)
 	serving, calling := relay.Network{Outside: net, ManagerOutside: true}, relay.Network{Outside: net}
@@ -209,8 +209,8 @@ func live(t *testing.T, sidecar relay.Service, net *loopback, do func(n *relay.N
 	server.Crash()
 }
 
-// What the controller manager asks reaches a sidecar of another program whole, and so do its answers: by TLS, with
-// a token. A-SRV-1, A-SRV-3, A-POOL-2, A-TR-6
+// The requests of the controller manager reach a sidecar of another program whole, and so do its
+// answers: by TLS, with a token. A-SRV-1, A-SRV-3, A-POOL-2, A-TR-6
 func TestProgramsReachEachOtherByGRPC(t *testing.T) {
 	sidecar, direct := &asked{}, &asked{}
 	var answers []string
@@ -248,7 +248,7 @@ func TestWhoeverHasNoGoodTokenIsNotServed(t *testing.T) {
 	})
 }
 
-// A-SRV-2, as between programs of the network: what gRPC says when one side of two has TLS.
+// A-SRV-2, as between programs of the network: gRPC's errors when one side of two has TLS.
 func TestBothSidesHaveTLSOrNeither(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	var network relay.Network

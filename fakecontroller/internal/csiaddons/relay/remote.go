@@ -20,7 +20,7 @@ type remote struct{ outgoing }
 // ctx is of no use to calls in virtual time.
 var ctx = context.Background()
 
-// GetCapabilities asks through the sidecar what the driver can do.
+// GetCapabilities requests the driver's capabilities through the sidecar.
 func (r remote) GetCapabilities(Call) ([]*identity.Capability, error) {
 	answer, err := identity.NewIdentityClient(r).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})
 	return answer.GetCapabilities(), err
@@ -57,7 +57,7 @@ func (r remote) Fence(_ Call, f Fence) error {
 	return err
 }
 
-// FenceClients asks who the clients of a node are.
+// FenceClients requests the clients of a node.
 func (r remote) FenceClients(_ Call, parameters map[string]string, s Secret) (clients []*fence.ClientDetails, err error) {
 	answer, err := sidecar.NewNetworkFenceClient(r).GetFenceClients(ctx, &sidecar.FenceClientsRequest{
 		Parameters: parameters, SecretName: s.Name, SecretNamespace: s.Namespace,

@@ -14,7 +14,7 @@ type servedReplication struct {
 	served
 }
 
-// asked is what requests of replication have in common.
+// asked holds the fields that all requests of replication share.
 type asked interface {
 	GetSecretName() string
 	GetSecretNamespace() string

@@ -20,7 +20,8 @@ type Call struct {
 	Deadline time.Duration
 }
 
-// Service is what a sidecar serves. Errors of the driver are passed on as they are. A-SRV-1, A-SRV-3
+// Service is the service of a sidecar. Errors of the driver are passed on unchanged. A-SRV-1,
+// A-SRV-3
 type Service interface {
 	Asked
 	GetIdentity(Call) (*identity.GetIdentityResponse, error)
@@ -28,7 +29,7 @@ type Service interface {
 	GetGroup(Call, Group) (*volumegroup.VolumeGroup, error)
 }
 
-// Asked is what the controller manager asks of a sidecar.
+// Asked lists the requests of the controller manager to a sidecar.
 type Asked interface {
 	GetCapabilities(Call) ([]*identity.Capability, error)
 	ControllerReclaimSpace(c Call, volume string) (Usage, error)
@@ -42,7 +43,8 @@ type Asked interface {
 	DeleteGroup(Call, Group) error
 }
 
-// Usage is what a volume takes before and after space was reclaimed; either may be unknown.
+// Usage is the storage consumption of a volume before and after space was reclaimed; either may be
+// unknown.
 type Usage struct {
 	Before, After *reclaimspace.StorageConsumption
 }

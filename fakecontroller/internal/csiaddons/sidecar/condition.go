@@ -37,7 +37,7 @@ const (
 const (
 	conditionInterval = time.Minute
 	healthAnnotation  = "csiaddons.openshift.io/volumehealth." // with the node's uid behind it. A-COND-5
-	nodeConditions    = csi.NodeServiceCapability_RPC_Type(4)  // VOLUME_CONDITION, which CSI 1.13 took out of the bindings
+	nodeConditions    = csi.NodeServiceCapability_RPC_Type(4)  // VOLUME_CONDITION, which CSI 1.13 removed from the bindings
 )
 
 // reporter reports the conditions of the volumes that are attached to the sidecar's node.
@@ -46,12 +46,12 @@ type reporter struct {
 	driver string
 	uid    string // of the node
 	stages bool
-	// seen is what was reported last of each volume.
+	// seen is the last report for each volume.
 	seen map[string]contract.VolumeCondition
 }
 
-// report finds the driver's own socket, and looks at the volumes again and again. What goes
-// wrong outside of a look at one volume ends the sidecar. A-COND-1, A-COND-2
+// report finds the driver's own socket, and looks at the volumes again and again. Errors outside of
+// a look at one volume end the sidecar. A-COND-1, A-COND-2
 func (r *run) report(p *kernel.Process) {
 	answer, err := r.identity(p).GetIdentity(ctx, &identity.GetIdentityRequest{})
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *run) records(recorder string) bool {
 	return len(chosen) == 0 || slices.Contains(chosen, recorder)
 }
 
-// meet asks who serves at the socket and what it can do. A-COND-1
+// meet requests the name and the capabilities of the driver at the socket. A-COND-1
 func (c *reporter) meet(p *kernel.Process) {
 	info, err := csi.NewIdentityClient(c.csiConn(p)).GetPluginInfo(ctx, &csi.GetPluginInfoRequest{})
 	if err != nil || info.GetName() != c.driver {
@@ -211,7 +211,7 @@ func (c *reporter) record(p *kernel.Process, handle string, condition contract.V
 	}
 }
 
-// annotate writes the condition, when it was seen, and since when it is so. A-COND-5
+// annotate writes the condition, the time when it was seen, and the time when it began. A-COND-5
 func (c *reporter) annotate(p *kernel.Process, claim *corev1.PersistentVolumeClaim, condition contract.VolumeCondition) {
 	var is, was struct {
 		State       string `json:"state"`

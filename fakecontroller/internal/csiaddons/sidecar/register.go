@@ -23,7 +23,7 @@ const (
 	lastUpdated = "sidecar.csiaddons.openshift.io/lastUpdatedAt"
 )
 
-// register announces the sidecar, and does so anew whenever the object is deleted. A failure
+// register announces the sidecar, and announces it anew whenever the object is deleted. A failure
 // ends the program. A-REG-6, A-REG-7
 func (r *run) register(p *kernel.Process) {
 	pod, driver := r.describe(p)
@@ -117,7 +117,7 @@ const (
 	hashDigits  = 16
 )
 
-// nodeName names the object after who owns the pod. A-REG-2
+// nodeName names the object after the owner of the pod. A-REG-2
 func nodeName(nodeID, namespace, kind, owner string) string {
 	kind = strings.ToLower(kind)
 	name := fmt.Sprintf("%s-%s-%s-%s", nodeID, namespace, kind, owner)

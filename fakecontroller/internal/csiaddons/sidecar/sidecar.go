@@ -1,6 +1,5 @@
-// Package sidecar is the in-process equivalent of the CSI-Addons sidecar: it announces a
-// driver's plugin by a CSIAddonsNode and has the driver do what the controller manager asks
-// of it.
+// Package sidecar is the in-process equivalent of the CSI-Addons sidecar: it announces a driver's
+// plugin by a CSIAddonsNode and has the driver carry out the requests of the controller manager.
 package sidecar
 
 import (
@@ -30,7 +29,7 @@ type Options struct {
 	Socket  string
 	// Caller is how traces name this one. Default: the constant.
 	Caller string
-	// Node is the node whose plugin it is beside; empty for the controller plugin.
+	// Node is the node of the plugin that it runs beside; empty for the controller plugin.
 	Node string
 	// Pod is the pod that it runs in.
 	Pod store.Key
@@ -42,7 +41,8 @@ type Options struct {
 	Timeout time.Duration
 	// LeaseNamespace is where the lease is. Default: that of the pod. A-LEAD-2
 	LeaseNamespace string
-	// EnableAuth has callers come by TLS with a token, which is reviewed. Default: true. A-SRV-2
+	// EnableAuth requires TLS and a token from callers; the token is reviewed. Default: true.
+	// A-SRV-2
 	EnableAuth *bool
 	// VolumeCondition are the flags of its reporter of volume conditions; nil leaves it off.
 	VolumeCondition *VolumeCondition
@@ -58,7 +58,7 @@ type run struct {
 	wire    *wire.Wire
 	network *relay.Network
 	life    *sidecar.Life
-	lost    bool // the driver has gone, which it has not noticed yet
+	lost    bool // the driver has exited, and the sidecar has not noticed yet
 	ends    bool // it is exiting: nothing in it does anything more
 }
 
@@ -152,8 +152,8 @@ func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
 	return pod, answer.GetName()
 }
 
-// atOnce is the time that a call takes: the other parts of the sidecar ask the driver
-// meanwhile, whatever comes of it. A-SIDE-2
+// atOnce is the time that a call takes: the other parts of the sidecar call the driver meanwhile,
+// with any outcome. A-SIDE-2
 const atOnce = time.Millisecond
 
 func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
