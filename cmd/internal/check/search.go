@@ -25,8 +25,8 @@ type Searched struct {
 
 // Found is one finding of a search.
 type Found struct {
-	// Finding is as the shortest run shows it. Result is the result of this run, and Blame says who
-	// is responsible.
+	// Finding is as the shortest run shows it. Result is the result of this run, and Blame names
+	// the responsible party.
 	Finding Finding
 	Blame   verdict.Blame
 	Result  *scenario.Result

@@ -10,7 +10,7 @@ import (
 )
 
 // GroupOf returns the group that NodePublishVolume has to mount a volume for; false if there is
-// none, or if nobody may write to the volume.
+// none, or if the volume is published read-only.
 func GroupOf(request *csi.NodePublishVolumeRequest) (gid uint32, ok bool) {
 	id, err := strconv.ParseUint(request.GetVolumeCapability().GetMount().GetVolumeMountGroup(), 10, 32)
 	return uint32(id), err == nil && !request.GetReadonly()

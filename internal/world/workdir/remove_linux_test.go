@@ -32,7 +32,7 @@ func TestATreeThatTwoRemoveAtOnceIsGoneAndNoError(t *testing.T) {
 	}
 }
 
-// Given a clean-up that makes a file in the tree while it is removed, then the tree is gone.
+// Given a clean-up that makes a file in the tree while it is removed, then the whole tree is removed.
 func TestATreeIntoWhichOthersWriteIsGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(dir, 0o700))
