@@ -208,7 +208,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 		told = append(told, fmt.Sprintf("%s: %s", reason.Why, strings.Join(check.Names(reason.Trials), " ")))
 	}
 	assert.Equal(t, []string{
-		"the driver is no program: life/mount-options life/secrets life/again-and-again stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
+		"the driver is no program: life/mount-options life/mount-group life/secrets life/again-and-again stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
 			"in-use/NodeUnstageVolume in-use/DeleteVolume in-use/block in-use/CreateSnapshot in-use/DeleteSnapshot " +
 			"system-calls/CreateVolume system-calls/ControllerPublishVolume system-calls/NodeStageVolume system-calls/NodePublishVolume " +
 			"system-calls/NodeUnpublishVolume system-calls/NodeUnstageVolume system-calls/ControllerUnpublishVolume system-calls/DeleteVolume",
