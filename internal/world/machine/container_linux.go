@@ -276,6 +276,8 @@ func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty 
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil // removed meanwhile
+			case errors.Is(err, fs.ErrPermission) && tree.opened:
+				return nil // stands for a directory of the host's that another user has removed
 			case err != nil:
 				return err
 			case p == tree.real:
