@@ -34,8 +34,12 @@ func (c *Card) Remarks() []Remark {
 			}
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, Remark.isSingle)
 }
+
+// isSingle reports whether an unexplained error came once only. The machine may have caused it: a
+// mount is busy for a moment when another process makes a mount namespace.
+func (r Remark) isSingle() bool { return r.Code != "" && r.More == 0 && len(r.Shown) == 1 }
 
 func remarksOn(o Outcome) (all []verdict.Verdict) {
 	if o.Result == nil {

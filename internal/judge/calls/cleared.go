@@ -15,18 +15,20 @@ import (
 const clearsUp verdict.Form = "fails for no reason"
 
 // ClearedUp returns a remark for each method that a driver failed with Internal or Unknown, and
-// answered with OK when the same call was repeated, in a run without any fault. Other codes state
-// a condition that may pass.
+// answered with OK when the same call was repeated, in a run without any fault. More
+// counts further such failures. Other codes state a condition that may pass.
 func ClearedUp(events []*trace.Event) (all []verdict.Verdict) {
 	if slices.ContainsFunc(events, isFault) {
 		return nil
 	}
 	for i, e := range events {
-		if e.Kind != trace.Call || e.Code != codes.Internal.String() && e.Code != codes.Unknown.String() {
+		if e.Kind != trace.Call || e.Code != codes.Internal.String() && e.Code != codes.Unknown.String() ||
+			!slices.ContainsFunc(events[i+1:], func(later *trace.Event) bool { return succeeds(later, e) }) {
 			continue
 		}
-		known := slices.ContainsFunc(all, func(v verdict.Verdict) bool { return v.Method == e.Method })
-		if !known && slices.ContainsFunc(events[i+1:], func(later *trace.Event) bool { return succeeds(later, e) }) {
+		if known := slices.IndexFunc(all, func(v verdict.Verdict) bool { return v.Method == e.Method }); known >= 0 {
+			all[known].More++
+		} else {
 			all = append(all, unexplained(e))
 		}
 	}

@@ -29,6 +29,7 @@ func TestErrorsThatClearUpAreRemarksOnlyWithoutFaults(t *testing.T) {
 			var texts []string
 			for _, v := range calls.ClearedUp(tt.events) {
 				assert.True(t, v.Remark)
+				assert.Equal(t, tt.name == "twice, of two volumes", v.More == 1)
 				texts = append(texts, v.Text)
 			}
 			assert.Equal(t, tt.want, texts)
