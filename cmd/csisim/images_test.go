@@ -336,8 +336,7 @@ spec:
 	if group == "" {
 		t.Skip("there are no control groups")
 	}
-	assert.Contains(t, out.stdout, "removed control group ")
-	// Others make and remove control groups meanwhile.
+	// Others make and remove control groups meanwhile, and clean up after this cluster, too.
 	left, err := exec.Command("find", "/sys/fs/cgroup", "-ignore_readdir_race", "-name", group+"*").Output()
 	require.NoError(t, err)
 	assert.Empty(t, string(left))
