@@ -13,7 +13,7 @@ import (
 
 // cardOf is a report card without what differs from run to run: times, calls, names.
 func cardOf(text string) string {
-	text = regexp.MustCompile(`(?m) · .*$|^(?:    )?(replay|found|got|all runs together waited) .*$|^    volume vol-.*$`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`(?m) · .*$|^(?:    )?(replay|found|got|all runs together waited) .*$|^    volume vol-.*$|^note .*\n(?:    .*\n)*\n`).ReplaceAllString(text, "")
 	return strings.TrimSpace(text)
 }
 
