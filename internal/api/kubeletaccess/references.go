@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // uses reports whether a pod names an object of its namespace.
@@ -29,20 +31,11 @@ func namesIn(pod *corev1.Pod, resource string) []string {
 
 func claimsOf(pod *corev1.Pod) (names []string) {
 	for i := range pod.Spec.Volumes {
-		names = append(names, claimOf(pod, &pod.Spec.Volumes[i]))
+		if claim, _, ok := volume.ClaimOf(pod, &pod.Spec.Volumes[i]); ok {
+			names = append(names, claim.Name)
+		}
 	}
 	return names
-}
-
-// claimOf is the claim behind a volume of a pod, empty if it has none.
-func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
-	switch {
-	case v.PersistentVolumeClaim != nil:
-		return v.PersistentVolumeClaim.ClaimName
-	case v.Ephemeral != nil:
-		return pod.Name + "-" + v.Name
-	}
-	return ""
 }
 
 func resourceClaimsOf(pod *corev1.Pod) (names []string) {
@@ -59,23 +52,22 @@ func resourceClaimsOf(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// environment is where the variables of a container come from.
-type environment struct {
-	from []corev1.EnvFromSource
-	env  []corev1.EnvVar
-}
-
-func environmentsOf(pod *corev1.Pod) (all []environment) {
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range containers {
-			all = append(all, environment{containers[i].EnvFrom, containers[i].Env})
+// eachVariable calls from and value for the sources of the variables of a pod's containers.
+func eachVariable(pod *corev1.Pod, from func(corev1.EnvFromSource), value func(*corev1.EnvVarSource)) {
+	containers := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
+	for _, c := range pod.Spec.EphemeralContainers {
+		containers = append(containers, corev1.Container(c.EphemeralContainerCommon))
+	}
+	for _, c := range containers {
+		for _, source := range c.EnvFrom {
+			from(source)
+		}
+		for _, variable := range c.Env {
+			if variable.ValueFrom != nil {
+				value(variable.ValueFrom)
+			}
 		}
 	}
-	for i := range pod.Spec.EphemeralContainers {
-		c := &pod.Spec.EphemeralContainers[i]
-		all = append(all, environment{c.EnvFrom, c.Env})
-	}
-	return all
 }
 
 // secretsOf are the secrets that a pod names itself. [pkg/api/v1/pod VisitPodSecretNames]
@@ -83,18 +75,15 @@ func secretsOf(pod *corev1.Pod) (names []string) {
 	for _, ref := range pod.Spec.ImagePullSecrets {
 		names = append(names, ref.Name)
 	}
-	for _, e := range environmentsOf(pod) {
-		for _, from := range e.from {
-			if from.SecretRef != nil {
-				names = append(names, from.SecretRef.Name)
-			}
+	eachVariable(pod, func(from corev1.EnvFromSource) {
+		if from.SecretRef != nil {
+			names = append(names, from.SecretRef.Name)
 		}
-		for _, variable := range e.env {
-			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
-				names = append(names, variable.ValueFrom.SecretKeyRef.Name)
-			}
+	}, func(value *corev1.EnvVarSource) {
+		if value.SecretKeyRef != nil {
+			names = append(names, value.SecretKeyRef.Name)
 		}
-	}
+	})
 	for i := range pod.Spec.Volumes {
 		names = append(names, secretsOfVolume(&pod.Spec.Volumes[i].VolumeSource)...)
 	}
@@ -140,18 +129,15 @@ func secretsOfVolume(v *corev1.VolumeSource) (names []string) {
 
 // configMapsOf are the config maps that a pod names. [pkg/api/v1/pod VisitPodConfigmapNames]
 func configMapsOf(pod *corev1.Pod) (names []string) {
-	for _, e := range environmentsOf(pod) {
-		for _, from := range e.from {
-			if from.ConfigMapRef != nil {
-				names = append(names, from.ConfigMapRef.Name)
-			}
+	eachVariable(pod, func(from corev1.EnvFromSource) {
+		if from.ConfigMapRef != nil {
+			names = append(names, from.ConfigMapRef.Name)
 		}
-		for _, variable := range e.env {
-			if variable.ValueFrom != nil && variable.ValueFrom.ConfigMapKeyRef != nil {
-				names = append(names, variable.ValueFrom.ConfigMapKeyRef.Name)
-			}
+	}, func(value *corev1.EnvVarSource) {
+		if value.ConfigMapKeyRef != nil {
+			names = append(names, value.ConfigMapKeyRef.Name)
 		}
-	}
+	})
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		if v.ConfigMap != nil {
@@ -171,18 +157,18 @@ func configMapsOf(pod *corev1.Pod) (names []string) {
 
 // nodeSecrets are the secrets of a volume that kubelets read.
 // [pkg/api/v1/persistentvolume VisitPVSecretNames]
-func nodeSecrets(volume *corev1.PersistentVolume) (refs []corev1.SecretReference) {
+func nodeSecrets(pv *corev1.PersistentVolume) (refs []corev1.SecretReference) {
 	add := func(ref *corev1.SecretReference) {
 		if ref == nil || ref.Name == "" {
 			return
 		}
 		found := *ref
-		if found.Namespace == "" && volume.Spec.ClaimRef != nil {
-			found.Namespace = volume.Spec.ClaimRef.Namespace
+		if found.Namespace == "" && pv.Spec.ClaimRef != nil {
+			found.Namespace = pv.Spec.ClaimRef.Namespace
 		}
 		refs = append(refs, found)
 	}
-	switch v := &volume.Spec.PersistentVolumeSource; {
+	switch v := &pv.Spec.PersistentVolumeSource; {
 	case v.CSI != nil:
 		add(v.CSI.NodePublishSecretRef)
 		add(v.CSI.NodeStageSecretRef)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // checkToken lets a kubelet request tokens that are bound to pods of its node, for the audiences that
@@ -107,14 +108,14 @@ func (r restriction) driverOf(pod *corev1.Pod, v *corev1.Volume) (string, error)
 	if v.CSI != nil {
 		return v.CSI.Driver, nil
 	}
-	if claim := claimOf(pod, v); claim != "" {
-		return r.driverOfClaim(store.Key{Namespace: pod.Namespace, Name: claim})
+	if claim, _, ok := volume.ClaimOf(pod, v); ok {
+		return r.driverOfClaim(claim)
 	}
-	volume, ok, err := migration.Inline(v, pod.Namespace)
+	pv, ok, err := migration.Inline(v, pod.Namespace)
 	if err != nil || !ok {
 		return "", err
 	}
-	return volume.Spec.CSI.Driver, nil
+	return pv.Spec.CSI.Driver, nil
 }
 
 func (r restriction) driverOfClaim(key store.Key) (string, error) {

@@ -3,8 +3,9 @@ package sidecar
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 // Release is a minor version of a sidecar, such as "5.0". The zero value is the newest.
@@ -52,19 +53,7 @@ func Changes() []Change {
 
 // Has reports whether the release behaves as after a change.
 func (r Release) Has(c Change) bool {
-	if r == "" {
-		return true
-	}
-	major, minor := r.numbers()
-	sinceMajor, sinceMinor := c.Since.numbers()
-	return major > sinceMajor || major == sinceMajor && minor >= sinceMinor
-}
-
-func (r Release) numbers() (major, minor int) {
-	first, second, _ := strings.Cut(string(r), ".")
-	major, _ = strconv.Atoi(first)  // Check has seen it
-	minor, _ = strconv.Atoi(second) // and this one
-	return major, minor
+	return r == "" || version.MustParseGeneric(string(r)).AtLeast(version.MustParseGeneric(string(c.Since)))
 }
 
 // Check refuses a release of a program that is not known.
