@@ -43,7 +43,7 @@ func (c *Simulation) killPlugin(name, node string) error {
 // removeSockets removes the socket files that killed plugins have left.
 func (c *Simulation) removeSockets(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
-		c.note(node, "the socket file of plugin %s is gone, too", p)
+		c.note(node, "the socket file of plugin %s is removed, too", p)
 		for _, socket := range slices.Compact([]string{p.socket, p.addons}) {
 			if err := p.machine.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("remove the socket of %s: %w", p, err)

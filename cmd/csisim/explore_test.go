@@ -62,7 +62,7 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	assert.Equal(t, 2, got.code)
 	assert.Contains(t, got.stderr, "the replay does not fit any more: choice 1 (ControllerPublishVolume of vol-0009 by mock.csi.csisim.dev")
 	assert.Contains(t, got.stderr, `there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`)
-	assert.Empty(t, got.stdout, "the run is another one, whose end says nothing")
+	assert.Empty(t, got.stdout, "another run was made, and its end is not the finding's")
 }
 
 // Given a scenario that expects one call exactly, when an answer is lost and the call comes again, then that is no finding.

@@ -55,7 +55,7 @@ type Program struct {
 	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes that csisim starts may have: one that has more is killed."`
-	StandIns          profile.StandIns  `json:"standIns,omitzero" doc:"What takes the place of services that the driver needs beside Kubernetes."`
+	StandIns          profile.StandIns  `json:"standIns,omitzero" doc:"Stand-ins for services that the driver needs beside Kubernetes."`
 }
 
 // Socket names the unix sockets of a driver that runs already.

@@ -18,7 +18,7 @@ type FurtherPlugin struct {
 	NodeID   string `json:"nodeID,omitempty" doc:"Its CSI node id; default that of the driver's own plugin."`
 	Registry string `json:"registry,omitempty" example:"second" doc:"The directory below plugins_registry in which it is offered; default none: it takes the registration socket of the driver's own plugin."`
 
-	Refused registrar.Refused `json:"refused,omitempty" enum:"exit|stay" doc:"What its registrar does when the kubelet refuses the driver; default as that of the driver's own plugin."`
+	Refused registrar.Refused `json:"refused,omitempty" enum:"exit|stay" doc:"Whether its registrar exits or stays when the kubelet refuses the driver; default as that of the driver's own plugin."`
 }
 
 func (d Driver) furtherPlugins() []sim.FurtherPlugin {

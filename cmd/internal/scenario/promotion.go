@@ -222,7 +222,7 @@ func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 		add("clusters", "clusters", promotion.OneCluster)
 	}
 	if len(s.Containers) > 0 {
-		add("containers", "containers", "containers of a real cluster run what is in their image")
+		add("containers", "containers", "containers of a real cluster run the program of their image")
 	}
 	if len(s.Cluster.Migration) > 0 || s.Cluster.Legacy != nil {
 		add("cluster", "cluster.migration, cluster.legacy", promotion.NoHistory)

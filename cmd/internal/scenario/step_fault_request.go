@@ -25,6 +25,6 @@ func (s *faultStep) checkRequest(c *checker) {
 		}
 	}
 	if !slices.ContainsFunc(c.scenario.Drivers, func(d Driver) bool { return d.standIns().HTTP != nil }) {
-		c.report("request", "a request without a stand-in for an HTTP service", "a driver whose profile or program has standIns: {http: …}")
+		c.report("request", "a request without a stand-in for an HTTP service", "a driver with standIns: {http: …} in its profile or program")
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	register("node-pressure", "Makes a node short of memory or disk: its kubelet evicts one pod after the other until they have given back what is missing.",
+	register("node-pressure", "Makes a node short of memory or disk: its kubelet evicts one pod after the other until enough is free again.",
 		`node-pressure: {node: node-a, memory: 512Mi, usage: {big: 1Gi}}`, &nodePressureStep{})
 }
 
@@ -23,7 +23,7 @@ type nodePressureStep struct {
 	Node   string                       `json:"node" want:"required" example:"node-a" doc:"The node."`
 	Memory *resource.Quantity           `json:"memory,omitempty" example:"512Mi" doc:"How much memory is missing until the kubelet's threshold of 100Mi is kept; 0 ends a shortage."`
 	Disk   *resource.Quantity           `json:"disk,omitempty" example:"5Gi" doc:"How much of the disk is missing until the kubelet's threshold of 10 % is kept; 0 ends a shortage."`
-	Usage  map[string]resource.Quantity `json:"usage,omitempty" example:"{big: 1Gi}" doc:"How much pods use, by name or namespace/name; default what a pod requests, or 10Mi where it requests nothing."`
+	Usage  map[string]resource.Quantity `json:"usage,omitempty" example:"{big: 1Gi}" doc:"How much pods use, by name or namespace/name; default the request of a pod, or 10Mi without a request."`
 }
 
 func (s *nodePressureStep) check(c *checker) {

@@ -17,7 +17,7 @@ func init() {
 
 type failServiceStep struct {
 	Driver    string `json:"driver,omitempty" doc:"The driver whose profile has the stand-in; default the only one."`
-	Operation string `json:"operation" want:"required" example:"mount" doc:"What fails: of nfs mount, of openstack attach and others, of http GET /volumes and others; a mistake here lists them."`
+	Operation string `json:"operation" want:"required" example:"mount" doc:"The operation that fails: mount of nfs, attach and others of openstack, GET /volumes and others of http; a mistake here lists them."`
 	Times     uint   `json:"times,omitempty" doc:"How often it fails; default always, until recover-services."`
 	Code      int    `json:"code,omitempty" doc:"The exit code or HTTP status; default the operation's usual one."`
 	Message   string `json:"message,omitempty" doc:"The error's message; default the operation's usual one."`

@@ -50,7 +50,7 @@ func (c *Controller) run(p *kernel.Process) {
 		}
 		next := slices.Min(slices.Collect(maps.Values(c.due))) // any order: the least counts
 		if next > p.Elapsed() {
-			p.ParkUntil("what a deleted namespace holds", next)
+			p.ParkUntil("the next look at a deleted namespace", next)
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.due)) {

@@ -46,7 +46,7 @@ type Profile struct {
 	SecretsFile      string            `json:"secretsFile,omitempty" example:"./secrets.yaml" doc:"The Secrets of its calls, a file as csi-sanity's --csi.secrets, or one map for all calls; relative to this file."`
 
 	ExtraCreateMetadata bool     `json:"extraCreateMetadata,omitempty" doc:"Its deployment runs csi-provisioner with --extra-create-metadata: the names of claim and volume are parameters of CreateVolume."`
-	StandIns            StandIns `json:"standIns,omitzero" doc:"What takes the place of services that the driver needs beside Kubernetes."`
+	StandIns            StandIns `json:"standIns,omitzero" doc:"Stand-ins for services that the driver needs beside Kubernetes."`
 
 	// Name is the file's name without its extension.
 	Name string `json:"-"`

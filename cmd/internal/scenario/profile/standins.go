@@ -14,7 +14,7 @@ import (
 type StandIns struct {
 	NFS       *nfs.Options       `json:"nfs,omitempty" doc:"An NFS server, whose exports are directories of the run."`
 	OpenStack *openstack.Options `json:"openstack,omitempty" doc:"An OpenStack cloud, whose volumes are loop devices of the run; {} for a plain one."`
-	HTTP      *web.Options       `json:"http,omitempty" doc:"A storage system with an HTTP API, whose collections and routes are declared or recorded. Programs reach it at {{.ServiceURL}}."`
+	HTTP      *web.Options       `json:"http,omitempty" doc:"A storage system with an HTTP API. Its collections and routes are declared or recorded. Programs reach it at {{.ServiceURL}}."`
 }
 
 // Check reports the mistakes in a field of a document that has them.

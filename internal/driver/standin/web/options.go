@@ -20,11 +20,11 @@ type Options struct {
 // Collection is a resource with the usual methods: GET and POST of the path, and GET, PUT, PATCH
 // and DELETE of the things below it.
 type Collection struct {
-	Path       string   `json:"path" want:"required" example:"/volumes" doc:"The path of its list. POST makes a thing there; what it makes is below it, at its id."`
+	Path       string   `json:"path" want:"required" example:"/volumes" doc:"The path of its list. POST makes a thing, and the thing is below this path at its id."`
 	ID         string   `json:"id,omitempty" default:"id" doc:"The field that has the id. POST gives one to a thing that comes without."`
 	Unique     []string `json:"unique,omitempty" example:"[name]" doc:"Fields that no two things share: a POST that would do so is answered with 409."`
 	Items      string   `json:"items,omitempty" example:"items" doc:"The field of a list's answer that has the things; default the answer is a JSON array of them."`
-	StaleLists bool     `json:"staleLists,omitempty" doc:"The real service may answer a list without what was made or deleted a moment ago: faults may do so."`
+	StaleLists bool     `json:"staleLists,omitempty" doc:"A list of the real service may lag behind the latest writes: faults may do so."`
 }
 
 // Route is a path with a fixed answer.
