@@ -70,6 +70,9 @@ func (noStorage) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.R
 
 // begin is what precedes the checks of a write. old is what the object replaces, nil for a new one.
 func begin(ctx context.Context, obj, old runtime.Object) error {
+	if pod, isPod := obj.(*api.Pod); isPod && old != nil {
+		return admitUpdate(ctx, pod, old)
+	}
 	if _, isService := obj.(*api.Service); !isService {
 		return nil
 	}
