@@ -103,9 +103,11 @@ func claimMetadata(meta *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// claimName checks the name of the claim that a pod makes for a volume.
+// claimName checks the name of the claim that a pod makes for a volume, unless the template comes
+// after another source.
 func claimName(pod string, volume *corev1.Volume, at *field.Path) (errs field.ErrorList) {
-	if volume.Ephemeral == nil || pod == "" || volume.Name == "" {
+	sources := podSources.of(&volume.VolumeSource)
+	if len(sources) == 0 || sources[0] != "ephemeral" || pod == "" || volume.Name == "" {
 		return nil
 	}
 	name := pod + "-" + volume.Name
