@@ -44,12 +44,9 @@ func bind(path string) (net.Listener, error) {
 func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	return func(_ any, stream grpc.ServerStream) error {
 		method, _ := grpc.MethodFromServerStream(stream)
-		if !isUnary(method) {
-			return p.passOn(stream, method)
-		}
 		request, answer, err := Messages(method)
 		if err != nil {
-			return err
+			return p.passOn(stream, method)
 		}
 		if err := stream.RecvMsg(request); err != nil {
 			return err
@@ -75,7 +72,8 @@ func (p *Proxy) asSeenBy(caller string, err error) error {
 	return err
 }
 
-// Messages are an empty request and an empty answer of a method.
+// Messages are an empty request and an empty answer of a method. The error is Unimplemented for a
+// method that is not known, or that sends several messages.
 func Messages(fullMethod string) (request, answer proto.Message, err error) {
 	types, known := methods.Load(fullMethod)
 	if !known {
@@ -96,7 +94,7 @@ func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err e
 	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
 	method, ok := found.(protoreflect.MethodDescriptor)
-	if err != nil || !ok {
+	if err != nil || !ok || method.IsStreamingClient() || method.IsStreamingServer() {
 		return nil, nil, status.Errorf(codes.Unimplemented, "unknown method %s: the proxy knows those of CSI %s", fullMethod, "v1.13.0")
 	}
 	if request, err = protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName()); err != nil {

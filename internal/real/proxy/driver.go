@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
@@ -41,14 +38,6 @@ func (p *Proxy) watchDriver(live context.Context) {
 		}
 		was = now
 	}
-}
-
-// isUnary reports whether a method is known and has one request and one answer.
-func isUnary(fullMethod string) bool {
-	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
-	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
-	method, ok := found.(protoreflect.MethodDescriptor)
-	return err == nil && ok && !method.IsStreamingClient() && !method.IsStreamingServer()
 }
 
 // passOn forwards the messages of a call with unknown types, or with several messages, unchanged.
