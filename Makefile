@@ -98,7 +98,7 @@ golden: ## rewrite the golden files after a change that is meant, and compare wi
 	$(GO) test ./cmd/internal/golden -v -update > $(BIN)/golden.txt || { grep -B 20 -e '--- FAIL' $(BIN)/golden.txt; exit 1; }
 	@grep '^|\|^- \|equal on all' $(BIN)/golden.txt
 
-conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/conformance.md and docs/rules.md
+conformance: ## run the tests that pin cases of Kubernetes' own suites, and rewrite docs/spec/conformance.md and docs/spec/rules.md
 	@mkdir -p $(BIN)
 	$(GO) test -json ./fakekubelet/... ./fakecontroller/... ./sim/... ./internal/... ./cmd/internal/... > $(BIN)/conformance.json || { grep '"Action":"fail"' $(BIN)/conformance.json; exit 1; }
 	cd test/sanity && $(GO) test -json ./... >> $(CURDIR)/$(BIN)/conformance.json || { grep '"Action":"fail"' $(CURDIR)/$(BIN)/conformance.json; exit 1; }
@@ -126,7 +126,7 @@ interrupts: ## interrupt runs of 1,000 and of 10,000 nodes at several moments: m
 	$(GO) test ./cmd/csisim -count 1 -v -run TestAnInterruptEndsALargeRun -nodes 1000 -pods 10000
 	$(GO) test ./cmd/csisim -count 1 -v -timeout 1h -run TestAnInterruptEndsALargeRun -nodes 10000 -pods 100000
 
-bench: ## the benchmarks behind the figures in docs/figures.md; those of clusters collect garbage as seldom as the command
+bench: ## the benchmarks behind the figures in docs/reference/figures.md; those of clusters collect garbage as seldom as the command
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
@@ -141,7 +141,7 @@ invariants-bench: ## which share of a search's processor time goes into invarian
 	@dir=$$(mktemp -d) && GOGC=800 $(GO) test -run '^$$' -bench 'Explore$$/move' -benchtime 2000x -cpuprofile $$dir/cpu -o $$dir/test ./cmd/internal/explore && \
 	$(GO) tool pprof -top -nodecount 100000 -nodefraction 0 -edgefraction 0 -focus '$(INVARIANTS)' $$dir/test $$dir/cpu 2> /dev/null | grep 'Showing nodes'; rm -r $$dir
 
-pictures: build ## the pictures of docs/view.md and README.md, from real runs in chromium
+pictures: build ## the pictures of docs/how-to/read-a-trace.md and README.md, from real runs in chromium
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && node test/screenshots.mjs "$$(command -v chromium)" ../../../$(BIN)/csisim ../../../docs/pictures
 
 viewer-bench: build ## how long a trace of a million events takes to open in chromium, and how smoothly it pans: minutes

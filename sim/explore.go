@@ -17,7 +17,7 @@ type Exploration struct {
 	Runs int
 	// Time ends the search after so much wall time. Default: no limit.
 	Time time.Duration
-	// Strategy is pct, guided, swarm, random or exhaustive; see docs/explore.md. Default: pct, after each fault alone.
+	// Strategy is pct, guided, swarm, random or exhaustive; see docs/reference/explore.md. Default: pct, after each fault alone.
 	Strategy string
 	// Seed is that of the first run with the strategy; the others follow. Default: 1.
 	Seed uint64

@@ -23,13 +23,13 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "rewrite docs/conformance.md")
+	update  = flag.Bool("update", false, "rewrite docs/spec/conformance.md")
 	results = flag.String("results", "", "the output of go test -json of the tests that are cited")
 )
 
 const (
 	root  = "../.."
-	table = root + "/docs/conformance.md"
+	table = root + "/docs/spec/conformance.md"
 )
 
 // pinned is a test that says which cases it pins.
@@ -282,5 +282,5 @@ func report(t *testing.T, areas []area, where map[string][]pinned, ended map[str
 		fmt.Printf("%-26s %3d of %3d\n", a.name, here, len(a.cases))
 		passed, all = passed+here, all+len(a.cases)
 	}
-	fmt.Printf("%-26s %3d of %3d cases pass; docs/conformance.md tells which\n", "in all", passed, all)
+	fmt.Printf("%-26s %3d of %3d cases pass; docs/spec/conformance.md tells which\n", "in all", passed, all)
 }

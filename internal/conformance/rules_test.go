@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const ruleTable = root + "/docs/rules.md"
+const ruleTable = root + "/docs/spec/rules.md"
 
 func TestEveryRuleIsPinnedOrArgued(t *testing.T) {
 	r := readRules(t)
@@ -140,11 +140,11 @@ func (r rules) document() string {
 	text.WriteString("# Rules\n\n" +
 		"The numbered rules that code and tests cite: which files act on a rule, and which test or scenario fails if it is broken.\n" +
 		"`make conformance` rewrites this page. K- are rules of the kubelet, C- of controllers and sidecars, L- of the\n" +
-		"CSINodeInfo of Kubernetes 1.13, A- of CSI-Addons. [spec](spec/README.md) has them in full, with their sources.\n")
+		"CSINodeInfo of Kubernetes 1.13, A- of CSI-Addons. [README.md](README.md) has them in full, with their sources.\n")
 	for _, s := range r.sections {
 		fmt.Fprintf(&text, "\n## %s\n\n| Rule | Says | Code | Pinned by |\n| --- | --- | --- | --- |\n", s.title)
 		for _, id := range s.rules {
-			fmt.Fprintf(&text, "| [%s](spec/%s) | %s | %s | %s |\n", id, documents[id[0]], r.says.cell(id), strings.Join(r.code[id], ", "), r.pinned(id))
+			fmt.Fprintf(&text, "| [%s](%s) | %s | %s | %s |\n", id, documents[id[0]], r.says.cell(id), strings.Join(r.code[id], ", "), r.pinned(id))
 		}
 	}
 	return text.String()

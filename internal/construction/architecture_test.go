@@ -17,7 +17,7 @@ var (
 
 // The page that follows a claim through the code names files and functions that are there.
 func TestThePlacesOfTheArchitectureExist(t *testing.T) {
-	page, err := os.ReadFile("../../docs/architecture.md")
+	page, err := os.ReadFile("../../docs/explanation/architecture.md")
 	require.NoError(t, err)
 	files := namedFile.FindAllSubmatch(page, -1)
 	assert.GreaterOrEqual(t, len(files), 20)

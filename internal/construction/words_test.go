@@ -35,11 +35,11 @@ func TestTheVerbsAreTheFields(t *testing.T) {
 	}
 }
 
-// place is a path in the table "Where is …?" of docs/design.md; NAME stands for any name.
+// place is a path in the table "Where is …?" of docs/explanation/design.md; NAME stands for any name.
 var place = regexp.MustCompile("`([a-z][\\w./]*)`")
 
 func TestThePlacesOfTheDesignExist(t *testing.T) {
-	text, err := os.ReadFile("../../docs/design.md")
+	text, err := os.ReadFile("../../docs/explanation/design.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "## Where is …?")
 	require.True(t, found)

@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Each kind of Kubernetes is compared, or kept as it is written, for a reason that is given here and in docs/api.md.
+// Each kind of Kubernetes is compared, or kept as it is written, for a reason that is given here and in docs/reference/api.md.
 func TestEveryKindIsComparedOrKept(t *testing.T) {
-	page, err := os.ReadFile("../../docs/api.md")
+	page, err := os.ReadFile("../../docs/reference/api.md")
 	require.NoError(t, err)
 	begins := map[string]bool{}
 	for _, obj := range objects(t) {

@@ -66,7 +66,7 @@ func TestTheProgramsOfCSIAddons(t *testing.T) {
 func addonsProgram(t *testing.T, variable string) string {
 	program := os.Getenv(variable)
 	if program == "" {
-		t.Skip(variable + " names no program: it is built outside of this project, see docs/csi-addons.md")
+		t.Skip(variable + " names no program: it is built outside of this project, see docs/reference/csi-addons.md")
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("loop devices need root")

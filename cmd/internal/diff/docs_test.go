@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the page")
 
-const page = "../../../docs/diff.md"
+const page = "../../../docs/reference/diff.md"
 
 // The page lists the same tolerances as the code: it is made from it.
 func TestThePageShowsEveryTolerance(t *testing.T) {

@@ -21,9 +21,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-var update = flag.Bool("update", false, "write the table of results into docs/golden.md")
+var update = flag.Bool("update", false, "write the table of results into docs/reference/golden.md")
 
-const page = "../../docs/golden.md"
+const page = "../../docs/reference/golden.md"
 
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../../../scenarios/golden"); err != nil {
@@ -113,7 +113,7 @@ func described(t *testing.T, r *diff.Report) string {
 	return out.String()
 }
 
-// compareTable holds docs/golden.md to what was found.
+// compareTable holds docs/reference/golden.md to what was found.
 func compareTable(t *testing.T, found map[string]*diff.Report, open openList) {
 	t.Helper()
 	if t.Failed() && !*update {

@@ -17,7 +17,7 @@ var blamed = map[verdict.Blame]string{
 }
 
 func TestTheDocumentListsEachInvariant(t *testing.T) {
-	const file = "../docs/invariants.md"
+	const file = "../docs/reference/invariants.md"
 	document, err := os.ReadFile(file)
 	require.NoError(t, err)
 	head, _, found := strings.Cut(string(document), "| Invariant |")

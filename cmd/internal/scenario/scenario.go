@@ -11,7 +11,7 @@ type Scenario struct {
 	Kind        string            `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
 	Name        string            `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
 	Description string            `json:"description,omitempty" doc:"What the scenario shows."`
-	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/versions.md."`
+	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/reference/versions.md."`
 	Clusters    []string          `json:"clusters,omitempty" example:"[west, east]" doc:"The names of two clusters that live in one virtual time, each as cluster, drivers and objects describe it, with an API, nodes and controllers of its own; steps say in which they act. A mock has a site in each, with copies of the volumes that are replicated; a program finds the name of its cluster in {{.Cluster}} and shares {{.StateDir}}. Default: one cluster without a name."`
 	Cluster     Cluster           `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
 	Drivers     []Driver          `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`

@@ -29,7 +29,7 @@ type Options struct {
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Version is the release that is simulated. Default: the newest.
-	Version sidecar.Release `json:"version,omitempty" example:"4.7" doc:"The release of the sidecar, as far as it behaved otherwise (docs/versions.md); default the newest."`
+	Version sidecar.Release `json:"version,omitempty" example:"4.7" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
 	// Timeout bounds each ControllerPublishVolume and ControllerUnpublishVolume.
 	// Default: 15 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`

@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/api/unsimulated"
 )
 
-var update = flag.Bool("update", false, "write docs/not-simulated.md anew")
+var update = flag.Bool("update", false, "write docs/reference/not-simulated.md anew")
 
 // harmless are fields that no code reads and that change nothing for storage or pods here: other
 // fields say the same, they are checked and used by the API server, they are volumes of plugins
@@ -110,7 +110,7 @@ Kinds that are kept as they are written are listed in [api.md](api.md).
 			fmt.Fprintf(&page, "| `%s` | %s |\n", f.Path, f.Missing)
 		}
 	}
-	const name = "../../../docs/not-simulated.md"
+	const name = "../../../docs/reference/not-simulated.md"
 	if *update {
 		require.NoError(t, os.WriteFile(name, []byte(page.String()), 0o644))
 	}

@@ -57,7 +57,7 @@ const (
 	Waits
 )
 
-// all are the invariants, in the order of docs/invariants.md.
+// all are the invariants, in the order of docs/reference/invariants.md.
 var all = []*Invariant{
 	alive, own, idempotent, effective, contradicted, singleWriter, locks, addons, secrets,
 	undone, askedAgain, leaked, sizes, answers, foreignMounts, data,

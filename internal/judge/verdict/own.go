@@ -16,7 +16,7 @@ var own = &Invariant{
 	Name:   OwnStatement,
 	Holds:  "what a scenario lists in always is true at the end of each instant",
 	Reason: "its author says so in because",
-	Rules:  []string{"docs/explore.md"},
+	Rules:  []string{"docs/reference/explore.md"},
 	Blame:  Own,
 	Rank:   Breach,
 }

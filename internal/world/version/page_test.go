@@ -15,10 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/versions.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/versions.md")
 
 const (
-	page = "../../../docs/versions.md"
+	page = "../../../docs/reference/versions.md"
 	head = `# Versions of Kubernetes
 
 A scenario names the version that is simulated, ` + "`kubernetes: \"1.24\"`" + `; a node can have a kubelet of its own version,
