@@ -15,17 +15,17 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// access is how clients find a live cluster.
+// access gives clients the way to a live cluster.
 type access struct {
 	name, address, token, page string
-	authority                  []byte // the certificate in PEM that clients trust
-	// file is the kubeconfig that is named, "" for the one that kubectl uses.
+	authority                  []byte // the PEM certificate that clients trust
+	// file is the kubeconfig named by a flag; "" selects the one that kubectl uses.
 	file string
-	// endpoints and directories are where others find drivers and kubelets.
+	// endpoints and directories tell users where drivers and kubelets can be reached.
 	endpoints   []sim.Endpoint
 	directories []sim.Directory
 	ssh         login
-	claim       *claim // of the name
+	claim       *claim // on the name
 }
 
 // grant adds the cluster to the kubeconfig and remembers it.
@@ -60,7 +60,7 @@ func (a *access) config() *api.Config {
 	return config
 }
 
-// hint says how to use the cluster.
+// hint explains how to use the cluster.
 func (a *access) hint() string {
 	if a.file != "" {
 		return fmt.Sprintf("Use it with: kubectl --kubeconfig %s --context %s get nodes", a.file, a.name)

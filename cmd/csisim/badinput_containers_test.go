@@ -24,7 +24,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// broken are images whose programs cannot be started, by their names.
+// broken writes images whose programs cannot be started and returns their entries for images:.
 func broken(t *testing.T, dir string) (entries string) {
 	t.Helper()
 	script := filepath.Join(dir, "script")
@@ -47,13 +47,13 @@ func broken(t *testing.T, dir string) (entries string) {
 	return entries
 }
 
-// startBroken is a live cluster with these images, and one of a shell.
+// startBroken starts a live cluster with these images and one image with a shell.
 func startBroken(t *testing.T) *streamsCluster {
 	t.Helper()
 	if !namespaces.Entered() {
 		t.Skip("containers take a mount namespace")
 	}
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	p := newPlace(t, "")
 	archive(t, filepath.Join(p.dir, "tools.tar"))
 	p.write("cluster.yaml", header+"cluster: {nodes: 1}\nimages:\n  registry.local/tools: ./tools.tar"+broken(t, p.dir)+"\n")
@@ -63,7 +63,8 @@ func startBroken(t *testing.T) *streamsCluster {
 	return &streamsCluster{&programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}, config}
 }
 
-// A program that cannot be started ends its container with the system's reason, in whichever processes it would be.
+// A program that cannot be started ends its container with the system's error, whichever process
+// namespace the container uses.
 func TestAContainerWhoseProgramCannotStartSaysWhy(t *testing.T) {
 	c := startBroken(t)
 	for image, says := range map[string]string{
@@ -90,7 +91,7 @@ spec: {containers: [{name: c, image: "registry.local/none:1"}]}
 	c.down()
 }
 
-// waitingPod does nothing.
+// waitingPod is a pod that only waits.
 const waitingPod = `
 metadata: {name: web}
 spec:
@@ -98,7 +99,7 @@ spec:
   containers: [{name: main, image: "registry.local/tools:1", args: ["sleep 1000"]}]
 `
 
-// relay is where clients reach a server until they disappear.
+// relay forwards connections to a server until cut drops them.
 type relay struct {
 	net.Listener
 	lock sync.Mutex
@@ -139,7 +140,7 @@ func (r *relay) cut() {
 	}
 }
 
-// When a client with a terminal goes away, what ran in it ends, and the container is as before.
+// When a client with a terminal disconnects, its command ends, and the container is unchanged.
 func TestACommandWhoseTerminalDisappearsEnds(t *testing.T) {
 	c := startBroken(t)
 	c.make(waitingPod, inPhase(corev1.PodRunning))
@@ -170,13 +171,13 @@ func TestACommandWhoseTerminalDisappearsEnds(t *testing.T) {
 	c.down()
 }
 
-// commands are the command lines of the processes that a pod's container sees.
+// commands returns the command lines of the processes that a pod's container sees.
 func (c *streamsCluster) commands(pod string) string {
 	c.t.Helper()
 	return c.execIn(pod, "main", "sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null; :")
 }
 
-// A thousand clients at once are served, and nothing of them is left.
+// A thousand simultaneous clients are served, and none of their resources remain.
 func TestAThousandCommandsAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds of two processors")
@@ -203,7 +204,7 @@ func TestAThousandCommandsAtOnce(t *testing.T) {
 	c.down()
 }
 
-// A container that is gone executes nothing.
+// A container that has ended executes no command.
 func TestACommandInAContainerThatIsGone(t *testing.T) {
 	c := startBroken(t)
 	c.make(`

@@ -3,11 +3,11 @@ package main
 import "strings"
 
 const (
-	long  = "20s"   // a start that fails before that fails for a reason
-	short = "300ms" // a start that is to fail by it
+	long  = "20s"   // for tests in which the start fails for another reason than this timeout
+	short = "300ms" // for tests in which the start fails by this timeout
 )
 
-// badDrivers are those that go wrong.
+// badDrivers are scenarios whose drivers misbehave.
 var badDrivers = []badInput{
 	{
 		name: "a driver program that is missing", scenario: strings.Replace(badDriver("", long), "[baddriver", "[gooddriver", 1),

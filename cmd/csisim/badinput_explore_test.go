@@ -12,18 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// searched is csisim explore in a place, by the command that people have.
+// searched runs csisim explore in a place, with the built command.
 func searched(t *testing.T, p *place, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	c := p.command(append([]string{"explore"}, args...)...)
 	c.Stdout, c.Stderr = &stdout, &stderr
-	_ = c.Run() // its code says why
+	_ = c.Run() // the exit code shows the result
 	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
 }
 
-// Given a driver program that hangs, leaks memory or leaves processes that have left its session, when runs are searched, each with a
-// program of its own, then the search says in a sentence why it does not begin, or makes all its runs; and nothing of them is left.
+// Given a driver program that hangs, leaks memory or leaves processes outside its session, when
+// csisim explore searches with one such program per run, then the search either explains in one
+// sentence why it does not begin or makes all its runs; in both cases nothing remains.
 func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
 	bin := build(t)
 	for _, test := range []struct {
@@ -52,7 +53,7 @@ func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// Whenever a search is interrupted, its programs end and nothing is left.
+// A search that is interrupted at any moment ends its programs and leaves nothing behind.
 func TestAnInterruptEndsASearch(t *testing.T) {
 	bin := build(t)
 	for _, way := range []string{"never listens", "hangs in Probe", "hangs in ControllerGetCapabilities", "hangs in CreateVolume", "hangs in CreateVolume, ignores SIGTERM", "leaks memory", "leaves children"} {
@@ -67,7 +68,7 @@ func TestAnInterruptEndsASearch(t *testing.T) {
 	}
 }
 
-// What a search or a replay cannot work with is said in one sentence, which names the file.
+// Unusable input of a search or a replay is reported in one sentence that names the file.
 func TestCorporaAndReplaysThatDoNotFitAreRejected(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
 	corpus := filepath.Join(dir, "corpus")

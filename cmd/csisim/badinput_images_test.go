@@ -22,7 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hugeArchive is an image with a file of so many zeros, for which the archive takes no room on the disk.
+// hugeArchive writes an image with a file of size zeros; the sparse archive takes no disk space.
 func hugeArchive(t *testing.T, at string, size int64) {
 	t.Helper()
 	var layer bytes.Buffer
@@ -54,7 +54,8 @@ func hugeArchive(t *testing.T, at string, size int64) {
 	require.NoError(t, file.Close())
 }
 
-// Given an image that takes long to unpack. When csisim is interrupted meanwhile, then it ends, and nothing of the image is left.
+// Given an image that takes long to unpack, when csisim is interrupted during the unpacking, then
+// csisim ends and nothing of the image is left.
 func TestAnInterruptEndsTheUnpackingOfAnImage(t *testing.T) {
 	needsNamespaces(t)
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -73,11 +74,12 @@ func TestAnInterruptEndsTheUnpackingOfAnImage(t *testing.T) {
 	}
 }
 
-// Given a disk on which there is room for two images and a little more. When a pod fills it, then others run on, the real reason keeps new ones from
-// starting, and they start when there is room again.
+// Given a disk with room for little more than two images, when a pod fills the disk, then other
+// pods keep running, new pods fail to start with the system's error, and they start once there is
+// room again.
 func TestAVolumeThatFillsTheDiskDisturbsNobody(t *testing.T) {
 	needsRoot(t)
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	p := newPlace(t, "")
 	require.NoError(t, unix.Mount("small", p.work, "tmpfs", 0, "size=48m"))
 	t.Cleanup(func() { require.NoError(t, unix.Unmount(p.work, unix.MNT_DETACH)) })

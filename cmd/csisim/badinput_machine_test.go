@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// badMachines are those that cannot do what a run needs.
+// badMachines are machines that lack something that a run needs.
 var badMachines = []badInput{
 	{
 		name: "a socket path that is too long", scenario: badDriver("", long), flags: "--isolation none --work-dir " + strings.Repeat("d", 60),
@@ -69,14 +69,14 @@ var badMachines = []badInput{
 	},
 }
 
-// withoutLoops makes a machine that has no loop devices: a /dev of its own.
+// withoutLoops is a shell command that gives the machine a /dev without loop devices.
 const withoutLoops = devices + ownDev
 
 const devices = `mount -t tmpfs none /mnt && for f in null zero random urandom tty; do touch /mnt/$f && mount --bind /dev/$f /mnt/$f; done`
 
-// ownDev makes /mnt the /dev of the machine.
+// ownDev is a shell command that mounts /mnt as the /dev of the machine.
 const ownDev = ` && mount --rbind /mnt /dev`
 
-// fewLoops makes a machine whose /dev has two loop devices, both in use.
+// fewLoops is a shell command that gives the machine a /dev with two loop devices, both in use.
 const fewLoops = `truncate -s 1M w/image && a=$(losetup --find --show w/image) && b=$(losetup --find --show w/image) && trap "losetup --detach $a $b; rm w/image" EXIT && ` +
 	devices + ` && for f in ${a##*/} ${b##*/}; do touch /mnt/$f && mount --bind /dev/$f /mnt/$f; done`

@@ -1,6 +1,6 @@
 package main
 
-// badScenarios are those that are wrong in themselves, or wait in vain.
+// badScenarios are scenarios with a mistake, or with a wait that cannot succeed.
 var badScenarios = []badInput{
 	{
 		name: "malformed YAML", scenario: "steps:\n- wait: {pod: web\n",

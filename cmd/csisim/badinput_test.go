@@ -16,25 +16,25 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// badInput is a scenario that cannot pass, and what its user is shown.
+// badInput is a scenario that cannot pass, and the output that its user sees.
 type badInput struct {
 	name     string
 	scenario string            // without apiVersion and kind, which are lines 1 and 2
 	files    map[string]string // beside the scenario
 	flags    string
-	mount    string // prepares the work directory w, in a mount namespace of the command's own; takes root
+	mount    string // shell command that prepares the work directory w in the command's own mount namespace; needs root
 	nobody   bool   // runs as a user without rights
-	barred   bool   // runs as a user who may not make namespaces either
-	filtered bool   // runs as root in a container by default does
+	barred   bool   // runs as a user without the right to create namespaces
+	filtered bool   // runs with the seccomp filter that containers have by default, as root
 	code     int
 	says     []string
-	never    string // what is not said
-	// namespaces says that it takes some.
+	never    string // must not be in the output
+	// namespaces is set if the scenario needs namespaces.
 	namespaces bool
 }
 
-// Whatever is wrong is reported once, with its place and what would be right, with the
-// exit code of its class, in no time; and nothing of the run is left.
+// Each mistake is reported once, with its place, its correction and the exit code of its class,
+// without delay; and nothing of the run is left.
 func TestBadInputIsReportedAndLeavesNothingBehind(t *testing.T) {
 	bin := build(t)
 	for _, test := range slices.Concat(badScenarios, badDrivers, badMachines) {
@@ -99,7 +99,7 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
 }
 
-// within is a command that another runs.
+// within wraps a command in another one that runs it.
 func within(c *exec.Cmd, words ...string) *exec.Cmd {
 	outer := exec.Command(words[0], append(words[1:], c.Args...)...)
 	outer.Env, outer.Dir = c.Env, c.Dir

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// BenchmarkUp is the time from the start of the command until the API says that it
-// is ready. At most 300 ms.
+// BenchmarkUp measures the time from the start of the command until the API is ready. At most 300
+// ms.
 func BenchmarkUp(b *testing.B) {
 	program := built(b)
 	for b.Loop() {
@@ -38,7 +38,7 @@ func BenchmarkUp(b *testing.B) {
 	}
 }
 
-// ready asks the cluster of a kubeconfig, which may not be there yet.
+// ready reports whether the cluster of a kubeconfig serves; the file may not exist yet.
 func ready(kubeconfig string) bool {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -52,7 +52,7 @@ func ready(kubeconfig string) bool {
 	return err == nil && string(text) == "ok"
 }
 
-// built is the command, built for the benchmark.
+// built builds the command for the benchmark and returns its path.
 func built(b *testing.B) string {
 	program := filepath.Join(b.TempDir(), "csisim")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, ".").CombinedOutput(); err != nil {
@@ -61,13 +61,12 @@ func built(b *testing.B) string {
 	return program
 }
 
-// BenchmarkThousandNodes runs a cluster that a developer's machine has to bear as a user
-// would: 1,000 nodes and 10,000 pods with a volume each, through the command. At most
-// 15 s and 1 GiB.
+// BenchmarkThousandNodes runs a cluster that must run on a developer's machine, as a user would:
+// 1,000 nodes and 10,000 pods with a volume each, through the command. At most 15 s and 1 GiB.
 func BenchmarkThousandNodes(b *testing.B) { runLarge(b, 1000, 10_000) }
 
-// BenchmarkTenThousandNodes runs ten times as much: at most 200 s, 8 GiB, and 1.5 times
-// the cost of a pod.
+// BenchmarkTenThousandNodes runs ten times as many: at most 200 s, 8 GiB, and 1.5 times the time
+// per pod.
 func BenchmarkTenThousandNodes(b *testing.B) { runLarge(b, 10_000, 100_000) }
 
 func runLarge(b *testing.B, nodes, pods int) {
@@ -88,7 +87,8 @@ func runLarge(b *testing.B, nodes, pods int) {
 	b.ReportMetric(float64(peak)/1024, "MiB-peak")
 }
 
-// largeScenario is scenarios/large/thousand-nodes.yaml with so many nodes and pods.
+// largeScenario returns scenarios/large/thousand-nodes.yaml with the given numbers of nodes and
+// pods.
 func largeScenario(b testing.TB, nodes, pods int) string {
 	dir := b.TempDir()
 	for _, name := range []string{"thousand-nodes.yaml", "pod-with-claim.yaml"} {

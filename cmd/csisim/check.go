@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// checkFlags are the flags of csisim check.
+// checkFlags holds the flags of csisim check.
 type checkFlags struct {
 	subjectFlags
 	budget            time.Duration

@@ -21,10 +21,11 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// usualBudget is how many faults a run of a search may have.
+// usualBudget is the default limit of faults per run of a search.
 const usualBudget = 3
 
-// depth is how far a check searches: for a time, or a number of runs of each scenario. The zero value is not at all.
+// depth bounds the search of a check, either by time or by runs per scenario. The zero value
+// disables the search.
 type depth struct {
 	time time.Duration
 	runs int
@@ -54,7 +55,8 @@ func (d *depth) String() string {
 
 func (*depth) Type() string { return "depth" }
 
-// search searches the runs of trials, which share the time that there is for it, and enters them in the card.
+// search searches the runs of the trials and adds the outcomes to the card. The trials share the
+// available time.
 func (c *checking) search(ctx context.Context, trials []*check.Trial, card *check.Card, isolation sim.Isolation) error {
 	run := scenario.RunOptions{Patience: c.flags.patience, WaitForDriver: waitOf(c.flags.waitForDriver), Experience: &c.experience, WorkDir: c.flags.workDir, Isolation: isolation, HostPaths: c.flags.hostPaths, Strict: c.flags.strict}
 	searched := 0
@@ -107,7 +109,7 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 		if untried := t.BeyondMachine(found.Calm); untried != nil {
 			return check.Outcome{Trial: untried}, nil
 		}
-		return o, nil // life/filesystem and its like show the same
+		return o, nil // the file system trials, such as life/filesystem, already show it
 	}
 	o.Search = &check.Searched{Runs: found.Runs, Elapsed: found.Elapsed, Usage: found.Usage()}
 	for _, f := range found.Findings {
@@ -125,7 +127,8 @@ func (c *checking) searchOne(ctx context.Context, t *check.Trial, shared *check.
 	return o, nil
 }
 
-// keepFinding writes the file of a finding, beside its scenario, and returns the command that replays it.
+// keepFinding writes the file of a finding next to its scenario, and returns the command that
+// replays it.
 func (c *checking) keepFinding(s *explore.Search, t *check.Trial, f *explore.Finding) (string, error) {
 	dir := cmp.Or(c.flags.out, ".")
 	if err := os.WriteFile(filepath.Join(dir, t.File()), []byte(t.Text), t.Mode()); err != nil {
@@ -142,12 +145,12 @@ func (c *checking) keepFinding(s *explore.Search, t *check.Trial, f *explore.Fin
 	return strings.Join(words, " "), nil
 }
 
-// forReplay is the flags that a run of a kept scenario depends on.
+// forReplay returns the flags that affect the run of a kept scenario.
 func (f *checkFlags) forReplay() []string {
 	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, hostPaths: f.hostPaths, strict: f.strict}.forReplay()
 }
 
-// inWords are choices as people read them.
+// inWords renders choices for people.
 func inWords(choices []exploration.Choice) (words []string) {
 	for i, c := range choices {
 		if i == mostShown {
@@ -158,7 +161,7 @@ func inWords(choices []exploration.Choice) (words []string) {
 	return words
 }
 
-// searching says how far a search is.
+// searching shows the progress of a search.
 func (p *progress) searching(name string, at *explore.Search) {
 	line := fmt.Sprintf("%s  %s, %.0f a second, %s", name, plural.Of(at.Runs, "run"), rate(at), plural.Of(len(at.Findings), "finding"))
 	if p.terminal.Live {

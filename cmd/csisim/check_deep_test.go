@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No calm run shows that a driver makes a second volume of a name: a search does, with the file that replays it.
+// A calm run does not show that a driver creates two volumes of one name. A search shows it, and
+// writes the file that replays it.
 func TestADeepCheckFindsInADriverProgramWhatNoCalmRunShows(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/check"
 )
 
-// baseline reads the findings that are known, if a file is named.
+// baseline reads the known findings, if a file is named.
 func (c *checking) baseline() (*check.Known, error) {
 	if c.flags.known == "" {
 		return nil, nil
@@ -21,7 +21,7 @@ func (c *checking) baseline() (*check.Known, error) {
 	return known, nil
 }
 
-// isOf refuses a baseline of another driver.
+// isOf rejects a baseline of another driver.
 func isOf(known *check.Known, facts *check.Facts) error {
 	if known != nil && known.Driver != facts.Name {
 		return usage("--known: these are findings of driver %s, and this is %s", known.Driver, facts.Name)
@@ -29,8 +29,8 @@ func isOf(known *check.Known, facts *check.Facts) error {
 	return nil
 }
 
-// writeKnown writes the findings as a baseline. Those of this check are known from then on,
-// unless another baseline says what is.
+// writeKnown writes the findings as a baseline. The findings of this check then count as known,
+// unless another baseline lists the known findings.
 func (c *checking) writeKnown(card *check.Card) error {
 	if c.flags.writeKnown == "" {
 		return nil
@@ -49,7 +49,7 @@ func (c *checking) writeKnown(card *check.Card) error {
 	return err
 }
 
-// isEmptyFile says that there is nothing in a file, or no file.
+// isEmptyFile reports whether a file is empty or does not exist.
 func isEmptyFile(name string) bool {
 	info, err := os.Stat(name)
 	return errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// namesOfFindings are those of a card in JSON.
+// namesOfFindings returns the names of the findings in a JSON card.
 func (p *place) namesOfFindings(t *testing.T, card string) (names []string) {
 	t.Helper()
 	var read struct{ Findings []struct{ Name string } }
@@ -23,7 +23,7 @@ func (p *place) namesOfFindings(t *testing.T, card string) (names []string) {
 	return names
 }
 
-// What is known fails no check; what is new does, and what is gone is named.
+// Known findings do not fail a check, new ones do, and findings that no longer occur are listed.
 func TestABaselineLetsKnownFindingsPass(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -67,7 +67,7 @@ findings:
 	assert.Contains(t, got.stderr, "--known: these are findings of driver x.example.com, and this is hostdir.csi.example.com")
 }
 
-// Five checks of one driver find the same, a line for each defect.
+// Five checks of one driver report the same findings, one line for each defect.
 func TestFiveChecksGiveTheSameFindings(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))

@@ -10,28 +10,28 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 )
 
-// progress shows how far a check is: on a terminal in a line that the next one replaces,
-// elsewhere in a line now and then.
+// progress shows the progress of a check: on a terminal in one line that is rewritten, otherwise in
+// a line now and then.
 type progress struct {
 	terminal report.Terminal
 	live     io.Writer // the terminal
-	lines    io.Writer // where lines stay
+	lines    io.Writer // for lines that are not rewritten
 	now      func() time.Time
 	said     time.Time // when the last line was written
-	open     bool      // a line that will be rewritten stands on the terminal
+	open     bool      // the last line on the terminal will be rewritten
 }
 
-// quiet is how long nothing is said where lines stay.
+// quiet is the shortest interval between two progress lines that are not rewritten.
 const quiet = 5 * time.Second
 
 func newProgress(env environment, terminal report.Terminal) *progress {
 	return &progress{terminal: terminal, live: env.stdout, lines: env.stderr, now: time.Now, said: time.Now()}
 }
 
-// asking is said before the driver has been asked what it can do.
+// asking reports that the driver is being queried for its capabilities.
 func (p *progress) asking() { p.rewrite("• asking the driver what it can do") }
 
-// show says how far the trials are.
+// show reports the progress of the trials.
 func (p *progress) show(at check.Progress) {
 	running := strings.Join(at.Running, "  ")
 	if p.terminal.Live {
@@ -44,7 +44,7 @@ func (p *progress) show(at check.Progress) {
 	p.sometimes(fmt.Sprintf("%d of %d ended, %d failed%s", at.Ended, at.Planned, at.Failed, running))
 }
 
-// sometimes writes a line that stays, unless there was one just before.
+// sometimes writes a line that stays, unless one was written within the last quiet interval.
 func (p *progress) sometimes(text string) {
 	if now := p.now(); now.Sub(p.said) >= quiet {
 		p.said = now

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 )
 
-// In a pipe a line says now and then how far the check is, beside what it has found.
+// In a pipe, progress is a line now and then that also counts the findings.
 func TestProgressInAPipeIsALineNowAndThen(t *testing.T) {
 	var live, lines bytes.Buffer
 	now := time.Unix(0, 0)

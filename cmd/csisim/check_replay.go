@@ -10,16 +10,15 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 )
 
-// notForReplay are flags that do not change what a scenario does, or that the replay
-// sets itself.
+// notForReplay are flags that do not change the run of a scenario, or that the replay sets itself.
 var notForReplay = map[string]bool{
 	"budget": true, "deep": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
 	"report": true, "allow-untried": true, "known": true, "write-known": true, "save": true,
 }
 
-// chooseNames makes the names of volumes differ from those of other checks, unless the user
-// says by what: a driver may keep its volumes where those of another check are. A replay has
-// the same names, but for a driver on a socket, which still has the volumes.
+// chooseNames makes the names of volumes differ from those of other checks, unless the user sets
+// --names: the driver may keep its volumes in a backend that other checks use, too. A replay uses
+// the same names, except with a driver on a socket, which still has the volumes.
 func (f *checkFlags) chooseNames(flags *pflag.FlagSet, s check.Subject) error {
 	switch {
 	case f.names != "":
@@ -31,7 +30,7 @@ func (f *checkFlags) chooseNames(flags *pflag.FlagSet, s check.Subject) error {
 	return flags.Set("names", strings.ToLower(rand.Text()[:8]))
 }
 
-// replayOf makes the command that runs one scenario again.
+// replayOf returns a function that builds the command which runs one scenario again.
 func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
 	var given []string
 	flags.Visit(func(flag *pflag.Flag) {
@@ -54,7 +53,7 @@ func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
 	}
 }
 
-// valuesOf are the values that a flag was given, one for each time.
+// valuesOf returns the values of a repeatable flag.
 func valuesOf(value pflag.Value) []string {
 	switch v := value.(type) {
 	case *pairsFlag:

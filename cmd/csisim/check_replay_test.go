@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// failedTrials are those of a card in JSON: their replays and verdicts.
+// failedTrials returns the replays and verdicts of the failed trials in a JSON card.
 func (p *place) failedTrials(t *testing.T, card string) (failed []failedTrial) {
 	t.Helper()
 	var read struct{ Trials []failedTrial }
@@ -31,7 +31,7 @@ type failedTrial struct {
 	Failures              []struct{ Verdict string }
 }
 
-// shell runs a line as its reader would who has pasted it.
+// shell runs a command line like a user who has pasted it into a shell.
 func (p *place) shell(t *testing.T, line string) outcome {
 	t.Helper()
 	c := p.command("check")
@@ -39,7 +39,7 @@ func (p *place) shell(t *testing.T, line string) outcome {
 	return outcomeOf(t, c)
 }
 
-// Whatever flags the driver takes, the command that a failure names shows the same failure.
+// With every combination of driver flags, the replay command of a failure reproduces the failure.
 func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -74,7 +74,7 @@ func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 	}
 }
 
-// A report that cannot be written is refused before anything runs, and leaves no file.
+// A report file that cannot be written is rejected before anything runs, and no file is left.
 func TestABadPathOfAReportIsRefusedAtTheStart(t *testing.T) {
 	p := newPlace(t, build(t))
 	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "dir"), 0o755))

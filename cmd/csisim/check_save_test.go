@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cardOf is a report card without what differs from run to run: times, calls, names.
+// cardOf returns a report card without the parts that differ between runs: times, calls, names.
 func cardOf(text string) string {
 	text = regexp.MustCompile(`(?m) · .*$|^(?:    )?(replay|found|got|all runs together waited) .*$|^    volume vol-.*$|^note .*\n(?:    .*\n)*\n`).ReplaceAllString(text, "")
 	return strings.TrimSpace(text)
 }
 
-// What the flags say of a driver is written as a profile; with it the card is the same.
+// --save writes the flags that describe a driver as a profile; a check with that profile gives the
+// same card.
 func TestASavedProfileGivesTheSameCard(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -83,7 +84,7 @@ secretsFile: ../secrets.yaml
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
 }
 
-// A driver whose socket is where its author put it is found there, on two nodes at once.
+// csisim finds a driver at the socket that the driver's author chose, on two nodes at once.
 func TestADriverServesAtASocketOfItsOwn(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))

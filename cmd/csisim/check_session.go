@@ -26,12 +26,12 @@ type checking struct {
 	flags    checkFlags
 	terminal report.Terminal
 	progress *progress
-	// experience is that of all trials with the driver.
+	// experience is shared by all trials with the driver.
 	experience unfinished.Experience
 	replay     func(*check.Trial) string
 	// described is the profile that --save writes.
 	described *profile.Profile
-	// release takes away what was made for reports that are not written.
+	// release removes the report files that were created but not written.
 	release func()
 }
 
@@ -75,7 +75,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 		options.KeepStates = shownStates
 	}
 	if facts.NoMounts != "" {
-		options.Isolation = sim.None // what does not mount can be tried even so
+		options.Isolation = sim.None // trials without mounts are possible
 	}
 	if timeline != nil {
 		options.Sinks = []trace.Sink{timeline.Add}
@@ -101,7 +101,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	return c.end(ctx, card, err)
 }
 
-// plan composes the scenarios that apply to the driver.
+// plan builds the scenarios that apply to the driver.
 func (c *checking) plan(facts *check.Facts) ([]*check.Trial, error) {
 	trials, err := check.Plan(facts)
 	if err != nil || c.flags.deep == (depth{}) {
@@ -111,7 +111,7 @@ func (c *checking) plan(facts *check.Facts) ([]*check.Trial, error) {
 	return append(trials, deep...), err
 }
 
-// save writes what the flags, and the driver itself, say of it.
+// save writes the profile that results from the flags and from the driver's answers.
 func (c *checking) save(facts *check.Facts) error {
 	if c.flags.save == "" {
 		return nil
@@ -139,7 +139,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 }
 
-// notAsked ends a command whose driver could not be asked.
+// notAsked turns an error of the driver's queries into the failure of the command.
 func notAsked(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return wasInterrupted(ctx)
@@ -155,7 +155,7 @@ func wasInterrupted(ctx context.Context) error {
 	return &failure{code: namespaces.InterruptedCode(ctx), err: errors.New("interrupted; everything of the run is cleaned up")}
 }
 
-// chosen are the trials that --only and --print name.
+// chosen returns the trials that --only and --print select.
 func (c *checking) chosen(trials []*check.Trial) ([]*check.Trial, error) {
 	wanted := c.flags.only
 	if c.flags.print != "" {
@@ -170,7 +170,7 @@ func (c *checking) chosen(trials []*check.Trial) ([]*check.Trial, error) {
 	return check.Chosen(trials, wanted)
 }
 
-// areTrials refuses patterns that no trial fits.
+// areTrials rejects patterns that match no trial.
 func areTrials(patterns []string, trials []*check.Trial) error {
 	for _, pattern := range patterns {
 		switch {
@@ -203,7 +203,7 @@ func (c *checking) print(trials []*check.Trial) error {
 	return nil
 }
 
-// keepScenarios writes the scenarios as files; they are then what a failure is replayed with.
+// keepScenarios writes the scenarios to files, which the replay commands of failures then use.
 func (c *checking) keepScenarios(trials []*check.Trial) error {
 	if err := os.MkdirAll(c.flags.out, 0o755); err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("keep the scenarios: %w", err)}
@@ -232,7 +232,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	return nil
 }
 
-// timeline shows all that happens in a single scenario; of several it would be a muddle.
+// timeline prints the events of a single scenario; those of several scenarios would be mixed up.
 func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 	if !c.flags.verbose || len(trials) != 1 || !trials[0].Runs() {
 		return nil
@@ -241,11 +241,11 @@ func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 	return trace.NewTimeline(c.env.stdout, trace.TimelineOptions{Color: c.terminal.Color, Width: c.terminal.Width})
 }
 
-// end writes the reports, also of what an interrupt has left.
+// end writes the reports, after an interrupt for the trials that have ended.
 func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
-	defer endsSoon(ctx, c.env, nil, c.release)() // what is left is to report
+	defer endsSoon(ctx, c.env, nil, c.release)() // only reports are left to write
 	if ctx.Err() != nil {
-		err = nil // it is the interrupt's
+		err = nil // the interrupt caused it
 	}
 	if err == nil && ctx.Err() == nil {
 		err = c.writeKnown(card)
@@ -277,7 +277,7 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	return reported(code)
 }
 
-// printCard writes the card; a single scenario is reported as csisim run does.
+// printCard prints the card; for a single scenario it prints the report of csisim run.
 func (c *checking) printCard(card *check.Card) error {
 	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried() && card.Outcomes[0].Search == nil && card.Known == nil
 	if single || c.flags.verbose {
@@ -296,7 +296,7 @@ func (c *checking) printCard(card *check.Card) error {
 	return card.Text(c.env.stdout, c.terminal)
 }
 
-// runs are the trials as reports know runs.
+// runs returns the trials as the runs of a report.
 func (c *checking) runs(card *check.Card) []report.Run {
 	var runs []report.Run
 	for _, o := range card.Outcomes {
@@ -310,7 +310,8 @@ func (c *checking) runs(card *check.Card) []report.Run {
 	return runs
 }
 
-// placed is a result whose failures are in the file that has the scenario; empty if none does.
+// placed returns a result whose failures point into the file of the scenario; without a file they
+// have no place.
 func placed(r *scenario.Result, file string) *scenario.Result {
 	if r == nil {
 		return nil
@@ -323,7 +324,7 @@ func placed(r *scenario.Result, file string) *scenario.Result {
 	return &own
 }
 
-// kept is the file that keeps a trial's scenario; empty if none does.
+// kept returns the name of the file that holds a trial's scenario; "" if none does.
 func (c *checking) kept(t *check.Trial) string {
 	if c.flags.out == "" {
 		return ""

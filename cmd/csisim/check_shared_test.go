@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sharedState is the command of a driver whose volumes lie in one directory of this machine,
-// as those of a cloud lie in one account.
+// sharedState returns flags and the command of a driver whose volumes lie in one directory of this
+// machine, like the volumes of a cloud account.
 func sharedState(p *place, t *testing.T) (flags string, driver []string) {
 	t.Helper()
 	dir := filepath.Join(p.dir, "backend")
@@ -25,7 +25,7 @@ func sharedState(p *place, t *testing.T) (flags string, driver []string) {
 	return "--host-path " + dir, driver
 }
 
-// Trials that disturb each other run one at a time from then on, and are repeated.
+// Trials that disturb each other are repeated, and all trials run one at a time from then on.
 func TestTrialsOfADriverWithOneBackendRunOneAtATime(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// subjectFlags say, with the arguments, which driver is checked.
+// subjectFlags select, with the arguments, the driver that is checked.
 type subjectFlags struct {
 	endpoint, controllerEndpoint string
 	profile, binary              string
@@ -56,8 +56,8 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	})
 }
 
-// subject is the driver that the flags and arguments name, and its profile: nil of a driver
-// that runs already; dash is where the first -- stood.
+// subject returns the driver that the flags and arguments name, and its profile, which is nil for a
+// driver that already runs. dash is the position of the first --.
 func (f *subjectFlags) subject(args []string, dash int) (check.Subject, *profile.Profile, error) {
 	s := check.Subject{}
 	s.Driver.Name, s.Driver.NoController = f.name, f.nodeOnly
@@ -84,7 +84,7 @@ func (f *subjectFlags) subject(args []string, dash int) (check.Subject, *profile
 	return s, p, err
 }
 
-// checkWays refuses flags and arguments that do not go together.
+// checkWays rejects flags and arguments that exclude each other.
 func (f *subjectFlags) checkWays(args []string, dash int) error {
 	ways := f.ways(args)
 	switch {
@@ -114,7 +114,7 @@ func (f *subjectFlags) checkWays(args []string, dash int) error {
 	return nil
 }
 
-// ways are how the driver is given: one is right.
+// ways lists the ways in which the command line names the driver; exactly one is valid.
 func (f *subjectFlags) ways(args []string) (found []string) {
 	if f.endpoint != "" {
 		found = append(found, "--endpoint")
@@ -128,7 +128,7 @@ func (f *subjectFlags) ways(args []string) (found []string) {
 	return found
 }
 
-// wellKnown is a driver that has a profile.
+// wellKnown returns the profile of a known driver.
 func (f *subjectFlags) wellKnown(s *check.Subject) (*profile.Profile, error) {
 	p, err := profile.Load(f.profile, ".")
 	if err != nil {
@@ -140,8 +140,8 @@ func (f *subjectFlags) wellKnown(s *check.Subject) (*profile.Profile, error) {
 	return p, nil
 }
 
-// located is where a path leads from everywhere: a scenario that is kept elsewhere
-// still means it. Names without a slash are looked up as they are.
+// located makes a path absolute, so that a scenario kept in another directory can use it. A name
+// without a slash is looked up in PATH and stays unchanged.
 func located(path string) string {
 	if !strings.Contains(path, "/") {
 		return path
@@ -152,7 +152,7 @@ func located(path string) string {
 	return path
 }
 
-// socket is a driver that runs already.
+// socket sets up a driver that already runs.
 func (f *subjectFlags) socket(d *scenario.Driver) error {
 	node, err := socketPath("--endpoint", f.endpoint)
 	if err != nil {
@@ -168,7 +168,7 @@ func (f *subjectFlags) socket(d *scenario.Driver) error {
 	return err
 }
 
-// socketPath is the path of unix:///path, unix:path or path.
+// socketPath returns the path in unix:///path, unix:path or path.
 func socketPath(flag, address string) (string, error) {
 	scheme, rest, given := strings.Cut(address, ":")
 	switch {
@@ -182,8 +182,8 @@ func socketPath(flag, address string) (string, error) {
 	return strings.TrimPrefix(rest, "//"), nil
 }
 
-// program is a driver that is started; a second -- begins the command of its
-// controller plugin.
+// program sets up a driver that csisim starts. A second -- begins the command of its controller
+// plugin.
 func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Profile, error) {
 	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, NodePaths: f.nodePaths, StartTimeout: strict.Duration{Duration: f.startTimeout}}
 	if f.memory != "" {
@@ -229,7 +229,8 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 	return profileOf(p, f.nodeOnly), nil
 }
 
-// profileOf is a program as its profile; what it makes of volumes is all that can be tried.
+// profileOf describes a program as a profile. All modes are allowed, since the driver's support for
+// them is unknown.
 func profileOf(program *scenario.Program, nodeOnly bool) *profile.Profile {
 	p := &profile.Profile{
 		Arguments: program.Command[1:], Env: program.Env, Single: program.Single, NoController: nodeOnly,

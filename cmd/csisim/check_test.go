@@ -17,20 +17,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkedDriver is the reference driver's command as an argument of csisim check.
+// checkedDriver is the command of the reference driver, for csisim check.
 var checkedDriver = []string{
 	"hostdir", "--endpoint={{.Endpoint}}", "--driver-name=hostdir.csi.example.com", "--mode={{.Mode}}", "--node-id={{.NodeID}}",
 	"--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}",
 }
 
-// badDriverArgs is the command of the driver that goes wrong.
+// badDriverArgs is the command of the misbehaving driver.
 const badDriverArgs = "-- baddriver {{.Socket}}"
 
 var badChecks = []struct {
 	name, flags string
-	way         string   // of the driver that goes wrong
-	driver      []string // its command; default none
-	socket      string   // made beforehand, and closed: "dead" leaves the file, "file" is none
+	way         string   // how the driver misbehaves
+	driver      []string // its command; none by default
+	socket      string   // created before the check and closed: "dead" leaves the file, "file" is a plain file
 	code        int
 	says        []string
 }{
@@ -80,7 +80,7 @@ var badChecks = []struct {
 	{name: "a driver that makes no volume", flags: "--patience 10ms " + badDriverArgs, way: "hangs in CreateVolume", code: 1, says: []string{"the driver does not make a plain volume: CreateVolume answers DeadlineExceeded"}},
 }
 
-// Bad input gets one clear error and the right exit code, and leaves nothing behind.
+// Bad input is reported with one clear error and the right exit code, and nothing is left.
 func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
 	bin := build(t)
 	for _, test := range badChecks {
@@ -111,7 +111,7 @@ func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// deadSocket is what a killed driver leaves.
+// deadSocket creates a socket file without a listener, as a killed driver leaves it.
 func deadSocket(t *testing.T, path string) {
 	t.Helper()
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
@@ -183,7 +183,7 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	assert.Empty(t, p.leftovers())
 }
 
-// Nobody keeps the scenario: no file is named that is not there.
+// If the scenario is not kept, the report names no file.
 func TestAMountThatStaysIsReportedWithTheMountAndTheLineOfItsScenario(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -232,7 +232,7 @@ func TestAnOrdinaryUserChecksWhatNeedsNoLoopDevices(t *testing.T) {
 	assert.Empty(t, p.leftovers())
 }
 
-// The replay of a failure is a command that shows it again, in full.
+// The replay command of a failure reproduces it, with all details.
 func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -263,7 +263,7 @@ func TestAPrintedScenarioIsOneThatRuns(t *testing.T) {
 	assert.Equal(t, 0, run.code, run.stdout+run.stderr)
 }
 
-// Not tried is not passed.
+// A trial that was not tried does not count as passed.
 func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -289,7 +289,7 @@ func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
 	}
 }
 
-// What the driver does not offer is no trial; a check that tries nothing passes nothing.
+// A feature that the driver does not offer is no trial; a check without any trial does not pass.
 func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
 	needsMounts(t)
 	p := newPlace(t, build(t))
@@ -304,7 +304,7 @@ func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
 	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").code)
 }
 
-// Where nodes cannot have mounts a driver's faults cannot show. The reason is the true one.
+// Where nodes cannot have mounts, faults of the driver cannot show; the card gives that reason.
 func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
 	needsRoot(t)
 	p := newPlace(t, build(t))
@@ -348,7 +348,7 @@ func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, c.Start())
 	go func() {
 		defer close(r.ended)
-		_ = c.Wait() // its  says why
+		_ = c.Wait() // the output shows the result
 	}()
 	planned := func() bool { _, err := os.Stat(filepath.Join(p.dir, "kept")); return err == nil }
 	require.Eventually(t, func() bool { return planned() && len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)

@@ -11,11 +11,11 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// anyTrial is what --allow-untried alone permits.
+// anyTrial is the value of --allow-untried without a pattern.
 const anyTrial = "*"
 
-// codeOfCard is the exit code of a check: 1 if a trial failed, else that of what could not
-// be run, else 3 if something was not tried that has to be.
+// codeOfCard returns the exit code of a check: 1 if a trial failed, otherwise the code of the
+// trials that could not run, otherwise 3 if a required trial was not tried.
 func (f *checkFlags) codeOfCard(card *check.Card) int {
 	code := exitPassed
 	found := card.Findings()
@@ -35,7 +35,7 @@ func (f *checkFlags) codeOfCard(card *check.Card) int {
 	return code
 }
 
-// untried says what was not tried and has to be; empty if nothing.
+// untried names the required trials that were not tried; "" if there are none.
 func (f *checkFlags) untried(card *check.Card) string {
 	var names []string
 	for _, reason := range card.NotTried() {
@@ -55,12 +55,12 @@ func (f *checkFlags) untried(card *check.Card) string {
 	return ""
 }
 
-// mayStayUntried says that --allow-untried names a trial.
+// mayStayUntried reports whether --allow-untried names a trial.
 func (f *checkFlags) mayStayUntried(t *check.Trial) bool {
 	return slices.ContainsFunc(f.allowUntried, func(pattern string) bool { return partial.Wildcard(pattern, t.Name()) })
 }
 
-// checkAllowed refuses names of trials that there are not.
+// checkAllowed rejects the names of trials that do not exist.
 func (f *checkFlags) checkAllowed(trials []*check.Trial) error {
 	if err := areTrials(f.allowUntried, trials); err != nil {
 		return usage("--allow-untried: %w", err)
@@ -68,7 +68,7 @@ func (f *checkFlags) checkAllowed(trials []*check.Trial) error {
 	return nil
 }
 
-// untriedHint says how a check ends well that could not try everything.
+// untriedHint explains how a check passes that could not try everything.
 func untriedHint(what string) string {
 	return fmt.Sprintf("%s: that is not passed, and ends with exit code %d; --allow-untried[=NAME,NAME] permits it", strings.ToLower(what), exitEnvironment)
 }

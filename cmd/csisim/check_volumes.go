@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 )
 
-// volumeFlags say what volumes a driver is asked for, and by which calls. They add to what a
-// profile says, or take its place.
+// volumeFlags describe the volumes that a check creates and their calls. They extend or replace the
+// values of a profile.
 type volumeFlags struct {
 	parameters, snapshotParameters pairsFlag
 	mountOptions                   []string
@@ -52,7 +52,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, as with this flag of csi-provisioner")
 }
 
-// What can be tried.
+// The modes that can be tried.
 var (
 	volumeModes = []string{"Filesystem", "Block"}
 	accessModes = []string{"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}
@@ -60,10 +60,10 @@ var (
 	shortModes = map[string]string{"RWO": "ReadWriteOnce", "ROX": "ReadOnlyMany", "RWX": "ReadWriteMany", "RWOP": "ReadWriteOncePod"}
 )
 
-// fsTypeName is what the names of file systems look like.
+// fsTypeName matches the names of file systems.
 var fsTypeName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// amend makes a profile say what the flags say.
+// amend applies the flags to a profile.
 func (f *volumeFlags) amend(p *profile.Profile) error {
 	p.StorageClass.Parameters = merged(p.StorageClass.Parameters, f.parameters)
 	if len(f.snapshotParameters) > 0 {
@@ -102,7 +102,7 @@ func (f *volumeFlags) amend(p *profile.Profile) error {
 	return nil
 }
 
-// merged are pairs with others that take their place.
+// merged returns pairs, overridden by others.
 func merged(pairs, others map[string]string) map[string]string {
 	if len(others) == 0 {
 		return pairs
@@ -144,7 +144,7 @@ func (f *volumeFlags) setSize(p *profile.Profile) error {
 	return nil
 }
 
-// setCSIDriver is what the flags say of the CSIDriver object.
+// setCSIDriver applies the flags that describe the CSIDriver object.
 func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
 	if len(f.lifecycle) == 0 && !f.podInfo && f.fsGroupPolicy == "" && len(f.tokenRequests) == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
 	return nil
 }
 
-// takeVolumes takes what a profile says of volumes.
+// takeVolumes copies a profile's description of volumes.
 func takeVolumes(s *check.Subject, p *profile.Profile) error {
 	s.Parameters, s.MountOptions = p.StorageClass.Parameters, p.StorageClass.MountOptions
 	if p.SnapshotClass != nil {

@@ -62,7 +62,7 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 	return command
 }
 
-// removeGroups removes the control groups of containers of killed runs, and returns how many there were.
+// removeGroups removes the control groups of containers of killed runs, and returns their number.
 func removeGroups(out io.Writer) int {
 	groups := machine.RemoveDeadGroups()
 	for _, dir := range groups {
@@ -71,7 +71,7 @@ func removeGroups(out io.Writer) int {
 	return len(groups)
 }
 
-// cleanOn deletes what csisim has made on a real cluster.
+// cleanOn deletes everything that csisim created on a real cluster.
 func cleanOn(ctx context.Context, env environment, f onFlags, dir string) error {
 	deleted, err := promotion.Clean(ctx, f.target(env, false, dir))
 	for _, what := range deleted {
@@ -83,15 +83,14 @@ func cleanOn(ctx context.Context, env environment, f onFlags, dir string) error 
 	return err
 }
 
-// cleanBefore removes what earlier runs left behind. That it cannot is no reason
-// not to run.
+// cleanBefore removes the leftovers of earlier runs. A failure to do so does not stop the run.
 func cleanBefore(env environment, dir string) {
 	removed, err := workdir.Clean(dir)
 	if len(removed.Runs) > 0 {
 		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural.Of(len(removed.Runs), "run"), removed)
 		removeGroups(env.stderr)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // whoever makes a directory there gets the error
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the code that creates a directory there reports the error
 		fmt.Fprintf(env.stderr, "csisim: %v\n", err)
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// compareFlags are the flags of csisim compare.
+// compareFlags holds the flags of csisim compare.
 type compareFlags struct {
 	onFlags
 	times                   int
@@ -105,7 +105,8 @@ func compareWithReal(ctx context.Context, env environment, f compareFlags, file 
 	return c.compare(ctx)
 }
 
-// makeTraces makes the directory of the traces, and one to be removed if none is wanted.
+// makeTraces creates the directory of the traces; without --trace, it is temporary and remove
+// deletes it.
 func (f *compareFlags) makeTraces() (remove func() error, err error) {
 	if f.traces != "" {
 		if err := os.MkdirAll(f.traces, 0o755); err != nil {
@@ -121,13 +122,13 @@ func (f *compareFlags) makeTraces() (remove func() error, err error) {
 	return work.Close, nil
 }
 
-// comparing is a comparison while its runs are made.
+// comparing is a comparison whose runs are being made.
 type comparing struct {
 	env      environment
 	flags    compareFlags
 	scenario *scenario.Scenario
 	failed   []string
-	took     []time.Duration // by the real runs
+	took     []time.Duration // by each real run
 }
 
 func (c *comparing) simulated() string { return filepath.Join(c.flags.traces, "simulated.jsonl") }
@@ -135,7 +136,7 @@ func (c *comparing) real(n int) string {
 	return filepath.Join(c.flags.traces, fmt.Sprintf("real-%d.jsonl", n))
 }
 
-// simulate runs the simulation as a process of its own, whose namespaces are none of the real runs'.
+// simulate runs the simulation as a separate process, in other namespaces than the real runs.
 func (c *comparing) simulate(ctx context.Context) error {
 	args := []string{"run", c.scenario.File, "--trace", c.simulated()}
 	if c.flags.workDir != "" {
@@ -217,7 +218,7 @@ func (c *comparing) compare(ctx context.Context) error {
 	return err
 }
 
-// about says what was compared.
+// about returns lines that describe the comparison.
 func (c *comparing) about() []string {
 	var took []string
 	for _, t := range c.took {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// everyKind is a cluster with an object of every kind that has to do with storage.
+// everyKind is a cluster with an object of every kind that concerns storage.
 const everyKind = header + `cluster: {nodes: 1}
 drivers:
 - name: mock.csi.csisim.dev
@@ -57,9 +57,9 @@ steps:
 - wait: {event: {reason: SuccessfulAttachVolume, about: pod/web}}
 `
 
-// kubectl describe has something to say of every kind of object that has to do with
-// storage: some words of each, in their order. Runs of blanks count as one. Of classes of
-// attributes only kubectl since v1.34 has: test/clients shows that.
+// kubectl describe describes every kind of object that concerns storage. The test looks for some
+// words of each description, in their order; runs of blanks count as one. Only kubectl since v1.34
+// describes attribute classes: see test/clients.
 func TestKubectlDescribesEveryKindOfStorage(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

@@ -45,7 +45,7 @@ Exit codes: 0 the traces are equal, 1 they differ, 2 bad input.`,
 	return command
 }
 
-// compare says how two traces differ.
+// compare prints the differences between two traces.
 func compare(env environment, nameA, nameB string, all bool) error {
 	a, err := openTrace(nameA)
 	if err != nil {

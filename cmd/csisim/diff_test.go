@@ -13,7 +13,7 @@ import (
 
 const recorded = "../../scenarios/golden/lifecycle-stub.jsonl"
 
-// A trace equals the second recording of its scenario: exit code 0.
+// A trace equals a second recording of its scenario: exit code 0.
 func TestDiffOfEqualTracesPasses(t *testing.T) {
 	run := csisim(t, "diff", recorded, "../../scenarios/golden/repeats/lifecycle-stub.jsonl")
 	assert.Equal(t, exitPassed, run.code, run.stderr)
@@ -22,7 +22,7 @@ func TestDiffOfEqualTracesPasses(t *testing.T) {
 	assert.Contains(t, run.stdout, "Not counted as differences")
 }
 
-// A trace without its NodeUnstageVolume: exit code 1, and the call is named first.
+// For a trace without its NodeUnstageVolume, the exit code is 1 and the call is named first.
 func TestDiffShowsTheFirstDifference(t *testing.T) {
 	text, err := os.ReadFile(recorded)
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestDiffShowsTheFirstDifference(t *testing.T) {
 	assert.Empty(t, run.stderr)
 }
 
-// What is no trace is reported in one line, with the file and the place.
+// A file that is not a trace is reported in one line, with the file and the place.
 func TestDiffOfWhatIsNoTrace(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.jsonl")
 	require.NoError(t, os.WriteFile(other, []byte("{\"t\":0,\"k\":\"step\"}\n{\"some\":\"thing\"}\n"), 0o644))

@@ -24,7 +24,7 @@ const (
 	exitInterrupted = 130
 )
 
-// failure ends the command with a code. What has been reported already has no err.
+// failure ends the command with a code. err is nil if the error has already been reported.
 type failure struct {
 	code int
 	err  error
@@ -40,12 +40,12 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// usage is a mistake on the command line.
+// usage returns the error for a mistake on the command line.
 func usage(format string, args ...any) error {
 	return &failure{code: exitInput, err: fmt.Errorf(format, args...)}
 }
 
-// unknown says that there is no such name, and which was meant or could be.
+// unknown returns the error for a name that does not exist, with the nearest or all known names.
 func unknown(what, name string, known []string) error {
 	if nearest := strict.Nearest(name, known); nearest != "" {
 		return fmt.Errorf("unknown %s %q; did you mean %q?", what, name, nearest)
@@ -53,7 +53,7 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("unknown %s %q: there are %s", what, name, strings.Join(known, ", "))
 }
 
-// reported ends the command with a code when the report has said why.
+// reported ends the command with a code after a report that gives the reason.
 func reported(code int) error {
 	if code == exitPassed {
 		return nil
@@ -61,13 +61,13 @@ func reported(code int) error {
 	return &failure{code: code}
 }
 
-// failureOf completes an error with its exit code and, for wrong usage, a hint.
+// failureOf adds the exit code and, for wrong usage, a hint to an error.
 func failureOf(err error, command *cobra.Command) failure {
 	var f *failure
 	if !errors.As(err, &f) {
 		f = &failure{code: codeOf(err), err: err}
 		if f.code == exitFailed {
-			f.code = exitInput // cobra's own errors are about the command line
+			f.code = exitInput // cobra's own errors concern the command line
 		}
 	}
 	full := *f
@@ -77,13 +77,13 @@ func failureOf(err error, command *cobra.Command) failure {
 	return full
 }
 
-// interruptible ends this process when ctx ends, until the returned function is called: for
-// what takes its time, does not look at ctx, and leaves nothing behind.
+// interruptible ends this process when ctx ends, until the returned function is called. It is for
+// long work that ignores ctx and leaves nothing behind.
 func interruptible(ctx context.Context) (end func() bool) {
 	return context.AfterFunc(ctx, func() { os.Exit(namespaces.InterruptedCode(ctx)) })
 }
 
-// codeOf is the exit code for an error of a run.
+// codeOf returns the exit code for an error of a run.
 func codeOf(err error) int {
 	var config *sim.ConfigError
 	var environment *sim.EnvironmentError

@@ -19,7 +19,7 @@ import (
 	exploration "github.com/csisim/csisim/internal/explore"
 )
 
-// exploreFlags are the flags of csisim explore.
+// exploreFlags holds the flags of csisim explore.
 type exploreFlags struct {
 	runs       int
 	time       time.Duration
@@ -33,14 +33,14 @@ type exploreFlags struct {
 	reports    string // a directory
 	corpus     string
 	shard      string
-	index      int // of the shard, and how many there are
+	index      int // of the shard, and the number of shards
 	shards     int
 	job        int
 	image      string
 	programFlags
 }
 
-// programFlags say how runs with driver programs are made.
+// programFlags are for runs with driver programs.
 type programFlags struct {
 	isolation     string
 	workDir       string
@@ -55,7 +55,7 @@ func (f *programFlags) addTo(command *cobra.Command) {
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
 
-// usualTime is how long a search takes that nothing else bounds.
+// usualTime is the time limit of a search without another limit.
 const usualTime = time.Minute
 
 func newExplore(env environment) *cobra.Command {
@@ -109,7 +109,7 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	return command
 }
 
-// noFaults is the fault space of a search for orders alone.
+// noFaults selects a search that varies orders only.
 const noFaults = "none"
 
 func kindNames() []string { return namesOf(fault.Kinds()) }
@@ -162,7 +162,7 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 	return f.readShard()
 }
 
-// makeDirectories makes those that are written to, if they are not there yet.
+// makeDirectories creates the directories for the output, if they do not exist.
 func (f *exploreFlags) makeDirectories() error {
 	for _, dir := range [][2]string{{"out", f.out}, {"report", f.reports}, {"corpus", f.corpus}} {
 		if dir[1] == "" {
@@ -175,7 +175,7 @@ func (f *exploreFlags) makeDirectories() error {
 	return nil
 }
 
-// checkFaults rejects a fault space that nobody can have meant.
+// checkFaults rejects contradictory values of --faults.
 func (f *exploreFlags) checkFaults() error {
 	switch {
 	case len(f.faults) == 0:
@@ -193,7 +193,8 @@ func (f *exploreFlags) checkFaults() error {
 	return nil
 }
 
-// jobsOf is how many runs of a scenario there are at once. One with driver programs waits for them half of its time.
+// jobsOf returns the number of simultaneous runs of a scenario. A run with driver programs waits
+// for them half of its time.
 func (f *exploreFlags) jobsOf(s *scenario.Scenario) int {
 	switch {
 	case f.jobs > 0:
@@ -204,7 +205,7 @@ func (f *exploreFlags) jobsOf(s *scenario.Scenario) int {
 	return runtime.NumCPU()
 }
 
-// readShard reads which shard it is.
+// readShard parses the flag of the shard.
 func (f *exploreFlags) readShard() error {
 	var rest string
 	if n, _ := fmt.Sscanf(f.shard+"\n", "%d/%d%s", &f.index, &f.shards, &rest); n != 2 || f.index < 0 || f.index >= f.shards {
@@ -267,8 +268,8 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	return reported(x.code)
 }
 
-// keepFinding writes the file of a finding, and its scenario if that is smaller than the one that was searched; it returns the name of
-// the file.
+// keepFinding writes the file of a finding, and the reduced scenario if the search found a smaller
+// one. It returns the name of the file.
 func keepFinding(s *explore.Search, f *explore.Finding, dir string) (string, error) {
 	file, reduced, err := s.FileOf(f, dir)
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// jobName is that of all objects of a search on a cluster.
+// jobName is the name of all objects of a search on a cluster.
 const jobName = "csisim-explore"
 
-// Where the scenarios and the corpus are in the job's containers.
+// Where the containers of the job find the scenarios and the corpus.
 const (
 	jobScenarios = "/scenarios"
 	jobCorpus    = "/corpus"
 )
 
-// writeJob prints the manifests of a search whose shards run on a Kubernetes cluster: the scenarios, a volume that all
-// shards share for their corpora and findings, and an indexed Job.
+// writeJob prints the manifests of a search whose shards run on a Kubernetes cluster: the
+// scenarios, a volume that all shards share for their corpora and findings, and an indexed Job.
 func (f *exploreFlags) writeJob(env environment, scenarios []*scenario.Scenario, image string) error {
 	texts := map[string]string{}
 	command := []string{"csisim", "explore"}
@@ -69,7 +69,7 @@ func (f *exploreFlags) writeJob(env environment, scenarios []*scenario.Scenario,
 	return err
 }
 
-// jobFlags are the flags of each shard.
+// jobFlags returns the flags of each shard.
 func (f *exploreFlags) jobFlags() []string {
 	flags := []string{
 		"--strategy", f.strategy, "--seed", strconv.FormatUint(f.seed, 10), "--budget", strconv.Itoa(f.budget),

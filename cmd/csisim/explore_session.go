@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// exploring is what csisim explore has done so far.
+// exploring is the state of a csisim explore command.
 type exploring struct {
 	env      environment
 	flags    exploreFlags
@@ -27,7 +27,7 @@ type exploring struct {
 	code     int
 }
 
-// search searches one scenario and reports what was found.
+// search searches one scenario and reports the findings.
 func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	text, err := strict.ReadFile(s.File)
 	if err != nil {
@@ -49,7 +49,7 @@ func (x *exploring) search(ctx context.Context, s *scenario.Scenario) error {
 	return errors.Join(x.report(ctx, s, found), err)
 }
 
-// show says how far a search is.
+// show prints the progress of a search.
 func (x *exploring) show(name string, at *explore.Search) {
 	line := fmt.Sprintf("%s  %s, %.0f a second, %s, %s", name, plural.Of(at.Runs, "run"), rate(at), reachedBy(at), foundBy(at))
 	if x.progress.terminal.Live {
@@ -61,8 +61,8 @@ func (x *exploring) show(name string, at *explore.Search) {
 
 func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
 
-// reachedBy says how far a search has come: how many abstract states it has reached, and how many of the faults that can happen in the
-// calm run have happened.
+// reachedBy renders the progress of a search: the number of abstract states that it has reached,
+// and how many of the faults that are possible in the calm run have happened.
 func reachedBy(at *explore.Search) string {
 	if at.Possible == 0 {
 		return plural.Of(at.States, "state")
@@ -70,7 +70,8 @@ func reachedBy(at *explore.Search) string {
 	return fmt.Sprintf("%s, %d of %s", plural.Of(at.States, "state"), at.Happened, plural.Of(at.Possible, "fault"))
 }
 
-// foundBy counts what a search has found. Hazards, and what a scenario expects too exactly, are no findings.
+// foundBy counts the findings of a search. Hazards and over-specific expectations do not count as
+// findings.
 func foundBy(at *explore.Search) string {
 	counts := map[string]int{}
 	for _, f := range at.Findings {
@@ -85,7 +86,7 @@ func foundBy(at *explore.Search) string {
 	return text
 }
 
-// after says how many runs a corpus had before.
+// after returns how many runs a corpus contained before.
 func after(found *explore.Search) string {
 	if found.Before() == 0 {
 		return ""
@@ -93,7 +94,7 @@ func after(found *explore.Search) string {
 	return fmt.Sprintf(" after %d before", found.Before())
 }
 
-// failsCalmly reports a scenario that fails without any fault: there is nothing to search for.
+// failsCalmly reports a scenario that fails without any fault and therefore cannot be searched.
 func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) error {
 	x.code = exitFailed
 	printer := report.NewPrinter(x.env.stdout, report.Options{Terminal: x.progress.terminal, Workspace: workspaceOf(x.env), Planned: 1})
@@ -110,7 +111,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 	return err
 }
 
-// report prints what a search has found, and writes a file for each finding.
+// report prints the findings of a search, and writes a file for each.
 func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *explore.Search) error {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "%s  %s%s, %.0f a second, %s, %s\n", s.Name, plural.Of(found.Runs, "run"), after(found), rate(found), reachedBy(found), foundBy(found))
@@ -158,7 +159,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	return err
 }
 
-// writeCompleteness prints whether the runs are all that there are.
+// writeCompleteness prints whether the runs cover all possible ones.
 func (x *exploring) writeCompleteness(out io.Writer, found *explore.Search) {
 	if x.flags.strategy != exploration.Exhaustive {
 		return
@@ -175,7 +176,7 @@ func (x *exploring) writeCompleteness(out io.Writer, found *explore.Search) {
 	fmt.Fprintf(out, "  NOT complete: there are more runs with %s; give it more --time, or fewer --faults, --budget or --deviations\n", bounds)
 }
 
-// leftOut says how many runs were not made.
+// leftOut returns the number of runs that were skipped, in words.
 func leftOut(found *explore.Search) string {
 	if found.Twins == 0 {
 		return ""
@@ -183,7 +184,8 @@ func leftOut(found *explore.Search) string {
 	return fmt.Sprintf("  but for %s that come to the same as one of these: their orders differ in steps that share nothing\n", plural.Of(found.Twins, "further one"))
 }
 
-// writeSample prints that runs did not come again as they were, and whether csisim or the driver made the difference.
+// writeSample prints how many repeated runs differed, and whether csisim or the driver caused the
+// difference.
 func writeSample(out io.Writer, s exploration.Sample) {
 	if s.Parted == 0 {
 		return
@@ -192,7 +194,7 @@ func writeSample(out io.Writer, s exploration.Sample) {
 		trace.Escaped(strings.ReplaceAll(s.First.Error(), "\n", "\n    ")))
 }
 
-// What is found is called by whose doing it is.
+// The heading of a finding depends on the responsible party.
 const (
 	aFinding      = "FINDING"
 	aHazard       = "HAZARD"
@@ -201,7 +203,7 @@ const (
 
 var headings = map[verdict.Blame]string{verdict.Driver: aFinding, verdict.Kubernetes: aHazard, verdict.Scenario: anExpectation, verdict.Own: aFinding, verdict.User: aHazard}
 
-// blames say whose doing a finding is.
+// blames explain who is responsible for a finding.
 var blames = map[verdict.Blame]string{
 	verdict.Driver:     "the driver is to blame: others did what the CSI spec allows them",
 	verdict.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
@@ -210,7 +212,7 @@ var blames = map[verdict.Blame]string{
 	verdict.User:       "the driver is not to blame: somebody asked for this",
 }
 
-// blameOf says whose doing a finding is and, of Kubernetes, by which rules.
+// blameOf explains who is responsible for a finding and, for Kubernetes, names the rules.
 func blameOf(f *explore.Finding) string {
 	broken := f.Breaks.Invariant()
 	switch {
@@ -222,8 +224,8 @@ func blameOf(f *explore.Finding) string {
 	return blames[f.Blame] + ": " + strings.Join(broken.Rules, ", ")
 }
 
-// reasonsOf say what the scenario expected too exactly, whether what never came about comes late, and what Kubernetes is known to do that
-// delayed it.
+// reasonsOf lists the reasons for a finding: the over-specific expectation, whether the awaited
+// condition is met late, and the known behaviour of Kubernetes that caused the delay.
 func reasonsOf(f *explore.Finding) (lines []string) {
 	if f.Late > 0 {
 		lines = append(lines, fmt.Sprintf("it comes about, but late: after %s", trace.Span(f.Late)))
@@ -247,13 +249,13 @@ func reasonsOf(f *explore.Finding) (lines []string) {
 	return lines
 }
 
-// firstLine is that of a verdict, as it may be printed.
+// firstLine returns the first line of a verdict, escaped for printing.
 func firstLine(verdict string) string {
 	first, _, _ := strings.Cut(verdict, "\n")
 	return trace.Escaped(first)
 }
 
-// writeStory prints what happened, in order.
+// writeStory prints the events of a finding, in order.
 func (x *exploring) writeStory(out io.Writer, f *explore.Finding) {
 	if len(f.Story) == 0 {
 		return
@@ -263,10 +265,10 @@ func (x *exploring) writeStory(out io.Writer, f *explore.Finding) {
 	for _, e := range f.Story {
 		timeline.Add(e)
 	}
-	_ = timeline.Close() // a strings.Builder takes all
+	_ = timeline.Close() // a strings.Builder never fails
 }
 
-// reached says how the choices of a finding were come by.
+// reached describes how the search obtained the choices of a finding.
 func reached(f *explore.Finding) string {
 	if f.Before == len(f.Choices) {
 		return "such as " + f.Found + ":"
@@ -274,7 +276,7 @@ func reached(f *explore.Finding) string {
 	return fmt.Sprintf("shrunk from %s of the run with %s, to:", plural.Of(f.Before, "choice"), f.Found)
 }
 
-// mostShown bounds the choices that are printed; the file has all.
+// mostShown bounds the choices that are printed; the file contains all of them.
 const mostShown = 12
 
 func writeChoices(out io.Writer, choices []exploration.Choice) {

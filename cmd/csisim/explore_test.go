@@ -17,14 +17,14 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 	require.NoError(t, err)
 	dir = t.TempDir()
 	file = filepath.Join(dir, "mine.yaml")
-	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1) // none without a name
+	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1) // unchanged without a name
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 	return dir, file
 }
 
 func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
-	reports := filepath.Join(dir, "reports") // which is not there yet
+	reports := filepath.Join(dir, "reports") // which does not exist yet
 	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", reports)
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, \d+ states, \d+ of \d+ faults, 1 finding$`, got.stdout)
@@ -65,7 +65,8 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	assert.Empty(t, got.stdout, "another run was made, and its end is not the finding's")
 }
 
-// Given a scenario that expects one call exactly, when an answer is lost and the call comes again, then that is no finding.
+// Given a scenario that expects exactly one call, when a response is lost and the call is repeated,
+// then that is no finding.
 func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)
@@ -79,8 +80,8 @@ func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 	assert.Contains(t, got.stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
 }
 
-// Given a search that shows a pod which waits longer than the scenario does, then it says that the pod comes to run, and why so late.
-// C-ADC-40
+// Given a search with a pod that starts later than the scenario waits, then the report says that
+// the pod runs eventually, and the reason for the delay. C-ADC-40
 func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)
@@ -100,7 +101,7 @@ func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(got.stdout, ", 0 findings"), got.stdout)
 }
 
-// The manifests of a Job are what the API takes: a scenario that applies them has no mistake.
+// The API accepts the manifests of a Job: a scenario that applies them is valid.
 func TestAJobMakesTheShardsOfASearch(t *testing.T) {
 	const file = "../../scenarios/explore/lifecycle.yaml"
 	got := csisim(t, "explore", file, "--job", "4", "--runs", "1000", "--faults", "none", "--image", "registry.example/csisim:v1")

@@ -21,8 +21,8 @@ func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellC
 	return yamlExtensions, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// scenarioFiles are the files that arguments name: a file, a directory with all
-// scenarios in and below it, or a pattern. Each comes once, in the order given.
+// scenarioFiles returns the files that arguments name: a file, a directory with all scenarios in
+// and below it, or a pattern. Each file occurs once, in the given order.
 func scenarioFiles(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -68,7 +68,7 @@ func filesOf(arg string) ([]string, error) {
 }
 
 func filesBelow(dir string) ([]string, error) {
-	// It distinguishes scenarios from the manifests that may lie beside them.
+	// It distinguishes scenarios from manifests in the same directory.
 	scenarioKind := regexp.MustCompile(`(?m)^kind:\s*["']?Scenario["']?\s*(#.*)?$`)
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// Directories are searched for scenarios, not for manifests; named files are taken as they are.
+// Directories are searched for scenarios, not for manifests; named files are taken unchecked.
 func TestScenarioFilesComeFromFilesDirectoriesAndPatterns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -52,7 +52,7 @@ func TestScenarioFilesComeFromFilesDirectoriesAndPatterns(t *testing.T) {
 	}
 }
 
-// Each scenario gets a trace of its own.
+// Each scenario gets its own trace.
 func TestTraceFilesAreNamedAfterScenarios(t *testing.T) {
 	one := []*scenario.Scenario{{File: "s/basic.yaml"}}
 	three := append(one, &scenario.Scenario{File: "s/move.yaml"}, &scenario.Scenario{File: "old/basic.yaml"})

@@ -8,7 +8,7 @@ const header = "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"
 // mocked is a scenario with the reference driver in memory.
 const mocked = "drivers: [{name: a.example.com, mock: {}}]\n"
 
-// faulty is the same with options that make it misbehave, and a claim.
+// faulty returns a scenario with a mock that misbehaves by options, and a claim.
 func faulty(options string) string {
 	return fmt.Sprintf("drivers: [{name: a.example.com, mock: {%s}}]\n", options) + claimOf("a.example.com")
 }
@@ -24,7 +24,7 @@ const podStep = `- apply:
 - wait: {pod: web, phase: Running}
 `
 
-// badDriver is a scenario with the driver program that goes wrong in the given way.
+// badDriver returns a scenario with the driver program that misbehaves in the given way.
 func badDriver(way, startTimeout string) string {
 	return fmt.Sprintf(`cluster: {nodes: 1}
 drivers:
@@ -33,7 +33,7 @@ drivers:
 `, way, startTimeout) + claimOf("bad.csi.example.com")
 }
 
-// claimOf provisions a volume of a driver.
+// claimOf returns the step that provisions a volume of a driver.
 func claimOf(driver string) string {
 	return fmt.Sprintf(`objects:
 - {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: %s}
@@ -47,7 +47,7 @@ steps:
 `, driver)
 }
 
-// hostdirPod uses the driver that really mounts.
+// hostdirPod uses hostdir, which makes real mounts.
 const hostdirPod = hostdirDriver + hostdirObjects + hostdirSteps
 
 const hostdirDriver = `cluster: {nodes: 1}

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// pairsFlag is a flag that is given once for each KEY=VALUE; a value may have commas,
-// quotes and further equals signs.
+// pairsFlag is a flag that is given once for each KEY=VALUE; a value may contain commas, quotes and
+// equals signs.
 type pairsFlag map[string]string
 
-// Set takes one more pair.
+// Set adds a pair.
 func (p *pairsFlag) Set(text string) error {
 	key, value, found := strings.Cut(text, "=")
 	if !found || key == "" {
@@ -24,13 +24,13 @@ func (p *pairsFlag) Set(text string) error {
 	return nil
 }
 
-// Type names it in help texts.
+// Type returns the name of the value in help texts.
 func (*pairsFlag) Type() string { return "KEY=VALUE" }
 
-// String is empty: there is no default that help could show.
+// String is empty, since there is no default to show.
 func (p *pairsFlag) String() string { return strings.Join(p.words(), " ") }
 
-// words are the values with which the flag was given, one for each time.
+// words returns the given values, one for each use of the flag.
 func (p *pairsFlag) words() (words []string) {
 	for _, key := range slices.Sorted(maps.Keys(*p)) {
 		words = append(words, key+"="+(*p)[key])

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// shipped matches what an example names of this repository.
+// shipped matches the files of this repository that an example names.
 var shipped = regexp.MustCompile(`\bscenarios(?:/[a-z0-9./-]+)?`)
 
 func TestHelpNamesFilesThatExist(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a driver writes outside its own places is thrown away with the run, and the report
-// names it; directories that are let through are written.
+// A driver's writes outside its own directories are discarded with the run and named in the report;
+// directories given by --host-path are written.
 func TestDriversDoNotWriteTheHost(t *testing.T) {
 	needsNamespaces(t)
 	bin := build(t)
@@ -67,7 +67,7 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 	}
 }
 
-// The report card names it, too.
+// The report card names them, too.
 func TestTheCardNamesWhatADriverWrites(t *testing.T) {
 	needsNamespaces(t)
 	p := newPlace(t, build(t))

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// What becomes of containers of images that a scenario does not map.
+// The handling of containers whose images the scenario does not map.
 const (
 	record = "record"
 	refuse = "refuse"
@@ -21,7 +21,7 @@ const (
 
 var unmappedModes = []string{record, refuse}
 
-// sayUnmapped prints which images of the scenario's own pods stand for nothing, where others do.
+// sayUnmapped prints which images of the scenario's own pods are not mapped, if it maps others.
 func (f upFlags) sayUnmapped(env environment, s *scenario.Scenario) {
 	missing := s.UnmappedImages()
 	if len(s.Images) == 0 || len(missing) == 0 || f.unmapped == refuse || f.pull {
@@ -30,7 +30,7 @@ func (f upFlags) sayUnmapped(env environment, s *scenario.Scenario) {
 	fmt.Fprintf(env.stdout, "Containers of these images are records, which run nothing, since images: does not map them: %s\n", strings.Join(missing, ", "))
 }
 
-// rootFileSystems are those that entries of a scenario's images stand for: directories, archives and OCI layouts.
+// rootFileSystems reads the directories, archives and OCI layouts in a scenario's images.
 func rootFileSystems(ctx context.Context, s *scenario.Scenario) (map[string]sim.RootFS, error) {
 	roots := map[string]sim.RootFS{}
 	for _, m := range s.MappedImages() {
@@ -49,7 +49,7 @@ func rootFileSystems(ctx context.Context, s *scenario.Scenario) (map[string]sim.
 		unpack := root.Unpack
 		root.Unpack = func(ctx context.Context, dir string) error {
 			if err := unpack(ctx, dir); err != nil {
-				return fmt.Errorf("%s:%d: %s: %w", s.File, m.Line, m.File, err) // sim names the image
+				return fmt.Errorf("%s:%d: %s: %w", s.File, m.Line, m.File, err) // sim adds the image to the message
 			}
 			return nil
 		}
@@ -58,7 +58,7 @@ func rootFileSystems(ctx context.Context, s *scenario.Scenario) (map[string]sim.
 	return roots, nil
 }
 
-// rootOf is the root file system of an image.
+// rootOf returns the root file system of an image.
 func rootOf(read *image.Read) sim.RootFS {
 	return sim.RootFS{
 		ID: read.ID, Entrypoint: read.Config.Entrypoint, Command: read.Config.Cmd, Env: read.Config.Env, User: read.Config.User, WorkingDir: read.Config.WorkingDir,
@@ -66,7 +66,8 @@ func rootOf(read *image.Read) sim.RootFS {
 	}
 }
 
-// puller fetches images that the file does not map from their registries; nil if it is not wanted.
+// puller returns a function that fetches unmapped images from their registries; nil if that is
+// disabled.
 func (f upFlags) puller() (func(context.Context, string) (sim.RootFS, error), error) {
 	if !f.pull {
 		return nil, nil
@@ -85,7 +86,7 @@ func (f upFlags) puller() (func(context.Context, string) (sim.RootFS, error), er
 	}, nil
 }
 
-// mappedError says which entry of the scenario is wrong.
+// mappedError adds the faulty entry of the scenario to an error.
 func mappedError(s *scenario.Scenario, m scenario.Mapped, err error) error {
 	return fmt.Errorf("%s:%d: images: %s: %s: %w", s.File, m.Line, m.Image, m.File, err)
 }

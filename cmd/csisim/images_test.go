@@ -29,7 +29,7 @@ import (
 	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
-// archive is an image as docker save writes it: a shell and a few programs of this machine.
+// archive writes an image like docker save: a shell and a few programs of this machine.
 func archive(t *testing.T, at string) {
 	t.Helper()
 	users := filepath.Join(t.TempDir(), "passwd")
@@ -45,7 +45,7 @@ func archive(t *testing.T, at string) {
 	require.NoError(t, os.WriteFile(at, out.Bytes(), 0o644))
 }
 
-// buildAlone puts a program there that is linked statically.
+// buildAlone builds a statically linked program.
 var buildAlone = sync.OnceValue(func() error {
 	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binaries, "./testdata/alone")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -55,7 +55,7 @@ var buildAlone = sync.OnceValue(func() error {
 	return nil
 })
 
-// alone is an image with one file, that program.
+// alone writes an image with that program as its only file.
 func alone(t *testing.T, at string) {
 	t.Helper()
 	require.NoError(t, buildAlone())
@@ -65,10 +65,10 @@ func alone(t *testing.T, at string) {
 	require.NoError(t, os.WriteFile(at, out.Bytes(), 0o644))
 }
 
-// startImages is a live cluster in which images are archives.
+// startImages starts a live cluster whose images are archives.
 func startImages(t *testing.T, flags ...string) *programCluster {
 	t.Helper()
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	return startImagesIn(t, newPlace(t, ""), flags...)
 }
 
@@ -91,7 +91,8 @@ objects:
 	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
 }
 
-// A container of an image has the image's files, what it writes is gone with it, and it is who its pod says.
+// A container has the files of its image, its writes are discarded with it, and it runs as the user
+// of its pod.
 func TestAContainerHasTheRootFileSystemOfItsImage(t *testing.T) {
 	c := startImages(t)
 	assert.Contains(t, c.output.String(), "Containers of these images are records, which run nothing, since images: does not map them: registry.local/other:2\n")
@@ -132,7 +133,8 @@ spec:
 	c.down()
 }
 
-// A driver mounts the node's devices, to see those that come later. They are read-only, and have no place for its termination log.
+// A driver mounts the node's /dev to see devices that appear later. A container can mount it
+// read-only and still start, although it cannot create its termination log there.
 func TestAContainerMountsTheDevicesOfItsNode(t *testing.T) {
 	c := startImages(t)
 	pod := c.make(`
@@ -154,7 +156,8 @@ spec:
 	c.down()
 }
 
-// An image needs neither a C library nor a shell: nothing but its program is started inside its root file system.
+// An image needs neither a C library nor a shell: only its own program is started inside its root
+// file system.
 func TestAnImageMayHaveOneProgramAlone(t *testing.T) {
 	c := startImages(t)
 	c.make(`
@@ -167,7 +170,8 @@ spec:
 	c.down()
 }
 
-// As id and stat see it inside; a command that is executed in the container is the same user.
+// id and stat show the security context inside; a command that is executed in the container runs as
+// the same user.
 func TestAContainerHasTheSecurityContextOfItsPod(t *testing.T) {
 	c := startImages(t, "--unmapped", "refuse")
 	require.Eventually(t, func() bool {
@@ -247,13 +251,13 @@ func waiting(pod *corev1.Pod) string {
 	return ""
 }
 
-// exec is what a command in a pod's only container writes.
+// exec returns the output of a command in a pod's only container.
 func (c *programCluster) exec(pod string, command ...string) string {
 	c.t.Helper()
 	return c.execIn(pod, "", command...)
 }
 
-// execIn is what a command in a container of a pod writes.
+// execIn returns the output of a command in a container of a pod.
 func (c *programCluster) execIn(pod, container string, command ...string) string {
 	c.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
@@ -267,7 +271,7 @@ func (c *programCluster) execIn(pod, container string, command ...string) string
 	return out.String()
 }
 
-// Containers that take all there is end for the real reason, and a neighbour does not notice.
+// Containers that exhaust a resource end with the real reason, and a neighbour is not affected.
 func TestAContainerThatTakesTooMuchDisturbsNobody(t *testing.T) {
 	c := startImages(t)
 	c.make(`
@@ -294,7 +298,7 @@ spec:
     args: ["x=0123456789abcdef; [ $$(cat /proc/self/cgroup | grep -c csisim-) -gt 0 ] || exit 4; while :; do x=$x$x; done"]
     resources: {limits: {memory: 32Mi}}
 `, inPhase(corev1.PodFailed))
-	if end := greedy.Status.ContainerStatuses[0].State.Terminated; end.ExitCode != 4 { // there are control groups
+	if end := greedy.Status.ContainerStatuses[0].State.Terminated; end.ExitCode != 4 { // without control groups it is 4
 		assert.Equal(t, "OOMKilled", end.Reason)
 		assert.EqualValues(t, 137, end.ExitCode)
 	}
@@ -305,7 +309,8 @@ spec:
 	c.down()
 }
 
-// Given containers with limits. When their cluster is killed, then nothing runs on, and csisim clean removes the rest.
+// Given containers with limits, when their cluster is killed, then none of their processes remain,
+// and csisim clean removes the rest.
 func TestContainersOfAKilledClusterLeaveNothing(t *testing.T) {
 	c := startImages(t)
 	group := ""
@@ -336,13 +341,13 @@ spec:
 	if group == "" {
 		t.Skip("there are no control groups")
 	}
-	// Others make and remove control groups meanwhile, and clean up after this cluster, too.
+	// Other tests make and remove control groups meanwhile, and clean up after this cluster, too.
 	left, err := exec.Command("find", "/sys/fs/cgroup", "-ignore_readdir_race", "-name", group+"*").Output()
 	require.NoError(t, err)
 	assert.Empty(t, string(left))
 }
 
-// What images names and cannot be used is said at the start, with its line.
+// An unusable entry in images is reported at the start, with its line.
 func TestAnImageThatIsNoneIsAnError(t *testing.T) {
 	p := newPlace(t, "")
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("no image"), 0o644))

@@ -16,13 +16,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// initFlags are the flags of csisim init.
+// initFlags holds the flags of csisim init.
 type initFlags struct {
 	name, replace      string
 	isolation, workDir string
 }
 
-// initDir is where the first scenario goes if nobody says otherwise.
+// initDir is the default directory of the first scenario.
 const initDir = "test/csisim"
 
 func newInit(env environment) *cobra.Command {

@@ -18,13 +18,13 @@ import (
 //go:embed init/*.tmpl
 var initFiles embed.FS
 
-// first is what the files of csisim init say.
+// first is the data of the files that csisim init writes.
 type first struct {
-	// Driver is the driver's name, Command what starts it; none for the reference driver.
+	// Driver is the driver's name. Command starts the driver; it is empty for the reference driver.
 	Driver  string
 	Command []string
-	// Module is the path of the nested Go module. Version is the one of csisim that it needs, empty if that is not
-	// known; Replace is where csisim is taken from instead, empty if it is not.
+	// Module is the path of the nested Go module. Version is the required version of csisim, empty
+	// if unknown. Replace is the local checkout that replaces it, empty if none does.
 	Module, Version, Replace string
 }
 
@@ -54,10 +54,10 @@ func newFirst(dir, driver, replace string, command []string) (first, error) {
 	return f, nil
 }
 
-// released are the versions that everybody can get.
+// released matches the versions that a module proxy serves.
 var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[a-z]+[.0-9]*)?$`)
 
-// fromThere is a path as seen from another directory.
+// fromThere returns a path as seen from another directory.
 func fromThere(dir, name string) string {
 	full, err := filepath.Abs(name)
 	if err == nil {
@@ -74,7 +74,7 @@ func fromThere(dir, name string) string {
 
 var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
 
-// modulePath is the path of a module nested in the one that dir lies in.
+// modulePath returns the path of a module nested in the one that contains dir.
 func modulePath(dir string) string {
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		text, err := os.ReadFile(filepath.Join(above, "go.mod"))
@@ -88,7 +88,7 @@ func modulePath(dir string) string {
 	}
 }
 
-// initNames are the files that are written.
+// initNames returns the names of the files that are written.
 func initNames() []string {
 	var names []string
 	entries, _ := initFiles.ReadDir("init") // it is part of the program
@@ -98,7 +98,7 @@ func initNames() []string {
 	return names
 }
 
-// mustBeNew makes sure that nothing is written over.
+// mustBeNew makes sure that no file is overwritten.
 func mustBeNew(dir string) error {
 	for _, name := range initNames() {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
@@ -139,7 +139,7 @@ func (f first) writeOne(full, name string) error {
 	return filled.Execute(file, f)
 }
 
-// fetch is the command that gets what the module needs.
+// fetch returns the command that downloads the dependencies of the module.
 func (f first) fetch() string {
 	if f.Version == "" {
 		return "go get github.com/csisim/csisim@latest && go mod tidy"

@@ -12,7 +12,7 @@ import (
 
 const driverModule = "module example.com/driver\n\ngo 1.26.0\n"
 
-// repository is a driver's repository in which csisim init is run with the csisim of this checkout.
+// repository returns a driver's repository in which csisim init uses the csisim of this checkout.
 func repository(t *testing.T) (p *place, checkout string) {
 	t.Helper()
 	checkout, err := filepath.Abs("../..")
@@ -26,11 +26,12 @@ func repository(t *testing.T) (p *place, checkout string) {
 func (p *place) initiate(args ...string) outcome {
 	p.t.Helper()
 	c := p.command(append([]string{"init"}, args...)...)
-	out, _ := c.CombinedOutput() // its  says why
+	out, _ := c.CombinedOutput() // the output shows the result
 	return outcome{stdout: string(out), code: c.ProcessState.ExitCode()}
 }
 
-// goIn runs the go command. What go mod tidy looks at, tests of dependencies too, it fetches where the module cache does not have it.
+// goIn runs the go command, which downloads modules that the module cache lacks. go mod tidy needs
+// test dependencies, too.
 func (p *place) goIn(dir string, args ...string) {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), "go", args...)
@@ -40,7 +41,8 @@ func (p *place) goIn(dir string, args ...string) {
 	require.NoError(p.t, err, string(out))
 }
 
-// What init writes runs as it stands: the scenario, and the Go test in a module nested in the driver's.
+// The files of init run unchanged: the scenario, and the Go test in a module nested in the
+// driver's.
 func TestWhatInitWritesRuns(t *testing.T) {
 	for name, args := range map[string][]string{
 		"for the reference driver": {},

@@ -11,14 +11,13 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// orderly is how long, in wall time, an interrupted run of scenarios that are all in memory
-// may take to end by itself.
+// orderly is the wall time that an interrupted run of scenarios without programs may take to end by
+// itself.
 const orderly = time.Second / 2
 
-// endsSoon ends this process a moment after an interrupt, until the returned function is
-// called: the largest of clusters takes its time to end, an output may be one that nobody
-// reads, and of scenarios that are all in memory nothing is left behind. Those with
-// programs clean up, for as long as it takes.
+// endsSoon ends this process a moment after an interrupt, until the returned function is called:
+// the end of a large cluster takes time, and a reader may not read the output. Scenarios without
+// programs leave nothing behind. Those with programs clean up, however long that takes.
 func endsSoon(ctx context.Context, env environment, scenarios []*scenario.Scenario, release func()) (end func() bool) {
 	if slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms) {
 		return func() bool { return true }

@@ -18,18 +18,18 @@ var (
 	largePods  = flag.Int("pods", 2000, "pods of the runs that are interrupted")
 )
 
-// soon is far more than an interrupt takes, and far less than the rest of what it interrupts
-// or, where nobody reads what is written, than for ever.
+// soon is much longer than an interrupt takes, and much shorter than the rest of the interrupted
+// run or than a write without a reader.
 const soon = 20 * time.Second
 
-// An interrupt ends a run wherever it is: while a large file is being read, while nodes come
-// up, while pods start, while its trace is written to somebody who has stopped reading.
+// An interrupt ends a run at any stage: while a large file is read, while nodes start, while pods
+// start, while the reader of its trace does not read.
 func TestAnInterruptEndsALargeRun(t *testing.T) {
 	bin := build(t)
 	for name, test := range map[string]struct {
-		lines  int // of the trace, after which the signal comes
+		lines  int // of the trace, after which the signal is sent
 		signal syscall.Signal
-		reads  bool // on, until the end
+		reads  bool // reads until the end
 	}{
 		"while the scenario is read":        {0, syscall.SIGINT, true},
 		"while nodes come up":               {1, syscall.SIGTERM, true},
@@ -65,7 +65,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			code := r.awaitEnd(t, soon)
 			usage := r.command.ProcessState.SysUsage().(*syscall.Rusage)
 			t.Logf("it ended %v after the signal; it had %d MiB", time.Since(began).Round(10*time.Millisecond), usage.Maxrss>>10)
-			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it did not listen yet
+			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it had no signal handler yet
 				code = 128 + int(status.Signal())
 			}
 			assert.Equal(t, 128+int(test.signal), code)

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// interrupted is how soon, in wall time, csisim ends after Ctrl-C.
+// interrupted bounds the wall time from Ctrl-C until csisim ends.
 const interrupted = 3 * time.Second
 
-// busy is a run that hangs in a call, for an hour of wall time, after a pod got a
-// file system and a raw block volume: there are mounts, a loop device, programs.
+// busy returns a run that hangs in a call for an hour of wall time, after a pod got a file system
+// and a raw block volume: there are mounts, a loop device and programs.
 func busy(way string) string {
 	hanging := `- name: bad.csi.example.com
   program: {command: [baddriver, "{{.Socket}}"], env: {BAD_DRIVER: "` + way + `"}}
@@ -37,7 +37,7 @@ type running struct {
 	ended   chan struct{}
 }
 
-// start runs the scenario of a place until begun says that it is where it should be.
+// start starts the scenario of a place and waits until begun returns true.
 func start(t *testing.T, p *place, begun func() bool) *running {
 	t.Helper()
 	return startCommand(t, p, p.marked("run", "--patience", "1h", "s.yaml"), begun)
@@ -50,7 +50,7 @@ func startCommand(t *testing.T, p *place, c *exec.Cmd, begun func() bool) *runni
 	require.NoError(t, r.command.Start())
 	go func() {
 		defer close(r.ended)
-		_ = r.command.Wait() // its  says why
+		_ = r.command.Wait() // the output shows the result
 	}()
 	require.Eventually(t, func() bool { return begun() || r.hasEnded() }, 20*time.Second, 5*time.Millisecond)
 	if r.hasEnded() {
@@ -59,7 +59,7 @@ func startCommand(t *testing.T, p *place, c *exec.Cmd, begun func() bool) *runni
 	return r
 }
 
-// marked is the command of the place with a mark for the call that hangs.
+// marked returns the command of the place with a mark for the call that hangs.
 func (p *place) marked(args ...string) *exec.Cmd {
 	c := p.command(append([]string{args[0], "--host-path", p.dir}, args[1:]...)...)
 	c.Env = append(c.Env, "HANGING="+p.mark())
@@ -96,7 +96,7 @@ func (r *running) awaitEnd(t *testing.T, within time.Duration) int {
 	}
 }
 
-// startBusy begins a busy run, and makes sure that there is something to clean up.
+// startBusy starts a busy run, and makes sure that there is something to clean up.
 func startBusy(t *testing.T, bin, way string) *running {
 	t.Helper()
 	p := newPlace(t, bin)
@@ -163,7 +163,7 @@ func interruptEndsAStart(t *testing.T, bin string) {
 	}
 }
 
-// The second Ctrl-C does not wait for programs; what it leaves is for clean.
+// The second Ctrl-C does not wait for programs; clean removes the rest.
 func secondInterruptKills(t *testing.T, bin string) {
 	needsMounts(t)
 	r := startBusy(t, bin, "hangs in CreateVolume, ignores SIGTERM")
@@ -177,7 +177,7 @@ func secondInterruptKills(t *testing.T, bin string) {
 	r.cleans(t)
 }
 
-// The process that is killed is the one in the namespaces, which another has started.
+// The killed process is the one in the namespaces; its parent cleans up.
 func outerCleansUp(t *testing.T, bin string) {
 	needsMounts(t)
 	r := startBusy(t, bin, "hangs in CreateVolume")
@@ -195,7 +195,7 @@ func (r *running) awaitNoPrograms(t *testing.T) {
 	require.Eventually(t, func() bool { return len(r.programs("")) == 0 && !r.isLocked() }, interrupted, time.Millisecond, "programs die with csisim")
 }
 
-// cleans cleans up what a killed run has left, and looks whether anything is.
+// cleans runs csisim clean after a killed run, and checks that nothing is left.
 func (r *running) cleans(t *testing.T) {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(r.work, "csisim-*"))
@@ -211,7 +211,8 @@ func (r *running) cleans(t *testing.T) {
 	assert.Equal(t, "nothing is left behind\n", string(again))
 }
 
-// Whenever a signal comes, also while csisim starts itself again, the code is that of the signal.
+// A signal at any moment, also while csisim restarts itself in namespaces, gives the exit code of
+// the signal.
 func TestSignalsAtAnyMoment(t *testing.T) {
 	needsNamespaces(t)
 	bin := build(t)
@@ -225,7 +226,7 @@ func TestSignalsAtAnyMoment(t *testing.T) {
 			}
 			p := newPlace(t, bin)
 			p.write("s.yaml", header+badDriver("hangs in CreateVolume", long))
-			for copy := range map[string]int{"validate": 600}[name] { // what takes its time to read
+			for copy := range map[string]int{"validate": 600}[name] { // files that take long to read
 				require.NoError(t, os.Link(filepath.Join(p.dir, "s.yaml"), fmt.Sprintf("%s/many-%d.yaml", p.dir, copy)))
 			}
 			c := exec.CommandContext(t.Context(), filepath.Join(p.bin, "csisim"), args...)
@@ -233,9 +234,9 @@ func TestSignalsAtAnyMoment(t *testing.T) {
 			require.NoError(t, c.Start())
 			time.Sleep(time.Duration(i) * 8 * time.Millisecond)
 			_ = c.Process.Signal(s)
-			_ = c.Wait() // its  says why
+			_ = c.Wait() // the code shows the result
 			code := c.ProcessState.ExitCode()
-			if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it did not listen yet
+			if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it had no signal handler yet
 				code = 128 + int(status.Signal())
 			}
 			assert.Equal(t, 128+int(s), code, "%s, after %d ms", name, 8*i)

@@ -17,20 +17,20 @@ import (
 
 var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.None)}
 
-// isolationFlag is the flag of all commands that run scenarios.
+// isolationFlag adds the flag of all commands that run scenarios.
 func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 	flags.StringVar(isolation, "isolation", string(sim.Auto),
 		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
-// hostPathFlag is the flag of all commands that run programs.
+// hostPathFlag adds the flag of all commands that run programs.
 func hostPathFlag(command *cobra.Command, paths *[]string) {
 	command.Flags().StringArrayVar(paths, "host-path", nil,
 		"let programs write in `DIR` of this machine, which is otherwise read-only for them; may be repeated")
 	complete(command, "host-path", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
 
-// checkHostPaths refuses what cannot be let through.
+// checkHostPaths rejects paths that cannot be shared with the host.
 func checkHostPaths(paths []string) error {
 	for _, given := range paths {
 		if _, err := machine.HostPath(given); err != nil {
@@ -47,28 +47,28 @@ func checkIsolation(isolation string) error {
 	return nil
 }
 
-// isolate runs the command again in namespaces of its own if a scenario has driver
-// programs; done reports whether it did. What the namespaces hold ends with them,
-// however that happens; where there are none this process answers for its programs.
+// isolate runs the command again in its own namespaces if a scenario has driver programs; done
+// reports whether it did. The namespaces end with everything in them, however the run ends. Where
+// there are no namespaces, this process ends its programs itself.
 func isolate(ctx context.Context, env environment, isolation, workDir string, scenarios []*scenario.Scenario) (done bool, err error) {
 	return isolatePrograms(ctx, env, isolation, workDir, slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms))
 }
 
-// isolatePrograms is isolate for a command that knows whether there are programs.
+// isolatePrograms is isolate for a caller that already knows whether there are programs.
 func isolatePrograms(ctx context.Context, env environment, isolation, workDir string, programs bool) (done bool, err error) {
 	if programs && isolation != string(sim.None) && !namespaces.Entered() {
 		code, err := namespaces.Again(ctx)
 		if err == nil {
 			return true, env.endedAgain(code, workDir)
 		}
-		// The nodes find out for themselves, and report it.
+		// The nodes detect this themselves and report it.
 	}
 	adoptOrphans()
 	return false, nil
 }
 
-// endedAgain is the end of the command that was run again, which has reported all but
-// its own violent death.
+// endedAgain handles the end of the command that was run again. That command has reported
+// everything except its own death by a signal.
 func (env environment) endedAgain(code int, workDir string) error {
 	if code != 128+int(syscall.SIGKILL) {
 		return reported(code)

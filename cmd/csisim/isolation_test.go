@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// filesPod mounts, and takes nothing that an ordinary user cannot have.
+// filesPod mounts, but needs only the rights of an ordinary user.
 const filesPod = hostdirDriver + hostdirObjects + `steps:
 - apply: |
     apiVersion: v1
@@ -27,9 +27,9 @@ const filesPod = hostdirDriver + hostdirObjects + `steps:
 - wait: {pv: "*", gone: true}
 `
 
-// host is all that a run could leave on the machine: its mount table, loop devices
-// in use, processes and temporary files. Tests see the mounts and processes of
-// their own namespaces only, so that nobody else changes them.
+// host lists everything that a run could leave on the machine: its mount table, loop devices in
+// use, processes and temporary files. Tests see only the mounts and processes of their own
+// namespaces, so other processes do not change them.
 func host(t *testing.T, p *place) (state []string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -54,7 +54,7 @@ func host(t *testing.T, p *place) (state []string) {
 	return state
 }
 
-// An ordinary user has nodes of their own too, and reads what they cannot do.
+// An ordinary user also gets nodes of their own, and csisim prints their limitations.
 func TestOrdinaryUsersMount(t *testing.T) {
 	needsNamespaces(t)
 	p := newPlace(t, build(t))
@@ -72,8 +72,8 @@ func TestOrdinaryUsersMount(t *testing.T) {
 	}
 }
 
-// A child that has left the group, the session and the environment of its driver
-// ends with the run, however that ends.
+// A child that has left the process group, the session and the environment of its driver ends with
+// the run, however the run ends.
 func TestNoChildOfADriverEscapes(t *testing.T) {
 	bin := build(t)
 	for _, run := range []struct {
@@ -125,7 +125,7 @@ func TestNoChildOfADriverEscapes(t *testing.T) {
 	}
 }
 
-// children are those that drivers have left, of which there is one for each driver.
+// children returns the processes that drivers left running, one for each driver.
 func (p *place) children() (pids []int) {
 	for _, pid := range p.programs("sh") {
 		if environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && !strings.Contains(string(environ), "CSISIM_RUN") {

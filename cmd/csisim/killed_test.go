@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a kill -9 in the middle of a run leaves, with real mounts, loop devices and drivers
-// of the worst kind, the next command removes: the host is as it was before.
+// The next command removes everything that a kill -9 in the middle of a run leaves, with real
+// mounts, loop devices and the worst drivers: the host is as it was before.
 func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
 	bin := build(t)
 	for _, way := range []string{
@@ -80,7 +80,7 @@ func killedRun(t *testing.T, bin, way string, asRoot bool, next string) {
 	assert.Equal(t, before, host(t, p), string(out))
 }
 
-// stuck is a run that hangs in a call of a bad driver, with volumes of a good one mounted.
+// stuck returns a run that hangs in a call of a bad driver, with volumes of a good driver mounted.
 func stuck(way string, loops bool) string {
 	_, bad, _ := strings.Cut(badDriver(way, long), "drivers:\n")
 	bad, claim, _ := strings.Cut(bad, "objects:\n")

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// remembered is what is remembered of a live cluster, for down and get.
+// remembered is the stored description of a live cluster, for down and get.
 type remembered struct {
 	PID                  int
 	Address, Token, Page string
@@ -27,14 +27,14 @@ type remembered struct {
 	SSH                  login
 }
 
-// claim is the right to a cluster's name. Its file is locked for as long as the process
-// lives, and holds what is to be undone if it is killed.
+// claim is the exclusive right to a cluster's name. Its file is locked as long as the process
+// lives, and contains the changes to undo if the process is killed.
 type claim struct {
 	name string
 	file *os.File
 }
 
-// nameFlag is the flag of all commands about live clusters.
+// nameFlag adds the flag of all commands about live clusters.
 func nameFlag(flags *pflag.FlagSet, name *string) {
 	flags.StringVar(name, "name", "csisim", "`NAME` of the cluster and its context")
 }
@@ -46,7 +46,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// upDir is where live clusters are remembered.
+// upDir is the directory with the descriptions of live clusters.
 func upDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -60,14 +60,14 @@ func upDir() (string, error) {
 }
 
 const (
-	stateSuffix = ".json" // what down and get look at
-	claimSuffix = ".lock" // who has the name
+	stateSuffix = ".json" // read by down and get
+	claimSuffix = ".lock" // locked by the owner of the name
 )
 
-// claimPatience is for those who look whether a cluster lives, and hold its file for a moment.
+// claimPatience allows for processes that check whether a cluster lives and lock its file briefly.
 const claimPatience = 300 * time.Millisecond
 
-// claimName claims a cluster's name. What a killed cluster of that name has left is undone.
+// claimName claims a cluster's name. It undoes the changes of a killed cluster of that name.
 func claimName(name string) (*claim, error) {
 	dir, err := upDir()
 	if err != nil {
@@ -95,7 +95,7 @@ func claimName(name string) (*claim, error) {
 	}
 }
 
-// tryClaim is nil if another process has the name.
+// tryClaim returns nil if another process has the name.
 func tryClaim(path, name string, flags int) (*claim, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|flags, 0o600)
 	if err != nil {
@@ -118,7 +118,7 @@ func tryClaim(path, name string, flags int) (*claim, error) {
 	return &claim{name: name, file: file}, nil
 }
 
-// write notes what is to be undone.
+// write stores the changes to undo.
 func (c *claim) write(change *kubeconfigChange) error {
 	text, err := json.Marshal(change)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *claim) write(change *kubeconfigChange) error {
 	return c.file.Truncate(int64(len(text)))
 }
 
-// undo takes back what the cluster has done, or one that was killed and had the name.
+// undo reverts the changes of the cluster, or of a killed one of the same name.
 func (c *claim) undo() error {
 	text, err := os.ReadFile(c.file.Name())
 	if err != nil || len(text) == 0 {
@@ -138,7 +138,7 @@ func (c *claim) undo() error {
 	}
 	var change kubeconfigChange
 	if err := json.Unmarshal(text, &change); err != nil {
-		return c.file.Truncate(0) // killed while it was written: the kubeconfig comes after that
+		return c.file.Truncate(0) // killed while it was written: the kubeconfig is changed only afterwards
 	}
 	if err := change.undo(); err != nil {
 		return fmt.Errorf("restoring the kubeconfig: %w", err)
@@ -146,7 +146,7 @@ func (c *claim) undo() error {
 	return c.file.Truncate(0)
 }
 
-// release gives the name back, to whoever waits for the end of the cluster.
+// release gives up the name, which processes may wait for to see the end of the cluster.
 func (c *claim) release() error {
 	err := c.undo()
 	if err == nil {
@@ -197,7 +197,7 @@ func readState(name string) (r remembered, err error) {
 
 var errNotUp = errors.New("is not up")
 
-// find is a cluster that is up. What one that was killed has left is undone.
+// find returns a cluster that is up. It undoes the changes of a cluster that was killed.
 func find(name string) (remembered, error) {
 	killed, err := bury(name)
 	if killed || errors.Is(err, fs.ErrNotExist) {
@@ -213,7 +213,7 @@ func find(name string) (remembered, error) {
 	return r, err
 }
 
-// bury undoes what a cluster has done that was killed; false if it lives.
+// bury undoes the changes of a killed cluster; it returns false if the cluster lives.
 func bury(name string) (killed bool, err error) {
 	dir, err := upDir()
 	if err != nil {
@@ -226,11 +226,11 @@ func bury(name string) (killed bool, err error) {
 	return true, c.release()
 }
 
-// buryAll undoes what all clusters have done that were killed, and names them.
+// buryAll undoes the changes of all killed clusters, and returns their names.
 func buryAll() (names []string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, nil // nor has any cluster one
+		return nil, nil // there is no cluster either
 	}
 	files, err := filepath.Glob(filepath.Join(cache, "csisim", "up", "*"+claimSuffix))
 	for _, file := range files {

@@ -16,19 +16,19 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// kubeconfigChange is what a cluster does to a kubeconfig, and what it takes to undo it.
+// kubeconfigChange is the change that a cluster makes to a kubeconfig, with the data to undo it.
 type kubeconfigChange struct {
 	File  string // without symlinks
 	Name  string // of the cluster, its user and its context
 	Fresh bool   // there was no such file before
 	Mode  fs.FileMode
-	// Before and After are the file's content. If nobody else changes it meanwhile, undoing
-	// gives back what was there to the byte.
+	// Before and After are the content of the file. If the file is still After, undoing restores
+	// Before byte for byte.
 	Before, After []byte
 	Context       string // the context that was current before
 }
 
-// kubeconfigFile is the file that kubectl would change: the one that is named, or its own.
+// kubeconfigFile returns the file that kubectl would change: the named one, or kubectl's default.
 func kubeconfigFile(named string) string {
 	file := named
 	if file == "" {
@@ -43,7 +43,7 @@ func kubeconfigFile(named string) string {
 	return file
 }
 
-// planKubeconfig is the change that adds a cluster to a file. The file must be locked.
+// planKubeconfig returns the change that adds a cluster to a file. The file must be locked.
 func planKubeconfig(file, name string, own *api.Config) (*kubeconfigChange, error) {
 	c := &kubeconfigChange{File: file, Name: name, Mode: 0o600}
 	text, err := os.ReadFile(file)
@@ -91,7 +91,7 @@ var kubeconfigLists = []string{"clusters", "users", "contexts"}
 // apply writes the file.
 func (c *kubeconfigChange) apply() error { return replaceFile(c.File, c.After, 0o600) }
 
-// undo takes the cluster out of the file, which may have been changed by others meanwhile.
+// undo removes the cluster from the file, which other programs may have changed meanwhile.
 func (c *kubeconfigChange) undo() error {
 	return withLock(c.File, func() error {
 		now, err := os.ReadFile(c.File)
@@ -144,7 +144,7 @@ func editKubeconfig(text []byte, edit func(root *yaml.Node) error) ([]byte, erro
 	return out.Bytes(), encoder.Close()
 }
 
-// valueOf is the value of a key in a mapping; nil without.
+// valueOf returns the value of a key in a mapping; nil without the key.
 func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
@@ -189,10 +189,10 @@ func appendTo(mapping *yaml.Node, key string, entries []*yaml.Node) {
 	list.Content = append(list.Content, entries...)
 }
 
-// lockPatience is how long another program may keep a kubeconfig locked.
+// lockPatience bounds the time that another program may keep a kubeconfig locked.
 const lockPatience = 5 * time.Second
 
-// withLock does something while the file is locked as kubectl does, by FILE.lock.
+// withLock calls do while the file is locked by FILE.lock, as kubectl locks it.
 func withLock(file string, do func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
@@ -214,7 +214,7 @@ func withLock(file string, do func() error) error {
 	}
 }
 
-// replaceFile swaps a file's content as a whole. Its owner stays.
+// replaceFile replaces a file's content atomically. Its owner stays the same.
 func replaceFile(file string, text []byte, mode fs.FileMode) (err error) {
 	next, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-") // 0600
 	if err != nil {
@@ -231,7 +231,7 @@ func replaceFile(file string, text []byte, mode fs.FileMode) (err error) {
 	}
 	if info, missing := os.Stat(file); err == nil && missing == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
-			_ = next.Chown(int(owner.Uid), int(owner.Gid)) // root does it, others own what they may write
+			_ = next.Chown(int(owner.Uid), int(owner.Gid)) // root changes the owner; other users own the files that they may write
 		}
 	}
 	if err = errors.Join(err, next.Sync(), next.Close()); err != nil {

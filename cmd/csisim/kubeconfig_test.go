@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// others is a kubeconfig with what its owner cares for: comments, blank lines, order.
+// others is a kubeconfig with comments, blank lines and an order that its owner wants to keep.
 const others = `# of the platform team
 apiVersion: v1
 kind: Config
@@ -61,7 +61,8 @@ func textOf(t *testing.T, file string) string {
 	return string(text)
 }
 
-// A kubeconfig has a cluster while that is up, and is afterwards what it was, however it ended.
+// A kubeconfig contains a cluster while it is up, and is restored afterwards, however the cluster
+// ended.
 func TestAKubeconfigIsRestored(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -121,7 +122,7 @@ func killUp(l *liveCluster, args ...string) string {
 	return got.stdout + got.stderr
 }
 
-// What others have changed meanwhile stays, and so do comments.
+// Changes that other programs made meanwhile stay, and comments, too.
 func TestChangesOfOthersToAKubeconfigStay(t *testing.T) {
 	l := startWith(t)
 	text := strings.Replace(textOf(t, l.kubeconfig()), "https://work.example.com", "https://new.example.com", 1)
@@ -165,7 +166,7 @@ func TestNamesOfClustersAreChecked(t *testing.T) {
 	assert.FileExists(t, victim)
 }
 
-// Of several that want one name at once, one gets it.
+// If several processes claim one name at once, one gets it.
 func TestOneClusterHasAName(t *testing.T) {
 	l := &liveCluster{t: t, home: t.TempDir()}
 	const many = 6

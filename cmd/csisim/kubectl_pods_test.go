@@ -20,7 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// withInput is what kubectl prints when it reads input.
+// withInput runs kubectl with input and returns its output.
 func (l *liveCluster) withInput(input string, args ...string) (string, error) {
 	kubectl := exec.CommandContext(l.t.Context(), "kubectl", args...)
 	kubectl.Env, kubectl.Stdin = append(os.Environ(), l.environment()...), strings.NewReader(input)
@@ -28,10 +28,11 @@ func (l *liveCluster) withInput(input string, args ...string) (string, error) {
 	return early.ReplaceAllString(string(out), ""), err
 }
 
-// early is what kubectl says of the empty message with which a kubelet begins, if it comes before kubectl has its streams.
+// early matches kubectl's log line about the kubelet's first, empty message if that arrives before
+// kubectl has its streams.
 var early = regexp.MustCompile(`(?m)^E.*Unknown stream id 1, discarding message\n`)
 
-// What people do with kubectl in pods whose containers are programs.
+// Users run common kubectl commands in pods whose containers are programs.
 func TestKubectlReachesPods(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
@@ -65,7 +66,7 @@ func TestKubectlReachesPods(t *testing.T) {
 	c.down()
 }
 
-// A container that was started again has logs of its last time.
+// A container that was restarted has the logs of its previous run.
 func TestKubectlReadsThePreviousLog(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
@@ -81,7 +82,7 @@ spec: {containers: [{name: main, image: registry.local/shell, args: [-c, "echo f
 	c.down()
 }
 
-// kubectl opens a port here, and what is sent to it reaches a program of the pod.
+// kubectl opens a local port and forwards its traffic to a program of the pod.
 func TestKubectlForwardsPorts(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
@@ -110,7 +111,8 @@ func TestKubectlForwardsPorts(t *testing.T) {
 	c.down()
 }
 
-// Given a pod whose container has a limit. When kubectl resizes it, then the kubelet does so, and what the rules forbid is refused.
+// Given a pod whose container has a limit, when kubectl resizes it, then the kubelet applies the
+// new limit, and a forbidden resize is rejected.
 func TestKubectlResizesAPod(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

@@ -35,7 +35,8 @@ func load(env environment, files []string) ([]*scenario.Scenario, error) {
 	return nil, reported(exitInput)
 }
 
-// chosenScenarios are those whose name fits one of the patterns; all if there is no pattern.
+// chosenScenarios returns the scenarios whose name matches one of the patterns, or all without a
+// pattern.
 func chosenScenarios(all []*scenario.Scenario, patterns []string) ([]*scenario.Scenario, error) {
 	if len(patterns) == 0 {
 		return all, nil
@@ -56,7 +57,7 @@ func chosenScenarios(all []*scenario.Scenario, patterns []string) ([]*scenario.S
 	return chosen, nil
 }
 
-// meant asks for the nearest of the known names, if one is near.
+// meant suggests the nearest known name, if one is near.
 func meant(name string, known []string) string {
 	if nearest := strict.Nearest(name, known); nearest != "" {
 		return fmt.Sprintf("; did you mean %q?", nearest)
@@ -64,8 +65,7 @@ func meant(name string, known []string) string {
 	return ""
 }
 
-// tellMistakes writes what is wrong with a file, a line each, and returns how many
-// mistakes there are.
+// tellMistakes prints the mistakes in a file, one per line, and returns their number.
 func tellMistakes(env environment, file string, err error) int {
 	var problems strict.Problems
 	if !errors.As(err, &problems) {
@@ -81,14 +81,14 @@ func tellMistakes(env environment, file string, err error) int {
 	return len(problems)
 }
 
-// annotate puts a mistake beside its line in a pull request.
+// annotate attaches a mistake to its line in a pull request.
 func annotate(env environment, file string, line, column int, message string) {
 	if workspace := workspaceOf(env); workspace != "" {
 		fmt.Fprint(env.stdout, trace.Visible(report.Annotation(workspace, file, line, column, "scenario", message)))
 	}
 }
 
-// workspaceOf is the repository's root in a GitHub workflow; empty anywhere else.
+// workspaceOf returns the repository's root in a GitHub workflow; "" anywhere else.
 func workspaceOf(env environment) string {
 	if env.getenv("GITHUB_ACTIONS") != "true" {
 		return ""

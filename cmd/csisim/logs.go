@@ -9,13 +9,13 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// keptLogs is where the driver logs of one scenario are kept: beside the
-// directories of runs, out of reach of clean.
+// keptLogs returns the directory that keeps the driver logs of one scenario: next to the
+// directories of runs, where clean does not remove it.
 func keptLogs(workDir string, s *scenario.Scenario) string {
 	return filepath.Join(keptLogsOfAll(workDir), scenarioBase(s))
 }
 
-// keptLogsOfAll is where the driver logs of all scenarios are kept.
+// keptLogsOfAll returns the directory that keeps the driver logs of all scenarios.
 func keptLogsOfAll(workDir string) string {
 	if workDir == "" {
 		workDir = os.TempDir()
@@ -23,7 +23,7 @@ func keptLogsOfAll(workDir string) string {
 	return filepath.Join(workDir, fmt.Sprintf("csisim-logs-%d", namespaces.PID()))
 }
 
-// withLogs is the directory if there are logs in it; one without is removed.
+// withLogs returns the directory if it contains logs, and removes it otherwise.
 func withLogs(dir string) string {
 	if dir == "" {
 		return ""
