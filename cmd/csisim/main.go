@@ -23,14 +23,14 @@ func main() {
 	os.Exit(execute(ctx, env, os.Args[1:]))
 }
 
-// makeRuns makes runs of a search for the process that keeps it.
+// makeRuns makes runs of a search in a process that the search has started.
 func makeRuns(ctx context.Context) {
 	adoptOrphans()
 	explore.Serve(ctx)
-	_ = killOrphans() // the other process ends with all that is left
+	_ = killOrphans() // the parent process ends the remaining ones
 }
 
-// environment is what the command is given besides its arguments.
+// environment holds the inputs of the command besides its arguments.
 type environment struct {
 	stdout, stderr *os.File
 	getenv         func(string) string

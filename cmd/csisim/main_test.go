@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// asCommand makes the test binary behave as csisim: tests run the real program in
-// a process of its own.
+// asCommand makes the test binary behave as csisim, so that tests run the real program in a
+// separate process.
 const asCommand = "CSISIM_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, runRegistrar(os.Args[1:]))
 		os.Exit(1)
 	}
-	namespaces.Enter() // what the tests see of mounts and processes is theirs alone
+	namespaces.Enter() // the tests see only their own mounts and processes
 	os.Exit(runTests(m))
 }
 
@@ -46,13 +46,13 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// outcome is what a run of the command left.
+// outcome is the result of a run of the command.
 type outcome struct {
 	stdout, stderr string
 	code           int
 }
 
-// command is csisim as a process; environment adds to a neutral one.
+// command returns csisim as a process; environment adds to a neutral one.
 func command(ctx context.Context, environment []string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, os.Args[0], args...)
 	c.Env = append(os.Environ(), asCommand+"=1", "GITHUB_ACTIONS=", "TERM=xterm")
@@ -119,7 +119,7 @@ func TestProfilesAreListedAndPrinted(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Shells are offered YAML files as scenarios, and the names of strategies.
+// Shells offer YAML files as scenarios, and the names of strategies.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		assert.Contains(t, csisim(t, "completion", shell).stdout, "csisim", shell)

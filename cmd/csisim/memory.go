@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// A run allocates much and keeps little of it, and most runs are over in
-// milliseconds: collecting rarely is worth the memory, as package earlygc says. GOMEMLIMIT
-// overrides the limit.
+// A run allocates much memory and keeps little of it, and most runs end within milliseconds. Rare
+// garbage collections are therefore worth the memory: see package earlygc. GOMEMLIMIT overrides the
+// limit.
 const (
-	smallestMemory = 976 << 20 // what is not heap keeps the whole below 1 GiB
+	smallestMemory = 976 << 20 // leaves room below 1 GiB for memory outside the heap
 	enoughMemory   = 5 << 29   // 2.5 GiB, to allocate between two collections
 )
 
@@ -21,8 +21,9 @@ func (env environment) tuneMemory() {
 	}
 }
 
-// searchPercent is how much the heap may grow between two collections while runs follow one another of which nothing is kept: the
-// 32 MB more spare a twelfth of the processor time. GOGC overrides it.
+// searchPercent is the growth of the heap between two collections during a search, which keeps
+// nothing of its runs. The additional 32 MB save a twelfth of the processor time. GOGC overrides
+// it.
 const searchPercent = 800
 
 func (env environment) tuneSearch() (restore func()) {
@@ -33,8 +34,8 @@ func (env environment) tuneSearch() (restore func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// followLife sets the memory limit now and, until it is stopped, whenever garbage has
-// been collected and what lives is known.
+// followLife sets the memory limit now and after each garbage collection, from the size of the live
+// heap, until it is stopped.
 func followLife(smallest, machine int64) (stop func()) {
 	limit := memoryLimit(0, smallest, machine)
 	debug.SetMemoryLimit(limit)
@@ -46,13 +47,14 @@ func followLife(smallest, machine int64) (stop func()) {
 	})
 }
 
-// memoryLimit is the memory from which on garbage is collected as often as it takes. A
-// run of which less than half the smallest lives gets by with that. Each collection of a
-// larger one takes seconds of the processor, so that there are to be few: it may allocate
-// twice what lives, of which 2.5 GiB are enough, and a quarter of what lives lies unused
-// between what does. Three quarters of the machine's memory are the most that is taken. What
-// does not fit into those would not become less by collecting: a quarter of what lives always
-// remains to work with, or the collector would take the processor and free nothing.
+// memoryLimit returns the limit above which garbage is collected as often as necessary.
+//
+// The smallest limit is enough while less than half of it is live. Each collection of a larger heap
+// takes seconds of processor time, so collections should be rare: the limit then leaves room to
+// allocate twice the live memory, at most 2.5 GiB, plus a quarter of it for fragmentation.
+//
+// The limit is at most three quarters of the machine's memory, but always leaves a quarter of the
+// live memory free: more frequent collections would only use the processor and free nothing.
 func memoryLimit(alive, smallest, machine int64) int64 {
 	limit := smallest
 	if alive > smallest/2 {
@@ -64,7 +66,7 @@ func memoryLimit(alive, smallest, machine int64) int64 {
 	return max(limit, alive+alive/4)
 }
 
-// aliveMemory is what the last collection left, and what is no heap at all.
+// aliveMemory returns the heap that the last collection left, plus all memory outside the heap.
 func aliveMemory() int64 {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},
@@ -80,7 +82,7 @@ func aliveMemory() int64 {
 	return int64(alive)
 }
 
-// afterCollections calls f after each collection of garbage until it is stopped.
+// afterCollections calls f after each garbage collection until it is stopped.
 func afterCollections(f func()) (stop func()) {
 	var stopped atomic.Bool
 	var wait func()

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// controlGroups is a version of Linux's control groups, as far as they limit memory.
+// controlGroups describes how a version of Linux's control groups limits memory.
 type controlGroups struct {
-	controller string // by which they are listed; version 2 lists none
+	controller string // the name in /proc/self/cgroup; version 2 has none
 	fsType     string // of their mount
-	limit      string // the file that has the limit of a group
+	limit      string // the file with the limit of a group
 }
 
 var (
@@ -21,8 +21,8 @@ var (
 	groupsV2 = controlGroups{fsType: "cgroup2", limit: "memory.max"}
 )
 
-// memory is the lowest limit of the process's group and of those above it that can be
-// seen here; the largest number if there is none.
+// memory returns the lowest limit of the process's group and of its visible ancestors; the largest
+// number if there is no limit.
 func (c controlGroups) memory(root fs.FS) int64 {
 	limit := int64(math.MaxInt64)
 	group, ok := c.group(root)
@@ -30,7 +30,8 @@ func (c controlGroups) memory(root fs.FS) int64 {
 	if !ok || !mounted {
 		return limit
 	}
-	// A container's mount may begin at its own group, or at one that its processes do not know by that name.
+	// The mount of a container may begin at its own group, or at a group that has another name
+	// inside.
 	below, ok := strings.CutPrefix(group, strings.TrimSuffix(top, "/"))
 	if !ok {
 		below = "/"
@@ -43,7 +44,7 @@ func (c controlGroups) memory(root fs.FS) int64 {
 	}
 }
 
-// group is the process's group.
+// group returns the process's group.
 func (c controlGroups) group(root fs.FS) (string, bool) {
 	for line := range linesOf(root, "proc/self/cgroup") {
 		parts := strings.SplitN(line, ":", 3)
@@ -54,7 +55,7 @@ func (c controlGroups) group(root fs.FS) (string, bool) {
 	return "", false
 }
 
-// mount is where the groups are mounted, and which of them is at the top there.
+// mount returns the mount point of the groups, and the group at its top.
 func (c controlGroups) mount(root fs.FS) (point, top string, ok bool) {
 	for line := range linesOf(root, "proc/self/mountinfo") {
 		mount, source, _ := strings.Cut(line, " - ")
@@ -69,7 +70,7 @@ func (c controlGroups) mount(root fs.FS) (point, top string, ok bool) {
 	return "", "", false
 }
 
-// numberIn is the number in a file; the largest if there is none, as in "max".
+// numberIn returns the number in a file; the largest if there is none, as in "max".
 func numberIn(root fs.FS, file string) int64 {
 	text, err := fs.ReadFile(root, strings.TrimPrefix(file, "/"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machineMemory is how much memory this process may have: that of the machine, or the
-// lowest limit of its control groups. 0: unknown.
+// machineMemory returns the memory that this process may use: the machine's memory, or the lowest
+// limit of its control groups. 0: unknown.
 func machineMemory() int64 { return memoryIn(os.DirFS("/")) }
 
 func memoryIn(root fs.FS) int64 {
@@ -20,7 +20,7 @@ func memoryIn(root fs.FS) int64 {
 	return limit
 }
 
-// totalMemory is what the kernel has to give; the largest number if it does not say.
+// totalMemory returns the machine's memory; the largest number if the kernel does not report it.
 func totalMemory(root fs.FS) int64 {
 	for line := range linesOf(root, "proc/meminfo") {
 		var kilobytes int64
@@ -31,7 +31,7 @@ func totalMemory(root fs.FS) int64 {
 	return math.MaxInt64
 }
 
-// linesOf are the lines of a file; none if it cannot be read.
+// linesOf returns the lines of a file; none if it cannot be read.
 func linesOf(root fs.FS, file string) func(func(string) bool) {
 	text, _ := fs.ReadFile(root, file)
 	return strings.SplitSeq(strings.TrimSpace(string(text)), "\n")

@@ -2,5 +2,5 @@
 
 package main
 
-// machineMemory is how much memory this process may have. 0: unknown.
+// machineMemory returns the memory that this process may use. 0: unknown.
 func machineMemory() int64 { return 0 }

@@ -17,13 +17,13 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 		{0, 0, 976 * mib},
 		{10 * mib, 16 * gib, 976 * mib},
 		{488 * mib, 16 * gib, 976 * mib},
-		{512 * mib, 16 * gib, 1664 * mib}, // it does not fit into the smallest any more
+		{512 * mib, 16 * gib, 1664 * mib}, // more than fits into the smallest limit
 		{gib, 16 * gib, 3*gib + 256*mib},
 		{4 * gib, 16 * gib, 7*gib + 512*mib},
 		{4 * gib, 0, 7*gib + 512*mib},
 		{20 * gib, 64 * gib, 27*gib + 512*mib},
 		{5 * gib, 9 * gib, 6*gib + 768*mib}, // three quarters of the machine
-		{12 * gib, 16 * gib, 15 * gib},      // more lives than fits: a quarter remains to work with
+		{12 * gib, 16 * gib, 15 * gib},      // more is live than fits: a quarter stays free to work with
 		{10 * mib, 512 * mib, 384 * mib},
 		{400 * mib, 512 * mib, 500 * mib},
 	} {

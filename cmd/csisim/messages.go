@@ -11,12 +11,12 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 )
 
-// rare are the messages of calls that most runs do not make, by parts of their names.
+// rare lists parts of the names of messages that most runs do not use.
 var rare = []string{"Snapshot", "List", "Modify", "Expand", "Capacity", "Stats", "Condition", "GetVolume", "Metadata"}
 
-// prepareMessages has package proto build what it keeps about the usual messages of CSI and
-// of the registration of drivers: it would otherwise do so in the middle of the first
-// simulation, a fifth of which it takes.
+// prepareMessages makes package proto build its data about the usual messages of CSI and of driver
+// registration. Otherwise this happens in the middle of the first simulation and takes a fifth of
+// its time.
 func prepareMessages() {
 	registrations := new(registration.PluginInfo).ProtoReflect().Descriptor().ParentFile()
 	protoregistry.GlobalTypes.RangeMessages(func(m protoreflect.MessageType) bool {

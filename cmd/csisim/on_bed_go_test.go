@@ -18,8 +18,8 @@ import (
 	_ "github.com/csisim/csisim/sim/kind"
 )
 
-// The tests named TestInBothWorlds are tests of a driver: they run as simulations here, and TestGoTestsOnARealCluster runs them
-// on the bed.
+// The tests named TestInBothWorlds are tests of a driver. They run as simulations here, and
+// TestGoTestsOnARealCluster runs them on the bed.
 
 func inBothWorlds(t *testing.T, options ...sim.Option) *sim.Cluster {
 	t.Helper()
@@ -84,10 +84,11 @@ func TestInBothWorldsASearch(t *testing.T) {
 	sim.Explore(t, sim.Exploration{Runs: 1}, func(t sim.T, o sim.Option) { sim.New(t, o) })
 }
 
-// failsHere is the variable with which TestInBothWorldsAFailure fails.
+// failsHere is the variable that makes TestInBothWorldsAFailure fail.
 const failsHere = "CSISIM_TEST_FAILS"
 
-// The same tests in Go run on a cluster that is reached by its kubeconfig; what has no place there is skipped, with the reason.
+// The same Go tests run on a cluster given by its kubeconfig. A test that needs a simulation is
+// skipped with the reason.
 func TestGoTestsOnARealCluster(t *testing.T) {
 	b := newBed(t)
 	run := func(name string, environment ...string) (output string, passed bool) {
@@ -115,7 +116,7 @@ func TestGoTestsOnARealCluster(t *testing.T) {
 	assert.Empty(t, b.managed(), "a test that fails leaves nothing, too")
 }
 
-// A test binary that is killed in the middle leaves nothing, for its keeper takes it away.
+// A test binary that is killed in the middle leaves nothing: the process that watches it cleans up.
 func TestAKilledGoTestLeavesNothingOnARealCluster(t *testing.T) {
 	b := newBed(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestInBothWorldsALifecycle$", "-csisim.on="+b.kubeconfig+"@bed", "-csisim.allow-context=bed")

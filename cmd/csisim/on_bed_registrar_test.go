@@ -20,7 +20,7 @@ import (
 // asRegistrar makes the test binary behave as node-driver-registrar.
 const asRegistrar = "CSISIM_TEST_AS_REGISTRAR"
 
-// registrarProgram offers the driver at --csi-address to the kubelet, until SIGTERM.
+// registrarProgram registers the driver at --csi-address with the kubelet, until SIGTERM.
 type registrarProgram struct {
 	registration.UnimplementedRegistrationServer
 	driver, endpoint string
@@ -44,7 +44,7 @@ func runRegistrar(args []string) error {
 	}
 	p := registrarProgram{driver: info.GetName(), endpoint: given["--kubelet-registration-path"]}
 	socket := path.Join("/registration", p.driver+"-reg.sock")
-	_ = os.Remove(socket) // of an earlier one, if there was one
+	_ = os.Remove(socket) // of an earlier registrar, if there was one
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func runRegistrar(args []string) error {
 	registration.RegisterRegistrationServer(server, p)
 	asked, forget := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer forget()
-	defer context.AfterFunc(asked, server.Stop)() // its socket goes with it
+	defer context.AfterFunc(asked, server.Stop)() // which also removes its socket
 	return server.Serve(listener)
 }
 

@@ -21,14 +21,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// bedSidecars is the controller plugin of the bed as its sidecars find it: each call goes to the socket that the proxy
-// in the driver's pod has for its caller. Before there is a pod the driver's description answers.
+// bedSidecars forwards the calls of the sidecars to the bed's controller plugin: each call goes to
+// the socket that the proxy in the driver's pod has for the calling sidecar. Until the pod exists,
+// the description of the driver answers.
 type bedSidecars struct {
 	*bed
 	described *mock.Controller
 
 	mu      sync.Mutex
-	callers map[string][]string // of calls on their way, by method
+	callers map[string][]string // of calls under way, by method
 	conns   map[string]*grpc.ClientConn
 }
 
@@ -70,7 +71,7 @@ func (s *bedSidecars) pass(method string, m grpc.MethodDesc) methodHandler {
 	}
 }
 
-// dial connects to the socket for a caller; nil if it is not there yet.
+// dial connects to the socket for a caller; nil if it does not exist yet.
 func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 	if caller == "" {
 		return nil
@@ -94,7 +95,7 @@ func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 	return nil
 }
 
-// dialIn connects to a socket whose path as it is may be too long for one.
+// dialIn connects to a socket whose full path may be too long for a socket address.
 func dialIn(socket string) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, _ string) (net.Conn, error) {
 		dir, err := os.Open(filepath.Dir(socket))
@@ -106,7 +107,7 @@ func dialIn(socket string) func(context.Context, string) (net.Conn, error) {
 	}
 }
 
-// observe learns who makes the calls.
+// observe records the caller of each call.
 func (s *bedSidecars) observe() { s.Wire.Observer = bedObserver{s.Wire.Observer, s} }
 
 type bedObserver struct {
@@ -124,13 +125,13 @@ func (o bedObserver) Began(site wire.Site, e *trace.Event) {
 	o.Observer.Began(site, e)
 }
 
-// caller takes the one whose call of a method has been on its way for the longest.
+// caller removes and returns the caller of the oldest call of a method that is under way.
 func (s *bedSidecars) caller(method string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting := s.callers[method]
 	if len(waiting) == 0 {
-		return "" // the simulation asks what the driver can do
+		return "" // the simulation queries the driver's capabilities
 	}
 	s.callers[method] = waiting[1:]
 	return waiting[0]

@@ -26,14 +26,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// bed is a cluster for --on PATH that takes no engine: the simulation by the real clock behind its API, in which the
-// pods of drivers run csisim's own programs, proxy and mock, as on a real cluster. The sidecars are the simulation's;
-// sidecarsOf has them call through the proxy.
+// bed is a cluster for --on PATH without a container engine: the simulation by the real clock
+// behind its API. As on a real cluster, the pods of drivers run csisim's own programs, the proxy
+// and the mock. The sidecars are simulated; sidecarsOf makes them call through the proxy.
 type bed struct {
 	*sim.Simulation
 	t          *testing.T
 	kubeconfig string
-	ports      map[string]int // of the proxies, by node; of the controller's by "controller"
+	ports      map[string]int // of the proxies, by node; "controller" for the controller's
 }
 
 const bedDriver = "mock.csi.csisim.dev"
@@ -43,7 +43,7 @@ func newBed(t *testing.T) *bed {
 	if !namespaces.Entered() {
 		t.Skip("containers that run programs take a mount namespace")
 	}
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	p := newPlace(t, "")
 	b := &bed{t: t, kubeconfig: filepath.Join(p.dir, "kubeconfig"), ports: map[string]int{}}
 	for _, part := range []string{"controller", "node-a", "node-b", "backend", "orders"} {
@@ -84,8 +84,8 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// programs are csisim in the driver's containers, and a registrar. All pods share this machine's network: each proxy
-// gets a port of its own.
+// programs writes the programs of the driver's containers: csisim and a registrar. All pods share
+// this machine's network, so each proxy gets its own port.
 func (b *bed) programs(dir string) map[string]string {
 	file := filepath.Join(dir, "csisim")
 	script := fmt.Sprintf(`#!/bin/sh
@@ -120,10 +120,10 @@ func (b *bed) writeKubeconfig(address string, authority []byte) {
 	require.NoError(b.t, clientcmd.WriteToFile(*a.config(), b.kubeconfig))
 }
 
-// podProxy is the path of what a real API server passes on to a port of a pod.
+// podProxy matches the paths that a real API server forwards to a port of a pod.
 var podProxy = regexp.MustCompile(`^/api/v1/namespaces/([^/]+)/pods/([^/:]+):([0-9]+)/proxy(/.*)$`)
 
-// withPodProxy adds to the API what the simulation does not serve.
+// withPodProxy adds the proxy to pods, which the simulation does not serve, to the API.
 func (b *bed) withPodProxy(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := podProxy.FindStringSubmatch(r.URL.Path)
@@ -152,12 +152,12 @@ func (b *bed) withPodProxy(api http.Handler) http.Handler {
 	})
 }
 
-// args are those of a command that goes to the bed.
+// args returns the arguments of a command that runs on the bed.
 func (b *bed) args(command ...string) []string {
 	return append(command, "--on", b.kubeconfig+"@bed", "--allow-context", "bed")
 }
 
-// managed are the objects that bear csisim's label, by their resources and names.
+// managed returns the resources and names of all objects with csisim's label.
 func (b *bed) managed() (all []string) {
 	b.t.Helper()
 	objects := b.DynamicClient()

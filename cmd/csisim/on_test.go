@@ -16,7 +16,7 @@ import (
 
 const lifecycle = "../../scenarios/rwo-filesystem.yaml"
 
-// The same scenario on a cluster that is reached by its kubeconfig.
+// A scenario runs on a cluster given by its kubeconfig.
 func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
 	b := newBed(t)
 	t.Run("a cluster that csisim did not make has to be allowed", func(t *testing.T) {
@@ -39,7 +39,7 @@ func (b *bed) compares(t *testing.T) {
 	got := csisim(t, b.args("compare", lifecycle, "--times", "1", "--report", report)...)
 	assert.LessOrEqual(t, got.code, exitFailed, got.stderr)
 	assert.Contains(t, got.stdout, "Real run 1 of 1:\nPASS rwo-filesystem")
-	for _, level := range []string{"calls", "requests"} { // times and races are those of a machine with much else to do
+	for _, level := range []string{"calls", "requests"} { // times and races depend on the load of the machine
 		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.stdout)
 	}
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")

@@ -8,12 +8,12 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// adoptOrphans makes this process the parent of what driver programs start and
-// leave. A kernel that does not know how leaves them to init.
+// adoptOrphans makes this process the parent of processes that driver programs start and abandon. A
+// kernel without this feature leaves them to init.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// killOrphans kills what programs have left, whatever it did to hide. It is called
-// when the programs themselves have ended: each child that there is is an orphan.
+// killOrphans kills the processes that programs have left, however they hide. It is called when the
+// programs themselves have ended, so every remaining child is an orphan.
 func killOrphans() error {
 	_, err := workdir.KillAll(isLivingChild)
 	for {

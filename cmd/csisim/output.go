@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// outputFiles are files that reports will be written to, by the flags that name them.
+// outputFiles maps flags to the files of their reports.
 type outputFiles map[string]string
 
-// reserve finds out before anything runs that all of them can be written. What it makes for
-// that is taken away again by release, unless a report has been written to it.
+// reserve checks before the run that all files can be written. release removes the files that
+// reserve created, except those with a report.
 func (files outputFiles) reserve() (release func(), err error) {
 	var made []string
 	release = func() {
@@ -20,11 +20,11 @@ func (files outputFiles) reserve() (release func(), err error) {
 			if target, err := filepath.EvalSymlinks(name); err == nil {
 				name = target
 			}
-			_ = os.Remove(partOf(name)) // of an end in the middle
+			_ = os.Remove(partOf(name)) // of an interrupted write
 		}
 		for _, name := range made {
 			if info, err := os.Stat(name); err == nil && info.Size() == 0 {
-				_ = os.Remove(name) // an empty report is none
+				_ = os.Remove(name) // an empty file is no report
 			}
 		}
 	}
@@ -44,8 +44,8 @@ func (files outputFiles) reserve() (release func(), err error) {
 	return release, nil
 }
 
-// canWrite opens a file as a report will, and makes it if it is not there. What is no file
-// takes what it is given.
+// canWrite opens a file for writing, and creates it if it does not exist. Only regular files are
+// opened; pipes and devices are not checked.
 func canWrite(name string) (isNew bool, err error) {
 	info, err := os.Stat(name)
 	switch {
@@ -64,7 +64,7 @@ func canWrite(name string) (isNew bool, err error) {
 	return errors.Is(err, os.ErrNotExist), file.Close()
 }
 
-// reason is an error without the operation and the path, which its reader knows.
+// reason returns an error without the operation and the path, which the caller prints itself.
 func reason(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -73,8 +73,9 @@ func reason(err error) error {
 	return err
 }
 
-// writeFile writes a report to a file, if one is wanted: beside it, and puts it there when it is whole, so
-// that an interrupt leaves the whole of it or none. What is no regular file is written as it is.
+// writeFile writes a report to a file, if one is requested. It writes a temporary file in the same
+// directory and renames it, so that an interrupt leaves a whole report or none. A file that is not
+// regular is written directly.
 func writeFile(name, what string, write func(io.Writer) error) (err error) {
 	if name == "" {
 		return nil
@@ -95,18 +96,18 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	part := partOf(name)
 	file, err := createWithParents(part)
 	if err != nil {
-		return fill(name, write) // nothing can be put beside it
+		return fill(name, write) // the directory is not writable
 	}
 	if err := errors.Join(write(file), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
-	if err := os.Rename(part, name); err != nil { // it is a mount
+	if err := os.Rename(part, name); err != nil { // the file is a mount point
 		return errors.Join(os.Remove(part), fill(name, write))
 	}
 	return nil
 }
 
-// partOf is where a report is written until it is whole.
+// partOf returns the name of the temporary file of a report.
 func partOf(name string) string {
 	return filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
 }

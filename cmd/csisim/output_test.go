@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A report is at its place when it is whole; until then there is the one of before, or none.
+// A report file appears when it is complete; until then there is the previous one, or none.
 func TestAReportIsWrittenWholeOrNotAtAll(t *testing.T) {
 	for name, test := range map[string]struct {
 		before string
@@ -54,7 +54,7 @@ func TestAReportIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// Where nothing can be put beside a report, it is written in its place.
+// If the directory of a report is not writable, the report is written in place.
 func TestAReportThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "report.json"), filepath.Join(dir, "link.json")
@@ -69,8 +69,8 @@ func TestAReportThroughALink(t *testing.T) {
 	assert.Equal(t, os.ModeSymlink, info.Mode().Type())
 }
 
-// An interrupt while reports are written ends the command, also where somebody has stopped reading one: the
-// others are whole or not there.
+// An interrupt during the writing of reports ends the command, even if the reader of one report has
+// stopped reading. Each of the other reports is complete or absent.
 func TestAnInterruptWhileReportsAreWritten(t *testing.T) {
 	bin := build(t)
 	p := newPlace(t, bin)
@@ -88,7 +88,7 @@ func TestAnInterruptWhileReportsAreWritten(t *testing.T) {
 	defer reader.Close()
 
 	r := startCommand(t, p, p.command(append([]string{"run", "--json", pipe, "--junit", junit}, files...)...), func() bool { return true })
-	_, err = reader.Read(make([]byte, 1)) // it writes
+	_, err = reader.Read(make([]byte, 1)) // csisim writes
 	require.NoError(t, err)
 	r.signal(t, syscall.SIGINT)
 	assert.Equal(t, exitInterrupted, r.awaitEnd(t, 10*time.Second))

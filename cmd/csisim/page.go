@@ -9,13 +9,13 @@ import (
 	"github.com/csisim/csisim/internal/view"
 )
 
-// page shows a trace or a live cluster in a browser, the latter on the port of the API. Its
-// token opens the page and nothing else. Who brings it in the address gets it as a cookie;
-// without it nothing is shown.
+// page shows a trace or a live cluster in a browser, the latter on the port of the API. Its token
+// opens the page and nothing more. A request with ?token= receives the token as a cookie; requests
+// without either are rejected.
 type page struct {
-	token, host, port string // host is the address and port at which it is
+	token, host, port string // host is the address and port of the page
 	text              func() ([]byte, error)
-	more              map[string]http.HandlerFunc // by their paths: what the page asks for later
+	more              map[string]http.HandlerFunc // handlers of further requests of the page, by path
 }
 
 func newPage(host string) (*page, error) {
@@ -27,16 +27,16 @@ func newPage(host string) (*page, error) {
 	return &page{token: token, host: host, port: port}, err
 }
 
-// address is what a browser is to open.
+// address returns the URL to open in a browser.
 func (p *page) address() string { return "http://" + p.host + "/?token=" + p.token }
 
-// cookie bears the token. Browsers give cookies to all ports of an address: other
-// clusters have others.
+// cookie returns the name of the cookie with the token. Browsers send cookies to all ports of an
+// address, so each cluster has another name.
 func (p *page) cookie() string { return "csisim-token-" + p.port }
 
-// beside answers requests for the page and leaves all others to the API. What comes in
-// plain HTTP, and what asks for the page, has to name its address: a name that somebody
-// else lets lead to loopback is refused.
+// beside serves the page and leaves all other requests to the API. Requests in plain HTTP and
+// requests for the page must have the page's address as their host. This blocks other names that
+// resolve to loopback.
 func (p *page) beside(api http.Handler) http.Handler {
 	own := map[string]http.HandlerFunc{"/": p.show}
 	for path, answer := range p.more {
@@ -78,10 +78,10 @@ func (p *page) show(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	_, _ = w.Write(text) // a browser that is gone needs none
+	_, _ = w.Write(text) // the browser may have disconnected
 }
 
-// writeJSON answers with a value, or with why there is none.
+// writeJSON answers with a value, or with an error.
 func writeJSON(w http.ResponseWriter, value any, err error) {
 	var text []byte
 	if err == nil {
@@ -92,7 +92,7 @@ func writeJSON(w http.ResponseWriter, value any, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // a browser that is gone needs none
+	_, _ = w.Write(text) // the browser may have disconnected
 }
 
 // admits rejects requests without the token.
@@ -106,8 +106,7 @@ func (p *page) admits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// keepPrivate keeps an answer, and the address that it was asked at, from being stored or
-// passed on.
+// keepPrivate keeps browsers and proxies from storing an answer or passing on its address.
 func keepPrivate(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")

@@ -28,7 +28,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// cpuSoFar is the time that processors have worked for this process.
+// cpuSoFar returns the processor time that this process has used.
 func cpuSoFar() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -37,8 +37,8 @@ func cpuSoFar() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkReportOfALifecycle is a basic lifecycle with a report and without, one after the other: a report adds at most 15 ms
-// and has at most 400 KB.
+// BenchmarkReportOfALifecycle runs a basic lifecycle with and without a report in turn: a report
+// adds at most 15 ms and has at most 400 KB.
 func BenchmarkReportOfALifecycle(b *testing.B) {
 	benchmarkReport(b, "../../scenarios/rwo-filesystem.yaml")
 }
@@ -74,7 +74,8 @@ func benchmarkReport(b *testing.B, file string) {
 	b.ReportMetric(float64(page.Len())/1000, "KB")
 }
 
-// BenchmarkReportOf10000Calls is the size of the report of so many calls, of as many lifecycles as that takes: at most 3 MB.
+// BenchmarkReportOf10000Calls measures the report of 10,000 calls, made by repeated lifecycles: at
+// most 3 MB.
 func BenchmarkReportOf10000Calls(b *testing.B) {
 	for b.Loop() {
 		shown := view.NewEncoder()
@@ -105,7 +106,7 @@ func BenchmarkReportOf10000Calls(b *testing.B) {
 	}
 }
 
-// counter counts what is written.
+// counter counts the written bytes.
 type counter int
 
 func (c *counter) Write(text []byte) (int, error) {
@@ -115,10 +116,13 @@ func (c *counter) Write(text []byte) (int, error) {
 
 var _ io.Writer = (*counter)(nil)
 
-// BenchmarkFollowing is what it costs a cluster to be followed, of each second in which ten pods with volumes come and go: what more
-// it computes, with the time in which it stands still for the page, is at most 3 % of what it computes alone. Chunks and the
-// answer are made beside the cluster, on another processor. There are two clusters, of which one is followed and after some rounds
-// the other one; each takes its turn first as often as second, and nobody pays for another's garbage.
+// BenchmarkFollowing measures the cost of following a cluster, per second in which ten pods with
+// volumes are created and deleted. The additional processor time, including the time for which the
+// cluster pauses for the page, is at most 3 % of the time without a follower. Chunks and the answer
+// are made beside the cluster, on another processor.
+//
+// One of two clusters is followed, the other one after some rounds. Each runs first in half of the
+// rounds, and garbage is collected between the measurements.
 func BenchmarkFollowing(b *testing.B) {
 	const clusters, turn = 2, 10 // rounds in which the same one is followed
 	var all [clusters]*sim.Simulation
@@ -138,7 +142,7 @@ func BenchmarkFollowing(b *testing.B) {
 	var more []float64 // of each round, in percent
 	for round := 0; b.Loop(); round++ {
 		followed := round / turn % clusters
-		if round%turn == 0 { // a page that opens gets all that has been
+		if round%turn == 0 { // a page that opens receives all previous events
 			before := spent
 			follow(b, lookouts[followed], measure, still, beside)
 			spent = before
@@ -160,9 +164,10 @@ func BenchmarkFollowing(b *testing.B) {
 		}
 	}
 	slices.Sort(more)
-	// Of the median, since single rounds differ by more than what is measured; it lies between the two others with 95 %.
+	// The median, since single rounds vary by more than the cost. It lies between the two other
+	// values with a probability of 95 %.
 	b.ReportMetric(more[len(more)/2], "%more-in-it")
-	reach := int(math.Sqrt(float64(len(more)))) // 1.96 standard deviations of the place of the median
+	reach := int(math.Sqrt(float64(len(more)))) // 1.96 standard deviations of the position of the median
 	b.ReportMetric(more[max(len(more)/2-reach, 0)], "%at-least")
 	b.ReportMetric(more[min(len(more)/2+reach, len(more)-1)], "%at-most")
 	b.ReportMetric(percent(spent[beside], time.Duration(b.N)*time.Second), "%of-a-processor-beside-it")
@@ -172,7 +177,7 @@ func BenchmarkFollowing(b *testing.B) {
 
 func percent(part, of time.Duration) float64 { return 100 * float64(part) / float64(of) }
 
-// follow is a page that asks what is new.
+// follow handles one poll of a page.
 func follow(b *testing.B, look *lookout, measure func(what int, do func()), still, beside int) {
 	b.Helper()
 	var fresh []*trace.Event
@@ -192,7 +197,7 @@ func follow(b *testing.B, look *lookout, measure func(what int, do func()), stil
 	})
 }
 
-// churning is a cluster for churn, whose sidecars do not wait for the API.
+// churning returns a cluster for churn. The API does not limit the rate of its sidecars.
 func churning(b *testing.B, o sim.Options) *sim.Simulation {
 	b.Helper()
 	flags := sim.SidecarFlags{KubeAPIQPS: sidecar.Unlimited}
@@ -213,7 +218,7 @@ func churning(b *testing.B, o sim.Options) *sim.Simulation {
 	return c
 }
 
-// churn has n pods with a volume each come and go.
+// churn creates and deletes n pods with a volume each.
 func churn(b *testing.B, c *sim.Simulation, round, n int) {
 	b.Helper()
 	class := "mock"

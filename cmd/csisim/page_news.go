@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// answer answers with what a page of a live cluster does not have yet.
+// answer sends the events that a page of a live cluster does not have yet.
 func (l *lookout) answer(w http.ResponseWriter, r *http.Request) {
 	epoch, chunks, err := held(r.URL.Query())
 	if err != nil {
@@ -18,7 +18,7 @@ func (l *lookout) answer(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, found, err)
 }
 
-// held is what a page has: how many chunks of which epoch.
+// held parses the epoch and the number of chunks that a page has.
 func held(query url.Values) (epoch, chunks int, err error) {
 	epoch, err = strconv.Atoi(query.Get("epoch"))
 	if err == nil {

@@ -22,10 +22,10 @@ func reportFlag(command *cobra.Command, file *string) {
 	complete(command, "report", cobra.FixedCompletions([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
 }
 
-// shownStates is how many states a report or the page of a live cluster has at most.
+// shownStates bounds the states in a report or in the page of a live cluster.
 const shownStates = 20_000
 
-// writePages writes a report for a browser of each trial that failed, if reports are wanted.
+// writePages writes a browser report for each failed trial, if reports are requested.
 func (c *checking) writePages(card *check.Card) error {
 	if c.flags.reports == "" {
 		return nil
@@ -41,7 +41,7 @@ func (c *checking) writePages(card *check.Card) error {
 	return nil
 }
 
-// writeKept writes the report of a run for a browser, from what is kept of it, to a directory.
+// writeKept writes the browser report of a run to a directory, from the run's recorded trace.
 func writeKept(run report.Run, dir, name string) (file string, err error) {
 	shown := view.NewEncoder()
 	for _, e := range trace.Merged(run.Result.Trace, run.Result.States) {
@@ -51,7 +51,7 @@ func writeKept(run report.Run, dir, name string) (file string, err error) {
 	return file, writeFile(file, "report", func(w io.Writer) error { return report.Page(w, run, shown) })
 }
 
-// writePage replays a finding and writes its report for a browser, if reports are wanted.
+// writePage replays a finding and writes its browser report, if reports are requested.
 func (x *exploring) writePage(ctx context.Context, out io.Writer, finding, blame string) error {
 	if x.flags.reports == "" || ctx.Err() != nil {
 		return nil
@@ -71,7 +71,7 @@ func (x *exploring) writePage(ctx context.Context, out io.Writer, finding, blame
 	return err
 }
 
-// writePage writes the report of a run for a browser, if one is wanted.
+// writePage writes the browser report of a run, if one is requested.
 func (o *outputs) writePage(run report.Run) error {
 	if o.page == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forgetful is a driver that forgets to unmount, and a scenario that shows it.
+// forgetful is a scenario with a driver that does not unmount.
 const forgetful = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 drivers: [{name: mock.csi.csisim.dev, mock: {faulty: [unpublish-leaks]}}]

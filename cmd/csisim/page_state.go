@@ -14,13 +14,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// lookout sees a live cluster for the page: it makes chunks of what has happened when a browser asks.
+// lookout follows a live cluster for the page: it makes chunks of new events when a browser polls.
 type lookout struct {
 	cluster *sim.Simulation
 	name    string
 
 	asking  sync.Mutex // one browser at a time
-	epoch   int        // counts how often it began anew
+	epoch   int        // counts the restarts from scratch
 	encoder *view.Encoder
 	chunks  []view.Chunk
 	events  int
@@ -28,28 +28,30 @@ type lookout struct {
 	open    []*trace.Event // calls that had no answer then
 }
 
-// mostEvents is how many events the page of a live cluster has at most, before it begins anew with the newest.
+// mostEvents bounds the events in the page of a live cluster. Beyond it, the page restarts with the
+// newest events.
 const mostEvents = 50_000
 
 func newLookout(c *sim.Simulation, name string) *lookout { return &lookout{cluster: c, name: name} }
 
-// news is what a page does not have yet.
+// news is the part of the trace that a page does not have yet.
 type news struct {
-	// Epoch distinguishes chunks that do not go together: a page that has chunks of another drops them.
+	// Epoch distinguishes chunks that do not belong together. A page drops its chunks of another
+	// epoch.
 	Epoch  int          `json:"epoch"`
 	Chunks []view.Chunk `json:"chunks"`
 	Now    int64        `json:"now"` // ms of virtual time
 	Mounts []pageMount  `json:"mounts"`
 }
 
-// pageMount is a mount that a node has.
+// pageMount is a mount on a node.
 type pageMount struct {
 	Node   string `json:"node"`
 	Target string `json:"target"`
 	Source string `json:"source"`
 }
 
-// page is the page without what happened.
+// page returns the page without any events.
 func (l *lookout) page() ([]byte, error) {
 	var text bytes.Buffer
 	err := view.Live(&text, view.Report{
@@ -59,8 +61,8 @@ func (l *lookout) page() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// since is what is new to a page that has so many chunks of an epoch. The cluster stands still only while what has happened
-// is gathered; events do not change once they are complete.
+// since returns the news for a page that has the given number of chunks of an epoch. The cluster
+// pauses only while gather collects the events, since complete events do not change.
 func (l *lookout) since(epoch, chunks int) (n news, err error) {
 	l.asking.Lock()
 	defer l.asking.Unlock()
@@ -84,7 +86,7 @@ func (l *lookout) since(epoch, chunks int) (n news, err error) {
 	return n, nil
 }
 
-// gather collects what has happened since the last time, and the answers of calls that had none then.
+// gather collects the events since the last poll, and the answers to calls that had none then.
 func (l *lookout) gather() []*trace.Event {
 	states, whole := l.cluster.World.Trace.TakeStates()
 	events := l.cluster.World.Trace.Events()
@@ -112,7 +114,8 @@ func (l *lookout) gather() []*trace.Event {
 	return fresh
 }
 
-// settled is an event that does not change any more: of a call without an answer, what is known of it now.
+// settled returns an event that does not change any more: for a call without an answer, a copy of
+// its present state.
 func (l *lookout) settled(e *trace.Event) *trace.Event {
 	if e.Kind != trace.Call || calls.Answered(e) {
 		return e
@@ -128,8 +131,8 @@ func (l *lookout) firstAfter(events []*trace.Event) int {
 	return at
 }
 
-// begin begins anew, with all events if the recorder still has them; else with the objects as they are, and what is
-// kept of calls and the rest.
+// begin starts a new epoch: with all events if the recorder still has them, otherwise with the
+// current objects and the recorded calls and other events.
 func (l *lookout) begin(events []*trace.Event) (fresh []*trace.Event, from int) {
 	l.epoch++
 	l.cluster.FollowStates(shownStates)
@@ -151,7 +154,7 @@ func (l *lookout) begin(events []*trace.Event) (fresh []*trace.Event, from int) 
 
 func isWhole(events []*trace.Event) bool { return events[len(events)-1].Seq == uint64(len(events)) }
 
-// objects are the objects that there are, as they stand before an event.
+// objects returns the current objects as events before the given one.
 func (l *lookout) objects(before *trace.Event) (all []*trace.Event) {
 	s := l.cluster.World.Store
 	for _, res := range s.Resources() {
@@ -167,7 +170,7 @@ func (l *lookout) objects(before *trace.Event) (all []*trace.Event) {
 	return all
 }
 
-// mounts are those below the kubelets' directories.
+// mounts returns the mounts below the kubelets' directories.
 func (l *lookout) mounts() []pageMount {
 	found := []pageMount{}
 	for _, node := range l.cluster.Nodes() {

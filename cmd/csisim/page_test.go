@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// shown is a cluster with a pod whose volume was staged at the second attempt.
+// shown is a cluster with a pod and a volume that was staged at the second attempt.
 const shown = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 drivers: [{name: mock.csi.csisim.dev, mock: {}}]
@@ -45,7 +45,7 @@ steps:
 - wait: {pod: web, phase: Running}
 `
 
-// startPage starts such a cluster and returns the address of its page.
+// startPage starts this cluster and returns the address of its page.
 func startPage(t *testing.T) string {
 	t.Helper()
 	_, address := startShown(t)
@@ -109,7 +109,7 @@ func TestThePageIsForWhoHasTheToken(t *testing.T) {
 	}
 }
 
-// unpacked is what a page gets, as the browser unpacks it.
+// unpacked returns the data of a page, uncompressed as in the browser.
 func unpacked(t *testing.T, browser *http.Client, address string) string {
 	t.Helper()
 	answer, err := browser.Get(address)
@@ -131,7 +131,7 @@ func unpacked(t *testing.T, browser *http.Client, address string) string {
 	return all.String()
 }
 
-// browse is a test of the viewer's in a real browser.
+// browse runs one of the viewer's tests in a real browser.
 func browse(t *testing.T, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
@@ -149,7 +149,8 @@ func browse(t *testing.T, script string, args ...string) *exec.Cmd {
 	return exec.CommandContext(t.Context(), node, append([]string{web + "/test/" + script, chromium}, args...)...)
 }
 
-// A real browser runs the page's script, and shows what it is sent as text, also what comes later.
+// A real browser runs the page's script, and shows all received data as text, also data that
+// arrives later.
 func TestABrowserShowsTheCluster(t *testing.T) {
 	browser := browse(t, "live.mjs")
 	cluster, address := startShown(t)
@@ -169,7 +170,7 @@ func TestABrowserShowsTheCluster(t *testing.T) {
 	assert.NoError(t, browser.Wait(), strings.Join(complaints, "\n"))
 }
 
-// deletePod does what a user does while somebody looks at the page.
+// deletePod deletes a pod while a browser shows the page.
 func (l *liveCluster) deletePod(name string) {
 	l.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())

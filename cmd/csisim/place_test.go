@@ -20,7 +20,7 @@ import (
 // binaries is a directory that every user can read; TestMain makes and removes it.
 var binaries string
 
-// buildAll puts csisim there, which this test binary is if it is told so, and two drivers.
+// buildAll builds two drivers there and adds csisim, which is a copy of this test binary.
 var buildAll = sync.OnceValue(func() error {
 	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binaries, "./testdata/baddriver", "../../drivers/hostdir").CombinedOutput()
 	if err != nil {
@@ -42,8 +42,8 @@ func build(t *testing.T) (bin string) {
 	return binaries
 }
 
-// place is where one run happens: the scenario, and the work directory w. Its path is
-// short, since sockets have to fit.
+// place holds one run: the scenario, and the work directory w. Its path is short, since sockets
+// have to fit.
 type place struct {
 	t              *testing.T
 	dir, work, bin string
@@ -65,7 +65,7 @@ func (p *place) write(name, text string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644))
 }
 
-// command is csisim with the work directory of the place, unless the arguments have one.
+// command returns csisim with the work directory of the place, unless the arguments have one.
 func (p *place) command(args ...string) *exec.Cmd {
 	args = append([]string{args[0], "--work-dir", "w"}, args[1:]...)
 	c := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "csisim"), args...)
@@ -74,8 +74,8 @@ func (p *place) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// leftovers is what there still is of runs in the place: processes, mounts, loop
-// devices, listening sockets and directories.
+// leftovers lists everything that runs in the place have left: processes, mounts, loop devices,
+// listening sockets and directories.
 func (p *place) leftovers() (found []string) {
 	for _, pid := range p.programs("") {
 		found = append(found, fmt.Sprintf("process %d", pid))
@@ -92,7 +92,7 @@ func (p *place) leftovers() (found []string) {
 	return found
 }
 
-// programs are the processes of runs in the place, those of one name if it is given.
+// programs returns the processes of runs in the place, all or those of one name.
 func (p *place) programs(name string) (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	require.NoError(p.t, err)
@@ -102,7 +102,7 @@ func (p *place) programs(name string) (pids []int) {
 			continue
 		}
 		read := func(file string) string {
-			text, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), file)) // it may be gone
+			text, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), file)) // the process may have ended
 			return string(text)
 		}
 		dir, _ := os.Readlink(filepath.Join("/proc", entry.Name(), "cwd"))
@@ -125,12 +125,12 @@ func (p *place) linesOf(table string) (found []string) {
 	return found
 }
 
-// loops are the loop devices that show files of the place.
+// loops returns the loop devices backed by files of the place.
 func (p *place) loops() (found []string) {
 	files, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	require.NoError(p.t, err)
 	for _, file := range files {
-		backing, _ := os.ReadFile(file) // it may be gone
+		backing, _ := os.ReadFile(file) // the device may be detached
 		if strings.HasPrefix(string(backing), p.dir+"/") {
 			found = append(found, "loop device of "+strings.TrimSpace(string(backing)))
 		}
@@ -138,8 +138,8 @@ func (p *place) loops() (found []string) {
 	return found
 }
 
-// asNobody gives the place to a user without rights, who runs the command. For
-// an ordinary user nothing changes.
+// asNobody gives the place to a user without rights and runs the command as this user. It changes
+// nothing for an ordinary user.
 func (p *place) asNobody(c *exec.Cmd) {
 	if !isRoot() {
 		return
@@ -159,7 +159,7 @@ func needsRoot(t *testing.T) {
 	}
 }
 
-// needsNamespaces skips where ordinary users may not have any.
+// needsNamespaces skips the test if ordinary users may not create namespaces.
 func needsNamespaces(t *testing.T) {
 	t.Helper()
 	if out, err := exec.Command("setpriv", "--reuid=65534", "unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput(); isRoot() && err != nil {
@@ -170,8 +170,8 @@ func needsNamespaces(t *testing.T) {
 	}
 }
 
-// isLocked reports whether a run holds the lock of its directory: one that was
-// killed does until its last thread is gone.
+// isLocked reports whether a run holds the lock of its directory. A killed run holds it until its
+// last thread has ended.
 func (p *place) isLocked() bool {
 	locks, err := filepath.Glob(filepath.Join(p.work, "csisim-*", ".lock"))
 	require.NoError(p.t, err)

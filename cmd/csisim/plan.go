@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// plan prints what scenarios become on a real cluster, and touches nothing.
+// plan prints how scenarios would run on a real cluster, and changes nothing.
 func plan(ctx context.Context, env environment, f runFlags, scenarios []*scenario.Scenario) error {
 	refused := false
 	for i, s := range scenarios {
@@ -31,7 +31,7 @@ func plan(ctx context.Context, env environment, f runFlags, scenarios []*scenari
 	return nil
 }
 
-// refusal is why a scenario cannot run on a real cluster; nil if it can.
+// refusal returns the reason why a scenario cannot run on a real cluster; nil if it can.
 func refusal(s *scenario.Scenario, f onFlags) error {
 	var reasons []string
 	for _, p := range s.Promote(promotion.TargetOptions{On: f.on, NodeImage: f.nodeImage}) {
@@ -45,7 +45,7 @@ func refusal(s *scenario.Scenario, f onFlags) error {
 	return &sim.ConfigError{Subject: "scenario " + s.Name, Problem: "it cannot be promoted to a real cluster (--plan shows all of it):\n  " + strings.Join(reasons, "\n  ")}
 }
 
-// warnings prints what users should know before a run.
+// warnings prints warnings before a run.
 func warnings(env environment, s *scenario.Scenario) {
 	for _, p := range s.Promote(promotion.TargetOptions{}) {
 		if p.Warning != "" {

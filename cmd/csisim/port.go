@@ -10,17 +10,16 @@ import (
 	"time"
 )
 
-// handshake is the first byte of a connection whose client wants TLS. No request begins
-// with it.
+// handshake is the first byte of a TLS connection. No HTTP request begins with it.
 const handshake = 0x16
 
-// port is one port for two ways of speaking: who begins with a TLS handshake gets it, as
-// kubectl does, who sends tokens over TLS only; all others speak plain HTTP, as browsers
-// do, who would warn of a certificate that nobody vouches for.
+// port serves TLS and plain HTTP on one port. Connections that begin with a TLS handshake get TLS:
+// kubectl sends tokens over TLS only. All others get plain HTTP: browsers would warn about a
+// self-signed certificate.
 type port struct {
 	net.Listener
 	secure *tls.Config
-	// silence is how long a client may say nothing at all.
+	// silence bounds the time until a client sends its first byte.
 	silence  time.Duration
 	open     context.Context // until Close
 	shut     context.CancelFunc
@@ -28,7 +27,7 @@ type port struct {
 	arrivals chan arrival
 }
 
-// arrival is what Accept returns.
+// arrival is a result of Accept.
 type arrival struct {
 	conn net.Conn
 	err  error
@@ -41,8 +40,7 @@ func newPort(listener net.Listener, certificate tls.Certificate) *port {
 	return p
 }
 
-// Accept returns a connection once it is known how its client speaks: one with TLS is a
-// *tls.Conn.
+// Accept returns a connection once its first byte shows the protocol; one with TLS is a *tls.Conn.
 func (p *port) Accept() (net.Conn, error) {
 	p.receive.Do(func() { go p.receiveAll() })
 	select {
@@ -53,7 +51,7 @@ func (p *port) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends those connections, too, on which nothing was said yet.
+// Close also ends the connections that have not sent anything yet.
 func (p *port) Close() error {
 	p.shut()
 	return p.Listener.Close()
@@ -70,7 +68,7 @@ func (p *port) receiveAll() {
 	}
 }
 
-// hand gives to Accept and reports whether it was taken.
+// hand passes a connection to Accept and reports whether Accept took it.
 func (p *port) hand(a arrival) bool {
 	select {
 	case p.arrivals <- a:
@@ -80,7 +78,7 @@ func (p *port) hand(a arrival) bool {
 	}
 }
 
-// listenTo waits for a client's first byte. Who does not send it is gone.
+// listenTo waits for a client's first byte, and closes the connection if there is none.
 func (p *port) listenTo(conn net.Conn) {
 	unheard := context.AfterFunc(p.open, func() { _ = conn.Close() })
 	first := make([]byte, 1)
@@ -100,7 +98,7 @@ func (p *port) listenTo(conn net.Conn) {
 	}
 }
 
-// begun is a connection whose first byte was looked at.
+// begun is a connection from which the first byte has been read.
 type begun struct {
 	net.Conn
 	all io.Reader

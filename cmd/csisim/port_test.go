@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/certificate"
 )
 
-// API and page are at one port, with TLS for who begins with it.
+// The API and the page share one port, with TLS for clients that begin with a handshake.
 func TestOnePortServesTheAPIAndThePageWithAndWithoutTLS(t *testing.T) {
 	l := startUp(t)
 	config, err := clientcmd.LoadFromFile(l.kubeconfig())
@@ -69,7 +69,7 @@ func TestOnePortServesTheAPIAndThePageWithAndWithoutTLS(t *testing.T) {
 	}
 }
 
-// A thousand connections on which nothing is said keep nobody waiting, and end.
+// A thousand connections without a request delay no other client, and end.
 func TestAThousandClientsThatSayNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })

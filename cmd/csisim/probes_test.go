@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// probedPod runs until it is stopped, and has one container with probes.
+// probedPod is a pod with one container with probes, which runs until it is stopped.
 func probedPod(name, probes string) string {
 	return fmt.Sprintf(`
 metadata: {name: %s}
@@ -55,7 +55,7 @@ func (c *programCluster) await(pod string, until func(*corev1.Pod) bool) {
 	}, 30*time.Second, 20*time.Millisecond, "%v", last)
 }
 
-// eventsAbout are what is told of a pod, each once.
+// eventsAbout returns the events about a pod, each once.
 func (c *programCluster) eventsAbout(pod string) string {
 	c.t.Helper()
 	events, err := c.CoreV1().Events("default").List(c.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
@@ -67,7 +67,7 @@ func (c *programCluster) eventsAbout(pod string) string {
 	return strings.Join(all, "\n")
 }
 
-// Who answers HTTP is the test itself, whose network the pods share.
+// The test itself answers the HTTP probes, since the pods share its network.
 func TestReadinessFollowsItsProbe(t *testing.T) {
 	c := startPrograms(t, "--network", "host")
 	var code atomic.Int32
@@ -170,13 +170,14 @@ func TestHooksRunAfterTheStartAndBeforeTheEnd(t *testing.T) {
 	c.down()
 }
 
-// A cluster that lives faster has programs that do not: what a probe may take counts by their clock.
+// In an accelerated cluster, programs still run at normal speed. The timeout of a probe counts by
+// the programs' clock.
 func TestProbesWaitByTheClockOfPrograms(t *testing.T) {
 	c := startPrograms(t, "--speed", "20")
 	c.make(probedPod("slow", `
     livenessProbe: {exec: {command: [sleep, "0.3"]}, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1}
     readinessProbe: {exec: {command: [sleep, "0.3"]}, periodSeconds: 2, timeoutSeconds: 2}`), isReady)
-	time.Sleep(time.Second) // twenty of the cluster's
+	time.Sleep(time.Second) // twenty seconds of the cluster
 	pod, err := c.CoreV1().Pods("default").Get(t.Context(), "slow", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Zero(t, pod.Status.ContainerStatuses[0].RestartCount)

@@ -36,7 +36,7 @@ func startPrograms(t *testing.T, flags ...string) *programCluster {
 	if !namespaces.Entered() {
 		t.Skip("volumes of programs take a mount namespace")
 	}
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	p := newPlace(t, "")
 	p.write("cluster.yaml", header+`cluster: {nodes: 1}
 images: {registry.local/shell: /bin/sh}
@@ -56,7 +56,7 @@ objects:
 	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
 }
 
-// make makes a pod and waits until it is as it should be.
+// make creates a pod and waits until it meets a condition.
 func (c *programCluster) make(manifest string, until func(*corev1.Pod) bool) *corev1.Pod {
 	c.t.Helper()
 	pod := &corev1.Pod{}
@@ -98,7 +98,8 @@ func inPhase(phase corev1.PodPhase) func(*corev1.Pod) bool {
 	return func(pod *corev1.Pod) bool { return pod.Status.Phase == phase }
 }
 
-// A container of an image that stands for a program runs that with all that its pod says.
+// A container with an image that is mapped to a program runs the program with all settings of its
+// pod.
 func TestAPodRunsItsPrograms(t *testing.T) {
 	c := startPrograms(t)
 	pod := c.make(`
@@ -158,7 +159,8 @@ in-cluster
 	c.down()
 }
 
-// A container that ends is started again, with back-off; what it wrote before stays to be read.
+// A container that ends is restarted with back-off; the output of its previous run can still be
+// read.
 func TestAContainerThatEndsIsRestarted(t *testing.T) {
 	c := startPrograms(t)
 	pod := c.make(`
@@ -197,7 +199,7 @@ spec:
 	c.down()
 }
 
-// A pod that is deleted gets SIGTERM, and SIGKILL when its grace period is over.
+// A deleted pod gets SIGTERM, and SIGKILL after its grace period.
 func TestAPodThatIsDeletedMayEndInPeace(t *testing.T) {
 	c := startPrograms(t)
 	for name, tt := range map[string]struct {
@@ -234,7 +236,7 @@ spec:
 	c.down()
 }
 
-// Programs end with their cluster, also if that is killed.
+// Programs end with their cluster, also if the cluster is killed.
 func TestProgramsEndWithTheirCluster(t *testing.T) {
 	shared := t.TempDir()
 	c := startPrograms(t, "--host-path", shared)
@@ -259,8 +261,7 @@ spec:
 	c.nothingIsLeft()
 }
 
-// What a program finds of its service account opens the API, as that account; so does a
-// token that is asked for.
+// A program can use the API with the token of its service account, and with a requested token.
 func TestAProgramIsItsServiceAccount(t *testing.T) {
 	c := startPrograms(t)
 	_, err := c.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot"}}, metav1.CreateOptions{})
@@ -308,7 +309,7 @@ spec:
 	c.down()
 }
 
-// as is a client with another token.
+// as returns a client with another token.
 func (c *programCluster) as(token string) kubernetes.Interface {
 	c.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
@@ -317,7 +318,7 @@ func (c *programCluster) as(token string) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-// A token that does not last is another when most of its time is over.
+// A token that expires is renewed when most of its lifetime has passed.
 func TestTokensInVolumesAreRenewed(t *testing.T) {
 	c := startPrograms(t, "--speed", "1000")
 	c.make(`

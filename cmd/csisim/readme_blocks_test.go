@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// block is one example of README.md: mark is what follows its language.
+// block is one example of README.md: mark is the text after its language.
 type block struct{ language, mark, text string }
 
 // runsOn marks commands that end when another block ends them.
@@ -39,7 +39,7 @@ func readmeBlocks(t *testing.T) []block {
 	return blocks
 }
 
-// The files and commands that README.md shows work word by word, one after the other, in a fresh checkout.
+// The files and commands in README.md work unchanged, one after the other, in a fresh checkout.
 func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
 	build(t)
 	if !namespaces.Entered() {
@@ -67,7 +67,7 @@ func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
 	assert.GreaterOrEqual(t, commands, 4, "few blocks are marked")
 }
 
-// checkout is a copy of this repository without what was built, and the shell in which its reader works.
+// checkout is a copy of this repository without build output, and a shell for the commands.
 type checkout struct {
 	t           *testing.T
 	dir         string
@@ -95,7 +95,7 @@ func newCheckout(t *testing.T) *checkout {
 	return c
 }
 
-// keep writes a file under the name that its first line says.
+// keep writes a file under the name in its first line.
 func (c *checkout) keep(b block) {
 	c.t.Helper()
 	name, _, _ := strings.Cut(b.text, "\n")
@@ -103,7 +103,7 @@ func (c *checkout) keep(b block) {
 	require.NoError(c.t, os.WriteFile(filepath.Join(c.dir, name[len("# "):]), []byte(b.text), 0o644))
 }
 
-// shell runs a block in the environment that the blocks before it have left.
+// shell runs a block in the environment that the previous blocks have left.
 func (c *checkout) shell(b block) *exec.Cmd {
 	after := filepath.Join(c.dir, "environment")
 	script := fmt.Sprintf("set -e\nif [ -e %[1]s ]; then . %[1]s; fi\n%[2]sexport -p > %[1]s\n", after, b.text)
@@ -118,7 +118,7 @@ func (c *checkout) run(b block) {
 	require.NoError(c.t, err, "%s\n%s", b.text, out)
 }
 
-// start runs a block until another one ends it, or the test.
+// start runs a block until another one, or the end of the test, stops it.
 func (c *checkout) start(b block) {
 	c.t.Helper()
 	output := filepath.Join(c.dir, "output")
@@ -131,7 +131,7 @@ func (c *checkout) start(b block) {
 	require.NoError(c.t, command.Start())
 	c.t.Cleanup(func() {
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGTERM)
-		_ = command.Wait() // as it ended, or by this signal
+		_ = command.Wait() // ended already, or by this signal
 	})
 	said := func() string {
 		text, _ := os.ReadFile(output)

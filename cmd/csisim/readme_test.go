@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readmeBlock is the first block of code of a language in README.md.
+// readmeBlock returns the first block of code of a language in README.md.
 func readmeBlock(t *testing.T, language string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
@@ -22,7 +22,7 @@ func readmeBlock(t *testing.T, language string) []byte {
 	return block[1]
 }
 
-// The test that README.md shows runs beside the driver of examples/inprocess, word by word.
+// The test in README.md passes unchanged with the driver of examples/inprocess.
 func TestTheGoTestOfTheReadmePasses(t *testing.T) {
 	driver, err := filepath.Abs("../../examples/inprocess")
 	require.NoError(t, err)

@@ -59,7 +59,7 @@ instead, and exits with code 2.`,
 	return command
 }
 
-// replayed is how the runs of a session repeat the choices of a finding.
+// replayed is the way in which the runs of a session repeat the choices of a finding.
 type replayed struct {
 	file     string
 	finding  string
@@ -67,7 +67,7 @@ type replayed struct {
 	strategy *exploration.Replay
 }
 
-// replay makes the run of a file again and reports on it as csisim run does.
+// replay repeats the run of a file and reports on it as csisim run does.
 func replay(ctx context.Context, env environment, f runFlags, name string) error {
 	file, err := explore.Load(name)
 	if err != nil {
@@ -103,7 +103,7 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	return verdictOf(env, s, file, strategy.Unfit(), changed)
 }
 
-// verdictOf says whether the run has shown the finding.
+// verdictOf prints whether the run has shown the finding.
 func verdictOf(env environment, s *session, file *explore.File, unfit string, changed bool) error {
 	since := ""
 	if changed {
@@ -127,7 +127,7 @@ func (r *replayed) into(o *scenario.RunOptions) {
 	o.Strategy, o.FaultSpace = func() kernel.Strategy { return r.strategy }, r.space
 }
 
-// misses reports whether a run made other choices than those of the finding, and does not show it.
+// misses reports whether a run made other choices than the finding, and does not show it.
 func (r *replayed) misses(run report.Run) bool {
 	return run.Err == nil && r.strategy.Unfit() != "" && !r.isShownBy(run)
 }

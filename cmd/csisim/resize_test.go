@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Given a container that restarts for memory and not for processors. When its pod is resized, then its limit is another, and it is
-// started again for the one and not for the other.
+// Given a container that restarts for a memory resize and not for a CPU resize, when its pod is
+// resized, then its limit changes, and only the memory resize restarts it.
 func TestAResizeStartsAContainerAgainIfItSaysSo(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`

@@ -77,7 +77,7 @@ func commandNames(root *cobra.Command) []string {
 	return names
 }
 
-// flagMistake leaves out how Go's parsers are called.
+// flagMistake removes the names of Go's parsers from an error.
 func flagMistake(_ *cobra.Command, err error) error {
 	var number *strconv.NumError
 	if errors.As(err, &number) {
@@ -87,7 +87,7 @@ func flagMistake(_ *cobra.Command, err error) error {
 	return usage("%w", err)
 }
 
-// needs is cobra's minimum of arguments with a message that says of what.
+// needs requires an argument; its error names the missing one.
 func needs(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -97,7 +97,7 @@ func needs(what string) cobra.PositionalArgs {
 	}
 }
 
-// atMost refuses further arguments.
+// atMost rejects surplus arguments.
 func atMost(n int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// runFlags are the flags of csisim run.
+// runFlags holds the flags of csisim run.
 type runFlags struct {
 	strategy         string
 	only             []string
@@ -18,7 +18,7 @@ type runFlags struct {
 	parallel         int
 	trace            string
 	report           string
-	blame            string // whose doing a finding is, for its report
+	blame            string // the party responsible for a finding, for its report
 	junit, json      string
 	until            string
 	patience         time.Duration
@@ -34,7 +34,7 @@ type runFlags struct {
 	onFlags
 }
 
-// usualPatience is how long, in wall time, virtual time waits for a driver by default.
+// usualPatience is the default wall time that virtual time waits for a driver.
 const usualPatience = 2 * time.Second
 
 func newRun(env environment) *cobra.Command {
@@ -100,7 +100,7 @@ failure names makes the same run again.`,
 	return command
 }
 
-// complete sets what the shell offers for a flag.
+// complete sets the completions that the shell offers for a flag.
 func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 	if err := command.RegisterFlagCompletionFunc(flag, words); err != nil {
 		panic(err) // there is no such flag: a slip in this package
@@ -113,7 +113,7 @@ func waitFlag(command *cobra.Command, wait *time.Duration) {
 	complete(command, "wait-for-driver", cobra.NoFileCompletions)
 }
 
-// waitOf is the value of the flag as options have it, where 0 is the default.
+// waitOf converts the value of the flag to the value in options, where 0 means the default.
 func waitOf(flag time.Duration) time.Duration {
 	if flag == 0 {
 		return -1
@@ -134,8 +134,8 @@ func (f runFlags) check() error {
 	return checkHostPaths(f.hostPaths)
 }
 
-// run cleans up after runs that were killed, loads all scenarios, and runs them if
-// none has a mistake.
+// run cleans up after runs that were killed, loads all scenarios, and runs them if none has a
+// mistake.
 func run(ctx context.Context, env environment, f runFlags, args []string) error {
 	go prepareMessages()
 	reading := interruptible(ctx)
@@ -176,6 +176,6 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	defer endsSoon(ctx, env, scenarios, release)()
 	s := newSession(env, f, scenarios)
 	s.runAll(ctx, scenarios)
-	defer endsSoon(ctx, env, nil, release)() // what is left is to report
+	defer endsSoon(ctx, env, nil, release)() // only reports are left to write
 	return s.end(ctx)
 }

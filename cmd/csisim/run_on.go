@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/real/promotion"
 )
 
-// onFlags say on which real cluster scenarios run.
+// onFlags select the real cluster on which scenarios run.
 type onFlags struct {
 	on, nodeImage, allowContext string
 	images                      map[string]string
@@ -24,7 +24,7 @@ func (f *onFlags) add(command *cobra.Command) {
 	command.Flags().BoolVar(&f.plan, "plan", false, "with --on: print what each step becomes there, which cannot be taken, which images are needed and how long it takes; touch nothing")
 }
 
-// addCluster adds those of every command that runs scenarios on a real cluster.
+// addCluster adds the flags of every command that runs scenarios on a real cluster.
 func (f *onFlags) addCluster(command *cobra.Command) {
 	f.addPlace(command)
 	flags := command.Flags()
@@ -35,7 +35,7 @@ func (f *onFlags) addCluster(command *cobra.Command) {
 	}
 }
 
-// addPlace adds those that say which cluster it is.
+// addPlace adds the flags that select the cluster.
 func (f *onFlags) addPlace(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.on, "on", "", "on a real cluster: `CLUSTER` is kind (the command's own), kind:NAME, or PATH[@CONTEXT] of a kubeconfig")
@@ -44,7 +44,7 @@ func (f *onFlags) addPlace(command *cobra.Command) {
 	complete(command, "allow-context", cobra.NoFileCompletions)
 }
 
-// forReplay are the flags that name the same cluster and what runs on it.
+// forReplay returns the flags that select the same cluster and programs.
 func (f onFlags) forReplay() (flags []string) {
 	for _, flag := range [][2]string{{"--on", f.on}, {"--allow-context", f.allowContext}, {"--node-image", f.nodeImage}} {
 		if flag[1] != "" {
@@ -82,7 +82,8 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 	})
 }
 
-// onTarget runs on the cluster, with all that the scenarios need there, and takes that away afterwards.
+// onTarget calls run with the cluster, after deploying everything that the scenarios need; it
+// removes all of this afterwards.
 func (f onFlags) onTarget(ctx context.Context, env environment, keep bool, workDir string, scenarios []*scenario.Scenario, run func(*promotion.Target) error) (err error) {
 	target, err := promotion.Open(ctx, scenario.Subjects(scenarios), f.target(env, keep, workDir))
 	if err != nil {
@@ -95,7 +96,7 @@ func (f onFlags) onTarget(ctx context.Context, env environment, keep bool, workD
 	return run(target)
 }
 
-// worldOf makes the worlds of scenarios on a cluster.
+// worldOf returns a function that makes the worlds of scenarios on a cluster.
 func worldOf(target *promotion.Target) func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error) {
 	return func(ctx context.Context, s *scenario.Scenario, o scenario.RunOptions) (scenario.World, error) {
 		return target.World(ctx, s.Subject(), o.Sinks)

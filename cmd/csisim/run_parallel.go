@@ -11,14 +11,14 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// ended is a scenario that was run, and what it has printed.
+// ended is a scenario that was run, and its output.
 type ended struct {
 	run    report.Run
 	output bytes.Buffer
 }
 
-// runParallel runs several scenarios at once, and reports on them in the order in which they were given. What an
-// interrupt cuts short has no result to report.
+// runParallel runs several scenarios at once, and reports on them in the order in which they were
+// given. Runs that an interrupt ends have no result.
 func (s *session) runParallel(ctx context.Context, scenarios []*scenario.Scenario) {
 	results := make([]chan *ended, len(scenarios))
 	for i := range results {
@@ -48,14 +48,15 @@ func (s *session) runParallel(ctx context.Context, scenarios []*scenario.Scenari
 	workers.Wait()
 }
 
-// reported prints what a scenario has printed, and how it went.
+// reported prints the output of a scenario and its result.
 func (s *session) reported(ctx context.Context, e *ended) {
 	s.printer.Clear()
 	_, _ = io.Copy(s.env.stdout, &e.output)
 	s.finished(ctx, e.run)
 }
 
-// sharesDriver reports whether scenarios use drivers that run already: what one does with them the others meet.
+// sharesDriver reports whether scenarios use drivers that already run. The volumes of one scenario
+// then appear in the others.
 func sharesDriver(scenarios []*scenario.Scenario) bool {
 	for _, s := range scenarios {
 		for _, d := range s.Drivers {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Scenarios that run at once are printed as if they had run one after the other, their timelines, too.
+// The output of parallel runs, including timelines, is the same as that of sequential ones.
 func TestWhatRunsAtOnceIsReportedInOrder(t *testing.T) {
 	wall := regexp.MustCompile(`( in | · )[0-9.]+ m?s\b`)
 	seen := func(parallel string) string {
@@ -70,7 +70,7 @@ func TestBadFlagsOfReportsAndParallelRuns(t *testing.T) {
 	}
 }
 
-// An interrupt ends all that runs at once, leaves nothing, and reports what has ended.
+// An interrupt ends all parallel runs, leaves nothing, and reports the runs that have ended.
 func TestAnInterruptEndsAllThatRunsAtOnce(t *testing.T) {
 	p := newPlace(t, build(t))
 	for _, name := range []string{"a", "b", "c"} {
@@ -78,7 +78,7 @@ func TestAnInterruptEndsAllThatRunsAtOnce(t *testing.T) {
 	}
 	run := p.command("run", "a.yaml", "b.yaml", "c.yaml", "--parallel", "3", "--patience", "1m", "--json", "report.json", "--isolation", "none")
 	require.NoError(t, run.Start())
-	time.Sleep(2 * time.Second) // wherever they are by then
+	time.Sleep(2 * time.Second) // at any stage
 	require.NoError(t, run.Process.Signal(syscall.SIGINT))
 	_ = run.Wait()
 	assert.Equal(t, 130, run.ProcessState.ExitCode())

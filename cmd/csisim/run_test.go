@@ -24,7 +24,8 @@ const (
 	mistakes   = "testdata/mistakes/unknown.yaml"
 )
 
-// 0 passed, 1 an expectation failed, 2 bad input, 3 the environment cannot do it; of several the highest.
+// The exit code is 0 if all passed, 1 if an expectation failed, 2 for bad input, 3 if the
+// environment does not permit the run. For several scenarios it is the highest.
 func TestExitCodeShowsHowTheRunEnded(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -54,7 +55,8 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// A failure shows its place, what led there, how to repeat it and where its trace is; in a pipe without escapes.
+// The report of a failure shows its place, the events before it, the replay command and its trace;
+// in a pipe without escapes.
 func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
 	traceFile := filepath.Join(t.TempDir(), "new", "out.jsonl")
 	got := csisim(t, "run", fails, "--seed", "7", "--trace", traceFile)
@@ -113,7 +115,7 @@ func TestJUnitReportIsWritten(t *testing.T) {
 	assert.Equal(t, [3]int{3, 1, 1}, [3]int{suites.Tests, suites.Failures, suites.Errors})
 }
 
-// In a GitHub workflow failures and mistakes stand beside their lines.
+// In a GitHub workflow, failures and mistakes are attached to their lines.
 func TestAnnotationsAreWrittenInAWorkflow(t *testing.T) {
 	workspace, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -141,7 +143,7 @@ func TestStepsAndSchemaDescribeTheLanguage(t *testing.T) {
 	assert.Contains(t, csisim(t, "schema").stdout, `"$schema"`)
 }
 
-// What a killed run left behind is removed by the next one, or by clean, and told.
+// The next run, or clean, removes the leftovers of a killed run and reports them.
 func TestLeftoversOfKilledRunsAreRemoved(t *testing.T) {
 	for _, args := range [][]string{{"clean"}, {"run", passes}} {
 		t.Run(args[0], func(t *testing.T) {
@@ -160,7 +162,7 @@ func TestLeftoversOfKilledRunsAreRemoved(t *testing.T) {
 	assert.Equal(t, "nothing is left behind\n", csisim(t, "clean", "--work-dir", t.TempDir()).stdout)
 }
 
-// The first signal ends the run in order; the exit code says which it was.
+// The first signal ends the run in order; the exit code shows which signal it was.
 func TestASignalEndsTheRunInOrder(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {

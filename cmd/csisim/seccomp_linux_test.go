@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces/seccomptest"
 )
 
-// asContainer holds this program to what a container may do by default.
+// asContainer runs this program with the seccomp filter that containers have by default.
 const asContainer = "CSISIM_TEST_AS_CONTAINER"
 
 func init() {

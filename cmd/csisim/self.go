@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 )
 
-// self is how this program was called, for commands that its user can paste: csisim if it
-// was found in PATH, or by go run, which removes what it has built.
+// self returns the name under which this program was called, for commands that its user can paste.
+// It is csisim if it was found in PATH, or built by go run, which removes the program.
 func self() string {
 	const name = "csisim"
 	called := os.Args[0]

@@ -22,17 +22,18 @@ type session struct {
 	terminal   report.Terminal
 	printer    *report.Printer
 	traces     map[string]string // by scenario file
-	pages      map[string]string // the same of reports
+	pages      map[string]string // the reports, by scenario file
 	runs       []report.Run
 	apart      bool // the isolation of the nodes has been printed
 	planned    int
 	code       int
 	left       error                  // programs that could not be ended
-	replayed   *replayed              // the finding that is run again; nil for none
+	replayed   *replayed              // the finding to replay; nil for none
 	experience *unfinished.Experience // with the drivers of the scenarios
-	// world is the cluster of a scenario; nil for a simulation.
+	// world makes the cluster of a scenario; nil for a simulation.
 	world func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error)
-	// turn waits until a scenario may run on the cluster, and done lets others; nil for simulations, which share nothing.
+	// turn waits until a scenario may run on the cluster, and done releases it; nil for
+	// simulations, which share nothing.
 	turn func(*scenario.Scenario) (done func())
 }
 
@@ -60,14 +61,14 @@ func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
 		s.printer.Started(next.Name)
 		run := s.attempt(ctx, next, s.env.stdout, s.printer.Progress)
 		if s.replayed != nil && s.replayed.misses(run) {
-			s.runs = append(s.runs, run) // another run than that of the finding: it passes for nothing
+			s.runs = append(s.runs, run) // it is not the run of the finding and counts for nothing
 			continue
 		}
 		s.finished(ctx, run)
 	}
 }
 
-// finished reports on a scenario. What an interrupt cut short has no result to report.
+// finished reports on a scenario. A run that an interrupt ended has no result.
 func (s *session) finished(ctx context.Context, run report.Run) {
 	if ctx.Err() != nil {
 		return
@@ -78,7 +79,7 @@ func (s *session) finished(ctx context.Context, run report.Run) {
 	s.printer.Finished(run)
 }
 
-// attempt runs one scenario, whose timeline is written to out.
+// attempt runs one scenario and writes its timeline to out.
 func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Writer, progress func(scenario.StepResult)) report.Run {
 	run := report.Run{
 		Program: self(),
@@ -102,7 +103,7 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 		options.DriverLogs = keptLogs(s.flags.workDir, sc)
 	}
 	run.Result, err = scenario.Run(ctx, sc, options)
-	if sc.HasPrograms() && s.flags.parallel <= 1 { // else those of others live on
+	if sc.HasPrograms() && s.flags.parallel <= 1 { // otherwise the programs of other runs are still alive
 		err = errors.Join(err, killOrphans())
 	}
 	run.Err = errors.Join(err, outputs.close())
@@ -120,7 +121,7 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 	}
 }
 
-// warnOfNodesTogether says once, if much is printed, that nodes are not as separate as they can be.
+// warnOfNodesTogether prints once, in verbose output, that nodes are less separate than possible.
 func (s *session) warnOfNodesTogether(result *scenario.Result) {
 	if s.flags.verbose == 0 || s.apart || result == nil || result.Apart == "" {
 		return
@@ -144,7 +145,7 @@ func (s *session) end(ctx context.Context) error {
 	}
 }
 
-// exitOf is what one run contributes to the exit code: the highest counts.
+// exitOf returns the exit code of one run; the highest of all runs counts.
 func exitOf(run report.Run) int {
 	if run.Err != nil {
 		return codeOf(run.Err)
@@ -152,7 +153,7 @@ func exitOf(run report.Run) int {
 	return run.Result.Exit.Code()
 }
 
-// forReplay is the flags that a run depends on beside strategy and seed.
+// forReplay returns the flags that a run depends on besides strategy and seed.
 func (f runFlags) forReplay() []string {
 	var flags []string
 	if f.until != "" {
@@ -176,11 +177,11 @@ func (f runFlags) forReplay() []string {
 	return append(flags, f.onFlags.forReplay()...)
 }
 
-// outputs are what a run writes while it goes on.
+// outputs are the destinations of a run's events.
 type outputs struct {
 	sinks   []trace.Sink
 	closers []func() error
-	page    *view.Encoder // nil if no report for a browser is wanted
+	page    *view.Encoder // nil if no browser report is requested
 }
 
 func (o *outputs) close() error {

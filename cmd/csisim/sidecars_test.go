@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Given two sidecars, of which the first takes a while to start, and an init container after them. Then each waits for those before it,
-// the work of the pod ends it, and the sidecars end after it, the last one first.
+// Given two sidecars, the first of which takes a while to start, and an init container after them,
+// then each waits for the previous one. When the main container ends, the pod ends, and the
+// sidecars end after it in reverse order.
 func TestSidecarsServeAPodWhoseWorkEnds(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`
@@ -58,8 +59,9 @@ spec:
 	c.down()
 }
 
-// Given a sidecar that ends again and again beside a container that runs. Then it is started again by a pod that restarts nothing else,
-// which stays as it is, but for being not ready.
+// Given a sidecar that ends repeatedly next to a running container, then the kubelet restarts the
+// sidecar although the pod's restart policy is Never, and the other container is not affected,
+// except that the pod is not ready.
 func TestASidecarIsAlwaysStartedAgain(t *testing.T) {
 	c := startPrograms(t)
 	pod := c.make(`
@@ -84,7 +86,8 @@ spec:
 	c.down()
 }
 
-// Given a sidecar before an init container that fails for good. Then the pod fails, and the sidecar ends.
+// Given a sidecar before an init container that fails permanently, then the pod fails and the
+// sidecar ends.
 func TestASidecarEndsWithAPodThatFailsToStart(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`

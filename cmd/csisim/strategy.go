@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// strategies are who takes the decisions of a run, by the name on the command line.
+// strategies take the decisions of a run. The list has their names on the command line.
 var strategies = []struct {
 	name, summary string
 	seeded        bool
@@ -18,10 +18,10 @@ var strategies = []struct {
 	{"random", "every decision drawn from the seed", true, func(seed uint64) kernel.Strategy { return kernel.NewRandom(seed) }},
 }
 
-// seededStrategy is what a seed alone asks for.
+// seededStrategy is the strategy for --seed without --strategy.
 const seededStrategy = "random"
 
-// chosenStrategy is the name of the strategy that the flags ask for.
+// chosenStrategy returns the name of the strategy that the flags select.
 func chosenStrategy(command *cobra.Command, name string) (string, error) {
 	seeded := command.Flags().Changed("seed")
 	if seeded && !command.Flags().Changed("strategy") {
@@ -39,7 +39,8 @@ func chosenStrategy(command *cobra.Command, name string) (string, error) {
 	return "", usage("%w", unknown("strategy", name, strategyNames()))
 }
 
-// strategyMaker makes the strategy of each run: strategies have a state.
+// strategyMaker returns a function that makes the strategy of each run, since strategies have a
+// state.
 func strategyMaker(name string, seed uint64) func() kernel.Strategy {
 	return func() kernel.Strategy {
 		for _, s := range strategies {

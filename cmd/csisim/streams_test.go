@@ -27,7 +27,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// streamsPods are a pod that waits, with a container that is a record, and one that answers what it reads.
+// streamsPods are a pod with a waiting container and a record, and a pod that answers each input
+// line.
 var streamsPods = []string{`
 metadata: {name: web}
 spec:
@@ -80,12 +81,12 @@ func (c *streamsCluster) at(pod, subresource string, options *corev1.PodExecOpti
 	return request.VersionedParams(options, scheme.ParameterCodec).URL()
 }
 
-// run runs a command with an input, and returns what it wrote to its two streams.
+// run runs a command with an input, and returns its output on both streams.
 func (c *streamsCluster) run(by, pod, input string, o corev1.PodExecOptions) (out, errs string, err error) {
 	return c.runFor(20*time.Second, by, pod, input, o)
 }
 
-// runFor runs a command that may take so long.
+// runFor runs a command that may take as long as patience.
 func (c *streamsCluster) runFor(patience time.Duration, by, pod, input string, o corev1.PodExecOptions) (out, errs string, err error) {
 	o.Stdin, o.Stdout, o.Stderr = input != "", true, !o.TTY
 	subresource := "exec"
@@ -111,7 +112,7 @@ func (c *streamsCluster) runFor(patience time.Duration, by, pod, input string, o
 	return stdout.String(), stderr.String(), err
 }
 
-// oneSize is the size of a terminal that stays as it is.
+// oneSize is the size of a terminal that is never resized.
 type oneSize remotecommand.TerminalSize
 
 func (s *oneSize) Next() *remotecommand.TerminalSize {
@@ -127,8 +128,8 @@ func shell(script string) corev1.PodExecOptions {
 	return corev1.PodExecOptions{Container: "main", Command: []string{"sh", "-c", script}}
 }
 
-// Commands run in the container: with its volumes, environment and directory, with the streams
-// of the client, and their exit code is the client's.
+// Commands run in the container, with its volumes, environment and directory and with the streams
+// of the client. Their exit code is returned to the client.
 func TestCommandsRunInContainers(t *testing.T) {
 	c := startStreams(t)
 	for by := range executors {
@@ -175,7 +176,8 @@ func TestCommandsRunInContainers(t *testing.T) {
 			}
 		})
 	}
-	// What a command mounts its container has, and what it leaves running ends with that.
+	// The container sees the mounts of a command, and processes that the command leaves end with
+	// the container.
 	if os.Geteuid() == 0 {
 		_, _, err := c.run("SPDY", "web", "", shell("mkdir -p /tmp/here && mount -t tmpfs made /tmp/here && touch /tmp/here/file; sleep 60 >/dev/null 2>&1 &"))
 		require.NoError(t, err)
@@ -187,7 +189,7 @@ func TestCommandsRunInContainers(t *testing.T) {
 	assert.NotContains(t, c.output.String(), "Error on socket receive", "connections that clients break off")
 }
 
-// Who attaches to a container reads what it writes and writes what it reads.
+// A client that attaches to a container reads its output and writes its input.
 func TestClientsAttachToContainers(t *testing.T) {
 	c := startStreams(t)
 	out, errs, err := c.run("WebSocket", "talk", "you\nme\n", corev1.PodExecOptions{Container: "main"})
@@ -204,7 +206,7 @@ func TestClientsAttachToContainers(t *testing.T) {
 	c.down()
 }
 
-// An ephemeral container is added to a pod that runs, and is reached as others are.
+// An ephemeral container is added to a running pod, and is reached like the other containers.
 func TestEphemeralContainersAreAddedToPods(t *testing.T) {
 	c := startStreams(t)
 	pods := c.CoreV1().Pods("default")
@@ -278,7 +280,8 @@ func TestPortsAreForwarded(t *testing.T) {
 	c.down()
 }
 
-// A request that a client sends to a port of a pod is answered by what listens there, which does not learn the client's token.
+// A request that a client sends to a port of a pod reaches the server there, without the client's
+// token.
 func TestRequestsArePassedOnToPods(t *testing.T) {
 	c := startStreams(t, "--network", "host")
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -323,7 +326,7 @@ func TestRequestsArePassedOnToPods(t *testing.T) {
 	c.down()
 }
 
-// Logs are read in part, and what is asked wrongly is refused as by the real server.
+// Parts of logs can be read, and a wrong request is rejected as by the real server.
 func TestLogsAreReadInPart(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`

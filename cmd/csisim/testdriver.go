@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// testDriverFlags are the flags of csisim testdriver.
+// testDriverFlags holds the flags of csisim testdriver.
 type testDriverFlags struct {
 	subjectFlags
 	classes            check.Classes
@@ -60,7 +60,7 @@ The suite makes volumes by a class of the driver's without parameters, unless
 	return command
 }
 
-// check refuses what the suite's file cannot say.
+// check rejects subjects that the suite's file cannot describe.
 func (f *testDriverFlags) check(subject check.Subject) error {
 	if err := checkIsolation(f.isolation); err != nil {
 		return err

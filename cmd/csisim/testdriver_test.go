@@ -23,7 +23,7 @@ func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
 	}
 }
 
-// A driver whose name nobody knows yet has none in errors.
+// Errors before a driver has reported its name do not name it.
 func TestADriverThatEndsBeforeItIsAskedIsNamedByItsCommand(t *testing.T) {
 	ended := csisim(t, "testdriver", "--", "/bin/false")
 	assert.Equal(t, exitEnvironment, ended.code)

@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// traceFiles names the trace file of each scenario: the wanted file itself for a
-// single one, else a file per scenario, in the wanted directory or with the
-// scenario's name before the wanted one. None is wanted if the name is empty.
+// traceFiles maps scenarios to their trace files: the wanted file itself for a single scenario,
+// otherwise a file per scenario, in the wanted directory or with the scenario's name before the
+// wanted one. The map is empty if wanted is empty.
 func traceFiles(wanted, extension string, scenarios []*scenario.Scenario) map[string]string {
 	files := map[string]string{}
 	if wanted == "" {
@@ -35,7 +35,7 @@ func traceFiles(wanted, extension string, scenarios []*scenario.Scenario) map[st
 	return files
 }
 
-// scenarioBase is the name of the scenario's file.
+// scenarioBase returns the name of the scenario's file without extension.
 func scenarioBase(s *scenario.Scenario) string {
 	return strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File))
 }

@@ -101,11 +101,12 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	return reportEnd(ctx, env, result, err)
 }
 
-// bootTime is, with a second to spare, how long by its own clock a cluster takes to come up, which passes at once. It began that long ago, or its objects would come
-// from the future for clients with clocks of their own: kubectl describe shows an age of <invalid> then.
+// bootTime is the virtual time that a cluster takes to start, plus a second; it passes at once. The
+// cluster's clock starts that far in the past. Otherwise its objects would come from the future for
+// clients with their own clocks, and kubectl describe would show the age <invalid>.
 const bootTime = 11 * time.Second
 
-// options are those of the run that the cluster is.
+// options returns the options of the cluster's run.
 func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance) (scenario.RunOptions, error) {
 	roots, err := rootFileSystems(ctx, s)
 	if err != nil {
@@ -119,7 +120,8 @@ func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance
 	}, err
 }
 
-// reportEnd prints the notes and failures of a cluster that ended, and returns the reason unless a user stopped it.
+// reportEnd prints the notes and failures of a cluster that ended, and returns the reason unless a
+// user stopped it.
 func reportEnd(ctx context.Context, env environment, result *scenario.Result, err error) error {
 	if result != nil && len(result.Notes) > 0 {
 		fmt.Fprintln(env.stdout, strings.Join(result.Notes, "\n"))

@@ -18,15 +18,15 @@ const (
 
 var authorizations = []string{alwaysAllow, byRoles}
 
-// missingRules are those for which service accounts were refused.
+// missingRules collects the rules that service accounts lacked.
 type missingRules struct {
-	authorizer *rbac.Authorizer // nil if everybody may do everything
+	authorizer *rbac.Authorizer // nil if all requests are allowed
 	lock       sync.Mutex
 	rules      rbac.Missing
 }
 
-// authorize makes the cluster's API refuse what no role allows, if it shall, and prints a line for
-// each kind of request of a service account that is refused.
+// authorize makes the cluster's API reject requests that no role allows, if the flags say so, and
+// prints a line for each kind of rejected request of a service account.
 func (f upFlags) authorize(env environment, c *sim.Simulation) (*missingRules, error) {
 	missing := &missingRules{}
 	if f.authorization != byRoles {
@@ -51,7 +51,8 @@ func (m *missingRules) add(l rbac.Lack) (isNew bool) {
 	return m.rules.Add(l)
 }
 
-// print writes the rules that are still missing, now that the API is closed, as they are pasted into roles.
+// print writes the rules that are still missing after the API has closed, in a form that can be
+// pasted into roles.
 func (m *missingRules) print(out io.Writer) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()

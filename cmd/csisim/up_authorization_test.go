@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A service account without roles gets the real refusal, and whoever stops the cluster reads which
-// rules would have helped.
+// A service account without roles gets the real refusal, and csisim prints the missing rules when
+// the cluster is stopped.
 func TestUpRefusesWhatNoRoleAllows(t *testing.T) {
 	l := startUp(t, "--authorization", "rbac")
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())

@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// entrance is where clients come to a live cluster, a port of loopback, and what admits them.
+// entrance is the loopback port of a live cluster, and the credentials for it.
 type entrance struct {
 	listener    net.Listener
 	certificate tls.Certificate
@@ -75,7 +75,7 @@ func (e *entrance) live(ctx context.Context, env environment, c *sim.Simulation,
 	}
 	look := newLookout(c, a.name)
 	e.page.text, e.page.more = look.page, map[string]http.HandlerFunc{"/news": look.answer}
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // each connection that a client breaks off is an error to the library
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // the library logs an error for each connection that a client breaks off
 	api := c.API()
 	api.ServeStreams(streams.Server{})
 	stop := serve(newPort(e.listener, e.certificate), e.page.beside(api))
@@ -85,8 +85,7 @@ func (e *entrance) live(ctx context.Context, env environment, c *sim.Simulation,
 	return errors.Join(err, stop())
 }
 
-// serve answers clients until stop is called. Whoever is connected then sees it by the end
-// of the connection.
+// serve answers clients until stop is called, which closes all connections.
 func serve(listener net.Listener, handler http.Handler) (stop func() error) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)

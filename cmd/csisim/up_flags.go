@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// upFlags are the flags of csisim up.
+// upFlags holds the flags of csisim up.
 type upFlags struct {
 	file, kubeconfig, name string
 	port                   int

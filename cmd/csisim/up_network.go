@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// Which network containers that are programs are in.
+// The networks of containers that are programs.
 const (
 	autoNetwork    = "auto"
 	clusterNetwork = "cluster"
@@ -23,7 +23,8 @@ func networkFlag(flags *pflag.FlagSet, mode *string) {
 		"network of containers that are programs: `MODE` is cluster (each node and each pod has one of its own), host (all share that of this machine) or auto (cluster, where this machine permits it)")
 }
 
-// connect makes the network of a cluster's nodes and pods, nil if they share that of this machine.
+// connect creates the network of a cluster's nodes and pods; nil if they share that of this
+// machine.
 func (f upFlags) connect(env environment, s *scenario.Scenario) (*network.Network, error) {
 	if f.network == hostNetwork || !f.pull && len(s.Images) == 0 {
 		return nil, nil

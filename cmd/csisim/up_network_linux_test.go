@@ -27,7 +27,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/network"
 )
 
-// networked is a cluster of two nodes; containers of one image have that alone, those of the other the node's files.
+// networked is a cluster of two nodes. Containers of one image have only that program, those of the
+// other see the node's files.
 const networked = header + `cluster: {nodes: 2}
 images: {registry.local/alone: ./alone.tar, registry.local/program: %s}
 drivers: [{name: a.example.com, mock: {}}]
@@ -40,10 +41,10 @@ func needsNetworks(t *testing.T) {
 	}
 }
 
-// startNetwork is a live cluster in which pods have networks of their own.
+// startNetwork starts a live cluster in which pods have their own networks.
 func startNetwork(t *testing.T) *programCluster {
 	needsNetworks(t)
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	p := newPlace(t, "")
 	alone(t, filepath.Join(p.dir, "alone.tar"))
 	p.write("cluster.yaml", fmt.Sprintf(networked, filepath.Join(binaries, "alone")))
@@ -53,7 +54,7 @@ func startNetwork(t *testing.T) *programCluster {
 	return &programCluster{l, kubernetes.NewForConfigOrDie(config), p.work}
 }
 
-// server is a pod on a node that answers with its name, always on the same port.
+// server creates a pod on a node that answers with its name, always on the same port.
 func (c *programCluster) server(name, image, node string) (address string) {
 	c.t.Helper()
 	pod := c.make(fmt.Sprintf(`
@@ -72,7 +73,7 @@ spec:
 	return pod.Status.PodIP
 }
 
-// answers are what a pod gets that asks.
+// answers returns the responses that a pod gets from URLs.
 func (c *programCluster) answers(name, image string, urls ...string) []string {
 	c.t.Helper()
 	c.make(fmt.Sprintf(`
@@ -84,7 +85,7 @@ spec:
 	return strings.Split(strings.TrimSpace(c.log(name, corev1.PodLogOptions{})), "\n")
 }
 
-// forwarded is what is answered at a port of a pod that is forwarded.
+// forwarded returns the response from a forwarded port of a pod.
 func (c *programCluster) forwarded(pod, port string) string {
 	c.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig())
@@ -118,8 +119,8 @@ const (
 	programImage = "registry.local/program:1"
 )
 
-// Pods that listen on one port of one node reach each other by address, and a service's pods by its names; the API and the machine that
-// csisim runs on have names, too.
+// Pods that listen on the same port of one node reach each other by address, and the pods of a
+// service by its names. The API and the machine that runs csisim have names, too.
 func TestPodsHaveNetworksOfTheirOwn(t *testing.T) {
 	c := startNetwork(t)
 	one, two, far := c.server("one", aloneImage, "node-a"), c.server("two", programImage, "node-a"), c.server("far", aloneImage, "node-b")
@@ -165,7 +166,7 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}
 	c.down()
 }
 
-// Of a DaemonSet whose pods are in the networks of their nodes each has its port.
+// Each pod of a DaemonSet with hostNetwork listens on the same port of its own node.
 func TestPodsInTheNetworksOfTheirNodesListenOnOnePort(t *testing.T) {
 	c := startNetwork(t)
 	set := &appsv1.DaemonSet{}
@@ -203,7 +204,7 @@ spec:
 	c.down()
 }
 
-// networks are the network namespaces of all processes.
+// networks returns the network namespaces of all processes.
 func networks(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
@@ -217,7 +218,7 @@ func networks(t *testing.T) map[string]bool {
 	return all
 }
 
-// The networks of a cluster that is killed end with it.
+// The networks of a killed cluster end with it.
 func TestNetworksEndWithAClusterThatIsKilled(t *testing.T) {
 	needsNetworks(t)
 	p := newPlace(t, build(t))
@@ -249,7 +250,8 @@ func TestANetworkIsOneOfThree(t *testing.T) {
 	assert.Contains(t, r.stderr, `unknown mode of --network "bridge"`)
 }
 
-// Where the machine permits no networks csisim up says so and why, unless it was asked for them.
+// If the machine permits no networks, csisim up prints the reason; it fails only if --network
+// cluster was given.
 func TestWithoutPermissionProgramsShareTheNetworkOfTheMachine(t *testing.T) {
 	needsMounts(t)
 	needsNetworks(t)

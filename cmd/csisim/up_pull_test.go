@@ -23,12 +23,12 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// An image that the file does not map comes from its registry when a container first needs it.
+// An unmapped image is pulled from its registry when a container first needs it.
 func TestImagesArePulled(t *testing.T) {
 	if !namespaces.Entered() {
 		t.Skip("containers take a mount namespace")
 	}
-	t.Parallel() // most of its time it waits
+	t.Parallel() // the test mostly waits
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")

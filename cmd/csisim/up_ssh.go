@@ -10,13 +10,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// login is how the nodes of a live cluster are reached by SSH.
+// login holds the address and the key for SSH to the nodes of a live cluster.
 type login struct {
 	Address string
 	Key     []byte // private, in OpenSSH's form
 }
 
-// serveSSH lets clients into the nodes until stop is called.
+// serveSSH serves SSH to the nodes until stop is called.
 func serveSSH(c *sim.Simulation) (at login, stop func(), err error) {
 	nodes := map[sshd.Names]sshd.Node{}
 	for _, host := range c.Hosts() {

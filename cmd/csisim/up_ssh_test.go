@@ -10,7 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A node's administrator sees the node's mounts and processes, and stops its kubelet while containers run on.
+// A node's administrator sees the node's mounts and processes, and stops its kubelet while
+// containers continue to run.
 func TestNodesAreReachedBySSH(t *testing.T) {
 	c := startPrograms(t)
 	key, err := ssh.ParsePrivateKey([]byte(csisimIn(t, c.environment(), "get", "ssh-key").stdout))

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// liveCluster is csisim up as a process, with a home of its own.
+// liveCluster is csisim up as a process with its own home directory.
 type liveCluster struct {
 	t       *testing.T
 	home    string
@@ -48,7 +48,7 @@ func (l *liveCluster) kubeconfig() string { return filepath.Join(l.home, "config
 func (l *liveCluster) state() string      { return filepath.Join(l.home, "csisim", "up", "csisim.json") }
 
 func (l *liveCluster) awaitEnd() int {
-	_ = l.command.Wait() // its  says why
+	_ = l.command.Wait() // the output shows the result
 	return l.command.ProcessState.ExitCode()
 }
 
@@ -83,9 +83,8 @@ func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
 	assert.Contains(t, again.stderr, `cluster "csisim" is not up`)
 }
 
-// What others run finds the sockets of drivers and the directories of kubelets; the
-// built-in sidecars that it replaces are not there.
-// Clients work out ages by their own clocks, and kubectl describe shows <invalid> for what comes from the future.
+// Clients compute ages by their own clocks, and kubectl describe shows <invalid> for times in the
+// future.
 func TestUpMakesNothingInTheFutureOfItsClients(t *testing.T) {
 	l := startUp(t)
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
@@ -136,7 +135,7 @@ drivers: [{name: a.example.com, mock: {}, external: [csi-attacher, node-driver-r
 	assert.Contains(t, run.stderr, "use csisim up -f "+file)
 }
 
-// In memory there is nothing to find.
+// A cluster in memory has neither sockets nor directories.
 func TestUpInMemoryHasNoSockets(t *testing.T) {
 	l := startUp(t)
 	for _, what := range []string{"sockets", "directories"} {
@@ -188,8 +187,8 @@ func TestStrangersAreRefused(t *testing.T) {
 	assert.NoFileExists(t, own)
 }
 
-// TestKubectl is a script of what people do with kubectl; each line is followed by
-// what its output has to say.
+// TestKubectl is a script of common kubectl commands; each line is followed by an expected part of
+// the output.
 func TestKubectl(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
@@ -265,7 +264,7 @@ func TestKubectl(t *testing.T) {
 	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
-// kubectl is what kubectl says to the cluster's user.
+// kubectl returns the output of kubectl for the cluster's user.
 func (l *liveCluster) kubectl(args ...string) string {
 	l.t.Helper()
 	out, err := l.runKubectl(args...)

@@ -22,7 +22,7 @@ func newVersion(env environment) *cobra.Command {
 	}
 }
 
-// versions are those of csisim and of what it simulates, a line each.
+// versions returns the versions of csisim and of the simulated components, a line each.
 func versions() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -32,7 +32,7 @@ func versions() string {
 		moduleVersion(build, "github.com/container-storage-interface/spec"), moduleVersion(build, "k8s.io/api"))
 }
 
-// ownVersion is that of a release, of the module that was installed, or of the commit.
+// ownVersion returns the version of a release, of the installed module, or of the commit.
 func ownVersion(build *debug.BuildInfo) string {
 	if version != "" {
 		return version

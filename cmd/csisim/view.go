@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/view"
 )
 
-// viewFlags are the flags of csisim view.
+// viewFlags holds the flags of csisim view.
 type viewFlags struct {
 	output string
 }
@@ -104,20 +104,21 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	return page.serve(ctx, env, listener, func() {})
 }
 
-// titleOf is what the page of a trace is called.
+// titleOf returns the title of the page of a trace.
 func titleOf(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }
 
-// complain prints what of a trace could not be read.
+// complain prints the parts of a trace that could not be read.
 func complain(env environment, name string, problems []string) {
 	for _, p := range problems {
 		fmt.Fprintf(env.stderr, "csisim: %s: %s\n", name, p)
 	}
 }
 
-// slowView is the size in bytes from which on a trace takes seconds to be packed into a page, and who waits wants to know.
+// slowView is the size in bytes above which packing a trace into a page takes seconds, so that
+// csisim prints a message.
 const slowView = 32 << 20
 
-// announce says that a large trace takes a while.
+// announce prints that packing a large trace takes a while.
 func announce(env environment, name string) {
 	if info, err := os.Stat(name); err == nil && info.Size() >= slowView {
 		fmt.Fprintf(env.stderr, "csisim: %s has %d MB: all of it goes into the page, which takes a while\n", name, info.Size()/1_000_000)
@@ -140,7 +141,7 @@ func readView(name string, to *view.Encoder) ([]string, error) {
 	return problems, nil
 }
 
-// readOther reads the trace beside which another one is shown.
+// readOther reads the trace that is shown next to another one.
 func readOther(name string) ([]view.Chunk, error) {
 	other := view.NewEncoder()
 	if _, err := readView(name, other); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// compared is what two traces have in common and where they part, as csisim diff finds it.
+// compared compares two traces as csisim diff does.
 func compared(nameA, nameB string) (*view.Comparison, error) {
 	a, err := openTrace(nameA)
 	if err != nil {
@@ -35,7 +35,7 @@ func compared(nameA, nameB string) (*view.Comparison, error) {
 	return c, nil
 }
 
-// places are those of the calls of a trace among its events.
+// places returns the positions of a trace's calls among its events.
 func places(lines []trace.Line) []int {
 	var calls []int
 	events := 0
@@ -62,7 +62,7 @@ func differenceOf(d diff.Difference) *view.Difference {
 	return shown
 }
 
-// sentenceOf says on how many levels traces differ.
+// sentenceOf tells on how many levels traces differ.
 func sentenceOf(c *view.Comparison) string {
 	differ := 0
 	for _, l := range c.Levels {

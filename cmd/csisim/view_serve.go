@@ -21,7 +21,8 @@ type reader struct {
 	name, title string
 }
 
-// parts is an answer in parts, each of which is sent at once: after its length, and after a length of 0 the last one.
+// parts is an answer in several parts that are sent immediately, each after its length. The last
+// part follows a length of 0.
 type parts struct{ to http.ResponseWriter }
 
 func (p parts) send(text []byte) error {
@@ -31,7 +32,7 @@ func (p parts) send(text []byte) error {
 	return http.NewResponseController(p.to).Flush()
 }
 
-// end sends the last part. A browser that is gone needs none.
+// end sends the last part. Errors are ignored, since the browser may have disconnected.
 func (p parts) end(value any) {
 	text, err := json.Marshal(value)
 	if err == nil {
@@ -39,7 +40,7 @@ func (p parts) end(value any) {
 	}
 }
 
-// columns answers with all columns as they come, and then with the report.
+// columns sends all columns as they are read, and then the report.
 func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
 	out := parts{w}
 	for n := 0; ; n++ {
@@ -54,8 +55,9 @@ func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
 	out.end(v.report())
 }
 
-// search answers with the rows of events that contain a text as they are found, varints that each are the difference to the
-// row before, and then with why it ended before its time, if it did. It ends when the browser goes.
+// search sends the rows of events that contain a text as they are found, as varints of the
+// differences between successive rows. The last part has the error, if the search ended early. The
+// search ends when the browser disconnects.
 func (v *reader) search(w http.ResponseWriter, r *http.Request) {
 	text := r.URL.Query().Get("q")
 	if text == "" {
@@ -80,7 +82,7 @@ func (v *reader) search(w http.ResponseWriter, r *http.Request) {
 	out.end("")
 }
 
-// report waits for the end of the trace.
+// report waits for the end of the trace and returns the report.
 func (v *reader) report() view.Report {
 	r, err := v.file.Report(v.title)
 	if err != nil {
@@ -90,7 +92,7 @@ func (v *reader) report() view.Report {
 	return r
 }
 
-// said answers with what the events of a chunk say.
+// said sends the details of the events in a chunk.
 func (v *reader) said(w http.ResponseWriter, r *http.Request) {
 	chunk, err := strconv.Atoi(r.URL.Query().Get("chunk"))
 	if err != nil {
@@ -107,7 +109,8 @@ func isRegular(name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() <= largestView
 }
 
-// serveFile serves the page of a trace on loopback until ctx is done, from before it has been read.
+// serveFile serves the page of a trace on loopback until ctx is done. It starts before the trace
+// has been read.
 func serveFile(ctx context.Context, env environment, name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -143,13 +146,13 @@ func serveFile(ctx context.Context, env environment, name string) error {
 	}
 	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said, "/search": v.search}
 	return shown.serve(ctx, env, listener, func() {
-		if r := v.report(); ctx.Err() == nil { // who stops it knows
+		if r := v.report(); ctx.Err() == nil { // after an interrupt there is no need to complain
 			complain(env, name, r.Problems)
 		}
 	})
 }
 
-// localPage is a page on loopback.
+// localPage returns a page on loopback.
 func localPage(text []byte) (*page, net.Listener, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,7 +166,7 @@ func localPage(text []byte) (*page, net.Listener, error) {
 	return shown, listener, nil
 }
 
-// serve serves a page until ctx is done. Once that has begun, it does what is left to do.
+// serve serves a page until ctx is done. It calls left once the server runs.
 func (p *page) serve(ctx context.Context, env environment, at net.Listener, left func()) error {
 	stop := serve(at, p.beside(http.NotFoundHandler()))
 	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", p.address())

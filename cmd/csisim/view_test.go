@@ -30,7 +30,8 @@ func TestARecordingOfARealClusterIsShown(t *testing.T) {
 	assert.Less(t, len(text), 400<<10)
 }
 
-// Of a damaged trace what can be read is shown, and what cannot is named; of one without any event nothing is.
+// A damaged trace is shown as far as it can be read, and the unreadable lines are reported. A trace
+// without any event is rejected.
 func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 	whole, err := os.ReadFile(recording)
 	require.NoError(t, err)
@@ -66,7 +67,8 @@ func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 	}
 }
 
-// startView shows a trace until the test ends. It returns the address of the page, and what is printed on stderr so far.
+// startView shows a trace until the test ends. It returns the address of the page, and a function
+// for the output on stderr so far.
 func startView(t *testing.T, file string) (address string, stderr func() string) {
 	t.Helper()
 	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
@@ -92,7 +94,7 @@ func startView(t *testing.T, file string) (address string, stderr func() string)
 	return strings.TrimSpace(strings.TrimPrefix(line, "See it in a browser: ")), stderr
 }
 
-// manyEvents is a trace of some chunks, whose second line is no event.
+// manyEvents writes a trace of some chunks, with a second line that is no event.
 func manyEvents(t *testing.T) string {
 	t.Helper()
 	whole, err := os.ReadFile(recording)
@@ -151,7 +153,7 @@ func TestAServedTraceNeedsTheTokenAndIsOnlyRead(t *testing.T) {
 	}
 }
 
-// What cannot be shown at all is refused before anything is served.
+// A trace that cannot be shown is rejected before anything is served.
 func TestATraceWithoutEventsIsNotServed(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.jsonl")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
@@ -164,7 +166,7 @@ func TestATraceWithoutEventsIsNotServed(t *testing.T) {
 	}
 }
 
-// Who waits for a large trace hears why.
+// csisim announces a large trace before it packs it.
 func TestALargeTraceIsAnnouncedBeforeItIsPacked(t *testing.T) {
 	whole, err := os.ReadFile(recording)
 	require.NoError(t, err)

@@ -1,5 +1,6 @@
-// Command alone is all that an image has: a program that takes no C library. "alone serve PORT NAME" answers requests with its name and the
-// client's address, "alone ask URL..." prints answers, as somebody with the service account of its pod.
+// Command alone is a static program, the only file of its image. "alone serve PORT NAME" answers
+// requests with its name and the client's address, "alone ask URL..." requests URLs with the
+// service account of its pod and prints the answers.
 package main
 
 import (

@@ -1,6 +1,5 @@
-// Command baddriver is a CSI driver that goes wrong in the way that the environment
-// variable BAD_DRIVER names. It serves at the unix socket given as its argument; its
-// volumes are file systems in memory.
+// Command baddriver is a CSI driver that misbehaves as the environment variable BAD_DRIVER says. It
+// serves at the unix socket given as its argument; its volumes are file systems in memory.
 package main
 
 import (
@@ -89,12 +88,12 @@ type driver struct {
 	hung atomic.Bool
 }
 
-// goes reports whether BAD_DRIVER names a way, alone or among others.
+// goes reports whether BAD_DRIVER names a misbehaviour, alone or among others.
 func (d *driver) goes(way string) bool { return slices.Contains(strings.Split(d.way, ", "), way) }
 
-// hang never answers the call that BAD_DRIVER names, "hangs in CreateVolume" or, for
-// the first of them only, "hangs once in CreateVolume"; not even when its caller has
-// given it up. It marks with the file HANGING that it has begun.
+// hang never answers the call that BAD_DRIVER names: "hangs in CreateVolume" or, for only the first
+// call, "hangs once in CreateVolume". It keeps hanging when the caller cancels, and creates the
+// file HANGING when it begins.
 func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	call := path.Base(info.FullMethod)
 	always := strings.HasPrefix(d.way+",", "hangs in "+call+",")
@@ -104,7 +103,7 @@ func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerIn
 			_ = fill() // it always fails
 		}
 		if mark := os.Getenv("HANGING"); mark != "" {
-			_ = os.WriteFile(mark, nil, 0o644) // whoever waits for it reports it
+			_ = os.WriteFile(mark, nil, 0o644) // the test that waits for the file reports it
 		}
 		select {}
 	}
@@ -166,7 +165,7 @@ func (d *driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.Nod
 	return &csi.NodeGetInfoResponse{NodeId: "n"}, nil
 }
 
-// writeElsewhere writes where no driver has anything to write, and removes what it finds there.
+// writeElsewhere writes and removes files outside the driver's directories.
 func writeElsewhere(dir string) {
 	_ = os.WriteFile(path.Join(dir, "made"), []byte("x"), 0o600)
 	_ = os.WriteFile(path.Join(dir, "changed"), []byte("x"), 0o600)

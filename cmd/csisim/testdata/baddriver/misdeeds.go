@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// leaveChildren starts a process that has nothing of its parent: neither group nor
-// session nor environment, and that ignores what ends others. Only the environment
-// variable MARK, which is in its command line, says whose it is.
+// leaveChildren starts a process that shares neither group nor session nor environment with its
+// parent, and that ignores signals. Only the environment variable MARK in its command line
+// identifies it.
 func leaveChildren() {
 	script := "trap '' HUP INT TERM; cd /; while :; do sleep 1000; done; : " + os.Getenv("MARK")
 	child := exec.Command("sh", "-c", `setsid sh -c "$0" </dev/null >/dev/null 2>&1 &`, script)
@@ -27,10 +27,10 @@ func leaveChildren() {
 	}
 }
 
-// leaked is never let go of.
+// leaked is never freed.
 var leaked [][]byte
 
-// leak takes memory that it writes to, so that the machine has to give it.
+// leak allocates memory and writes to it, so that the machine has to provide it.
 func leak() {
 	much := make([]byte, 64<<20)
 	for i := 0; i < len(much); i += os.Getpagesize() {
@@ -78,7 +78,7 @@ func (d *driver) NodeUnpublishVolume(_ context.Context, r *csi.NodeUnpublishVolu
 	return &csi.NodeUnpublishVolumeResponse{}, nil
 }
 
-// unmountAll takes off all mounts that there are.
+// unmountAll unmounts all mounts.
 func unmountAll() {
 	table, _ := os.ReadFile("/proc/self/mountinfo")
 	for _, line := range slices.Backward(strings.Split(strings.TrimSpace(string(table)), "\n")) {
