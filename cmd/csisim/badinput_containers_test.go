@@ -24,7 +24,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// broken writes images whose programs cannot be started and returns their entries for images:.
+// broken writes images with programs that cannot be started, and returns their entries for images:.
 func broken(t *testing.T, dir string) (entries string) {
 	t.Helper()
 	script := filepath.Join(dir, "script")

@@ -7,7 +7,7 @@ const (
 	short = "300ms" // for tests in which the start fails by this timeout
 )
 
-// badDrivers are scenarios whose drivers misbehave.
+// badDrivers are scenarios with misbehaving drivers.
 var badDrivers = []badInput{
 	{
 		name: "a driver program that is missing", scenario: strings.Replace(badDriver("", long), "[baddriver", "[gooddriver", 1),

@@ -31,7 +31,7 @@ type failedTrial struct {
 	Failures              []struct{ Verdict string }
 }
 
-// shell runs a command line like a user who has pasted it into a shell.
+// shell runs a command line as if it was pasted into a shell.
 func (p *place) shell(t *testing.T, line string) outcome {
 	t.Helper()
 	c := p.command("check")

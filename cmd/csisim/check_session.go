@@ -310,8 +310,8 @@ func (c *checking) runs(card *check.Card) []report.Run {
 	return runs
 }
 
-// placed returns a result whose failures point into the file of the scenario; without a file they
-// have no place.
+// placed returns a result with failures that point into the file of the scenario; without a file
+// they have no place.
 func placed(r *scenario.Result, file string) *scenario.Result {
 	if r == nil {
 		return nil

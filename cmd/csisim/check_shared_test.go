@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sharedState returns flags and the command of a driver whose volumes lie in one directory of this
-// machine, like the volumes of a cloud account.
+// sharedState returns flags and the command of a driver that keeps its volumes in one directory of
+// this machine, like the volumes of a cloud account.
 func sharedState(p *place, t *testing.T) (flags string, driver []string) {
 	t.Helper()
 	dir := filepath.Join(p.dir, "backend")

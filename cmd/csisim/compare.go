@@ -122,7 +122,7 @@ func (f *compareFlags) makeTraces() (remove func() error, err error) {
 	return work.Close, nil
 }
 
-// comparing is a comparison whose runs are being made.
+// comparing is a comparison in progress.
 type comparing struct {
 	env      environment
 	flags    compareFlags

@@ -25,7 +25,7 @@ const (
 	jobCorpus    = "/corpus"
 )
 
-// writeJob prints the manifests of a search whose shards run on a Kubernetes cluster: the
+// writeJob prints the manifests of a search with shards on a Kubernetes cluster: the
 // scenarios, a volume that all shards share for their corpora and findings, and an indexed Job.
 func (f *exploreFlags) writeJob(env environment, scenarios []*scenario.Scenario, image string) error {
 	texts := map[string]string{}

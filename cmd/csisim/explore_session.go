@@ -203,7 +203,7 @@ const (
 
 var headings = map[verdict.Blame]string{verdict.Driver: aFinding, verdict.Kubernetes: aHazard, verdict.Scenario: anExpectation, verdict.Own: aFinding, verdict.User: aHazard}
 
-// blames explain who is responsible for a finding.
+// blames explain the responsibility for a finding.
 var blames = map[verdict.Blame]string{
 	verdict.Driver:     "the driver is to blame: others did what the CSI spec allows them",
 	verdict.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
@@ -212,7 +212,7 @@ var blames = map[verdict.Blame]string{
 	verdict.User:       "the driver is not to blame: somebody asked for this",
 }
 
-// blameOf explains who is responsible for a finding and, for Kubernetes, names the rules.
+// blameOf explains the responsibility for a finding and, for Kubernetes, names the rules.
 func blameOf(f *explore.Finding) string {
 	broken := f.Breaks.Invariant()
 	switch {

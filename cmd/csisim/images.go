@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// The handling of containers whose images the scenario does not map.
+// The handling of containers with images that the scenario does not map.
 const (
 	record = "record"
 	refuse = "refuse"

@@ -65,7 +65,7 @@ func alone(t *testing.T, at string) {
 	require.NoError(t, os.WriteFile(at, out.Bytes(), 0o644))
 }
 
-// startImages starts a live cluster whose images are archives.
+// startImages starts a live cluster with images in archives.
 func startImages(t *testing.T, flags ...string) *programCluster {
 	t.Helper()
 	t.Parallel() // the test mostly waits

@@ -231,7 +231,7 @@ func replaceFile(file string, text []byte, mode fs.FileMode) (err error) {
 	}
 	if info, missing := os.Stat(file); err == nil && missing == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
-			_ = next.Chown(int(owner.Uid), int(owner.Gid)) // root changes the owner; other users own the files that they may write
+			_ = next.Chown(int(owner.Uid), int(owner.Gid)) // needed by root only
 		}
 	}
 	if err = errors.Join(err, next.Sync(), next.Close()); err != nil {

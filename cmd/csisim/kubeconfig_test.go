@@ -34,7 +34,7 @@ users:
   user: {token: s3cret}
 `
 
-// startWith starts a cluster whose kubeconfig exists.
+// startWith starts a cluster with an existing kubeconfig.
 func startWith(t *testing.T, args ...string) *liveCluster {
 	t.Helper()
 	l := &liveCluster{t: t, home: t.TempDir()}

@@ -32,7 +32,7 @@ func (l *liveCluster) withInput(input string, args ...string) (string, error) {
 // kubectl has its streams.
 var early = regexp.MustCompile(`(?m)^E.*Unknown stream id 1, discarding message\n`)
 
-// Users run common kubectl commands in pods whose containers are programs.
+// Common kubectl commands work with pods that run programs.
 func TestKubectlReachesPods(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
@@ -111,7 +111,7 @@ func TestKubectlForwardsPorts(t *testing.T) {
 	c.down()
 }
 
-// Given a pod whose container has a limit, when kubectl resizes it, then the kubelet applies the
+// Given a pod with a limit for its container, when kubectl resizes it, then the kubelet applies the
 // new limit, and a forbidden resize is rejected.
 func TestKubectlResizesAPod(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {

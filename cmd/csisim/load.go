@@ -35,8 +35,8 @@ func load(env environment, files []string) ([]*scenario.Scenario, error) {
 	return nil, reported(exitInput)
 }
 
-// chosenScenarios returns the scenarios whose name matches one of the patterns, or all without a
-// pattern.
+// chosenScenarios returns the scenarios with a name that matches one of the patterns, or all
+// without a pattern.
 func chosenScenarios(all []*scenario.Scenario, patterns []string) ([]*scenario.Scenario, error) {
 	if len(patterns) == 0 {
 		return all, nil
@@ -88,7 +88,7 @@ func annotate(env environment, file string, line, column int, message string) {
 	}
 }
 
-// workspaceOf returns the repository's root in a GitHub workflow; "" anywhere else.
+// workspaceOf returns the repository's root in a GitHub workflow; "" otherwise.
 func workspaceOf(env environment) string {
 	if env.getenv("GITHUB_ACTIONS") != "true" {
 		return ""

@@ -95,7 +95,7 @@ func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 	return nil
 }
 
-// dialIn connects to a socket whose full path may be too long for a socket address.
+// dialIn connects to a socket with a full path that may be too long for a socket address.
 func dialIn(socket string) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, _ string) (net.Conn, error) {
 		dir, err := os.Open(filepath.Dir(socket))

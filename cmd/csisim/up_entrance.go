@@ -75,7 +75,7 @@ func (e *entrance) live(ctx context.Context, env environment, c *sim.Simulation,
 	}
 	look := newLookout(c, a.name)
 	e.page.text, e.page.more = look.page, map[string]http.HandlerFunc{"/news": look.answer}
-	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // the library logs an error for each connection that a client breaks off
+	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // it logs each closed connection
 	api := c.API()
 	api.ServeStreams(streams.Server{})
 	stop := serve(newPort(e.listener, e.certificate), e.page.beside(api))
