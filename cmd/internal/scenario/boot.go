@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// boot brings a cluster up: its nodes are Ready, and its drivers are registered on them.
+// boot starts the clusters and waits until their nodes are Ready and their drivers are registered.
 func (r *runner) boot() error {
 	err := r.cluster.Boot()
 	if waited := (*sim.StuckError)(nil); errors.As(err, &waited) {

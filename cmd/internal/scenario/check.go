@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// checker holds a scenario's references against what there is, and collects what is wrong.
+// checker checks the references in a scenario and collects the mistakes.
 type checker struct {
 	scenario *Scenario
 	document *strict.Document
@@ -25,7 +25,7 @@ type checker struct {
 	made        made
 	definitions definitions
 	ruled       ruled
-	faults      map[string]bool // that the steps so far injected, by name
+	faults      map[string]bool // injected by the steps so far, by name
 	names       map[string]int  // of steps so far: their lines
 	versions    versions
 	controls    []string // names of controllers; see controllers
@@ -51,20 +51,21 @@ func (c *checker) in(field string) string {
 	return path
 }
 
-// report is a mistake in a field of the current value, or in the value itself.
+// report adds a mistake in a field of the current value, or in the value itself.
 func (c *checker) report(field, found, want string) {
 	if !c.reported(field) {
 		c.document.Report(c.in(field), found, want)
 	}
 }
 
-// reported says that something is wrong with the field already: what follows from that is no news.
+// reported reports whether the field already has a mistake, so that its consequences are not
+// reported, too.
 func (c *checker) reported(field string) bool {
 	path := c.in(field)
 	return slices.ContainsFunc(c.document.Problems(), func(p strict.Problem) bool { return p.Path == path })
 }
 
-// unknown is a name that is none of those there are.
+// unknown reports a name that does not exist.
 func (c *checker) unknown(field, kind, name string, known []string) {
 	if c.reported(field) {
 		return
@@ -129,8 +130,9 @@ func (c *checker) controller(field, name string) {
 	}
 }
 
-// controllers asks a cluster of the same shape, with mocks for drivers, which controllers there are. It
-// knows none if a driver's name is not known yet, or if no such cluster can be made.
+// controllers lists the controllers and sidecars of a cluster like the scenario's, with mocks as
+// drivers. It returns none if the name of a driver is not known yet, or if no such cluster can be
+// made.
 func (c *checker) controllers() []string {
 	_, all := c.driverNames()
 	if c.controls != nil || !all {

@@ -40,7 +40,7 @@ func (c *checker) checkNodes() {
 	}
 }
 
-// once reports a name that was there before.
+// once reports a name that was used before.
 func (c *checker) once(field, kind, name string, lines map[string]int) {
 	if name == "" {
 		return
@@ -125,7 +125,7 @@ func (c *checker) checkReplicas(d Driver) {
 	}
 }
 
-// checkWays reports a driver that is none or several of mock, profile, program and socket.
+// checkWays reports a driver that has none or several of mock, profile, program and socket.
 func (c *checker) checkWays(d Driver) {
 	var ways []string
 	for _, way := range []struct {
@@ -145,7 +145,7 @@ func (c *checker) checkWays(d Driver) {
 	}
 }
 
-// has says whether the file has the field at all, in whatever form.
+// has reports whether the file has the field, in whatever form.
 func (c *checker) has(field string) bool {
 	_, ok := c.document.Positions[c.in(field)]
 	return ok
@@ -168,8 +168,8 @@ func (c *checker) checkMock(d Driver) {
 	}
 }
 
-// mocked stands in for a driver where only its name matters and what it may be able
-// to do: a program's answer comes when it runs.
+// mocked returns a mock with the driver's name and with all capabilities that the driver may have.
+// The capabilities of a program are known only when it runs.
 func (d *Driver) mocked() sim.Driver {
 	m := sim.Driver{Name: d.name(), Mock: &mock.Options{ControllerExpand: true, Snapshot: true, VolumeCondition: true, ListVolumes: true}, NoController: d.NoController, Replicas: int(d.Replicas), Sidecars: d.Sidecars, Addons: d.CSIAddons}
 	if d.Mock != nil {

@@ -20,10 +20,11 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// definitions are those that a scenario's steps have made so far, in a store that holds nothing else.
+// definitions are the CustomResourceDefinitions that the steps so far have made, in a store without
+// other objects.
 type definitions struct {
 	store *store.Store
-	from  map[schema.GroupKind]int             // the step that defines a kind first, -1 for the objects at the start
+	from  map[schema.GroupKind]int             // the step that first defines a kind, -1 for the objects at the start
 	at    map[schema.GroupKind]manifest.Object // and the manifest that does
 	made  map[custom]bool
 }
@@ -34,8 +35,8 @@ type custom struct {
 	key  store.Key
 }
 
-// checkDefinitions follows what the manifests and steps do with definitions, and holds each custom resource
-// against those there are when it is applied.
+// checkDefinitions applies the definitions in manifests and steps in order, and checks each custom
+// resource against the definitions at its step.
 func (c *checker) checkDefinitions() {
 	c.definitions = definitions{
 		store: kind.NewStore(store.Options{}),
@@ -71,7 +72,7 @@ func (c *checker) checkDefinitions() {
 	}
 }
 
-// findDefinitions notes which kinds manifests define.
+// findDefinitions records the kinds that manifests define.
 func (c *checker) findDefinitions(step int, objects []manifest.Object) {
 	for _, o := range objects {
 		d, ok := o.Object.(*apiextensionsv1.CustomResourceDefinition)
@@ -85,7 +86,8 @@ func (c *checker) findDefinitions(step int, objects []manifest.Object) {
 	}
 }
 
-// change does to definitions what a step does. One that fails will say so when it runs.
+// change applies the change of a step to the definitions. An error is ignored here and reported
+// when the step runs.
 func (d *definitions) change(ref expect.Reference, do func(*store.Resource, store.Key) error) {
 	if ref.Resource == nil || ref.Resource.GVK.Kind != "CustomResourceDefinition" {
 		return
@@ -119,8 +121,9 @@ func (d *definitions) apply(definition *apiextensionsv1.CustomResourceDefinition
 	return err
 }
 
-// checkCustom reports a custom resource that nobody defined, or not yet, or that is not as its definition says.
-// One that is applied again may change what only a new one is asked for: that is reported when it runs.
+// checkCustom reports a custom resource that is not defined, is not defined yet, or violates its
+// definition. For an object that is applied again, rules that only apply to creation are checked
+// when the step runs.
 func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured) {
 	gvk := obj.GroupVersionKind()
 	res, err := kind.ResourceOf(c.definitions.store, obj)
@@ -149,7 +152,7 @@ func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured)
 	}
 }
 
-// undefined is the mistake of an object of a kind that is not defined where it is applied.
+// undefined returns the mistake of an object with a kind that is not defined at its step.
 func (c *checker) undefined(o manifest.Object, gvk schema.GroupVersionKind) strict.Problem {
 	versions := kind.VersionsOf(c.definitions.store, gvk.GroupKind())
 	if at, ok := c.definitions.at[gvk.GroupKind()]; ok && len(versions) == 0 {
@@ -159,7 +162,7 @@ func (c *checker) undefined(o manifest.Object, gvk schema.GroupVersionKind) stri
 	return o.NoKind(versions...)
 }
 
-// refused reports what the API server will say of an object.
+// refused reports the API server's error for an object.
 func (c *checker) refused(o manifest.Object, err error, want string) {
 	var status *apierrors.StatusError
 	switch {
@@ -167,7 +170,7 @@ func (c *checker) refused(o manifest.Object, err error, want string) {
 	case errors.As(err, &status) && status.ErrStatus.Details != nil && len(status.ErrStatus.Details.Causes) > 0:
 		for _, cause := range status.ErrStatus.Details.Causes {
 			if cause.Field == "<nil>" {
-				continue // that rules were not asked, for what is wrong otherwise
+				continue // a message that rules were skipped because of another mistake
 			}
 			c.problems = append(c.problems, o.Problem(pathInFile(inVersion(o, cause.Field)), cause.Message, want, ""))
 		}
@@ -176,8 +179,8 @@ func (c *checker) refused(o manifest.Object, err error, want string) {
 	}
 }
 
-// inVersion: what the versions of a definition have alike has a path of its own in the API server's mistakes; in
-// files it stands in each version.
+// inVersion converts a path: the API server reports fields that all versions of a definition share
+// under spec, but in files they are in each version.
 func inVersion(o manifest.Object, path string) string {
 	if _, ok := o.Object.(*apiextensionsv1.CustomResourceDefinition); !ok {
 		return path
@@ -195,7 +198,8 @@ func inVersion(o manifest.Object, path string) string {
 
 var keyInPath = regexp.MustCompile(`\[[^\]]+\]`)
 
-// pathInFile writes a path of the API server as paths in files are written: spec.sizes["a.b"] for spec.sizes[a.b].
+// pathInFile converts a path of the API server to the form of paths in files: spec.sizes["a.b"] for
+// spec.sizes[a.b].
 func pathInFile(path string) string {
 	return keyInPath.ReplaceAllStringFunc(path, func(key string) string {
 		name := key[1 : len(key)-1]

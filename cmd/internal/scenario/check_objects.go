@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// checkObject reports what a manifest refers to and is not there.
+// checkObject reports references of a manifest to objects that do not exist.
 func (c *checker) checkObject(o manifest.Object) {
 	if o.IsCustom() {
 		return // see checkDefinitions
@@ -62,7 +62,7 @@ func (c *checker) wrong(o manifest.Object, path, found, want string, known []str
 	c.problems = append(c.problems, o.Problem(path, found, want, strict.Nearest(word, known)))
 }
 
-// missing reports a name of an object that no manifest makes.
+// missing reports a reference to an object that no manifest makes.
 func (c *checker) missing(o manifest.Object, path, resource, kind, namespace, name string) {
 	if c.makes(resource, namespace, name) {
 		return
@@ -132,7 +132,8 @@ func (c *checker) checkClaim(o manifest.Object, path, namespace string, spec *co
 	}
 }
 
-// missingClaim reports a claim, of the default namespace unless that stands before the name, that no manifest makes.
+// missingClaim reports a claim that no manifest makes. Its name may have a namespace before it;
+// otherwise it is in the default one.
 func (c *checker) missingClaim(o manifest.Object, path, claim string) {
 	namespace, name, ok := strings.Cut(claim, "/")
 	if !ok {
@@ -141,8 +142,8 @@ func (c *checker) missingClaim(o manifest.Object, path, claim string) {
 	c.missing(o, path, "persistentvolumeclaims", "claim", namespace, name)
 }
 
-// isStaticClass says whether some PersistentVolume of the manifests has the class: then there need be no
-// object of that name.
+// isStaticClass reports whether a PersistentVolume of the manifests has the class. In this case no
+// StorageClass object of that name is needed.
 func (c *checker) isStaticClass(class string) bool {
 	isStatic := func(o manifest.Object) bool {
 		pv, ok := o.Object.(*corev1.PersistentVolume)
@@ -163,8 +164,8 @@ func (c *checker) checkVolume(o manifest.Object, pv *corev1.PersistentVolume) {
 	}
 }
 
-// knownDriver reports a driver that the scenario does not have. Provisioners of Kubernetes itself are no
-// drivers.
+// knownDriver reports a driver that the scenario does not have. Kubernetes' own provisioners are
+// not drivers.
 func (c *checker) knownDriver(o manifest.Object, path, name string) {
 	names, all := c.driverNames()
 	if !all || slices.Contains(names, name) || name == "" || strings.HasPrefix(name, "kubernetes.io/") {
@@ -177,7 +178,7 @@ func (c *checker) knownDriver(o manifest.Object, path, name string) {
 	c.wrong(o, path, fmt.Sprintf("driver %q", name), want, names)
 }
 
-// keptVersions are the versions, as apiVersion names them, in which csisim keeps a built-in kind.
+// keptVersions returns the apiVersions in which csisim stores a built-in kind.
 func keptVersions(kind schema.GroupKind) []string {
 	var kept []string
 	for _, res := range store.Resources() {

@@ -15,11 +15,11 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// accepted is what a manifest must be like.
+// accepted describes a valid manifest.
 const accepted = "what the API server accepts"
 
-// checkRules asks the rules of the API about an object of a manifest. One that is applied again is merged with
-// what is there by then: only what it says itself can be wrong for certain.
+// checkRules checks an object of a manifest against the rules of the API. An object that is applied
+// again is merged with the existing object, so only mistakes in the manifest itself are certain.
 func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 	at := place{o.File, o.At}
 	if c.ruled.places[at] {
@@ -39,7 +39,7 @@ func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 	}
 }
 
-// checkPatched asks the rules about the object of a manifest as a patch leaves it.
+// checkPatched checks the object of a manifest against the rules as a patch leaves it.
 func (c *checker) checkPatched(s *patchStep) {
 	res := s.Resource
 	if res == nil || s.Subresource != "" || s.Many() || kind.DefinitionOf(res) != nil {
@@ -62,7 +62,7 @@ func (c *checker) checkPatched(s *patchStep) {
 	}
 }
 
-// ruled is what the rules of the API have been asked about.
+// ruled records the objects that have been checked against the rules of the API.
 type ruled struct {
 	places map[place]bool
 	first  map[ruledKey]manifest.Object // the manifest that makes an object
@@ -78,7 +78,7 @@ type ruledKey struct {
 	store.Key
 }
 
-// causes are the mistakes that the API server reports for an object, one each.
+// causes returns the mistakes that the API server reports for an object, one each.
 func causes(err error) []metav1.StatusCause {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) || status.ErrStatus.Details == nil {
@@ -89,7 +89,7 @@ func causes(err error) []metav1.StatusCause {
 
 var quotedWord = regexp.MustCompile(`"([^"]*)"`)
 
-// supported is the value that was probably meant, of those that the message of a mistake lists.
+// supported returns the value that was probably meant, of those listed in the message of a mistake.
 func supported(message string) string {
 	found, list, ok := strings.Cut(message, ": supported values: ")
 	word := quotedWord.FindStringSubmatch(found)

@@ -32,7 +32,7 @@ type Cluster struct {
 	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
 }
 
-// Controllers are those that are off by default.
+// Controllers are controllers that are off by default.
 type Controllers struct {
 	SELinuxWarning bool `json:"selinux-warning-controller,omitempty" doc:"Events on pods that share a volume and have different SELinux labels or policies, since Kubernetes 1.33; default false."`
 }
@@ -44,7 +44,7 @@ func (c Controllers) names() (names []string) {
 	return names
 }
 
-// FeatureGates are those that can be switched.
+// FeatureGates are the feature gates that a scenario can set.
 type FeatureGates struct {
 	CSIVolumeHealth bool `json:"CSIVolumeHealth,omitempty" doc:"The kubelet looks at the condition of volumes, with their statistics; default false."`
 	SELinuxMount    bool `json:"SELinuxMount,omitempty" doc:"Volumes of any access mode are mounted with the pod's SELinux label, not only those of one pod; default false."`
@@ -63,7 +63,7 @@ func (f FeatureGates) gates() feature.Gates {
 	}
 }
 
-// Nodes are the nodes of a cluster, in a file a list, or a number of them.
+// Nodes are the nodes of a cluster; a file has a list, or their number.
 type Nodes []Node
 
 // Node is one node of the cluster.
@@ -89,7 +89,7 @@ type Taint struct {
 	Effect string `json:"effect" want:"required" enum:"NoSchedule|PreferNoSchedule|NoExecute" doc:"What it does to pods."`
 }
 
-// maxNodes bounds the shorthand, so that a slip of the finger is reported and not tried.
+// maxNodes bounds the number, so that a typing error is reported and not tried.
 const maxNodes = 10_000
 
 // Wanted describes both forms.
@@ -119,7 +119,7 @@ func (ns *Nodes) UnmarshalStrict(n *strict.Node) {
 	}
 }
 
-// nodeName is node-a to node-z, then node-27 and so on.
+// nodeName returns node-a to node-z, then node-27 and so on.
 func nodeName(i int) string {
 	if i < 26 {
 		return "node-" + string(rune('a'+i))

@@ -20,13 +20,13 @@ type site struct {
 	evidence *expect.Evidence
 }
 
-// enter makes a cluster the one in which things happen: the first one, if none is named.
+// enter makes a cluster the current one: the first one, if name is empty.
 func (r *runner) enter(name string) {
 	at := max(0, slices.IndexFunc(r.sites, func(p site) bool { return p.name == name }))
 	r.cluster, r.evidence = r.sites[at].cluster, r.sites[at].evidence
 }
 
-// everywhere does something in each cluster, until it fails in one.
+// everywhere calls do in each cluster, until it fails in one.
 func (r *runner) everywhere(do func() error) error {
 	for _, p := range r.sites {
 		r.enter(p.name)
@@ -37,7 +37,7 @@ func (r *runner) everywhere(do func() error) error {
 	return nil
 }
 
-// ofAll is a kind of step that is not about one cluster.
+// ofAll marks a kind of step that does not concern a single cluster.
 type ofAll interface{ ofAll() }
 
 func (*advanceStep) ofAll()    {}
@@ -74,7 +74,7 @@ func (c *checker) checkClusters() {
 	}
 }
 
-// checkIn reports a step that does not say in which cluster it acts, or says what is none.
+// checkIn reports a step without the cluster in which it acts, or with an unknown one.
 func (c *checker) checkIn(s *Step) {
 	names := c.scenario.Clusters
 	_, all := s.action.(ofAll)
@@ -89,8 +89,8 @@ func (c *checker) checkIn(s *Step) {
 	}
 }
 
-// checkExpectedIn reports expectations of clusters that there are not, and those of no cluster
-// where there are several.
+// checkExpectedIn reports expectations of unknown clusters, and expectations without a cluster if
+// there are several.
 func (c *checker) checkExpectedIn(e *Expectations) {
 	names := c.scenario.Clusters
 	for _, name := range slices.Sorted(maps.Keys(e.In)) {
@@ -116,7 +116,7 @@ func (c *checker) checkExpectedIn(e *Expectations) {
 	}
 }
 
-// of are the expectations of a cluster at the end.
+// of returns the expectations of a cluster at the end.
 func (e Expectations) of(cluster string) Expectations {
 	if cluster == "" {
 		return e

@@ -13,19 +13,19 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// ObjectCondition is something that is or is not true of an object: that it is there, gone, in a phase, has
-// a condition, makes a CEL expression true, or has certain fields, which stand beside the others:
+// ObjectCondition is a condition on an object: that it exists, is deleted, is in a phase, has a
+// condition, makes a CEL expression true, or has certain fields, which are keys beside the others:
 // {pvc: data, phase: Bound, spec: {volumeName: "pvc-*"}}.
 type ObjectCondition struct {
 	expect.Reference
 	objectFields
-	// Fields are those of the object that must be as given.
+	// Fields are the object's fields with their required values.
 	Fields map[string]any
 
 	that *expression.Expression
 }
 
-// objectFields are the keys of a condition beside the object's own.
+// objectFields are the keys of a condition that are not fields of the object.
 type objectFields struct {
 	Phase     string      `json:"phase,omitempty" example:"Running" doc:"Its status.phase."`
 	Condition string      `json:"condition,omitempty" example:"Ready" doc:"A condition of its status that is True, or TYPE=STATUS."`
@@ -55,7 +55,7 @@ func (o *ObjectCondition) UnmarshalStrict(n *strict.Node) {
 	}
 }
 
-// takeObject reads which object is meant.
+// takeObject reads the reference to the object.
 func (o *ObjectCondition) takeObject(n *strict.Node) *strict.Node {
 	kind := n.Value("kind")
 	if kind == nil {
@@ -114,7 +114,7 @@ func (o *ObjectCondition) takeFields(n *strict.Node) *strict.Node {
 	return n.Without(taken...)
 }
 
-// check reports references that lead nowhere and conditions that cannot be.
+// check reports references to objects that do not exist, and impossible conditions.
 func (o *ObjectCondition) check(c *checker) {
 	if o.Resource == nil {
 		if c.reported("kind") {
@@ -134,8 +134,8 @@ func (o *ObjectCondition) check(c *checker) {
 	}
 }
 
-// object is the condition as it is held against the objects there are. What its
-// expression fails with is kept.
+// object returns the condition in the form that evaluates it against existing objects. An error of
+// its expression is stored in wrong.
 func (o *ObjectCondition) object(wrong *error) expect.Object {
 	object := expect.Object{
 		Phase: o.Phase, Condition: o.Condition, Gone: o.Gone, Fields: o.Fields, Count: o.Count, Means: o.That,
@@ -156,7 +156,7 @@ func (o *ObjectCondition) object(wrong *error) expect.Object {
 	return object
 }
 
-// because says which values make the expression false for an object; empty if it has none.
+// because explains which values make the expression false for an object; "" without an expression.
 func (o *ObjectCondition) because(s *store.Store) string {
 	if o.that == nil {
 		return ""
@@ -176,7 +176,7 @@ func (o *ObjectCondition) because(s *store.Store) string {
 // String is the condition in words: pod web in phase Running.
 func (o *ObjectCondition) String() string { return o.object(nil).String() }
 
-// failure says that the condition does not hold.
+// failure returns the failure of a condition that does not hold.
 func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
 	var wrong error
 	f := o.object(&wrong).Failure(ev)
@@ -189,7 +189,7 @@ func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
 	return f
 }
 
-// withReason adds the values that an expression read on a line of their own.
+// withReason appends the values that an expression read, on a line of their own.
 func withReason(got, reason string) string {
 	if reason == "" {
 		return got

@@ -11,8 +11,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// snapshotOf is the claim that stands for its snapshot in a data source: name: pvc/data. What the snapshots of a
-// group are called, the snapshot controller makes up.
+// snapshotOf returns the claim that identifies a snapshot in a data source: name: pvc/data. The
+// snapshot controller generates the names of the snapshots in a group, so a scenario cannot name
+// them.
 func snapshotOf(source *corev1.TypedLocalObjectReference) (claim string, ok bool) {
 	if source == nil || source.Kind != "VolumeSnapshot" {
 		return "", false
@@ -20,7 +21,7 @@ func snapshotOf(source *corev1.TypedLocalObjectReference) (claim string, ok bool
 	return strings.CutPrefix(source.Name, "pvc/")
 }
 
-// withSource is the object with the name of the snapshot for which a claim stands in its data source.
+// withSource replaces a claim's name in the data source of an object by the name of its snapshot.
 func withSource(s *store.Store, obj store.Object) (store.Object, error) {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
 	if !ok {

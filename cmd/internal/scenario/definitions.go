@@ -9,16 +9,17 @@ import (
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/definition/csiaddons"
-	_ "github.com/csisim/csisim/internal/world/definition/rule" // the rules of definitions are checked
+	_ "github.com/csisim/csisim/internal/world/definition/rule" // checks the rules of definitions
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// wordOfDefinitions is in every text that holds a definition.
+// wordOfDefinitions is in every text with a definition.
 var wordOfDefinitions = []byte("CustomResourceDefinition")
 
-// definedKinds are the built-in kinds and those that the definitions among a scenario's manifests bring: steps
-// can name them, wherever they stand. What is wrong with the manifests is reported when they are checked.
+// definedKinds returns the built-in kinds and those that a scenario's manifests define, wherever
+// they are, so that steps can name them. Mistakes in the manifests are reported later, by
+// checkDefinitions.
 func definedKinds(document *strict.Document, dir string) expect.Kinds {
 	var defined *store.Store
 	if mentionsCSIAddons(document, dir) {
@@ -35,7 +36,7 @@ func definedKinds(document *strict.Document, dir string) expect.Kinds {
 	return expect.KindsIn(defined)
 }
 
-// manifestsIn are those of a scenario's objects and of its steps.
+// manifestsIn returns the manifests in a scenario's objects and in its steps.
 func manifestsIn(root *strict.Node) []Manifests {
 	var all []Manifests
 	add := func(n *strict.Node) {
@@ -54,7 +55,8 @@ func manifestsIn(root *strict.Node) []Manifests {
 	return all
 }
 
-// definitions are those among the manifests; inline says whether the scenario's own text may hold some.
+// definitions returns the definitions among the manifests; inline tells whether the scenario's own
+// text may contain some.
 func (m Manifests) definitions(dir string, inline bool) []*apiextensionsv1.CustomResourceDefinition {
 	var found []*apiextensionsv1.CustomResourceDefinition
 	for _, part := range m.parts {
@@ -74,8 +76,8 @@ func (m Manifests) definitions(dir string, inline bool) []*apiextensionsv1.Custo
 	return found
 }
 
-// mentionsCSIAddons says whether the scenario or a file with manifests names a group of CSI-Addons: then their kinds
-// are defined from the start.
+// mentionsCSIAddons reports whether the scenario or a file with manifests names a group of
+// CSI-Addons. In this case their kinds are defined from the start.
 func mentionsCSIAddons(document *strict.Document, dir string) bool {
 	if csiaddons.Mentions(string(document.Source.Text)) {
 		return true
@@ -90,11 +92,11 @@ func mentionsCSIAddons(document *strict.Document, dir string) bool {
 	return false
 }
 
-// withCSIAddons is a store in which the kinds of CSI-Addons are defined, and nothing else.
+// withCSIAddons returns a store with the definitions of CSI-Addons and nothing more.
 func withCSIAddons() *store.Store {
 	s := kind.NewStore(store.Options{})
 	for _, d := range csiaddons.All() {
-		_, _ = store.Adopt(s, d) // a test holds that each is valid
+		_, _ = store.Adopt(s, d) // a test makes sure that each is valid
 	}
 	return s
 }

@@ -44,7 +44,7 @@ func (c *checker) readDeploy(d *Driver) {
 	}
 }
 
-// take takes over what the simulation has of a driver's own manifests.
+// take adopts the parts of a driver's own manifests that the simulation supports.
 func (d *Driver) take(own *deploy.Own) error {
 	if own.CSIDriver != nil {
 		if name := d.name(); name != "" && name != own.CSIDriver.Name {
@@ -87,13 +87,15 @@ func (d *Driver) take(own *deploy.Own) error {
 	return nil
 }
 
-// ofDeployments are flags of sidecars that say where things are, and change nothing that a driver sees.
+// ofDeployments are flags of sidecars that set paths and addresses, and change nothing that a
+// driver sees.
 var ofDeployments = []string{
 	"--csi-address", "--v", "--logtostderr", "--http-endpoint", "--metrics-address", "--metrics-path", "--health-port",
 	"--leader-election-namespace", "--kubeconfig", "--kubelet-registration-path", "--plugin-registration-path",
 }
 
-// Unsimulated are the sidecars of the drivers' own manifests, and their flags, that the simulation does not know.
+// Unsimulated lists the sidecars in the drivers' own manifests, and their flags, that the
+// simulation does not support.
 func (s *Scenario) Unsimulated() (all []string) {
 	for _, d := range s.Drivers {
 		all = append(all, d.unknown...)
@@ -101,7 +103,7 @@ func (s *Scenario) Unsimulated() (all []string) {
 	return all
 }
 
-// ownOptions describe for the simulator what the driver's own manifests say.
+// ownOptions sets the options that the driver's own manifests determine.
 func (d Driver) ownOptions(o *sim.Driver) {
 	if d.own == nil {
 		return
@@ -120,7 +122,7 @@ func (d Driver) ownOptions(o *sim.Driver) {
 	}
 }
 
-// neverByOwn is why a driver cannot be deployed by its own manifests.
+// neverByOwn returns the reason why a driver cannot be deployed by its own manifests.
 func (d Driver) neverByOwn() string {
 	switch {
 	case len(d.Down) > 0 || len(d.Plugins) > 0 || d.Later:

@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// The simulation runs the sidecars of a driver's own manifests, with their flags, and has their CSIDriver object.
+// The simulation uses the sidecars of a driver's own manifests, with their flags, and their
+// CSIDriver object.
 func TestTheSimulationTakesWhatADriversOwnManifestsSay(t *testing.T) {
 	s, err := Load("../../csisim/testdata/own/scenario.yaml")
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func Steps() []StepInfo {
 	return all
 }
 
-// readsMore is a step that has other forms than its own fields.
+// readsMore is a step with other forms than its own fields.
 type readsMore interface{ forms() []any }
 
 // namesObject is implemented by steps that name an object by its kind: the kind is a key of the
@@ -49,17 +49,17 @@ func objectField() strict.Field {
 		"stands for any text; pv, va and vs can be named by their claim (pv: pvc/data), vsc by its snapshot (vsc: vs/data). Kinds: " + strings.Join(kinds(), ", ") + ", and those of definitions."}
 }
 
-// kinds are the built-in kinds, as a key names them.
+// kinds returns the built-in kinds as keys name them.
 func kinds() []string {
 	names := map[string]bool{}
-	for _, res := range (expect.Kinds{}).Names() { // any order: it is a map again
+	for _, res := range (expect.Kinds{}).Names() { // any order: the result is a map, too
 		names[strings.ToLower(res.GVK.Kind)] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }
 
-// stepFields are the fields of a step's type that its tags document. A reference to an object documents
-// itself: it is the kind as key and the name as value.
+// stepFields returns the fields that the tags of a step's type document. A reference to an object
+// documents itself: it is the kind as key and the name as value.
 func stepFields(t reflect.Type) []strict.Field {
 	types := []reflect.Type{t}
 	if step, ok := reflect.Zero(t).Interface().(readsMore); ok {

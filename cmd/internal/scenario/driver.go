@@ -38,13 +38,13 @@ type Driver struct {
 	NoCSIDriver  bool                `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
 	External     []externalName      `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
-	profile *profile.Profile // that Profile names
-	own     *deploy.Own      // of Deploy; nil for none
+	profile *profile.Profile // named by Profile
+	own     *deploy.Own      // read from Deploy; nil for none
 	unknown []string         // sidecars and flags of Deploy that the simulation does not know
 }
 
-// Program is how a driver program is started. A path that begins with ./ or ../ is relative to the
-// scenario's file; any other program is looked for in PATH, then in the working directory.
+// Program describes how a driver program is started. A path that begins with ./ or ../ is relative
+// to the scenario's file; any other program is looked up in PATH, then in the working directory.
 type Program struct {
 	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}} {{.AddonsSocket}} {{.ServiceURL}}."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
@@ -58,7 +58,7 @@ type Program struct {
 	StandIns          profile.StandIns  `json:"standIns,omitzero" doc:"Stand-ins for services that the driver needs beside Kubernetes."`
 }
 
-// Socket names the unix sockets of a driver that runs already.
+// Socket names the unix sockets of a driver that already runs.
 type Socket struct {
 	Controller string            `json:"controller,omitempty" example:"/run/csi/controller.sock" doc:"The controller plugin's socket."`
 	Nodes      map[string]string `json:"nodes,omitempty" doc:"The node plugins' sockets by node name."`
@@ -66,19 +66,18 @@ type Socket struct {
 	Addons     string            `json:"addons,omitempty" doc:"The socket at which its plugins serve CSI-Addons; default their own."`
 }
 
-// Lives reports whether the scenario can only be lived, as csisim up does: what is external, and programs
-// in containers, need the API and the real clock.
+// Lives reports whether only csisim up can run the scenario: external components, and programs in
+// containers, need the API and the real clock.
 func (s *Scenario) Lives() bool {
 	return len(s.Images) > 0 || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
 }
 
-// HasPrograms reports whether not all of the run is Go code of this process: programs mount, and leave
-// processes.
+// HasPrograms reports whether the run starts programs, which mount and leave processes.
 func (s *Scenario) HasPrograms() bool {
 	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
-// name is the driver's name as far as the file names it.
+// name returns the driver's name if the file has it.
 func (d Driver) name() string {
 	switch {
 	case d.Mock != nil:
@@ -89,7 +88,7 @@ func (d Driver) name() string {
 	return d.Name
 }
 
-// standIns are those that its profile or its program has.
+// standIns returns the stand-ins of its profile or its program.
 func (d Driver) standIns() profile.StandIns {
 	switch {
 	case d.profile != nil:
@@ -100,7 +99,7 @@ func (d Driver) standIns() profile.StandIns {
 	return profile.StandIns{}
 }
 
-// options describes the driver for the simulator; dir is that of the scenario's file.
+// options returns the driver for the simulator; dir is the directory of the scenario's file.
 func (d Driver) options(dir string) sim.Driver {
 	var o sim.Driver
 	if d.profile != nil {
@@ -143,8 +142,8 @@ func (d Driver) options(dir string) sim.Driver {
 	return o
 }
 
-// located replaces the program of a command by where it is found. One that is nowhere stays as it is:
-// starting it reports that.
+// located replaces the program of a command by its path. A program that is not found stays
+// unchanged, so that starting it reports the error.
 func located(command []string, dir string) []string {
 	if len(command) == 0 {
 		return nil
@@ -163,7 +162,7 @@ func located(command []string, dir string) []string {
 
 func exists(name string) bool { _, err := os.Stat(name); return err == nil }
 
-// absolute is where a path leads from the working directory.
+// absolute returns a path relative to the working directory as an absolute one.
 func absolute(name string) string {
 	if full, err := filepath.Abs(name); err == nil {
 		return full

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Expectations are what must hold of a run, at its end or at an expect step. All of them are looked at, so
+// Expectations must hold for a run, at its end or at an expect step. All of them are evaluated, so
 // that a failing scenario reports everything at once.
 type Expectations struct {
 	Since      string                  `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
@@ -24,7 +24,7 @@ type Expectations struct {
 	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"What must hold in each of several clusters; beside it stand only leftovers, violations and fails, which are about all of them."`
 	Fails      string                  `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
 
-	path string // where the expectations stand in the scenario
+	path string // the path of the expectations in the scenario
 }
 
 func (e *Expectations) check(c *checker) {
@@ -56,7 +56,7 @@ func (e *Expectations) check(c *checker) {
 	}
 }
 
-// pattern reports a node or driver of a pattern that is not there.
+// pattern reports an unknown node or driver in a pattern.
 func (c *checker) pattern(p *calls.Pattern) {
 	if p.Node != "" {
 		c.node("node", p.Node)
@@ -69,7 +69,7 @@ func (c *checker) pattern(p *calls.Pattern) {
 	}
 }
 
-// event reports an event that matches any, or that is about no object.
+// event reports a pattern that matches any event, or that names no object.
 func (c *checker) event(p *expect.Event) {
 	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
 		c.report("", "an event without anything that distinguishes it from others", p.Wanted())
@@ -80,7 +80,7 @@ func (c *checker) event(p *expect.Event) {
 	}
 }
 
-// failures are what does not hold now.
+// failures returns the expectations that do not hold now.
 func (e *Expectations) failures(r *runner) []*Failure {
 	since := r.began
 	if e.Since != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// expectFailure turns the result around: the failures that fit the pattern are what was expected.
+// expectFailure inverts the result: failures that match the pattern were expected and are removed.
 func (r *Result) expectFailure(pattern string, s *Scenario) {
 	expected := func(f Failure) bool { return partial.Wildcard(pattern, f.Verdict.Text) }
 	if slices.ContainsFunc(r.Failures, expected) {

@@ -25,7 +25,7 @@ func (Statement) Wanted() string {
 	return `a CEL expression such as "calls.filter(c, c.call == 'CreateVolume').size() == 1"`
 }
 
-// UnmarshalStrict compiles the expression, to say what is wrong with it.
+// UnmarshalStrict compiles the expression and reports its errors.
 func (s *Statement) UnmarshalStrict(n *strict.Node) {
 	text, ok := n.Text()
 	if !ok {
@@ -55,13 +55,13 @@ func (s Statement) failure(r *runner, ev *expect.Evidence) *Failure {
 	return &Failure{Verdict: verdict.Plain("not true: " + s.text), Expected: "true", Got: cmp.Or(compiled.Because(view), "false")}
 }
 
-// celView is the run as CEL expressions see it.
+// celView provides the run to CEL expressions.
 type celView struct {
 	*runner
 	seen *expect.Evidence
 }
 
-// Objects are those of a resource, by any of its names.
+// Objects returns the objects of a resource, by any of its names.
 func (v celView) Objects(name string) ([]any, error) {
 	res, ok := expect.KindsIn(v.store()).Named(name)
 	if !ok {
@@ -78,14 +78,14 @@ func (v celView) Objects(name string) ([]any, error) {
 	return all, nil
 }
 
-// Calls are the CSI calls, each a map with call, driver, node, from, volume, code, message, request,
-// response and at.
+// Calls returns the CSI calls, each as a map with call, driver, node, from, volume, code, message,
+// request, response and at.
 func (v celView) Calls() []any {
 	all := []any{}
 	for _, e := range v.seen.CallsSince(v.seen.Since) {
 		line, err := e.Line()
 		if err != nil {
-			continue // a message that cannot be shown in the trace cannot be asked for, either
+			continue // a message that cannot be written to the trace cannot be queried, either
 		}
 		all = append(all, map[string]any{
 			"call": calls.Short(e.Method), "driver": e.Driver, "node": v.seen.Names.Node(e), "from": e.Actor,
@@ -96,7 +96,8 @@ func (v celView) Calls() []any {
 	return all
 }
 
-// Events are the Kubernetes events, each a map with reason, about, type, from, message, count and at.
+// Events returns the Kubernetes events, each as a map with reason, about, type, from, message,
+// count and at.
 func (v celView) Events() []any {
 	all := []any{}
 	for _, e := range v.seen.EventsSince(v.seen.Since) {
@@ -105,7 +106,7 @@ func (v celView) Events() []any {
 	return all
 }
 
-// Files are what lies below the kubelet's directory on a node.
+// Files lists the files below the kubelet's directory on a node.
 func (v celView) Files(node string) ([]string, error) {
 	if err := v.knows("files", node); err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func (v celView) Files(node string) ([]string, error) {
 	return v.cluster.Files(node), nil
 }
 
-// Metrics are those of the kubelet on a node.
+// Metrics returns the metrics of the kubelet on a node.
 func (v celView) Metrics(node string) ([]string, error) {
 	if err := v.knows("metrics", node); err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func eventFields(e *trace.Event) map[string]any {
 	}
 }
 
-// Elapsed is the virtual time since the run began.
+// Elapsed returns the virtual time since the run began.
 func (v celView) Elapsed() time.Duration { return v.cluster.Elapsed() }
 
 func orEmpty(fields map[string]any) map[string]any {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// objectFieldsOf are the top-level fields of a resource's objects that a file can name.
+// objectFieldsOf returns the top-level fields of a resource's objects that a file can name.
 func objectFieldsOf(res *store.Resource) []string {
 	var names []string
 	if d := kind.DefinitionOf(res); d != nil {
@@ -47,7 +47,7 @@ func checkFieldsOf(n *strict.Node, res *store.Resource) {
 	}
 }
 
-// keyAt is the key that a path such as spec.disks[0].size leads to, or what is nearest to it.
+// keyAt returns the key at the end of a path such as spec.disks[0].size, or the nearest key to it.
 func keyAt(n *strict.Node, path string) *strict.Node {
 	key := n
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
@@ -96,13 +96,13 @@ func checkKeys(n *strict.Node, t reflect.Type) {
 	}
 }
 
-// isScalar says whether a struct is one value in JSON, such as a quantity or a time.
+// isScalar reports whether a struct is one value in JSON, such as a quantity or a time.
 func isScalar(t reflect.Type) bool {
 	_, ok := reflect.New(t).Interface().(json.Unmarshaler)
 	return ok
 }
 
-// compileAt compiles a CEL expression and reports at its node what is wrong with it.
+// compileAt compiles a CEL expression and reports its error at its node.
 func compileAt(n *strict.Node, text string, compile func(string) (*expression.Expression, error)) *expression.Expression {
 	compiled, err := compile(text)
 	if err != nil {

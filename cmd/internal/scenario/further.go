@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// FurtherPlugin is a plugin on a node beside the driver's own.
+// FurtherPlugin is an additional plugin of a driver on a node.
 type FurtherPlugin struct {
 	Name     string `json:"name" want:"required" example:"v2" doc:"What steps call it; its directory is that of the driver with -name at its end."`
 	Node     string `json:"node" want:"required" example:"node-a" doc:"Its node."`
@@ -49,7 +49,7 @@ func (c *checker) checkPlugins(d Driver) {
 	}
 }
 
-// plugin checks the name of a further plugin of a driver on a node.
+// plugin checks the name of a driver's additional plugin on a node.
 func (c *checker) plugin(field, driver, node, name string) {
 	if name == "" {
 		return
@@ -67,7 +67,7 @@ func (c *checker) plugin(field, driver, node, name string) {
 	}
 }
 
-// pluginName is how the simulator knows a plugin: the driver's name or, for a further
+// pluginName returns the name of a plugin in the simulator: the driver's name or, for an additional
 // plugin, driver/plugin.
 func pluginName(driver, plugin string) string {
 	if plugin == "" {

@@ -11,11 +11,11 @@ import (
 // Mapped is an entry of images.
 type Mapped struct {
 	Image string
-	File  string // what it stands for; a path, or the name of a program
-	Line  int    // where the scenario says so
+	File  string // the file that it is mapped to; a path, or the name of a program
+	Line  int    // of the entry
 }
 
-// MappedImages are the entries of images, sorted.
+// MappedImages returns the entries of images, sorted.
 func (s *Scenario) MappedImages() (all []Mapped) {
 	for _, image := range slices.Sorted(maps.Keys(s.Images)) {
 		file := located([]string{s.Images[image]}, filepath.Dir(s.File))[0]
@@ -24,7 +24,7 @@ func (s *Scenario) MappedImages() (all []Mapped) {
 	return all
 }
 
-// UnmappedImages are the images of the scenario's own containers that no entry of images names.
+// UnmappedImages returns the images of the scenario's own containers that no entry of images names.
 func (s *Scenario) UnmappedImages() []string {
 	return slices.DeleteFunc(s.containerImages(), func(image string) bool { return sim.Maps(s.Images, image) })
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Invariant is what holds at the end of each instant of a run.
+// Invariant is a statement that holds at the end of each instant of a run.
 type Invariant struct {
 	That    Statement `json:"that" want:"required" example:"objects('pods').all(p, p.status.phase != 'Failed')" doc:"A CEL expression over calls, events, elapsed and objects(\"pods\")."`
 	Because string    `json:"because,omitempty" doc:"Why it holds: a section of a specification, a rule. It is printed when it does not."`
 }
 
-// statementWatch looks, at the end of each instant, at what must hold always and at what must come about sometimes.
+// statementWatch evaluates the statements of always and sometimes at the end of each instant.
 type statementWatch struct {
 	r        *runner
 	evidence *expect.Evidence // its own: waits look for news in that of the run
@@ -25,16 +25,17 @@ type statementWatch struct {
 	broken   []*Failure
 }
 
-// watchedStatement is one that has been neither broken nor seen to hold, as far as that decides.
+// watchedStatement is a statement that is still undecided: an invariant that has held so far, or a
+// statement of sometimes that has not been true yet.
 type watchedStatement struct {
 	text      string
 	line      int
 	because   string // of an invariant
-	sometimes int    // which one it is of what must come about sometimes, from 1; 0 for an invariant
+	sometimes int    // its number in sometimes, from 1; 0 for an invariant
 	compiled  *expression.Expression
 }
 
-// watchStatements begins to look at the scenario's invariants, and at what must come about sometimes.
+// watchStatements starts watching the scenario's invariants and its statements of sometimes.
 func (r *runner) watchStatements() error {
 	s := r.scenario
 	if len(s.Always)+len(s.Sometimes) == 0 {
@@ -59,7 +60,7 @@ func (r *runner) watchStatements() error {
 	return nil
 }
 
-// look looks at what has not been decided, if there is news.
+// look evaluates the undecided statements, if there is news.
 func (w *statementWatch) look() {
 	news, revision := w.evidence.Update(), w.evidence.Store.Revision()
 	if w.looked && !news && revision == w.revision {
@@ -76,8 +77,8 @@ func (w *statementWatch) look() {
 	w.open = open
 }
 
-// decides reports whether a statement needs to be looked at no more: an invariant that does not hold, and what has come
-// about.
+// decides reports whether a statement is decided: an invariant is broken, or a statement of
+// sometimes has been true.
 func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 	holds, err := s.compiled.Holds(view)
 	switch {
@@ -99,7 +100,7 @@ func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 	return true
 }
 
-// blameInvariants puts the invariants that were broken before what else has failed.
+// blameInvariants puts broken invariants before the other failures.
 func (r *runner) blameInvariants() {
 	if r.watch == nil || r.interrupted() != nil {
 		return

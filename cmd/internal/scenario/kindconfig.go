@@ -8,7 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// KindConfig is a configuration of kind: kind.x-k8s.io/v1alpha4, whose kind and version may be left out.
+// KindConfig is a configuration of kind: kind.x-k8s.io/v1alpha4. Its apiVersion and kind are
+// optional.
 type KindConfig struct{ v1alpha4.Cluster }
 
 // UnmarshalStrict reads it as kind does, with all mistakes at their places.
@@ -20,7 +21,7 @@ func (KindConfig) JSONSchema() map[string]any { return map[string]any{"type": "o
 // kindVersion is the version of kind's configuration.
 const kindVersion = "kind.x-k8s.io/v1alpha4"
 
-// checkKind reports what a configuration of kind cannot say, as the scenario says it.
+// checkKind reports settings that contradict or duplicate the scenario's.
 func (c *checker) checkKind() {
 	k := c.scenario.Cluster.Kind
 	if k == nil {

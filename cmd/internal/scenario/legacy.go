@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Legacy is what a cluster from before v1.17 does otherwise than by default.
+// Legacy sets how a cluster before v1.17 differs from the default.
 type Legacy struct {
 	CreateOnStartup  bool   `json:"createOnStartup,omitempty" doc:"Kubelets make their CSINodeInfo or CSINode when they start, not when the first driver registers; default false."`
 	AnnounceMigrated bool   `json:"announceMigratedOnStartup,omitempty" doc:"They then list the drivers of migrated plugins as not available; default false."`

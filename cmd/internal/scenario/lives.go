@@ -9,10 +9,10 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Lives says of images how their containers end.
+// Lives maps images to the way in which their containers end.
 type Lives map[string]ContainerLife
 
-// ContainerLife says how a container ends.
+// ContainerLife describes how a container ends.
 type ContainerLife struct {
 	Runs  *strict.Duration `json:"runs" want:"required" example:"5s" doc:"How long it runs."`
 	Exits exitCode         `json:"exits,omitempty" example:"1" doc:"Its exit code; default 0."`

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems: all
-// mistakes in it and in the manifests that it names.
+// Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems
+// with all mistakes in it and in the manifests that it names.
 func Load(path string) (*Scenario, error) {
 	data, err := strict.ReadFile(path)
 	if err != nil {
@@ -19,7 +19,8 @@ func Load(path string) (*Scenario, error) {
 	return Parse(path, data)
 }
 
-// Parse is Load for text that has been read. Files that it names are looked for beside file.
+// Parse is Load for text that has been read. Files that it names are relative to the directory of
+// file.
 func Parse(file string, data []byte) (*Scenario, error) {
 	s := &Scenario{File: file}
 	document, problems := strict.Open(file, data, s)
@@ -31,7 +32,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	document.Root.Decode(s)
 	s.positions, s.csiAddons = document.Positions, mentionsCSIAddons(document, filepath.Dir(file))
 	if key := document.Root.Key("expect"); key != nil {
-		s.positions["expect"] = key.Position() // of what every run must keep to, whatever stands under it
+		s.positions["expect"] = key.Position() // for the checks of every run, whichever expectations there are
 	}
 	if s.Name == "" {
 		base := filepath.Base(file)

@@ -45,14 +45,14 @@ func TestTheNameOfAScenarioIsThatOfItsFile(t *testing.T) {
 	assert.Equal(t, "my-scenario", s.Name)
 }
 
-// What the documentation shows must be what the language takes.
+// The examples in the documentation are valid steps.
 func TestTheExampleOfEveryStepIsOfItsKind(t *testing.T) {
 	for _, step := range scenario.Steps() {
 		t.Run(step.Name, func(t *testing.T) {
 			lines := strings.Split(step.Example, "\n")
 			text := header + "steps:\n- " + strings.Join(lines, "\n  ") + "\n"
 			_, err := scenario.Parse("x.yaml", []byte(text))
-			if err != nil { // references may lead nowhere in an example without a cluster
+			if err != nil { // an example may refer to a cluster that is not there
 				for _, line := range strings.Split(err.Error(), "\n") {
 					assert.NotContains(t, line, "unknown field")
 					assert.NotContains(t, line, "found string")
@@ -81,7 +81,7 @@ func TestTheSchemaIsTheSameEachTimeAndDescribesEveryStep(t *testing.T) {
 	}
 }
 
-// Copies multiply what a file holds: their text is bounded before it is made.
+// Copies multiply the text of a file, so its size is checked before they are made.
 func TestCopiesAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"c-{{i}}\"}\n" + strings.Repeat("# a comment\n", 200_000)
@@ -92,7 +92,7 @@ func TestCopiesAreBounded(t *testing.T) {
 	assert.ErrorContains(t, err, `x.yaml:4:17: steps[0].apply.file: found 100 times the 2400059 bytes of file "large.yaml", want no more than 128 MiB of manifests in a scenario`)
 }
 
-// What a program promises shows when it runs: before, any sidecar may be beside it.
+// The capabilities of a program are known only when it runs, so any sidecar is accepted before.
 func TestEverySidecarMayBeBesideAProgram(t *testing.T) {
 	for _, program := range (fakecontroller.Sidecars{}).OfController() {
 		sidecar := program.Name()

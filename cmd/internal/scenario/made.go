@@ -14,13 +14,14 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// made is what a scenario's manifests make, and from which step on: -1 for what is there at the start.
+// made holds the objects that a scenario's manifests make, with the first step that makes each; -1
+// means at the start.
 type made struct {
 	objects   map[string]map[store.Key]int // by resource
 	generated []generated
 }
 
-// generated are objects that controllers make, known by the beginning of their names.
+// generated are objects that controllers make, known by a prefix of their names.
 type generated struct {
 	resource, namespace, prefix string
 }
@@ -68,7 +69,7 @@ func (m *made) addStatefulSet(key store.Key, set *appsv1.StatefulSet) {
 	}
 }
 
-// addEphemeral adds the claims that are made for a pod's generic ephemeral volumes.
+// addEphemeral adds the claims for a pod's generic ephemeral volumes.
 func (m *made) addEphemeral(step int, key store.Key, pod *corev1.Pod) {
 	for _, v := range pod.Spec.Volumes {
 		if v.Ephemeral != nil {
@@ -83,7 +84,7 @@ func (m *made) isGenerated(resource string, key store.Key) bool {
 	})
 }
 
-// firstMade is the step that first makes an object, or false if no manifest does.
+// firstMade returns the step that first makes an object, or false if no manifest does.
 func (m *made) firstMade(resource string, key store.Key) (int, bool) {
 	step, ok := m.objects[resource][key]
 	return step, ok
@@ -99,14 +100,14 @@ func (m *made) names(resource, namespace string) []string {
 	return names
 }
 
-// whole are the resources of which there are only objects that manifests make. Of all others the control
-// plane makes some by itself.
+// whole lists the resources with objects from manifests only. The control plane makes objects of
+// all other resources by itself.
 var whole = map[string]bool{
 	"pods": true, "persistentvolumeclaims": true, "storageclasses": true, "statefulsets": true,
 	"deployments": true, "daemonsets": true, "replicasets": true, "volumeattributesclasses": true,
 }
 
-// object reports a reference to an object that cannot be there at this point.
+// object reports a reference to an object that cannot exist at this step.
 func (c *checker) object(r expect.Reference) {
 	resource := r.Resource.GVR.Resource
 	key := store.Key{Namespace: r.Namespace, Name: r.Name}
@@ -125,7 +126,7 @@ func (c *checker) object(r expect.Reference) {
 	}
 }
 
-// defined reports a reference to an object of a kind that is not defined at this point.
+// defined reports a reference to an object of a kind that is not defined at this step.
 func (c *checker) defined(r expect.Reference) {
 	kind := r.Resource.GVK.GroupKind()
 	if c.definitions.from[kind] >= c.number {
@@ -134,7 +135,7 @@ func (c *checker) defined(r expect.Reference) {
 	}
 }
 
-// maxNamed is how many names a message lists.
+// maxNamed bounds the names in a message.
 const maxNamed = 20
 
 // madeBefore reports an object that no manifest makes before the current step.

@@ -10,24 +10,24 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Manifests are Kubernetes objects as a scenario holds them: an object, a text block with any number of
-// them, {file: path}, or a list of these. {file: path, copies: 100} are so many copies of a file, in each of
-// which {{i}} is its number, from 0.
+// Manifests are the Kubernetes objects in a scenario: an object, a text block with any number of
+// objects, {file: path}, or a list of these. {file: path, copies: 100} makes 100 copies of a file,
+// in which {{i}} is replaced by the number of the copy, from 0.
 type Manifests struct{ parts []manifestPart }
 
 type manifestPart struct {
 	inline strict.Raw
 	file   *strict.Node
-	copies int // 0: the file as it is
+	copies int // 0: the file itself
 }
 
 // copyNumber stands for the number of a copy.
 const copyNumber = "{{i}}"
 
-// maxCopies bounds the copies, so that a slip of the finger is reported and not tried.
+// maxCopies bounds the copies, so that a typing error is reported and not tried.
 const maxCopies = 100_000
 
-// UnmarshalStrict keeps the objects as they stand; they are read when the scenario is checked.
+// UnmarshalStrict keeps the objects as text; they are read when the scenario is checked.
 func (m *Manifests) UnmarshalStrict(n *strict.Node) {
 	if n.IsList() {
 		for _, item := range n.Items() {
@@ -67,10 +67,10 @@ func (Manifests) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": append(one, map[string]any{"type": "array", "items": map[string]any{"anyOf": one}})}
 }
 
-// maxText is how many bytes of manifests a scenario may have, with all copies.
+// maxText bounds the bytes of a scenario's manifests, with all copies.
 const maxText = 128 << 20
 
-// read decodes all objects; files are relative to dir. room is what the scenario may still have of maxText.
+// read decodes all objects; files are relative to dir. room is the unused part of maxText.
 func (m Manifests) read(dir string, room *int) ([]manifest.Object, strict.Problems) {
 	var objects []manifest.Object
 	var problems strict.Problems
@@ -105,7 +105,7 @@ func (p manifestPart) read(dir string, room *int) ([]manifest.Object, strict.Pro
 	return manifest.Copies(strict.Source{File: path, Text: data}, copyNumber, p.copies)
 }
 
-// text is that of the file, relative to dir; none if the manifests are inline.
+// text returns the file, relative to dir; none if the manifests are inline.
 func (p manifestPart) text(dir string) (path string, data []byte, err error) {
 	if p.file == nil {
 		return "", nil, nil
@@ -118,7 +118,7 @@ func (p manifestPart) text(dir string) (path string, data []byte, err error) {
 	return path, data, err
 }
 
-// problem is one about the file.
+// problem returns a mistake of the file.
 func (p manifestPart) problem(found, want string) strict.Problems {
 	at := p.file.Position()
 	return strict.Problems{{File: p.file.File(), Line: at.Line, Column: at.Column, Path: p.file.Path(), Found: found, Want: want}}

@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// Migration are in-tree plugins whose migration to CSI is not as it comes with the version.
+// Migration maps in-tree plugins to a stage of their migration to CSI that is not the default of
+// the version.
 type Migration map[string]migration.Stage
 
 var stages = []string{string(migration.Disabled), string(migration.Enabled), string(migration.Complete)}
@@ -24,7 +25,7 @@ func (Migration) JSONSchema() map[string]any {
 	return map[string]any{"type": "object", "properties": plugins, "additionalProperties": false}
 }
 
-// checkMigration reports plugins and stages that there are none of.
+// checkMigration reports unknown plugins and stages.
 func (c *checker) checkMigration(field string, m Migration) {
 	for _, plugin := range slices.Sorted(maps.Keys(m)) {
 		path := strict.Key(c.in(field), plugin)

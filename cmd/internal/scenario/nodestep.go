@@ -2,8 +2,8 @@ package scenario
 
 import "github.com/csisim/csisim/internal/input/strict"
 
-// decodeNodeStep reads a step that is about one node: its name, or a map with the name as other
-// steps have it.
+// decodeNodeStep reads a step with one node: the node's name, or a map with the name as in other
+// steps.
 func decodeNodeStep(n *strict.Node, name *string) {
 	if !n.IsMap() {
 		n.Decode(name)

@@ -13,13 +13,13 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// notes are what was left behind without making the run fail, one a line, and what
-// could not be looked at.
+// notes lists the leftovers that did not make the run fail, one per line, and the places that could
+// not be checked.
 func notes(found sim.Ledger, allowed *expect.Allowed) []string {
 	return append(lines("left behind: ", allowed.Without(found.Litter)), unseen(found)...)
 }
 
-// remarks are what the CSI spec asks of drivers and nothing depends on.
+// remarks lists violated requirements of the CSI spec on which nothing depends.
 func (r *runner) remarks() (found []string) {
 	for _, e := range r.result.Trace {
 		if e.Kind == trace.Remark {
@@ -27,17 +27,17 @@ func (r *runner) remarks() (found []string) {
 		}
 	}
 	for _, v := range calls.ClearedUp(r.result.Trace) {
-		if v.More > 0 { // a single one may be the machine's, such as a mount that is busy for a moment
+		if v.More > 0 { // a single one may be caused by the machine, such as a mount that is busy for a moment
 			found = append(found, v.Text)
 		}
 	}
 	return found
 }
 
-// longestWritten is how many changes a note names.
+// longestWritten bounds the changes in a note.
 const longestWritten = 5
 
-// thrownAway is the note about what programs have written outside the run.
+// thrownAway returns the note about files that programs wrote outside the run.
 func thrownAway(written []string) string {
 	text := "written outside the run and thrown away (--host-path lets directories through): " + strings.Join(written[:min(len(written), longestWritten)], ", ")
 	if more := len(written) - longestWritten; more > 0 {
@@ -46,7 +46,7 @@ func thrownAway(written []string) string {
 	return text
 }
 
-// leftRunning are the notes about processes that programs of drivers left behind.
+// leftRunning returns the notes about processes that drivers' programs left behind.
 func leftRunning(usage []sim.Usage) (found []string) {
 	for _, u := range usage {
 		if len(u.Left) > 0 {
@@ -56,16 +56,16 @@ func leftRunning(usage []sim.Usage) (found []string) {
 	return found
 }
 
-// longestLost is how many files of a lost container are named.
+// longestLost bounds the named files of a lost container.
 const longestLost = 5
 
-// Lost are the sentences about files that drivers lost with their containers and looked for
-// afterwards, one for each file.
+// Lost returns a sentence for each file that drivers lost with their containers and then looked
+// for.
 func Lost(usage []sim.Usage) (found []string) {
 	for _, u := range usage {
 		for _, look := range u.Lost {
 			if slices.ContainsFunc(u.Lost, func(other machine.Lookup) bool { return strings.HasPrefix(other.Path, look.Path+"/") }) {
-				continue // a file says more than its directory
+				continue // the file implies its directory
 			}
 			if line := fmt.Sprintf("%s was written before the restart, lost with the container, and %s again by %s", look.Path, look.How, u.Plugin); !slices.Contains(found, line) {
 				found = append(found, line)

@@ -7,12 +7,12 @@ import (
 	"github.com/csisim/csisim/internal/real/promotion"
 )
 
-// reachesNodes reports whether the scenario does something on nodes that their API cannot do.
+// reachesNodes reports whether the scenario needs access to nodes beyond the API.
 func (s *Scenario) reachesNodes() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return isOnNode(step.action) }) || slices.ContainsFunc(s.Expect.That, Statement.looksAtNodes)
 }
 
-// isOnNode reports whether a step takes a command on a node.
+// isOnNode reports whether a step needs a command on a node.
 func isOnNode(a action) bool {
 	switch s := a.(type) {
 	case killKubeletStep, restartKubeletStep, startKubeletStep, restartControllerStep, killControllerStep, startControllerStep, *recordFilesStep, *readFileStep, *writeFileStep:
@@ -25,7 +25,7 @@ func isOnNode(a action) bool {
 	return false
 }
 
-// isPower reports whether a step is about the power of a node.
+// isPower reports whether a step concerns the power of a node.
 func isPower(a action) bool {
 	switch s := a.(type) {
 	case powerOffStep, powerOnStep:
@@ -36,7 +36,7 @@ func isPower(a action) bool {
 	return false
 }
 
-// Boots is how often a node gets its power back.
+// Boots counts the steps that power a node on.
 func (s *Scenario) Boots() (n int) {
 	for _, step := range s.Steps {
 		switch a := step.action.(type) {
@@ -51,7 +51,8 @@ func (s *Scenario) Boots() (n int) {
 	return n
 }
 
-// FurtherPods is how many steps make pods after the first that does: real containers start and end one after the other.
+// FurtherPods counts the steps that make pods, except the first one: real containers start and end
+// one after the other.
 func (s *Scenario) FurtherPods() int {
 	n := 0
 	for _, step := range s.Steps {
@@ -63,7 +64,8 @@ func (s *Scenario) FurtherPods() int {
 	return max(n-1, 0)
 }
 
-// at is what a step becomes on one cluster or another: those that are not kind's are reached through their API alone.
+// at adapts a step to a type of cluster: only the API of a cluster that is not kind's can be
+// reached.
 func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
 	if _, isKind := o.IsKind(); isKind || p.Never != "" {
 		return p

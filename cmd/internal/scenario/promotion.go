@@ -14,17 +14,19 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Promotion is what something in a scenario becomes on a real cluster.
+// Promotion describes how a part of a scenario runs on a real cluster.
 type Promotion struct {
-	What string // the step's title, or what else it is about
+	What string // the step's title, or the name of another part
 	Line int
-	// Becomes is what is done there, Never why it cannot be done; one of them is empty.
+	// Becomes describes the action there, Never the reason why it is impossible; one of them is
+	// empty.
 	Becomes, Never string
-	// Warning is what its user should know before; empty for nothing.
+	// Warning is printed before the run; "" for none.
 	Warning string
 }
 
-// Promote says what the steps become on a real cluster, and, first, what of the rest of the scenario cannot be there.
+// Promote describes the steps on a real cluster, after the other parts of the scenario that a real
+// cluster cannot have.
 func (s *Scenario) Promote(o promotion.TargetOptions) (all []Promotion) {
 	all = s.neverThere(o)
 	there := s.podsAtFirst()
@@ -46,10 +48,10 @@ func never(format string, args ...any) Promotion {
 	return Promotion{Never: fmt.Sprintf(format, args...)}
 }
 
-// longAdvance is how long a run may stand still without a warning.
+// longAdvance bounds the pause of a run without a warning.
 const longAdvance = 10 * time.Minute
 
-// promoted is what a kind of step becomes.
+// promoted describes a kind of step on a real cluster.
 func promoted(a action) Promotion {
 	switch s := a.(type) {
 	case *applyStep:
@@ -110,7 +112,8 @@ func promoted(a action) Promotion {
 	return unpromoted(a)
 }
 
-// promoted is what a step becomes. Of a driver with manifests of its own the kubelet runs the container.
+// promoted describes a step on a real cluster. The kubelet runs the containers of drivers that are
+// deployed by their own manifests.
 func (s *Scenario) promoted(a action) Promotion {
 	restarts, fields := false, pluginFields{}
 	switch step := a.(type) {
@@ -160,12 +163,12 @@ func (s *Scenario) endsRegistrars() bool {
 	})
 }
 
-// isOwn reports whether a driver, the only one if it has no name, is deployed by manifests of its own.
+// isOwn reports whether a driver is deployed by its own manifests; "" is the only driver.
 func (s *Scenario) isOwn(driver string) bool {
 	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.own != nil && (driver == "" || d.name() == driver) })
 }
 
-// unpromoted is why a step cannot be taken there.
+// unpromoted returns the reason why a step is impossible there.
 func unpromoted(a action) Promotion {
 	switch a.(type) {
 	case *slowDownStep:
@@ -182,7 +185,7 @@ func unpromoted(a action) Promotion {
 	return never("only a simulated cluster can do this")
 }
 
-// controllerPromoted is what a step about a controller becomes; how has its container.
+// controllerPromoted describes a step that concerns a controller; how contains its container.
 func controllerPromoted(name, how string) Promotion {
 	sidecar, _, is := strings.Cut(name, "/")
 	switch why := promotion.NeverController(name); {
@@ -208,12 +211,12 @@ func (s *faultStep) promoted() Promotion {
 	return becomes("a fault in the proxies of the drivers' pods, each of which counts for itself")
 }
 
-// neverThere is what cannot be on a real cluster of the scenario's cluster and its drivers.
+// neverThere lists the parts of the scenario's cluster and drivers that a real cluster cannot have.
 func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 	add := func(field, what, why string) {
 		all = append(all, Promotion{What: what, Line: s.positions.At(field).Line, Never: why})
 	}
-	if name, isKind := o.IsKind(); isKind && name == "" { // one that has a name may be there
+	if name, isKind := o.IsKind(); isKind && name == "" { // one with a name may be there
 		if why := promotion.NeverVersion(s.Subject(), o); why != "" {
 			add("kubernetes", "kubernetes "+version.Version(s.Kubernetes).String(), why)
 		}
@@ -249,7 +252,8 @@ func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 	return all
 }
 
-// firstObject is the first object of the scenario and its steps that is of a kind; nil if there is none.
+// firstObject returns the first object of the scenario and its steps for which is returns true; nil
+// if there is none.
 func (s *Scenario) firstObject(is func(object) bool) *object {
 	all := slices.Clone(s.objects)
 	for _, step := range s.Steps {
@@ -263,14 +267,14 @@ func (s *Scenario) firstObject(is func(object) bool) *object {
 	return nil
 }
 
-// needsSnapshots reports whether the cluster has to have the kinds of snapshots, which are no part of Kubernetes, and no
-// driver's own manifests bring them.
+// needsSnapshots reports whether the cluster must have the snapshot kinds. They are not part of
+// Kubernetes, and no driver's own manifests define them.
 func (s *Scenario) needsSnapshots() bool {
 	isSnapshot := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Group == snapshotv1.GroupName }
 	return s.firstObject(isSnapshot) != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots)
 }
 
-// isGroupSnapshot reports whether an object is of the kinds of snapshots of groups.
+// isGroupSnapshot reports whether an object is of a kind of group snapshots.
 func isGroupSnapshot(o object) bool {
 	return strings.HasPrefix(o.GetObjectKind().GroupVersionKind().Group, "groupsnapshot.")
 }

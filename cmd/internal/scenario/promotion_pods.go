@@ -5,16 +5,18 @@ import (
 	"slices"
 )
 
-// pods are what nodes of a real cluster have while the steps go on, as far as a later step depends on it.
+// pods is the state of a real cluster's nodes during the steps, as far as a later step depends on
+// it.
 type pods struct {
 	nodes []string
-	// silent are nodes whose kubelet is down.
+	// silent are nodes with a kubelet that is down.
 	silent map[string]bool
-	// gone are nodes whose plugins were taken away with their pods, or have not been there, by driver; "" is the only one.
+	// gone are the nodes without a driver's plugin, because its pod was deleted or never existed,
+	// by driver; "" is the only one.
 	gone map[string]map[string]bool
 }
 
-// podsAtFirst are those at the first step.
+// podsAtFirst returns the state at the first step.
 func (s *Scenario) podsAtFirst() *pods {
 	p := &pods{nodes: s.NodeNames(), silent: map[string]bool{}, gone: map[string]map[string]bool{}}
 	for _, d := range s.Drivers {
@@ -35,7 +37,7 @@ func (p *pods) take(driver, node string) {
 	p.gone[driver][node] = true
 }
 
-// after follows a step, and returns why it cannot be taken; empty if it can.
+// after applies a step, and returns why it is impossible; "" if it is possible.
 func (p *pods) after(a action) string {
 	switch s := a.(type) {
 	case killKubeletStep:
@@ -59,7 +61,7 @@ func (p *pods) after(a action) string {
 	return ""
 }
 
-// starts follows plugins that start: the pod of one that was away takes the kubelet of its node.
+// starts applies the start of plugins: a plugin without a pod needs the kubelet of its node.
 func (p *pods) starts(fields pluginFields) (why string) {
 	p.each(fields, func(node string) {
 		if p.gone[fields.Driver][node] && p.silent[node] {
@@ -70,7 +72,7 @@ func (p *pods) starts(fields pluginFields) (why string) {
 	return why
 }
 
-// each calls do with the nodes of the plugins that are meant.
+// each calls do with the nodes of the selected plugins.
 func (p *pods) each(fields pluginFields, do func(node string)) {
 	for _, node := range p.nodes {
 		if !fields.Controller && slices.Contains([]string{"", node}, fields.Node) {

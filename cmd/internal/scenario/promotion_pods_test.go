@@ -9,7 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/real/promotion"
 )
 
-// The pod of a plugin starts only with the kubelet of its node; a plugin whose pod has stayed is started by its proxy.
+// A plugin's pod can start only if the kubelet of its node runs. If the pod has stayed, its proxy
+// starts the plugin.
 func TestAPluginStartsWithTheKubeletOfItsNode(t *testing.T) {
 	const why = "the kubelet of node-a, which would start the plugin's pod, is down: start-kubelet comes first"
 	for name, c := range map[string]struct{ driver, steps, never string }{

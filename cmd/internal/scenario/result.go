@@ -10,26 +10,26 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Exit is how a run ended.
+// Exit is the way in which a run ended.
 type Exit string
 
 const (
 	// Passed: everything was as expected.
 	Passed Exit = "passed"
-	// Failed: something was not.
+	// Failed: an expectation did not hold.
 	Failed Exit = "failed"
-	// BadInput: the scenario cannot be run as it is.
+	// BadInput: the scenario has a mistake.
 	BadInput Exit = "bad input"
 	// Environment: this machine cannot run it, or a driver program does not start.
 	Environment Exit = "environment"
 )
 
-// Code is the exit code of a command that runs a scenario.
+// Code returns the exit code of a command that runs a scenario.
 func (e Exit) Code() int {
 	return map[Exit]int{Passed: 0, Failed: 1, BadInput: 2, Environment: 3}[e]
 }
 
-// Result is what came of a run.
+// Result is the result of a run.
 type Result struct {
 	Scenario    *Scenario
 	Exit        Exit
@@ -39,35 +39,38 @@ type Result struct {
 	States      []*trace.Event // between them, with KeepStates
 	VirtualTime time.Duration
 	WallTime    time.Duration
-	// Notes are what the run left behind that is nobody's fault, and what could not be
-	// looked at: a line each.
+	// Notes lists, one per line, the leftovers that are no party's fault, and the places that could
+	// not be checked.
 	Notes []string
-	// Written is what programs have written outside the run, or would have: it was thrown away.
+	// Written lists the files that programs wrote outside the run, or tried to; the writes were
+	// discarded.
 	Written []string
-	// Waits are the waits of the run for work of drivers, in wall time.
+	// Waits are the run's waits for the work of drivers, in wall time.
 	Waits []sim.Wait
-	// Overdue are the calls to drivers for which the patience ran out: the run went on without
-	// their answers.
+	// Overdue lists the calls to drivers that exceeded the patience: the run went on without their
+	// answers.
 	Overdue []string
-	// Usage is what the programs of drivers took and left.
+	// Usage lists the resources that the programs of drivers used and left.
 	Usage []sim.Usage
-	// Listed are the volumes and snapshots that drivers had at the beginning and at the end,
-	// by their ids, whoever made them.
+	// Listed are the volumes and snapshots that drivers had at the beginning and at the end, by
+	// their ids, including those that the run did not make.
 	Listed []string
 	// Calls is the number of CSI calls.
 	Calls int
-	// Apart says what keeps the nodes apart and what that rules out; empty if nothing.
+	// Apart describes how the nodes are isolated and the resulting restrictions; "" if they are
+	// not.
 	Apart string
-	// Sometimes says of each statement of the scenario's sometimes whether it was true at some instant.
+	// Sometimes tells for each statement in the scenario's sometimes whether it was true at some
+	// instant.
 	Sometimes []bool
-	// Parted is where a second run was not like this one, with RunOptions.CheckDeterminism: in what csisim did, or in what a
-	// driver answered.
+	// Parted is the first difference of a second run, with RunOptions.CheckDeterminism: an action
+	// of csisim, or an answer of a driver.
 	Parted error
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
 }
 
-// OverdueInWords names the calls for which the patience ran out; empty if it never did.
+// OverdueInWords names the calls that exceeded the patience; "" if there are none.
 func OverdueInWords(overdue []string) string {
 	if len(overdue) == 0 {
 		return ""
@@ -79,7 +82,7 @@ func OverdueInWords(overdue []string) string {
 	return text + ": the run went on without the answer, which this may depend on; --patience gives the driver longer"
 }
 
-// State is how far a step has come.
+// State is the progress of a step.
 type State string
 
 const (
@@ -93,7 +96,7 @@ const (
 	Skipped State = "skipped"
 )
 
-// StepResult is what came of a step.
+// StepResult is the result of a step.
 type StepResult struct {
 	Number      int // from 1
 	Name, Kind  string
@@ -102,12 +105,13 @@ type StepResult struct {
 	State       State
 	Began, Took time.Duration // virtual time since the run began; virtual duration
 	Wall        time.Duration
-	// Output is what the step has to say, such as "pod/web created".
+	// Output holds the step's messages, such as "pod/web created".
 	Output []string
 }
 
-// Failure is one thing that was not as expected.
+// Failure is an expectation that does not hold.
 type Failure = expect.Failure
 
-// CallSequence lists the CSI calls of a trace, one a line, in a form that is the same for equal runs.
+// CallSequence lists the CSI calls of a trace, one per line, in a form that is the same for equal
+// runs.
 func CallSequence(events []*trace.Event) string { return calls.Sequence(events) }

@@ -14,20 +14,22 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// RunOptions say how a scenario is run. The zero value is a calm run.
+// RunOptions are the options of a run. The zero value is a calm run.
 type RunOptions struct {
-	// Strategy makes the strategy of a run. Default: kernel.Calm, or a random one if there is a seed.
+	// Strategy makes the strategy of a run. Default: kernel.Calm, or a random one if there is a
+	// seed.
 	Strategy func() kernel.Strategy
 	// Seed of the random strategy. Default: 0, the calm one.
 	Seed uint64
-	// FaultSpace is what may go wrong at driver calls if the strategy wants it to. Default: nothing.
+	// FaultSpace is the set of faults that the strategy may inject into driver calls. Default:
+	// none.
 	FaultSpace fault.Space
-	// Patience is how long, in wall time, virtual time stands still for a driver call. Default: 2 s.
+	// Patience bounds the wall time for which virtual time stops for a driver call. Default: 2 s.
 	Patience time.Duration
 	// WaitForDriver and Experience are those of sim.Options.
 	WaitForDriver time.Duration
 	Experience    *unfinished.Experience
-	// Longer is how much longer than the scenario says its waits wait. Default: not at all.
+	// Longer is added to the timeouts of the scenario's waits. Default: 0.
 	Longer time.Duration
 	// Until is the name or number of the step after which the run ends. Default: the end.
 	Until string
@@ -54,11 +56,12 @@ type RunOptions struct {
 	KeepStates int
 	// SystemCalls and NoChoices are those of sim.Options.
 	SystemCalls, NoChoices bool
-	// HostPaths are directories of this machine that programs write in as they are. Default: none.
+	// HostPaths lists host directories that driver programs may write to. Default: none.
 	HostPaths []string
-	// RootFS are the root file systems that entries of images stand for; the others are programs.
+	// RootFS are the root file systems of entries in images; other entries are programs.
 	RootFS map[string]sim.RootFS
-	// RefuseUnmapped makes containers of images that images does not name fail. Default: they are records.
+	// RefuseUnmapped makes containers fail if images does not map their image. Default: they are
+	// records.
 	RefuseUnmapped bool
 	// Network is that of sim.Options.
 	Network sim.Network
@@ -66,27 +69,28 @@ type RunOptions struct {
 	Pull func(ctx context.Context, image string) (sim.RootFS, error)
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
-	// Names is what the names of volumes differ by in runs of different names, and in those of
-	// different scenarios. Default: all runs make the same.
+	// Names seeds the names of volumes: runs with different Names, or of different scenarios, never
+	// share one. Default: all runs make the same names.
 	Names string
-	// Token is what clients of the cluster's API have to bear. Default: none is needed.
+	// Token is required from clients of the cluster's API. Default: none.
 	Token string
-	// OnDisk keeps the directories of kubelets where programs that are no part of the cluster find them.
-	// Default: only if such programs take the place of sidecars.
+	// OnDisk keeps the directories of kubelets on disk for programs outside the cluster. Default:
+	// only if such programs replace sidecars.
 	OnDisk bool
-	// Address is where the cluster's API will be served, and Authority the certificate in PEM that its clients
-	// trust, for programs in containers. Default: it will not.
+	// Address is the address at which the cluster's API will be served, and Authority the PEM
+	// certificate that its clients trust, for programs in containers. Default: the API is not
+	// served.
 	Address   string
 	Authority []byte
 	// World is the cluster that the scenario runs on; the run closes it. Default: a simulation.
 	World func(context.Context, *Scenario, RunOptions) (World, error)
-	// Inspect is called with the cluster at the end of a run, before it is closed: to look at objects, files,
-	// or to serve its API. Default: none.
+	// Inspect is called with the cluster at the end of a run, before it is closed: to read objects
+	// and files, or to serve its API. Default: none.
 	Inspect func(*sim.Simulation) error
 }
 
-// Run runs a scenario. The result is complete also when the scenario fails; the error is for what keeps it
-// from running at all, a *sim.ConfigError or *sim.EnvironmentError, and for the end of ctx.
+// Run runs a scenario. The result is complete even if the scenario fails. The error is a
+// *sim.ConfigError or *sim.EnvironmentError if the scenario cannot run at all, or the end of ctx.
 func Run(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	if _, err := s.last(o.Until); err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func Run(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	return runTwice(ctx, s, o)
 }
 
-// runOn runs a scenario on a cluster that is no simulation.
+// runOn runs a scenario on a cluster that is not a simulation.
 func runOn(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	watch := startStopwatch()
 	result := &Result{Scenario: s, Exit: Passed}
@@ -162,7 +166,7 @@ func runOnce(ctx context.Context, s *Scenario, o RunOptions, recorder *kernel.Re
 	return result, nil
 }
 
-// start makes the scenario's cluster, or its clusters.
+// start creates the scenario's cluster, or its clusters.
 func (s *Scenario) start(o sim.Options) ([]*sim.Simulation, error) {
 	if len(s.Clusters) == 0 {
 		only, err := sim.Start(o)
@@ -172,7 +176,7 @@ func (s *Scenario) start(o sim.Options) ([]*sim.Simulation, error) {
 	return pair[:], err
 }
 
-// exitOf says whose fault it is that a scenario does not run.
+// exitOf returns the kind of failure of a scenario that does not run.
 func exitOf(err error) Exit {
 	var config *sim.ConfigError
 	var environment *sim.EnvironmentError
@@ -185,7 +189,7 @@ func exitOf(err error) Exit {
 	return Failed
 }
 
-// last finds the step after which a run ends: its index, or that of the last step.
+// last returns the index of the step after which a run ends; the last step by default.
 func (s *Scenario) last(until string) (int, error) {
 	if until == "" {
 		return len(s.Steps) - 1, nil

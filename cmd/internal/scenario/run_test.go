@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// prelude is what every scenario of testdata/runs.txt begins with; %s are the driver's options.
+// prelude begins every scenario of testdata/runs.txt; %s are the driver's options.
 const prelude = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 name: x
@@ -83,7 +83,7 @@ func TestEveryStepAndExpectationPassesAndFails(t *testing.T) {
 	})
 }
 
-// told is a result as a person would read it.
+// got renders a result for people.
 func got(r *scenario.Result) string {
 	var b strings.Builder
 	for _, step := range r.Steps {
@@ -141,7 +141,7 @@ func TestACancelledContextEndsARun(t *testing.T) {
 	assert.ErrorIs(t, err, stop)
 }
 
-// A step may apply 100,000 objects, and a cluster of that size has much to look at.
+// A step may apply 100,000 objects, and a large cluster takes long to check.
 func TestACancelledContextEndsTheStepThatRuns(t *testing.T) {
 	s := parse(t, "steps:\n- apply: "+configMaps+"\nexpect: {calls: [DeleteVolume]}\n")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -165,7 +165,7 @@ func TestADriverProgramThatDoesNotExistIsTheEnvironmentsFault(t *testing.T) {
 	assert.Equal(t, 3, result.Exit.Code())
 }
 
-// Another order of events is another run, yet the same scenario must pass.
+// Another order of events is another run, but the same scenario must pass.
 func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	s := parse(t, "steps:\n- wait: {pod: web, phase: Running}\n")
 	var first string

@@ -25,19 +25,20 @@ import (
 type runner struct {
 	scenario  *Scenario
 	sites     []site
-	cluster   World // of the step that runs
+	cluster   World // of the current step
 	evidence  *expect.Evidence
 	trace     *trace.Recorder // of all clusters
 	options   RunOptions
 	result    *Result
 	began     uint64            // Seq of the last event before the first step
-	stepBegan map[string]uint64 // the same of each step with a name
-	output    []string          // of the step that runs
-	// environment is why the cluster could not do what a step asked of it, if it is no fault of the scenario's.
+	stepBegan map[string]uint64 // the same for each step with a name
+	output    []string          // of the current step
+	// environment is the error of the cluster if it could not execute a step, although the scenario
+	// has no mistake.
 	environment error
-	// interrupted is why the run ends before its time, nil as long as it does not.
+	// interrupted returns the error that ends the run early, nil until then.
 	interrupted func() error
-	watch       *statementWatch // nil if there is nothing to look at
+	watch       *statementWatch // nil if there is nothing to watch
 }
 
 func newRunner(s *Scenario, recorder *trace.Recorder, o RunOptions, result *Result, clusters ...World) *runner {
@@ -53,7 +54,7 @@ func newRunner(s *Scenario, recorder *trace.Recorder, o RunOptions, result *Resu
 	return r
 }
 
-// options describe the cluster that the scenario wants.
+// options returns the options of the scenario's cluster.
 func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.Recorder) sim.Options {
 	options := sim.Options{
 		Context: ctx, FeatureGates: s.Cluster.FeatureGates.gates(),
@@ -93,14 +94,14 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 	return options
 }
 
-// appliesCSIDriver says whether the objects at the start have the driver's CSIDriver.
+// appliesCSIDriver reports whether the objects at the start contain the driver's CSIDriver.
 func (s *Scenario) appliesCSIDriver(name string) bool {
 	return slices.ContainsFunc(s.objects, func(o object) bool {
 		return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" && o.Meta().GetName() == name
 	})
 }
 
-// run boots the clusters, runs the steps and looks at the expectations.
+// run boots the clusters, runs the steps and checks the expectations.
 func (r *runner) run() {
 	if r.failed(r.watchStatements(), r.scenario.line("always"), 0) {
 		return
@@ -117,7 +118,7 @@ func (r *runner) run() {
 	}
 }
 
-// explain adds to the failure of a step what led to it, and what else is wrong.
+// explain adds the causes of a step's failure, and all other failures.
 func (r *runner) explain() {
 	for _, p := range r.sites {
 		r.enter(p.name)
@@ -127,8 +128,8 @@ func (r *runner) explain() {
 	}
 }
 
-// prepare brings the clusters up and applies the objects of the scenario. CSIDriver objects come first: the
-// kubelet and the attach/detach controller look at them from the start.
+// prepare boots the clusters and applies the objects of the scenario. It applies CSIDriver objects
+// first, since the kubelet and the attach/detach controller read them from the start.
 func (r *runner) prepare() bool {
 	isDriver := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" }
 	var before, after []object
@@ -203,10 +204,10 @@ func (r *runner) report(report StepResult) {
 	}
 }
 
-// settleLimit is the virtual time that is given to what is still going on at the end of a scenario.
+// settleLimit is the virtual time for activities that are still running at the end of a scenario.
 const settleLimit = 10 * time.Minute
 
-// expectAtEnd lets what is going on come to its end and looks at the scenario's expectations.
+// expectAtEnd waits until all activities have ended and checks the scenario's expectations.
 func (r *runner) expectAtEnd() {
 	err := r.cluster.Settle(settleLimit)
 	if stuck := (*sim.StuckError)(nil); err != nil && !errors.As(err, &stuck) && r.failed(err, r.scenario.line("expect"), 0) {
@@ -225,7 +226,7 @@ func (r *runner) expectAtEnd() {
 	}
 }
 
-// expectOf looks at the expectations of one cluster.
+// expectOf checks the expectations of one cluster.
 func (r *runner) expectOf(cluster string) {
 	line := r.scenario.line("expect")
 	wanted := r.scenario.Expect.of(cluster)
@@ -233,7 +234,7 @@ func (r *runner) expectOf(cluster string) {
 		wanted.Leftovers = &expect.Allowed{}
 	}
 	wanted.Violations = r.allowedViolations()
-	look := sync.OnceValue(r.cluster.Ledger) // nothing happens any more, and a large cluster has much to look at
+	look := sync.OnceValue(r.cluster.Ledger) // nothing changes any more, and a large cluster takes long to check
 	r.evidence.Leftovers = func() []ledger.Entry { return slices.Clone(look().Leaks) }
 	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
 	for _, f := range wanted.failures(r) {
@@ -251,12 +252,12 @@ func (r *runner) allowedViolations() *expect.Allowed {
 	return &expect.Allowed{}
 }
 
-// failures are several things at once that a step found.
+// failures are several failures that a step has found.
 type failures []*Failure
 
 func (fs failures) Error() string { return plural.Of(len(fs), "failed expectation") }
 
-// failed turns an error into failures of the run; it reports whether there was one.
+// failed adds an error as failures of the run; it reports whether there was one.
 func (r *runner) failed(err error, line, step int) bool {
 	var several failures
 	var one *Failure
@@ -288,14 +289,14 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f.Line == 0 {
 		f.Line = line
 	}
-	if r.interrupted() == nil { // what an interrupt cuts short needs no explanation, and there may be very much to read for it
+	if r.interrupted() == nil { // an interrupt needs no explanation, which might take long
 		r.evidence.Explain(f)
 	}
 	r.result.Failures = append(r.result.Failures, *f)
 	r.result.Exit = Failed
 }
 
-// blame puts a failure before those that follow from it, at the step that failed.
+// blame puts a failure before its consequences, at the step that failed.
 func (r *runner) blame(cause *Failure) {
 	symptoms := r.result.Failures
 	if cause == nil {
@@ -306,8 +307,8 @@ func (r *runner) blame(cause *Failure) {
 	r.result.Failures = append(r.result.Failures, symptoms...)
 }
 
-// causes puts what has led to the failure of a step before it: that the driver died, or else
-// what it did against the CSI spec.
+// causes puts the cause of a step's failure before it: that the driver died, or otherwise the
+// driver's breach of the CSI spec.
 func (r *runner) causes() {
 	allowed, line := *r.allowedViolations(), r.scenario.line("expect")
 	died, breach := expect.Alive(allowed).Failure(r.evidence), expect.Violations(allowed).Failure(r.evidence)
@@ -329,7 +330,7 @@ func (r *runner) finish() {
 		whole = expect.NewJournal(r.trace)
 	}
 	r.result.Names = whole.Names
-	if r.interrupted() != nil { // nobody reports on it, and there may be very much
+	if r.interrupted() != nil { // the result is not reported, and might be very large
 		return
 	}
 	whole.Update()
@@ -356,10 +357,10 @@ func (r *runner) elapsed() time.Duration { return r.cluster.Elapsed() }
 
 func (r *runner) store() *store.Store { return r.evidence.Store }
 
-// say keeps what a step has to show its user.
+// say records output of a step.
 func (r *runner) say(text string) { r.output = append(r.output, text) }
 
-// driver is the name of the driver that is meant by name, the only one if it is empty.
+// driver returns the driver with the name, or the only one if name is empty.
 func (r *runner) driver(name string) string {
 	if all := r.cluster.Drivers(); name == "" && len(all) == 1 {
 		return all[0]

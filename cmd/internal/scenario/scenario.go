@@ -24,7 +24,7 @@ type Scenario struct {
 	Sometimes   []Statement       `json:"sometimes,omitempty" doc:"CEL expressions that must be true at some instant of some run of a search (csisim explore): so that it is seen whether the search gets there at all."`
 	Expect      Expectations      `json:"expect,omitempty" doc:"What must hold at the end."`
 
-	// File is where the scenario was read from.
+	// File is the file of the scenario.
 	File string `json:"-"`
 
 	objects   []object
@@ -35,11 +35,11 @@ type Scenario struct {
 // object is one object of the scenario's manifests.
 type object = manifest.Object
 
-// noItem is the item of what is no list.
+// noItem is the index for a value that is not a list.
 const noItem = -1
 
-// lineOf is where an expectation stands: an item of the list under a key, or the key's whole value. It is 0 for
-// what the file does not say but every run must keep to.
+// lineOf returns the line of an expectation: of an item in the list under a key, or of the key's
+// whole value. It is 0 for the expectations of every run that the file does not contain.
 func (s *Scenario) lineOf(path, key string, item int) int {
 	at := strict.Key(path, key)
 	if _, ok := s.positions[at]; !ok {
@@ -51,7 +51,8 @@ func (s *Scenario) lineOf(path, key string, item int) int {
 	return s.positions.At(at).Line
 }
 
-// line is where a field of the scenario stands. What the file leaves out is reported at its last step.
+// line returns the line of a field. For a field that the file does not have, it is the line of the
+// last step.
 func (s *Scenario) line(field string) int {
 	if _, ok := s.positions[field]; !ok && len(s.Steps) > 0 {
 		return s.Steps[len(s.Steps)-1].Line
@@ -59,5 +60,5 @@ func (s *Scenario) line(field string) int {
 	return s.positions.At(field).Line
 }
 
-// noDataCheck reports whether containers are not to write to their volumes.
+// noDataCheck reports whether containers do not write to their volumes.
 func (s *Scenario) noDataCheck() bool { return s.DataCheck != nil && !*s.DataCheck }

@@ -11,10 +11,10 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// SchemaID is where the schema of scenarios is published.
+// SchemaID is the URL of the published schema.
 const SchemaID = "https://csisim.dev/schema/v1alpha1/scenario.json"
 
-// Schema is the JSON Schema of scenario files, made from the tags of the types that read them.
+// Schema returns the JSON Schema of scenario files, made from the tags of the types that read them.
 func Schema() ([]byte, error) {
 	text, err := json.MarshalIndent(strict.Schema(reflect.TypeFor[Scenario](), SchemaID), "", "  ")
 	if err != nil {
@@ -23,7 +23,7 @@ func Schema() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// partialObject are the keys of any object's partial manifest.
+// partialObject returns the keys of any object's partial manifest.
 func partialObject() map[string]any {
 	properties := expect.ReferenceKeys()
 	for _, res := range store.Resources() {
@@ -38,7 +38,8 @@ func partialObject() map[string]any {
 	return properties
 }
 
-// referring is the schema of a map that names an object: also one of a kind that a definition brings.
+// referring returns the schema of a map that names an object, which may be of a kind that a
+// definition adds.
 func referring(more map[string]any, structs ...any) map[string]any {
 	schema := strict.MapSchema(more, structs...)
 	schema["additionalProperties"] = map[string]any{
@@ -47,15 +48,16 @@ func referring(more map[string]any, structs ...any) map[string]any {
 	return schema
 }
 
-// JSONSchema is that of a reference or a partial manifest with conditions.
+// JSONSchema returns the schema of a reference or a partial manifest with conditions.
 func (ObjectCondition) JSONSchema() map[string]any {
 	return referring(partialObject(), objectFields{})
 }
 
-// JSONSchema is that of a condition on an object, on calls, on events or on a registration.
+// JSONSchema returns the schema of a condition on an object, on calls, on events or on a
+// registration.
 func (waitStep) JSONSchema() map[string]any {
 	return referring(partialObject(), objectFields{}, calls.Pattern{}, waitFields{})
 }
 
-// refTo is the schema of another type.
+// refTo returns the schema of another type.
 func refTo[T any]() map[string]any { return map[string]any{"$ref": reflect.TypeFor[T]()} }

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// checkSidecars reports flags that cannot be.
+// checkSidecars reports invalid flags.
 func (c *checker) checkSidecars(s sim.Sidecars) {
 	for _, program := range s.Mistakes(c.versions.controlPlane) {
 		for _, m := range program.Mistakes {
@@ -23,14 +23,14 @@ func (c *checker) checkSidecars(s sim.Sidecars) {
 	}
 }
 
-// checkSnapshotController reports flags of the snapshot-controller that cannot be.
+// checkSnapshotController reports invalid flags of the snapshot-controller.
 func (c *checker) checkSnapshotController() {
 	for _, m := range c.scenario.Cluster.SnapshotController.Mistakes() {
 		c.report(m.Field, m.Found, m.Want)
 	}
 }
 
-// externalName is the name of a sidecar that somebody else runs.
+// externalName is the name of a sidecar that runs outside the simulation.
 type externalName string
 
 // Wanted lists the names.

@@ -7,32 +7,33 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// action is what a kind of step does.
+// action is the behaviour of a kind of step.
 type action interface {
-	// check reports, without running, what cannot work: references that lead nowhere, waits that cannot end.
+	// check reports mistakes without running the step: references to objects that do not exist,
+	// waits that cannot end.
 	check(c *checker)
 	// do runs the step. An error ends the scenario.
 	do(r *runner) error
 }
 
-// steps are the kinds of steps; each enters itself from its file.
+// steps are the kinds of steps; each file registers its own.
 var (
 	steps    = strict.NewVariants[action]("step")
 	examples = map[string]string{}
 )
 
-// register enters a kind of step: its key, one sentence on what it does, an example as YAML, and a value of
-// its type, whose tags describe the fields.
+// register adds a kind of step: its key, a sentence that describes it, an example as YAML, and a
+// value of its type with tags that describe the fields.
 func register(name, summary, example string, prototype action) {
 	steps.Register(name, summary, prototype)
 	examples[name] = strings.TrimSpace(example)
 }
 
-// Step is one step of a scenario: a map with the step's kind as its key and, if it is to be referred to,
-// a name; where there are several clusters it says in which it acts.
+// Step is one step of a scenario: a map with the step's kind as its key and, optionally, a name for
+// references. If there are several clusters, it names the one in which it acts.
 type Step struct {
-	Name string // as given; steps are also known by their number, from 1
-	In   string // the cluster; empty where there is only one, and of steps that are about all
+	Name string // as given; steps can also be referred to by their number, from 1
+	In   string // the cluster; empty if there is only one, and for steps that concern all
 	Kind string // the kind's key: wait, apply
 	Line int    // in the scenario's file
 
@@ -75,10 +76,10 @@ func (Step) JSONSchema() map[string]any {
 	return schema
 }
 
-// exactly is a map with so many keys.
+// exactly is the schema of a map with n keys.
 func exactly(n int) map[string]any { return map[string]any{"minProperties": n, "maxProperties": n} }
 
-// Title is the step in one line: its name or, without one, what it does.
+// Title describes the step in one line: its name or, without one, its action.
 func (s Step) Title() string {
 	if s.Name != "" {
 		return s.Name
@@ -89,7 +90,7 @@ func (s Step) Title() string {
 // maxTitle is the number of characters after which a title is cut.
 const maxTitle = 80
 
-// inWords is a value of the file in one line: pod web, phase Running.
+// inWords renders a value of the file in one line: pod web, phase Running.
 func inWords(n *strict.Node) string {
 	var words string
 	text, isText := n.Text()

@@ -38,7 +38,7 @@ type applyStep struct {
 	objects []object // read when the scenario is checked
 }
 
-// UnmarshalStrict keeps the manifests as they stand.
+// UnmarshalStrict keeps the manifests as text.
 func (s *applyStep) UnmarshalStrict(n *strict.Node) {
 	if n.IsMap() && len(n.Entries()) == 0 {
 		return // reported by check
@@ -54,7 +54,7 @@ func (s *applyStep) check(c *checker) {
 
 func (s *applyStep) do(r *runner) error { return r.apply(s.objects) }
 
-// nameOf is kind and name: pod/web.
+// nameOf returns kind and name: pod/web.
 func nameOf(o object) string {
 	return strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind) + "/" + o.Meta().GetName() + o.Meta().GetGenerateName()
 }

@@ -13,7 +13,7 @@ func init() {
 		`volume-condition: {pvc: data, abnormal: the disk is on fire}`, &volumeConditionStep{})
 }
 
-// volumeConditionStep changes what the reference driver reports of a volume.
+// volumeConditionStep changes the condition that the reference driver reports for a volume.
 type volumeConditionStep struct {
 	Claim     string `json:"pvc" want:"required" example:"data" doc:"The claim of the volume."`
 	Namespace string `json:"namespace,omitempty" default:"default" doc:"The claim's namespace."`

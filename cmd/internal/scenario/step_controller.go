@@ -11,7 +11,8 @@ func init() {
 		`restart-controller: csi-attacher/mock.csi.csisim.dev`, restartControllerStep(""))
 }
 
-// These steps are the name of a controller; kube-controller-manager stands for all of its controllers.
+// These steps are the name of a controller; kube-controller-manager stands for all of its
+// controllers.
 type (
 	killControllerStep    string
 	startControllerStep   string

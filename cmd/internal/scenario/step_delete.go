@@ -13,7 +13,7 @@ func init() {
 	register("delete", "Asks for an object's deletion and does not wait for its end.", `delete: {pod: web}`, &deleteStep{})
 }
 
-// deleteStep deletes an object, or all that a name with * stands for.
+// deleteStep deletes an object, or all objects that match a name with *.
 type deleteStep struct {
 	expect.Reference
 	deleteFields
@@ -67,7 +67,7 @@ func (s *deleteStep) do(r *runner) error {
 	return nil
 }
 
-// missing says that there is no object of a reference.
+// missing returns the failure of a reference to an object that does not exist.
 func missing(ref expect.Reference) *Failure {
 	return &Failure{Verdict: verdict.Plain(ref.String() + " not found"), Expected: ref.String(), Got: "no such object"}
 }

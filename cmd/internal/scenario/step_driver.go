@@ -16,7 +16,7 @@ func init() {
 		`restart-driver: {node: node-a}`, &restartDriverStep{})
 }
 
-// pluginFields say which parts of a driver are meant: the controller plugin, the one on a node, or, with
+// pluginFields select plugins of a driver: the controller plugin, the plugin on a node, or, with
 // neither, all of them.
 type pluginFields struct {
 	Driver     string `json:"driver,omitempty" doc:"The driver; default the only one."`
@@ -55,7 +55,7 @@ func (c *checker) replica(s *pluginFields) {
 	}
 }
 
-// each does something to every plugin that is meant; the controller plugin's node is empty.
+// each calls do with every selected plugin; the controller plugin's node is empty.
 func (s *pluginFields) each(r *runner, do func(sim.Plugin) error) error {
 	driver := r.driver(s.Driver)
 	switch {
@@ -74,7 +74,7 @@ func (s *pluginFields) each(r *runner, do func(sim.Plugin) error) error {
 	return nil
 }
 
-// plugins are the nodes that have a driver's plugin, and the empty name for its controller plugin.
+// plugins returns the nodes with a driver's plugin, and "" for its controller plugin.
 func (r *runner) plugins(driver string) []string {
 	nodes := slices.Clone(r.cluster.DriverNodes(driver))
 	for _, d := range r.scenario.Drivers {

@@ -11,7 +11,7 @@ expect:
 `, &expectStep{})
 }
 
-// expectStep looks at expectations in the middle of a run.
+// expectStep checks expectations in the middle of a run.
 type expectStep struct{ Expectations }
 
 // UnmarshalStrict reads the expectations.

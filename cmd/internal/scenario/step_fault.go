@@ -23,8 +23,9 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 	register("clear-fault", "Ends a fault, or all of them; calls that it holds go on.", `clear-fault: flaky`, clearFaultStep(""))
 }
 
-// faultStep puts a fault in force. Exactly one of code, answer, loseAnswer, delayRequest, delayAnswer,
-// lateAnswer, timeOut, stall, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse, fails and kill says what it does; loseAnswer can have a code beside it.
+// faultStep injects a fault. Exactly one of code, answer, loseAnswer, delayRequest, delayAnswer,
+// lateAnswer, timeOut, stall, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse,
+// fails and kill selects its effect; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -132,7 +133,7 @@ func (s *faultStep) checkAnswer(c *checker) {
 	}
 }
 
-// checkKill reports a victim that is not there, and what means nothing without one.
+// checkKill reports an unknown victim, and fields that need a victim.
 func (s *faultStep) checkKill(c *checker) {
 	node := s.Kill == string(fault.Kubelet) || s.Kill == string(fault.Node)
 	switch {
@@ -259,7 +260,7 @@ func (s clearFaultStep) do(r *runner) error {
 	return r.cluster.ClearFaults(name)
 }
 
-// hasPrograms says whether a driver of the scenario is a program that csisim starts.
+// hasPrograms reports whether csisim starts a driver of the scenario as a program.
 func (c *checker) hasPrograms() bool {
 	return slices.ContainsFunc(c.scenario.Drivers, func(d Driver) bool { return d.Mock == nil && d.Socket == nil })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// checkRequest reports a failure of requests that there is not, and requests without a stand-in.
+// checkRequest reports an unknown failure of requests, and requests without a stand-in.
 func (s *faultStep) checkRequest(c *checker) {
 	if s.Fails == "" {
 		c.report("request", "request without fails", "fails: HTTP 500, or another failure, beside it")

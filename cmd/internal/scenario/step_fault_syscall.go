@@ -21,7 +21,7 @@ func (s systemCall) fault() fault.SystemCall {
 	return fault.SystemCall{Name: s.Syscall, Nth: max(1, int(s.Nth)), Path: s.Path}
 }
 
-// checkSystemCall reports system calls that there are not, and what means nothing without one.
+// checkSystemCall reports unknown system calls, and fields that need a system call.
 func (s *faultStep) checkSystemCall(c *checker) {
 	if s.Before != nil {
 		c.knownAs("before.syscall", "system call", s.Before.Syscall, machine.SystemCalls())
@@ -56,7 +56,7 @@ func (s *faultStep) checkSystemCall(c *checker) {
 	}
 }
 
-// knownAs reports a word that is not one of those that are known.
+// knownAs reports a word that is not one of the known words.
 func (c *checker) knownAs(field, noun, word string, known []string) {
 	if word != "" && !slices.Contains(known, word) {
 		c.document.ReportUnknown(c.in(field), fmt.Sprintf("%s %q", noun, word), word, "one of "+strings.Join(known, ", "), known)

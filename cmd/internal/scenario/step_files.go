@@ -5,7 +5,7 @@ func init() {
 		`record-files: {node: node-a, when: while mounted}`, &recordFilesStep{})
 }
 
-// recordFilesStep records what is on a node's disk, for comparisons of traces.
+// recordFilesStep records the files on a node's disk, for comparisons of traces.
 type recordFilesStep struct {
 	Node string `json:"node" want:"required" example:"node-a" doc:"The node."`
 	When string `json:"when,omitempty" example:"while mounted" doc:"What the trace says about the moment."`

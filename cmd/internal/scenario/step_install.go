@@ -7,7 +7,7 @@ func init() {
 		`uninstall-driver: {}`, &uninstallDriverStep{})
 }
 
-// deploymentFields say which driver is meant.
+// deploymentFields select a driver.
 type deploymentFields struct {
 	Driver string `json:"driver,omitempty" doc:"The driver; default the only one."`
 }

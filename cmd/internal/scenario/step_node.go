@@ -65,7 +65,7 @@ func (s *taintStep) do(r *runner) error {
 	})
 }
 
-// untaintStep takes taints off a node.
+// untaintStep removes taints from a node.
 type untaintStep struct {
 	Node   string `json:"node" want:"required" example:"node-a" doc:"The node."`
 	Key    string `json:"key" want:"required" example:"maintenance" doc:"The taint's key."`
@@ -78,7 +78,7 @@ func (s *untaintStep) do(r *runner) error {
 	return r.changeNode(s.Node, func(n *corev1.Node) { n.Spec.Taints = without(n.Spec.Taints, s.Key, s.Effect) })
 }
 
-// without are the taints but for those of a key and, unless it is empty, an effect.
+// without returns the taints except those with a key and, unless it is empty, an effect.
 func without(taints []corev1.Taint, key, effect string) []corev1.Taint {
 	return slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool {
 		return t.Key == key && (effect == "" || string(t.Effect) == effect)

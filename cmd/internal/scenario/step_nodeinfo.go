@@ -11,7 +11,7 @@ func init() {
 		`node-info: {node: node-a, maxVolumes: 3}`, &nodeInfoStep{})
 }
 
-// nodeInfoStep changes what a mock driver says of a node.
+// nodeInfoStep changes the information that a mock driver returns for a node.
 type nodeInfoStep struct {
 	Driver     string            `json:"driver,omitempty" doc:"The driver; default the only one."`
 	Node       string            `json:"node" want:"required" example:"node-a" doc:"The node."`

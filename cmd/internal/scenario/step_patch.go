@@ -30,7 +30,8 @@ type patchFields struct {
 	Subresource string         `json:"subresource,omitempty" enum:"status" doc:"Patches the status instead of the rest."`
 }
 
-// UnmarshalStrict reads the object and the patch, whose fields must be those of the object.
+// UnmarshalStrict reads the object and the patch, and checks that the patch has only fields of the
+// object.
 func (s *patchStep) UnmarshalStrict(n *strict.Node) {
 	if !n.IsMap() {
 		n.ReportWrong("a map with an object and merge, such as {pvc: data, merge: {...}}")
@@ -68,7 +69,8 @@ func (s *patchStep) do(r *runner) error {
 
 func (s *patchStep) change(obj store.Object) error { return merge(obj, s.Merge) }
 
-// merge applies a JSON merge patch to an object. One that does not fit leaves the object as it is.
+// merge applies a JSON merge patch to an object. A patch that does not fit leaves the object
+// unchanged.
 func merge(obj store.Object, patch map[string]any) error {
 	before, err := json.Marshal(obj)
 	if err != nil {
@@ -90,7 +92,7 @@ func merge(obj store.Object, patch map[string]any) error {
 	return nil
 }
 
-// merged is RFC 7386.
+// merged applies RFC 7386.
 func merged(target, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {

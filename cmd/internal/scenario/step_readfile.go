@@ -13,7 +13,7 @@ func init() {
 		`read-file: {pod: web, volume: data, file: report, gid: 2000, mode: "0660"}`, &readFileStep{})
 }
 
-// readFileStep expects a file to be as its fields say; those that are not given may be anything.
+// readFileStep checks the given properties of a file.
 type readFileStep struct {
 	volumeFileFields
 	Content *string      `json:"content,omitempty" example:"hello" doc:"All that the file holds."`
@@ -38,7 +38,7 @@ func (s *readFileStep) do(r *runner) error {
 	return nil
 }
 
-// differences are what was expected and found otherwise.
+// differences returns the expected and found values of the properties that differ.
 func (s *readFileStep) differences(found sim.VolumeFile) (want, got []string) {
 	differ := func(expected, is string) {
 		if expected != is {

@@ -11,7 +11,7 @@ func init() {
 		`start-registrar: {node: node-a}`, &startRegistrarStep{})
 }
 
-// registrarFields say which registrar is meant.
+// registrarFields select registrars.
 type registrarFields struct {
 	Driver string `json:"driver,omitempty" doc:"The driver; default the only one."`
 	Node   string `json:"node" want:"required" example:"node-a" doc:"The node."`

@@ -13,11 +13,11 @@ func init() {
 		`shut-down: {node: node-a, gracePeriod: 30s, gracePeriodCriticalPods: 10s}`, &shutDownStep{})
 }
 
-// defaultGrace is what the documentation of Kubernetes takes as its example; the
-// kubelet's own default is no grace.
+// defaultGrace is the example in the documentation of Kubernetes; the kubelet's own default is no
+// grace.
 const defaultGrace = 30 * time.Second
 
-// shutDownStep has the kubelet's own names for how long pods get.
+// shutDownStep uses the kubelet's names for the grace periods of pods.
 type shutDownStep struct {
 	Node     string          `json:"node" want:"required" example:"node-a" doc:"The node."`
 	Grace    strict.Duration `json:"gracePeriod,omitempty" default:"30s" example:"30s" doc:"What all pods together get to end."`

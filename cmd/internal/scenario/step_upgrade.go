@@ -14,7 +14,7 @@ func init() {
 		`upgrade: {node: node-a, kubernetes: "1.24"}`, &upgradeStep{})
 }
 
-// upgradeStep upgrades one of them.
+// upgradeStep upgrades a kubelet or the control plane.
 type upgradeStep struct {
 	Node         string    `json:"node,omitempty" example:"node-a" doc:"The node whose kubelet is upgraded."`
 	ControlPlane bool      `json:"controlPlane,omitempty" doc:"The API server, the controllers and the scheduler are upgraded; the sidecars of drivers are not."`
@@ -53,21 +53,21 @@ func (s *upgradeStep) do(r *runner) error {
 	return cluster.UpgradeKubelet(s.Node, u)
 }
 
-// versions are those that the cluster has when a step begins.
+// versions are the versions of the cluster's components at the beginning of a step.
 type versions struct {
 	began, controlPlane version.Version
-	nodes               map[string]version.Version // those that are not the first of the control plane
+	nodes               map[string]version.Version // those that differ from the control plane's first version
 }
 
 func (v *versions) of(node string) version.Version { return cmp.Or(v.nodes[node], v.began) }
 
-// checkVersions looks at the versions with which the cluster begins.
+// checkVersions checks the initial versions of the cluster.
 func (c *checker) checkVersions() {
 	began := cmp.Or(version.Version(c.scenario.Kubernetes), version.Newest)
 	c.versions = versions{began: began, controlPlane: began, nodes: map[string]version.Version{}}
 }
 
-// checkSkew reports a kubelet that cannot work with the control plane as it is now.
+// checkSkew reports a kubelet that does not work with the present version of the control plane.
 func (c *checker) checkSkew(field string, kubelet version.Version) {
 	if err := version.CheckSkew(kubelet, c.versions.controlPlane); err != nil {
 		c.report(field, fmt.Sprintf("version %s", kubelet), "a version that works with the control plane; "+err.Error())
@@ -88,7 +88,7 @@ func (c *checker) checkUpgradeOfControlPlane(to version.Version) {
 	}
 }
 
-// upgradesControlPlane reports whether some step does.
+// upgradesControlPlane reports whether a step upgrades the control plane.
 func (c *checker) upgradesControlPlane() bool {
 	for _, step := range c.scenario.Steps {
 		if s, ok := step.action.(*upgradeStep); ok && s.ControlPlane {

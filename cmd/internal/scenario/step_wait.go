@@ -19,7 +19,7 @@ wait: {pod: web, phase: Running, for: 5m}
 `, &waitStep{})
 }
 
-// waitStep waits for one thing.
+// waitStep waits for one condition.
 type waitStep struct {
 	waitFields
 	call   *calls.Pattern
@@ -77,7 +77,7 @@ func (s *waitStep) ways(n *strict.Node) []string {
 	return found
 }
 
-// keys are the keys of a map but for one.
+// keys returns the keys of a map, except one.
 func keys(n *strict.Node, but string) []string {
 	var names []string
 	for _, entry := range n.Entries() {
@@ -165,7 +165,7 @@ func (r *runner) waitForDriver(g registration, want bool, limit time.Duration) e
 	return stuck(err, func(f *Failure) { f.Expected = what })
 }
 
-// isRegistered says whether a node says that it has the driver.
+// isRegistered reports whether a node has registered the driver.
 func (r *runner) isRegistered(driver, node string) bool {
 	return r.cluster.IsInstalled(driver, node)
 }
@@ -199,7 +199,8 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 	})
 }
 
-// stuck makes a failure of a wait that did not end well. Who waits for what becomes part of what was got.
+// stuck makes the failure of a wait that timed out. The list of waiting processes becomes part of
+// its result.
 func stuck(err error, complete func(*Failure)) error {
 	var waited *sim.StuckError
 	if !errors.As(err, &waited) {

@@ -14,7 +14,7 @@ func init() {
 		`write-file: {pod: web, volume: data, file: report, content: hello, uid: 1000, mode: "0640"}`, &writeFileStep{})
 }
 
-// writeFileStep writes a file whose owner and content are read later.
+// writeFileStep writes a file. Its owner and content can be read later.
 type writeFileStep struct {
 	volumeFileFields
 	Content string       `json:"content,omitempty" example:"hello" doc:"What is written."`

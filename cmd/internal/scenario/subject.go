@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Subject is the scenario as it runs on a real cluster.
+// Subject describes the scenario for a run on a real cluster.
 func (s *Scenario) Subject() promotion.Subject {
 	subject := promotion.Subject{
 		Name: s.File, Kubernetes: version.Version(s.Kubernetes), Nodes: s.NodeNames(), NodeLabels: promotion.NodeLabels(s.Cluster.Nodes.options()), NodeTaints: promotion.NodeTaints(s.Cluster.Nodes.options()), Images: s.containerImages(), NoDataCheck: s.noDataCheck(),
@@ -25,7 +25,7 @@ func (s *Scenario) Subject() promotion.Subject {
 	return subject
 }
 
-// Subjects are scenarios as they run on a real cluster.
+// Subjects describes scenarios for runs on a real cluster.
 func Subjects(scenarios []*Scenario) (all []promotion.Subject) {
 	for _, s := range scenarios {
 		all = append(all, s.Subject())
@@ -33,7 +33,7 @@ func Subjects(scenarios []*Scenario) (all []promotion.Subject) {
 	return all
 }
 
-// NodeNames are the names of the scenario's nodes.
+// NodeNames returns the names of the scenario's nodes.
 func (s *Scenario) NodeNames() []string {
 	var names []string
 	for _, n := range s.Cluster.Nodes {
@@ -45,7 +45,7 @@ func (s *Scenario) NodeNames() []string {
 	return names
 }
 
-// containerImages are the images of the containers that the scenario's own manifests have, sorted.
+// containerImages returns the images of the containers in the scenario's own manifests, sorted.
 func (s *Scenario) containerImages() []string {
 	var found []string
 	look := func(objects []object) {

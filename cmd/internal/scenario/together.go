@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// alone is why nothing else may run on a real cluster at the same time; empty if the scenario touches nothing but objects
-// and a driver that can have names of their own.
+// alone returns the reason why the scenario needs a real cluster for itself. It is empty if the
+// scenario only uses objects and drivers that can be renamed.
 func (s *Scenario) alone() string {
 	for _, n := range s.Cluster.Nodes {
 		if n.MaxPods > 0 || len(n.Taints) > 0 || n.Labels != nil || n.Zone != "" || n.Region != "" {
@@ -39,14 +39,16 @@ func (s *Scenario) alone() string {
 	return ""
 }
 
-// isOfCluster reports whether something of the scenario concerns all who use the cluster: then no name is changed.
+// isOfCluster reports whether a part of the scenario concerns the whole cluster. In this case
+// nothing is renamed.
 func (s *Scenario) isOfCluster() bool { return s.firstObject(concernsAll) != nil || s.hasTopology() }
 
 func (s *Scenario) hasTopology() bool {
 	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil && d.Mock.Topology })
 }
 
-// owned are the drivers that are there once in a cluster: the reference driver in memory can have any name, others have theirs.
+// owned returns the drivers that can exist only once in a cluster. The reference driver in memory
+// can have any name, other drivers cannot be renamed.
 func (s *Scenario) owned() (names []string) {
 	for _, d := range s.Drivers {
 		if d.Mock == nil || d.own != nil {
@@ -57,10 +59,11 @@ func (s *Scenario) owned() (names []string) {
 	return slices.Compact(names)
 }
 
-// wholeNode is why steps wait for others to end.
+// wholeNode is the reason why steps wait for other runs to end.
 const wholeNode = "it is about a node as a whole"
 
-// touches is why a step concerns other scenarios on its cluster; empty if it does not. Steps that are not known here do.
+// touches returns the reason why a step affects other scenarios on its cluster; "" if it does not.
+// Steps that are not listed here do.
 func touches(a action) string {
 	switch s := a.(type) {
 	case *applyStep, *waitStep, *settleStep, *advanceStep, noteStep, *ledgerStep, clearFaultStep,
@@ -82,7 +85,7 @@ func touches(a action) string {
 			return ""
 		}
 		return "it kills " + s.Kill
-	case restartControllerStep: // the container of a sidecar is its driver's own
+	case restartControllerStep: // a sidecar belongs to its driver's containers
 		if strings.Contains(string(s), "/") {
 			return ""
 		}
@@ -100,8 +103,8 @@ func ofNodes(of *store.Resource) string {
 
 func (s Statement) looksAtNodes() bool { return strings.Contains(s.text, "files(") }
 
-// concernsAll reports whether an object concerns all who use a cluster: it has no namespace and cannot be there under
-// another name, or is the class of all claims without one.
+// concernsAll reports whether an object affects the whole cluster: it has no namespace and cannot
+// be renamed, or it is the default class.
 func concernsAll(o object) bool {
 	if class, ok := o.Object.(*storagev1.StorageClass); ok {
 		return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"

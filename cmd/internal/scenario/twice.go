@@ -14,7 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// runTwice runs a scenario twice; the result is that of the first run, failed if the second one was not like it.
+// runTwice runs a scenario twice. It returns the result of the first run, which fails if the second
+// run differed.
 func runTwice(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	recorder, traces := &kernel.Recorder{}, traces{}
 	again := o
@@ -33,17 +34,18 @@ func runTwice(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	return result, nil
 }
 
-// traces are those of two runs that should be alike. What is equal is not rendered: that takes longer than a run.
+// traces are the traces of two runs that should be equal. Equal events are not rendered, since this
+// takes longer than a run.
 type traces struct {
-	first  []*trace.Event // what the second run has not come to yet
+	first  []*trace.Event // events that the second run has not reached yet
 	line   int
-	parted error // in the first line that differs
+	parted error // by the first line that differs
 }
 
-// keep takes an event of the first run.
+// keep records an event of the first run.
 func (t *traces) keep(e *trace.Event) { t.first = append(t.first, e) }
 
-// compare takes the next event of the second run; nil is its end.
+// compare compares the next event of the second run; nil is its end.
 func (t *traces) compare(e *trace.Event) {
 	var first *trace.Event
 	if len(t.first) > 0 {
@@ -64,7 +66,7 @@ func (t *traces) compare(e *trace.Event) {
 	}
 }
 
-// end is where the traces differ, be it that the second one is shorter.
+// end returns the difference between the traces, which may be the length.
 func (t *traces) end() error {
 	if len(t.first) > 0 {
 		t.compare(nil)
@@ -72,7 +74,7 @@ func (t *traces) end() error {
 	return t.parted
 }
 
-// textOf is the line of an event; nothing if there is none.
+// textOf returns the line of an event; nothing if there is none.
 func textOf(e *trace.Event) ([]byte, error) {
 	if e == nil {
 		return nil, nil
@@ -84,8 +86,8 @@ func textOf(e *trace.Event) ([]byte, error) {
 	return line.Text()
 }
 
-// compare adds a failure if the second run was not like this one: parted says where, and whether the driver or
-// csisim made the difference.
+// compare adds a failure if the second run differed. parted tells where, and whether the driver or
+// csisim caused the difference.
 func (r *Result) compare(second *Result, parted error) {
 	r.Parted = parted
 	var found []Failure

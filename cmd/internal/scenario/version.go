@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Version is a version of Kubernetes; 0 is one that is not given.
+// Version is a version of Kubernetes; 0 is the default.
 type Version version.Version
 
 // Wanted names the known versions.
@@ -28,7 +28,7 @@ func (v *Version) UnmarshalStrict(n *strict.Node) {
 	*v = Version(known)
 }
 
-// JSONSchema allows both ways to write it, but for numbers that end in 0.
+// JSONSchema allows both forms, except numbers that end in 0.
 func (Version) JSONSchema() map[string]any {
 	var all []any
 	for _, v := range version.All() {

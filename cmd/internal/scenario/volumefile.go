@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// volumeFileFields say which file of which volume is meant.
+// volumeFileFields select a file in a volume.
 type volumeFileFields struct {
 	Pod       string `json:"pod" want:"required" example:"web" doc:"The pod that has the volume; it must be mounted."`
 	Namespace string `json:"namespace,omitempty" default:"default" doc:"The pod's namespace."`
@@ -34,13 +34,14 @@ func (f *volumeFileFields) check(c *checker) {
 	}
 }
 
-// permissions are those of a file, in a file of scenarios an octal number as a text: "0640".
+// permissions are the permissions of a file, in scenarios an octal number as a text: "0640".
 type permissions fs.FileMode
 
 // Wanted describes the texts that are permissions.
 func (permissions) Wanted() string { return `permissions as an octal number in quotes, such as "0640"` }
 
-// UnmarshalStrict reads the text. A bare number is refused, since YAML has several ways to read 0640.
+// UnmarshalStrict reads the text. A bare number is rejected, since YAML has several ways to read
+// 0640.
 func (p *permissions) UnmarshalStrict(n *strict.Node) {
 	text, _ := n.Text()
 	mode, err := strconv.ParseUint(text, 8, 32)

@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// withHandle is a PersistentVolume with the handle and attributes of the volume of a claim of another
-// cluster, which stands in its volumeHandle: west/pvc/data. What a provisioned volume is called is not
-// known when a scenario is written.
+// withHandle replaces a reference in a PersistentVolume's volumeHandle, such as west/pvc/data, by
+// the handle and attributes of the volume of that claim in another cluster. The name of a
+// provisioned volume is not known when a scenario is written.
 func (r *runner) withHandle(obj store.Object) (store.Object, error) {
 	pv, ok := obj.(*corev1.PersistentVolume)
 	if !ok || pv.Spec.CSI == nil {

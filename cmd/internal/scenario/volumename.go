@@ -11,13 +11,14 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// volumeOf is the claim that stands for its volume in another one's volumeName: pvc/data, pvc/team-a/data. What
-// a provisioned volume is called is not known when a scenario is written.
+// volumeOf returns the claim that another claim's volumeName refers to: pvc/data, pvc/team-a/data.
+// The name of a provisioned volume is not known when a scenario is written.
 func volumeOf(claim *corev1.PersistentVolumeClaimSpec) (of string, ok bool) {
 	return strings.CutPrefix(claim.VolumeName, "pvc/")
 }
 
-// withVolume is the object with the name of the volume for which another claim stands in it.
+// withVolume replaces the reference to another claim in an object by the name of the claim's
+// volume.
 func withVolume(s *store.Store, obj store.Object) (store.Object, error) {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
 	if !ok {

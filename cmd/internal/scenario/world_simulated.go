@@ -18,7 +18,7 @@ func (s simulated) Trace() *trace.Recorder { return s.World.Trace }
 
 func (s simulated) Elapsed() time.Duration { return s.World.Kernel.Elapsed() }
 
-// Forced is nothing: a simulation ends with all that is in it.
+// Forced returns nothing, since a simulation ends with all its volumes.
 func (s simulated) Forced() []string { return nil }
 
 // Applied has nothing to wait for.
@@ -59,7 +59,7 @@ func (s simulated) ClearFaults(name string) error {
 // errNotSimulated is the error of steps that no real cluster can take.
 var errNotSimulated = errors.New("only a simulated cluster can do this")
 
-// simulation is the cluster for a step that only a simulation can take.
+// simulation returns the cluster for a step that only a simulation can take.
 func (r *runner) simulation() (*sim.Simulation, error) {
 	if s, ok := r.cluster.(simulated); ok {
 		return s.Simulation, nil

@@ -13,11 +13,11 @@ import (
 	"github.com/csisim/csisim/internal/world/definition/rule/bound"
 )
 
-// shown is how much of a value is shown, in bytes.
+// shown bounds the displayed part of a value, in bytes.
 const shown = 200
 
-// Because says why a statement does not hold: of several parts that must be true the first that is not,
-// and what the sides of a comparison are, as in "events.size() is 3". It is empty where there is no
+// Because explains why a statement does not hold: it names the first part that is false, and the
+// values of both sides of a comparison, as in "events.size() is 3". It is empty if there is nothing
 // more to say than that the statement is false.
 func (x *Expression) Because(source Source) string { return x.because(runNames(source)) }
 
@@ -39,7 +39,7 @@ func (x *Expression) because(names map[string]any) string {
 	return e.of(x.ast.NativeRep().Expr())
 }
 
-// explanation reads what the parts of an expression gave.
+// explanation reads the values of the parts of an expression.
 type explanation struct {
 	info  *ast.SourceInfo
 	state interpreter.EvalState
@@ -75,7 +75,7 @@ func (e explanation) ofFalsePart(parts []ast.Expr) string {
 	return ""
 }
 
-// ofSides says what the sides are, but for literals.
+// ofSides returns the values of the sides of a comparison, except literals.
 func (e explanation) ofSides(sides []ast.Expr) string {
 	var all []string
 	for _, side := range sides {

@@ -1,5 +1,5 @@
-// Package expression evaluates the CEL expressions of scenarios: conditions on one object, and statements
-// about a whole run.
+// Package expression evaluates the CEL expressions of scenarios: conditions on one object, and
+// statements about a whole run.
 package expression
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
-// Source is the run that statements are about. Objects are decoded JSON, calls and events the lines of
-// the trace with readable names.
+// Source is the run to which statements refer. Objects are decoded JSON, calls and events the lines
+// of the trace with readable names.
 type Source interface {
-	// Objects are those of a resource, such as "pods", sorted by namespace and name.
+	// Objects returns the objects of a resource, such as "pods", sorted by namespace and name.
 	Objects(resource string) ([]any, error)
 	Calls() []any
 	Events() []any
-	// Files are what lies below the kubelet's directory on a node, a line each as
-	// in recorded traces; an error if there is no such node.
+	// Files lists the files below the kubelet's directory on a node, a line each as in recorded
+	// traces. It fails for an unknown node.
 	Files(node string) ([]string, error)
-	// Metrics are those of the kubelet on a node, a line each; an error if there is
-	// no such node.
+	// Metrics returns the metrics of the kubelet on a node, a line each. It fails for an unknown
+	// node.
 	Metrics(node string) ([]string, error)
 	Elapsed() time.Duration
 }
 
-// Expression is one that has been compiled.
+// Expression is a compiled CEL expression.
 type Expression struct {
 	Text    string
 	env     *cel.Env
@@ -42,7 +42,7 @@ type Expression struct {
 	program cel.Program
 }
 
-// Object compiles a condition on one object, which is named object in it.
+// Object compiles a condition on one object, which the expression calls object.
 func Object(text string) (*Expression, error) {
 	return compile(text, cel.Variable("object", cel.DynType))
 }
@@ -93,7 +93,7 @@ var quantity = cel.Function("quantity", cel.Overload("quantity_of_string", []*ce
 		return types.Int(parsed.Value())
 	})))
 
-// oneLine is what CEL has to say, without its drawing of the place.
+// oneLine returns CEL's error messages without the drawing of their place.
 func oneLine(issues *cel.Issues) string {
 	var all []string
 	for _, e := range issues.Errors() {
@@ -109,8 +109,8 @@ func listed[T any](all []T, err error) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(all)
 }
 
-// HoldsFor evaluates a condition on an object, which is decoded JSON. A field that the object does not
-// have makes it false, not an error: while a scenario waits it may appear.
+// HoldsFor evaluates a condition on an object, which is decoded JSON. A missing field makes the
+// condition false, and is no error, since it may appear while a scenario waits.
 func (x *Expression) HoldsFor(object map[string]any) (bool, error) {
 	return x.holds(map[string]any{"object": object})
 }

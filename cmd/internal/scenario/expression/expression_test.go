@@ -91,7 +91,8 @@ func TestAnUnknownResourceIsAnErrorOfTheEvaluation(t *testing.T) {
 	assert.ErrorContains(t, err, `there is no resource "podz"`)
 }
 
-// What an expression takes is counted, so that it ends on any machine after the same steps.
+// The cost of an expression is counted, so that its evaluation ends after the same steps on every
+// machine.
 func TestAnExpressionEndsAfterSoManySteps(t *testing.T) {
 	for text, want := range map[string]string{
 		"lists.range(500).all(i, lists.range(500).all(j, i + j >= 0))":                                  "",
@@ -139,7 +140,7 @@ func TestWhyAStatementDoesNotHold(t *testing.T) {
 	}
 }
 
-// What is bounded answers as ever.
+// Bounded functions give the same results as the library's.
 func TestBoundedFunctionsAnswerAsTheLibraryDoes(t *testing.T) {
 	for _, text := range []string{
 		"sets.contains([1, 2, 3], [3, 1]) && !sets.contains([1], [2]) && sets.contains([], []) && sets.contains([1], [1.0, 1u])",

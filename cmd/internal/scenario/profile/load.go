@@ -18,14 +18,14 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// UnknownError says that no built-in profile has the name.
+// UnknownError is the error for a name without a built-in profile.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown driver profile %q: give one of %s, or a YAML file", e.Name, strings.Join(Names(), ", "))
 }
 
-// Names are the built-in profiles, sorted.
+// Names returns the built-in profiles, sorted.
 func Names() []string {
 	files, err := fs.Glob(profiles.Files, "*.yaml")
 	if err != nil {
@@ -42,9 +42,9 @@ func IsFile(name string) bool {
 	return strings.ContainsRune(name, '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
 }
 
-// Load reads the built-in profile of that name or, if it looks like one, a file, which is
-// relative to dir. The error is an *UnknownError, that the file cannot be read, or
-// strict.Problems: all mistakes in it.
+// Load reads the built-in profile of that name or, if the name looks like one, a file, which is
+// relative to dir. The error is an *UnknownError, that the file cannot be read, or strict.Problems
+// with all mistakes in it.
 func Load(name, dir string) (*Profile, error) {
 	if IsFile(name) {
 		file := name
@@ -126,11 +126,11 @@ func IsNodePath(dir string) bool {
 	return path.IsAbs(dir) && path.Clean(dir) == dir && dir != "/"
 }
 
-// WantedSocket describes the socket of a program that serves whatever its flags say.
+// WantedSocket describes the socket of a program that ignores the socket in its flags.
 const WantedSocket = `a socket in a directory of its own, such as "/run/my-driver/csi.sock"`
 
-// IsSocket says whether a program can serve at a path whatever its flags say. The directory
-// becomes that of the driver's own socket; no path is one, too.
+// IsSocket reports whether a program can serve at a path of its own choice. The directory becomes
+// that of the driver's own socket. The empty path is valid.
 func IsSocket(file string) bool {
 	return file == "" || path.IsAbs(file) && path.Clean(file) == file && strings.Count(file, "/") > 1 &&
 		!slices.Contains([]string{"/tmp", "/var", "/usr", "/etc", "/run", "/dev", "/bin", "/lib"}, path.Dir(file))

@@ -1,5 +1,5 @@
-// Package profile reads driver profiles: how a well-known CSI driver is started from a
-// binary that the user has, and what volumes it can be asked for.
+// Package profile reads driver profiles, which describe how to start a well-known CSI driver from a
+// local binary, and which volumes the driver supports.
 package profile
 
 import (
@@ -61,14 +61,14 @@ type Binary struct {
 	Build  string `json:"build,omitempty" example:"go build -o nfsplugin ./cmd/nfsplugin" doc:"The command that builds it in the repository."`
 }
 
-// Class is what a StorageClass or VolumeSnapshotClass of a driver needs.
+// Class holds the parameters and options of a driver's StorageClass or VolumeSnapshotClass.
 type Class struct {
 	Parameters   map[string]string `json:"parameters,omitempty" doc:"Its parameters."`
 	MountOptions []string          `json:"mountOptions,omitempty" doc:"Its mount options, of a StorageClass."`
 }
 
-// Install describes the driver for the simulator. Name is what the driver is called and
-// binary its program; empty ones stand for the profile's own.
+// Install returns the driver for the simulator. name and binary replace the driver's name and its
+// program, unless they are empty.
 func (p *Profile) Install(name, binary string) sim.Driver {
 	if name == "" {
 		name = p.Driver

@@ -11,11 +11,11 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Secrets are those of a driver's calls, by what the parameters of classes call them:
-// provisioner, node-stage. Kubernetes gives a call and the one that takes it back the same.
+// Secrets are the secrets of a driver's calls, by their names in class parameters, such as
+// provisioner and node-stage. Kubernetes passes the same secret to a call and to its inverse.
 type Secrets map[string]map[string]string
 
-// calls are the Secrets of a file, as csi-sanity names them.
+// calls are the Secrets of a file, with csi-sanity's names.
 type calls struct {
 	CreateVolume               map[string]string `json:"CreateVolumeSecret,omitempty" doc:"Of CreateVolume."`
 	DeleteVolume               map[string]string `json:"DeleteVolumeSecret,omitempty" doc:"Of DeleteVolume; the same as of CreateVolume."`
@@ -33,9 +33,9 @@ type calls struct {
 	ValidateVolumeCapabilities map[string]string `json:"ControllerValidateVolumeCapabilitiesSecret,omitempty" doc:"Of ValidateVolumeCapabilities, which Kubernetes never calls."`
 }
 
-// ReadSecrets reads a file of Secrets: one map for all calls, or one for each call as
-// csi-sanity's --csi.secrets has them. The error is that the file cannot be read, or
-// strict.Problems: all mistakes in it.
+// ReadSecrets reads a file of Secrets: one map for all calls, or one for each call as in
+// csi-sanity's --csi.secrets. The error is that the file cannot be read, or strict.Problems with
+// all mistakes in it.
 func ReadSecrets(file string) (Secrets, error) {
 	text, err := strict.ReadFile(file)
 	if err != nil {
@@ -55,11 +55,11 @@ func ReadSecrets(file string) (Secrets, error) {
 	return s, nil
 }
 
-// byCall says that a file has maps in its map.
+// byCall reports whether a file has a map for each call.
 func byCall(text []byte) bool {
 	var top map[string]yaml.Node
 	if yaml.Unmarshal(text, &top) != nil {
-		return false // reading it says why
+		return false // the decoder reports the error
 	}
 	for _, value := range top {
 		if value.Kind == yaml.MappingNode {
@@ -111,7 +111,7 @@ func (p *Profile) Secrets() (Secrets, error) {
 	return ReadSecrets(p.beside(p.SecretsFile))
 }
 
-// beside is where a path of the profile leads that is relative to its file.
+// beside resolves a path in the profile relative to its file.
 func (p *Profile) beside(file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -119,8 +119,8 @@ func (p *Profile) beside(file string) string {
 	return filepath.Join(filepath.Dir(p.File), file)
 }
 
-// program is where the path of a program leads: one that begins with ./ or ../ is relative to
-// the profile's file.
+// program resolves the path of a program: one that begins with ./ or ../ is relative to the
+// profile's file.
 func (p *Profile) program(name string) string {
 	if p.File == "" || !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") {
 		return name

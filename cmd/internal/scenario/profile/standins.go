@@ -17,7 +17,7 @@ type StandIns struct {
 	HTTP      *web.Options       `json:"http,omitempty" doc:"A storage system with an HTTP API. Its collections and routes are declared or recorded. Programs reach it at {{.ServiceURL}}."`
 }
 
-// Check reports the mistakes in a field of a document that has them.
+// Check reports the mistakes in the stand-ins of a document's field.
 func (s StandIns) Check(d *strict.Document, field string) {
 	if s.NFS != nil {
 		if err := s.NFS.Check(); err != nil {
@@ -36,7 +36,7 @@ func (s StandIns) Check(d *strict.Document, field string) {
 	}
 }
 
-// Make makes the stand-ins of one run. Their files are relative to dir.
+// Make creates the stand-ins of one run. Their files are relative to dir.
 func (s StandIns) Make(dir string) []standin.StandIn {
 	var all []standin.StandIn
 	if s.NFS != nil {
@@ -55,7 +55,7 @@ func (s StandIns) Make(dir string) []standin.StandIn {
 	return all
 }
 
-// Operations are what can be made to fail.
+// Operations lists the operations that can be made to fail.
 func (s StandIns) Operations() []string {
 	var all []string
 	for _, one := range s.Make("") {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tinyDriver mounts what a volume's attributes say with mount(8).
+// tinyDriver mounts the source in a volume's attributes with mount(8).
 type tinyDriver struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedControllerServer
@@ -173,7 +173,7 @@ func runTiny(t *testing.T, standIn, kind, source, steps string) *scenario.Result
 	return result
 }
 
-// messages are what the calls and events of a run say.
+// messages joins the messages of the calls and events of a run.
 func messages(r *scenario.Result) string {
 	var all []string
 	for _, e := range r.Trace {

@@ -13,7 +13,7 @@ import (
 )
 
 // Write writes the profile as the file of that name. Paths below the working directory become
-// relative to it, so that a repository can be anywhere.
+// relative to it, so that the repository can be moved.
 func (p *Profile) Write(w io.Writer, file string) error {
 	at, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *Profile) Write(w io.Writer, file string) error {
 	return nil
 }
 
-// relative is a path as seen from a directory, if it is in or below the working directory.
+// relative returns a path as seen from a directory, if it is in or below the working directory.
 func relative(name, from string) string {
 	here, err := os.Getwd()
 	if err != nil || !strings.Contains(name, "/") {
@@ -57,7 +57,7 @@ func relative(name, from string) string {
 	return way
 }
 
-// Text is a value of the language in YAML, in the order of its fields. What is not given is left out.
+// Text renders a value of the language in YAML, in the order of its fields, without empty fields.
 func Text(value any) (string, error) {
 	fields, err := json.Marshal(value)
 	if err != nil {
@@ -78,8 +78,7 @@ func Text(value any) (string, error) {
 	return text.String(), nil
 }
 
-// inBlocks lays what JSON has in one line out in lines, and quotes only what needs
-// it. What is not given is left out.
+// inBlocks formats one-line JSON in YAML block style, without empty fields and needless quotes.
 func inBlocks(n *yaml.Node) {
 	if n.Kind == yaml.MappingNode {
 		dropDefaults(n)
@@ -93,7 +92,7 @@ func inBlocks(n *yaml.Node) {
 	}
 }
 
-// dropDefaults takes out what JSON cannot leave out: a duration of 0.
+// dropDefaults removes durations of 0, which JSON encoding cannot omit.
 func dropDefaults(n *yaml.Node) {
 	var kept []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
