@@ -6,15 +6,16 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Bytes is the strategy whose decisions are bytes, so that a fuzzer can change them one by one. Each four are one decision: what it
-// is about, which one of those it is in the run, in two bytes of which eleven bits count, and the alternative. What they do not name is calm.
+// Bytes is a strategy that reads its decisions from bytes, so that a fuzzer can change them one by
+// one. Four bytes encode one decision: its sort, its number among the decisions of this sort
+// (eleven bits of two bytes), and the alternative. All other decisions are calm.
 type Bytes struct {
-	decisions [3]map[int]int // by what they are about: the alternative, by the number
+	decisions [3]map[int]int // alternatives, by the sort of decision and its number
 	met       [3]int
 	length    int
 }
 
-// What the decisions of Bytes are about.
+// The sorts of decisions of Bytes.
 const (
 	aboutFaults = iota
 	aboutOrder
@@ -22,11 +23,11 @@ const (
 	aboutAll
 )
 
-// furthest is how many decisions of each sort can be named. A volume's life has some 1,800: of more, few of the bytes that a fuzzer draws
-// would name one that comes up.
+// furthest bounds the numbers of decisions of each sort. The life of a volume has about 1,800; with
+// a larger bound, few of the fuzzer's random bytes would name a decision that occurs.
 const furthest = 2048
 
-// NewBytes reads decisions; up to three bytes at the end are too few for one.
+// NewBytes reads decisions; up to three remaining bytes are ignored.
 func NewBytes(data []byte) *Bytes {
 	b := &Bytes{length: len(data)}
 	for i := range b.decisions {
@@ -38,10 +39,10 @@ func NewBytes(data []byte) *Bytes {
 	return b
 }
 
-// Faults is how many faults they name at most.
+// Faults returns the largest number of faults that the bytes can cause.
 func (b *Bytes) Faults() int { return len(b.decisions[aboutFaults]) }
 
-// Choose takes what the bytes name.
+// Choose takes the decision that the bytes encode.
 func (b *Bytes) Choose(c kernel.Choice) int {
 	about := aboutOthers
 	switch {
@@ -55,7 +56,7 @@ func (b *Bytes) Choose(c kernel.Choice) int {
 	switch {
 	case !ok:
 		return 0
-	case about == aboutFaults: // not the calm one
+	case about == aboutFaults: // 0 is the calm alternative
 		return 1 + taken%(c.N-1)
 	}
 	return taken % c.N

@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Choice is one decision of a run that was not the calm one, named by what it decides: so it
-// is found again in a run that differs elsewhere. Which process runs is decided so often that
-// such a choice is counted from the instant at which it is made.
+// Choice is a decision of a run that differs from the calm one. It is named by its subject, so that
+// it is found again in a run that differs elsewhere. The choice of the next process occurs so often
+// that it is counted separately for each instant.
 type Choice struct {
 	Kind  string `json:"kind" want:"required" example:"fault" doc:"The kind of decision."`
 	Of    string `json:"of,omitempty" example:"NodeStageVolume of vol-0001 on node-a by mock.csi.csisim.dev" doc:"What it decides: a driver call, or the process that would run."`
@@ -19,7 +19,7 @@ type Choice struct {
 	Takes string `json:"takes" want:"required" example:"answer lost" doc:"The alternative that is taken: a fault, the process that runs instead, or a number."`
 }
 
-// String is the choice as a line for people.
+// String renders the choice as a line for people.
 func (c Choice) String() string {
 	switch c.Kind {
 	case kernel.Fault.String(), kernel.Outcome.String(), kernel.Relist.String():
@@ -37,17 +37,17 @@ func (c Choice) times() string {
 	return fmt.Sprintf(", time %d", c.Nth)
 }
 
-// schedules says that the choice is about the order of processes alone.
+// schedules reports whether the choice only affects the order of processes.
 func (c Choice) schedules() bool {
 	return c.Kind == kernel.RunNext.String() || c.Kind == kernel.GiveWay.String()
 }
 
-// IsFault reports whether it is a fault at a call or a write.
+// IsFault reports whether the choice is a fault at a call or a write.
 func (c Choice) IsFault() bool {
 	return c.Kind == kernel.Fault.String() || c.Kind == kernel.Outcome.String()
 }
 
-// decision is what a choice of the kernel decides.
+// decision is the subject of a kernel choice.
 type decision struct {
 	kind           kernel.ChoiceKind
 	process, label string
@@ -71,15 +71,17 @@ func (d decision) String() string {
 	return d.process + " at " + d.label
 }
 
-// named gives decisions their names, in the order in which they come.
+// named numbers decisions of the same subject in the order in which they occur.
 type named struct{ seen map[decision]int }
 
 func newNamed() *named { return &named{seen: map[decision]int{}} }
 
-// ownUID is the middle of all uids that a run draws itself; they are the same when it comes again.
+// ownUID is the middle part of all uids that a run generates itself; they are the same when the run
+// is repeated.
 const ownUID = "-0000-4000-8000-"
 
-// steady is a name without the ids of volumes and snapshots that a driver draws: they are others in each run.
+// steady replaces the ids that a driver generates for volumes and snapshots in a name, since they
+// differ in each run.
 func steady(name string) string {
 	const dashes = 4 // of a uid
 	if strings.Count(name, "-") < dashes*(1+strings.Count(name, ownUID)) {
@@ -93,7 +95,7 @@ func steady(name string) string {
 	})
 }
 
-// next is what the choice decides, and the how-manieth time.
+// next names the decision and counts how often it has occurred.
 func (n *named) next(c kernel.Choice) (decision, int) {
 	d := decision{kind: c.Kind, label: steady(c.Label)}
 	if p := c.Process(0); p != nil {
@@ -103,7 +105,7 @@ func (n *named) next(c kernel.Choice) (decision, int) {
 	return d, n.seen[d]
 }
 
-// alternative is the name of one of the alternatives; those of one name are the same.
+// alternative returns the name of one of the alternatives. Alternatives of the same name are equal.
 func alternative(c kernel.Choice, i int) string {
 	switch {
 	case c.Process(i) != nil:
@@ -127,7 +129,7 @@ func alternative(c kernel.Choice, i int) string {
 	return fmt.Sprint(i)
 }
 
-// find is the alternative of a name; there may be none.
+// find returns the index of the alternative with a name; false if there is none.
 func find(c kernel.Choice, name string) (int, bool) {
 	for i := range c.N {
 		if alternative(c, i) == name {

@@ -6,33 +6,37 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Of the runs that let another process run first than a run does, many do the same: what they put first commutes with what it overtakes.
-// Such a run need not be made if it comes, after some steps, to the state of a run that is made, with the same processes ready in the
-// same order: from there on both are the same, and so is what follows from them. The queue of those that are ready is part of the state
-// since it decides who runs next: so bounds on decisions stay what they are. (Musuvathi and Qadeer, MSR-TR-2007-12, have the like.)
+// If a run lets another process run first, the result is often the same, since the steps that run
+// earlier commute with the steps that they overtake. Such a run can be left out if, after some
+// steps, it reaches the state of another run that is made, with the same processes ready in the
+// same order. From there on, both runs and all runs that branch off them are equal. The queue of
+// ready processes is part of the state because it determines which process runs next; therefore
+// bounds on decisions keep their meaning. (Musuvathi and Qadeer, MSR-TR-2007-12, describe a similar
+// reduction.)
 
-// twin says that a run which decides otherwise at a choice comes to the same as one that is made: forks are its choices until then.
+// twin is a run that deviates at a choice and then reaches the state of a run that is made; forks
+// are its choices up to that state.
 type twin struct{ forks forks }
 
-// window is what follows in a run after a choice between processes, until no process is ready.
+// window is the part of a run from a choice between processes until no process is ready.
 type window struct {
 	notes     []note
-	stretches []stretch // in their order
-	ready     []int32   // at the choice, first the one that runs, or would run next
-	gaveWay   bool      // it runs already
+	stretches []stretch // in the order of the run
+	ready     []int32   // at the choice; the first one runs, or would run next
+	gaveWay   bool      // ready[0] is already running
 }
 
-// order is the processes that are ready, while stretches are made in some order.
+// order is the queue of ready processes while the stretches of a window are executed in some order.
 type order struct {
 	window *window
 	ready  []int32
 	made   []bool
-	whole  int // so many stretches from the first on are made
+	whole  int // number of leading stretches that have all been executed
 	count  int
-	forks  *forks // nil if nobody asks
+	forks  *forks // nil if they are not needed
 }
 
-// make makes a stretch: who wakes is ready then.
+// make executes a stretch: the processes that it wakes become ready.
 func (o *order) make(i int) {
 	o.made[i] = true
 	o.count++
@@ -68,7 +72,7 @@ func (o *order) copy(n note) {
 	}
 }
 
-// next is the stretch that the first process that is ready makes next; -1 if it makes none in the window.
+// next returns the next stretch of the first ready process; -1 if it has none in the window.
 func (o *order) next() int {
 	for i := o.whole; i < len(o.made); i++ {
 		if !o.made[i] && o.window.stretches[i].process == o.ready[0] {
@@ -78,7 +82,8 @@ func (o *order) next() int {
 	return -1
 }
 
-// overtakes is the first stretch not made yet that comes before another one in the run and does not commute with it; -1 if all do.
+// overtakes returns the first stretch that was not executed yet, precedes stretch i in the run and
+// does not commute with it; -1 if all commute.
 func (o *order) overtakes(i int) int {
 	for before := o.whole; before < i; before++ {
 		if !o.made[before] && !o.window.stretches[before].commutes(&o.window.stretches[i]) {
@@ -88,24 +93,26 @@ func (o *order) overtakes(i int) int {
 	return -1
 }
 
-// begin is the order in which a process that is ready runs first; the run's own is that of the first.
+// begin returns the order in which the ready process with index first runs first; 0 gives the order
+// of the run.
 func (w *window) begin(first int, forks *forks) *order {
 	o := &order{window: w, made: make([]bool, len(w.stretches)), forks: forks}
 	rest := slices.Delete(slices.Clone(w.ready), first, first+1)
-	if w.gaveWay && first > 0 { // who gives way is the last then
+	if w.gaveWay && first > 0 { // the process that gives way goes to the end of the queue
 		rest = append(rest[1:], rest[0])
 	}
 	o.ready = append([]int32{w.ready[first]}, rest...)
 	return o
 }
 
-// runs lets the first that is ready make its stretch.
+// runs executes a stretch of the first ready process.
 func (o *order) runs(i int) {
 	o.ready = o.ready[1:]
 	o.make(i)
 }
 
-// twin is what comes of letting another process run first; nil unless it comes to the same as a run that is made.
+// twin lets another process run first. It returns nil unless this reaches the state of a run that
+// is made.
 func (w *window) twin(first int) *twin {
 	made := &twin{}
 	o := w.begin(first, &made.forks)
@@ -134,8 +141,9 @@ func (w *window) twin(first int) *twin {
 	return made
 }
 
-// meets reports whether the order has come to the state of the run itself or, if the stretch that was moved does not commute with
-// one that it has overtaken, of the run in which it is moved to just before that.
+// meets reports whether the order has reached the state of the run itself. If the moved stretch
+// does not commute with a stretch that it has overtaken, it compares with the state of the run in
+// which the moved stretch runs just before that one.
 func (w *window) meets(o *order, moved, barrier int) bool {
 	if barrier < 0 {
 		return o.whole == o.count && slices.Equal(o.ready, w.readyAfter(o.whole).ready)
@@ -153,7 +161,7 @@ func (w *window) meets(o *order, moved, barrier int) bool {
 	return slices.Equal(o.ready, later.ready)
 }
 
-// readyAfter is the run itself after so many stretches.
+// readyAfter returns the order of the run itself after n stretches.
 func (w *window) readyAfter(n int) *order {
 	o := w.begin(0, nil)
 	for i := range n {
@@ -162,7 +170,8 @@ func (w *window) readyAfter(n int) *order {
 	return o
 }
 
-// windows ranges over the choices between processes in a run, with what follows; nil for another choice, or if the run ended before a pause.
+// windows iterates over the choices of a run. The window is nil for a choice that is not between
+// processes, or if the run ended before a pause.
 func (s *survey) windows(yield func(note, *window) bool) {
 	var steps []stretch
 	for i := 0; i < len(s.notes); i++ {
@@ -180,7 +189,7 @@ func (s *survey) windows(yield func(note, *window) bool) {
 		steps = append(steps, s.stretch(process, i+1, to))
 		i = to - 1
 	}
-	at, ends := 0, 0 // the step in which a note is, and the next one outside of processes
+	at, ends := 0, 0 // the step that contains the note, and the next one outside of processes
 	for i, n := range s.notes {
 		for i >= steps[at].to {
 			at++
@@ -210,7 +219,8 @@ func (s *survey) windows(yield func(note, *window) bool) {
 	}
 }
 
-// reduce leaves out the runs that come to the same as others, and returns how they go on until they do.
+// reduce leaves out the runs that reach the state of other runs, and stores their choices up to
+// that state.
 func (s *surveyed) reduce() {
 	s.forks = nil
 	index := s.first

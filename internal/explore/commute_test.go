@@ -15,15 +15,15 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// shelves are a subject whose processes change things, wake each other and wait, as drawn from a seed. What becomes of each thing is
-// the end of a run.
+// shelves is a subject with processes that change things, wake each other and wait, as a seed
+// decides. The end of a run is the final state of each thing.
 type shelves struct {
 	seed uint64
 	mu   sync.Mutex
 	ends map[string]int
 }
 
-// things is how many things there are: few, so that some steps commute and others do not.
+// things is the number of things. There are few, so that some steps commute and others do not.
 const things = 4
 
 func (s *shelves) Run(_ context.Context, strategy kernel.Strategy, stacks *kernel.Stacks) (Outcome, error) {
@@ -87,7 +87,8 @@ func (s *shelves) search(t *testing.T, o Options) (ends []string, runs, twins in
 	return slices.Sorted(maps.Keys(s.ends)), found.Runs, found.Twins()
 }
 
-// Within any bounds a search that leaves runs out comes to each end to which one comes that leaves out none, in fewer runs.
+// Within any bounds, a search that leaves runs out reaches the same ends as a search that does not,
+// in fewer runs.
 func TestRunsThatAreLeftOutComeToTheEndOfOneThatIsMade(t *testing.T) {
 	for _, o := range []Options{{Deviations: 1}, {Deviations: 2}, {Deviations: 1, Budget: 1}, {Deviations: 2, Budget: 1, Jobs: 2}, {Deviations: 3}} {
 		all, some := 0, 0
@@ -105,7 +106,7 @@ func TestRunsThatAreLeftOutComeToTheEndOfOneThatIsMade(t *testing.T) {
 	}
 }
 
-// Steps that share nothing are made in one order, and who shares something in both.
+// Steps that share nothing are executed in one order only, steps that share something in both.
 func TestOneOrderOfStepsThatCommuteIsMade(t *testing.T) {
 	for shared, want := range map[bool]int{true: 4, false: 1} {
 		s := &toy{start: func(k *kernel.Kernel, did func(string)) {

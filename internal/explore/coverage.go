@@ -2,14 +2,14 @@ package explore
 
 import "github.com/csisim/csisim/internal/world/kernel"
 
-// faultWatch notes which faults happen in a run, by their loose names.
+// faultWatch records the faults of a run by their loose names.
 type faultWatch struct {
 	kernel.Strategy
 	passed   []faultPoint // few faults happen, and only these need names
 	happened []Choice
 }
 
-// faultPoint is a decision about a fault, by its label as it is.
+// faultPoint is a decision about a fault, by its unmodified label.
 type faultPoint struct {
 	kind  kernel.ChoiceKind
 	label string
@@ -17,7 +17,7 @@ type faultPoint struct {
 
 func newFaultWatch(s kernel.Strategy) *faultWatch { return &faultWatch{Strategy: s} }
 
-// strategy is the one of the run: one that follows what steps touch still does.
+// strategy returns the strategy of the run. It remains a Follower if the wrapped strategy is one.
 func (w *faultWatch) strategy() kernel.Strategy {
 	if f, ok := w.Strategy.(kernel.Follower); ok {
 		return followingWatch{w, f}
@@ -25,7 +25,7 @@ func (w *faultWatch) strategy() kernel.Strategy {
 	return w
 }
 
-// Choose asks the strategy.
+// Choose forwards to the wrapped strategy.
 func (w *faultWatch) Choose(c kernel.Choice) int {
 	i := w.Strategy.Choose(c)
 	if isFault(c) {
@@ -37,7 +37,7 @@ func (w *faultWatch) Choose(c kernel.Choice) int {
 	return i
 }
 
-// named is the fault that happens at the latest decision.
+// named returns the fault that happens at the latest decision.
 func (w *faultWatch) named(c kernel.Choice, takes int) Choice {
 	name, nth := steady(c.Label), 0
 	for _, d := range w.passed {
@@ -48,11 +48,11 @@ func (w *faultWatch) named(c kernel.Choice, takes int) Choice {
 	return Choice{Kind: c.Kind.String(), Of: name, Nth: nth, Takes: c.Alternatives[takes]}.loose()
 }
 
-// followingWatch is that of a strategy that follows what steps touch.
+// followingWatch is a faultWatch around a Follower.
 type followingWatch struct {
 	*faultWatch
 	follower kernel.Follower
 }
 
-// Follow hands on what happens.
+// Follow forwards incidents.
 func (w followingWatch) Follow(i kernel.Incident) { w.follower.Follow(i) }

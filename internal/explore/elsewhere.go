@@ -7,15 +7,15 @@ import (
 	"fmt"
 )
 
-// Elsewhere is the way to a Maker in another process.
+// Elsewhere is the connection to a Maker in another process.
 type Elsewhere interface {
-	// Make has the Maker make the run that it is assigned, and returns what came of it.
+	// Make sends an assigned run to the Maker, and returns the run's result.
 	Make(ctx context.Context, assigned []byte) (made []byte, err error)
-	// Close ends the way when no run is being made.
+	// Close closes the connection while no run is under way.
 	Close()
 }
 
-// setup is what a Maker needs to know of the search.
+// setup is the information about the search that a Maker needs.
 type setup struct {
 	Options Options
 	Calm    known
@@ -27,10 +27,10 @@ type assignment struct {
 	Course course
 }
 
-// Maker makes runs of a search that another process keeps.
+// Maker makes runs of a search in another process.
 type Maker struct{ here }
 
-// NewMaker makes one of the subject, as the setup of the search says.
+// NewMaker returns a Maker for the subject, with the setup of the search.
 func NewMaker(subject Subject, searched []byte) (*Maker, error) {
 	var s setup
 	if err := unpack(searched, &s); err != nil {
@@ -39,7 +39,7 @@ func NewMaker(subject Subject, searched []byte) (*Maker, error) {
 	return &Maker{here{plan: newPlan(s.Options, s.Calm), subject: subject}}, nil
 }
 
-// Make makes the run that it is assigned. What is the subject's own in what it shows stays in this process.
+// Make makes the assigned run. The subject's own data about findings stays in this process.
 func (m *Maker) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 	var a assignment
 	if err := unpack(assigned, &a); err != nil {
@@ -53,7 +53,7 @@ func (m *Maker) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 	return pack(made)
 }
 
-// Close ends it.
+// Close releases the Maker's resources.
 func (m *Maker) Close() { m.close() }
 
 // away makes runs in another process.
@@ -61,7 +61,7 @@ type away struct{ to Elsewhere }
 
 func (s *Search) elsewhere() (maker, error) {
 	o := s.options
-	o.Kept = nil // runs that are assigned have their choices
+	o.Kept = nil // assigned runs contain their choices
 	searched, err := pack(setup{o, s.plan.known})
 	if err != nil {
 		return nil, fmt.Errorf("write how to search: %w", err)

@@ -13,7 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// drifting goes wrong when its second call is lost after a fault at the first; two runs of it are never alike.
+// drifting fails when its second call is lost after a fault at the first; two runs of it always
+// differ.
 type drifting struct{}
 
 func (drifting) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {
@@ -31,7 +32,7 @@ func (d drifting) Compare(ctx context.Context, fresh func() kernel.Strategy, sta
 	return first, errors.New("the runs part"), err
 }
 
-// afar has a Maker in this process.
+// afar connects to a Maker in this process.
 type afar struct {
 	maker *explore.Maker
 	made  *int
@@ -44,7 +45,8 @@ func (a afar) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 
 func (a afar) Close() { a.maker.Close() }
 
-// Given a subject, when its runs are made elsewhere, then the search finds what it finds when it makes them itself.
+// Given a subject, when its runs are made elsewhere, then the search has the same findings as when
+// it makes them itself.
 func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 	for _, strategy := range []string{"pct", "random", "swarm", explore.Guided} {
 		t.Run(strategy, func(t *testing.T) {
@@ -76,7 +78,8 @@ func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 	}
 }
 
-// Given a subject with chances of its own, when only a run elsewhere shows something, then it is a finding that does not come again.
+// Given a subject with its own randomness, when a finding shows only in a run elsewhere, then it
+// counts as a finding that cannot be repeated.
 func TestWhatIsShownElsewhereAloneIsByChance(t *testing.T) {
 	sound := func() (explore.Subject, error) { return &moody{}, nil }
 	found, err := explore.Of(t.Context(), sound, explore.Options{
@@ -93,7 +96,7 @@ func TestWhatIsShownElsewhereAloneIsByChance(t *testing.T) {
 	assert.True(t, found.Findings[0].ByChance())
 }
 
-// drifts always shows what nobody else does.
+// drifts always shows a finding that no other subject shows.
 type drifts struct{}
 
 func (drifts) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {

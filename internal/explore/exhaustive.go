@@ -10,18 +10,18 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Exhaustive makes every run within its bounds once: the calm one, those that decide one thing otherwise, those that decide two
-// things otherwise, and so on.
+// Exhaustive is the strategy that makes every run within its bounds once: the calm one, then those
+// with one deviation from it, then those with two, and so on.
 const Exhaustive = "exhaustive"
 
-// Bounds are how many faults a run of an exhaustive search may have, and how many further decisions that are not the calm ones.
+// Bounds limit the faults and the other deviations of a run in an exhaustive search.
 type Bounds struct{ Faults, Deviations int }
 
 func (b Bounds) hold() bool { return b.Faults >= 0 && b.Deviations >= 0 }
 
 func (b Bounds) any() bool { return b.Faults > 0 || b.Deviations > 0 }
 
-// less is what is left of the bounds after a decision.
+// less returns the remaining bounds after a deviation.
 func (b Bounds) less(kind forkKind) Bounds {
 	if kind == atFault {
 		b.Faults--
@@ -31,25 +31,26 @@ func (b Bounds) less(kind forkKind) Bounds {
 	return b
 }
 
-// enumeration hands out the runs of an exhaustive search. A run is what it decides otherwise than the calm one; those
-// with one decision more follow from it, each by a decision after its last: so none comes twice.
+// enumeration hands out the runs of an exhaustive search. A run is identified by its deviations
+// from the calm one. Runs with one more deviation branch off it at decisions after its last one, so
+// no run occurs twice.
 type enumeration struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	current branch   // whose runs are handed out
-	later   []branch // in the order in which they were learnt
+	current branch   // its runs are being handed out
+	later   []branch // in the order in which learn was called
 	handed  uint64
 	learnt  uint64
 	twins   int // runs that were left out
 }
 
-// branch is a run that was made, and the decisions from which others follow.
+// branch is a run that was made, and its decisions, at which other runs branch off.
 type branch struct {
 	picks []kernel.Pick
 	left  Bounds
 	forks forks
-	next  uint64 // index of the decision that comes next
-	among fork   // what is left of the decision before
+	next  uint64 // index of the next decision
+	among fork   // the remaining alternatives of the previous decision
 }
 
 func newEnumeration() *enumeration {
@@ -58,7 +59,8 @@ func newEnumeration() *enumeration {
 	return e
 }
 
-// of is what a run decides otherwise, in the order of their numbers; false if there is no such run, or ctx ends first.
+// of returns the deviations of the run with a number. It returns false if there is no such run, or
+// if ctx ends first.
 func (e *enumeration) of(ctx context.Context, run uint64) ([]kernel.Pick, bool) {
 	defer wakeAtEnd(ctx, e.changed)()
 	e.mu.Lock()
@@ -76,7 +78,7 @@ func (e *enumeration) of(ctx context.Context, run uint64) ([]kernel.Pick, bool) 
 	return nil, false
 }
 
-// take is the next run; false if those that are being made have to be learnt first.
+// take returns the next run; false if it depends on runs that have not ended.
 func (e *enumeration) take() ([]kernel.Pick, bool) {
 	if e.handed == 0 {
 		return []kernel.Pick{}, true // the calm run
@@ -92,7 +94,7 @@ func (e *enumeration) take() ([]kernel.Pick, bool) {
 	}
 }
 
-// take is the next run that follows; false if there is none.
+// take returns the next run that branches off; false if there is none.
 func (b *branch) take() ([]kernel.Pick, bool) {
 	for b.among.from == b.among.to {
 		var ok bool
@@ -111,7 +113,7 @@ func (b *branch) take() ([]kernel.Pick, bool) {
 	return append(slices.Clip(b.picks), pick), true
 }
 
-// learn takes notice of a run; runs are learnt in their order.
+// learn processes the result of a run; it is called in the order of the runs.
 func (e *enumeration) learn(made *enumerated, bounds Bounds) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,14 +148,14 @@ func (e *enumeration) over() bool {
 	return e.current.spent()
 }
 
-// spent reports whether nothing follows any more.
+// spent reports whether no further run branches off.
 func (b *branch) spent() bool {
 	ahead := *b
 	_, more := ahead.take()
 	return !more
 }
 
-// leftOut is how many runs were left out.
+// leftOut returns the number of runs that were left out.
 func (e *enumeration) leftOut() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -167,12 +169,13 @@ func (e *enumeration) complete() bool {
 	return e.over()
 }
 
-// enumerated is the strategy of one run: it decides some things otherwise, and notes what could be decided otherwise after them.
+// enumerated is the strategy of one run: it makes the deviations of picks, and records the
+// decisions after them.
 type enumerated struct {
 	picks []kernel.Pick
 	taken []forkKind // the kinds of picks
-	first uint64     // index of the first decision that is noted
-	twins []branch   // runs that need not be made, until they come to the same as others
+	first uint64     // index of the first decision that is recorded
+	twins []branch   // runs that can be left out, up to the state that they share with others
 	forks forks
 }
 
@@ -184,7 +187,7 @@ func newEnumerated(picks []kernel.Pick) *enumerated {
 	return s
 }
 
-// Choose takes what is wanted here.
+// Choose takes the deviation at this decision, if there is one.
 func (s *enumerated) Choose(c kernel.Choice) int {
 	if c.Index >= s.first {
 		s.forks.note(c)
@@ -195,7 +198,7 @@ func (s *enumerated) Choose(c kernel.Choice) int {
 		return 0
 	}
 	s.taken = append(s.taken, kindOf(c))
-	if next.Choice >= c.N { // a driver program has chances of its own
+	if next.Choice >= c.N { // a driver program may have its own randomness
 		return 0
 	}
 	return next.Choice
@@ -205,11 +208,11 @@ func (s *enumerated) String() string {
 	return fmt.Sprintf("%s, %d decisions", Exhaustive, len(s.picks))
 }
 
-// fork is the alternatives of a decision that differ from the calm one: those from and below two numbers.
+// fork is a range of deviating alternatives of a decision: those >= from and < to.
 type fork struct {
 	kind     forkKind
 	from, to uint64
-	same     bool // of the same decision as the one before
+	same     bool // of the same decision as the previous fork
 }
 
 type forkKind uint64
@@ -218,8 +221,8 @@ const (
 	atOther forkKind = iota
 	atFault
 	atRelist // all alternatives but the last are the calm one
-	atSome   // those from and below two numbers that follow
-	atMore   // further ones of the same decision
+	atSome   // the range follows
+	atMore   // a further range of the same decision
 	forkKinds
 )
 
@@ -233,7 +236,7 @@ func kindOf(c kernel.Choice) forkKind {
 	return atOther
 }
 
-// forks are those of successive decisions, packed: a run has thousands.
+// forks are the forks of successive decisions, packed: a run has thousands.
 type forks []byte
 
 func (f *forks) note(c kernel.Choice) { f.add(uint64(c.N), kindOf(c)) }
@@ -255,7 +258,7 @@ func (f *forks) unpack() (n uint64, ok bool) {
 	return n, true
 }
 
-// some notes a decision of which only some alternatives are tried, in ascending order.
+// some records a decision with only some alternatives to try, in ascending order.
 func (f *forks) some(alternatives []uint64) {
 	kind := atSome
 	for first := true; first || len(alternatives) > 0; first = false {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// toy is a subject of a few processes. It keeps how its runs went.
+// toy is a subject of a few processes. It records how its runs went.
 type toy struct {
 	start func(k *kernel.Kernel, did func(string))
 	wrong func(went string) bool
@@ -82,7 +82,8 @@ func TestAnExhaustiveSearchSaysWhetherItIsComplete(t *testing.T) {
 	assert.Equal(t, 3, found.Runs, "calm, b before a, b between a1 and a2")
 }
 
-// A fault at one call and an order of processes have to coincide, among many that do no harm.
+// The failure needs both a fault at one call and an order of processes, among many faults and
+// orders that do no harm.
 func coincidence(k *kernel.Kernel, did func(string)) {
 	for range 3 {
 		k.Spawn(nil, "bystander", func(p *kernel.Process) { p.Yield("pass") })
@@ -112,7 +113,8 @@ func TestAMistakeThatTakesTwoCoincidencesIsFoundWithinTheBoundsThatHaveBoth(t *t
 	assert.Len(t, found.Findings[0].Choices, 2)
 }
 
-// Of a relist only whether it happens is decided, however small its odds are.
+// The choice of a relist has only two different alternatives, however small the odds of a relist
+// are.
 func TestAlternativesThatAreAlikeAreTriedOnce(t *testing.T) {
 	s := &toy{start: func(k *kernel.Kernel, did func(string)) {
 		if k.Choose(kernel.Relist, 32, "cache") == 31 {

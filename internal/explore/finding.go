@@ -5,27 +5,30 @@ import (
 	"slices"
 )
 
-// Finding is one thing that is wrong, and the choices that show it.
+// Finding is a failure, and the choices that show it.
 type Finding struct {
 	Shown
-	// Found is the run that was shrunk, such as "pct, seed 7"; Runs is how many runs show it.
+	// Found names the run that was shrunk, such as "pct, seed 7"; Runs counts the runs that show
+	// the finding.
 	Found string
 	Runs  int
-	// Choices are enough to show it, of so many that were not calm Before.
+	// Choices are sufficient to show the finding; the original run had Before choices that were not
+	// calm.
 	Choices []Choice
 	Before  int
-	// Repeated of so many Repeats, runs with just these choices, show it: all of them, unless the subject has chances of its own.
+	// Repeated of Repeats runs with just these choices showed the finding: all of them, unless the
+	// subject has its own randomness.
 	Repeated, Repeats int
 
 	shrinking *shrinking
-	examples  int // runs that were looked at
+	examples  int // runs that were examined
 }
 
-// mostExamples is how many runs with the same finding are looked at for one that is easy to shrink.
+// mostExamples bounds the runs of a finding that are examined for one that is easy to shrink.
 const mostExamples = 8
 
-// example makes a finding of a run that shows it: it repeats the run, keeps its choices, and leaves out
-// what is easy to leave out.
+// example makes a finding of a run that shows it: it repeats the run, records its choices, and
+// shrinks it if that takes few runs.
 func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, error) {
 	f := &Finding{Shown: shown, Found: s.plan.name(c), Runs: 1, examples: 1}
 	choices, err := s.show(ctx, c, f)
@@ -46,8 +49,9 @@ func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, 
 	return f, nil
 }
 
-// show makes the run of a course in this process, and returns its choices. One that was made elsewhere has shown no more than a verdict:
-// if the subject has chances of its own, it is made some times until it shows the finding.
+// show makes the run of a course in this process and returns its choices, since a run that was made
+// elsewhere returns only a verdict. If the subject has its own randomness, the run is repeated
+// until it shows the finding.
 func (s *Search) show(ctx context.Context, c course, f *Finding) (choices []Choice, err error) {
 	for range 1 + s.options.Repeats {
 		recording := NewRecording(s.plan.strategy(c))
@@ -63,7 +67,7 @@ func (s *Search) show(ctx context.Context, c course, f *Finding) (choices []Choi
 	return choices, nil
 }
 
-// keep keeps how a run shows the finding; it reports whether it does.
+// keep stores the outcome of a run that shows the finding; it reports whether the run does.
 func (f *Finding) keep(o Outcome) bool {
 	i := slices.IndexFunc(o.Shown, func(s Shown) bool { return s.Name == f.Name })
 	if i >= 0 {
@@ -72,7 +76,7 @@ func (f *Finding) keep(o Outcome) bool {
 	return i >= 0
 }
 
-// again takes notice of a further run that shows the finding: it may be simpler.
+// again handles another run that shows the finding, which may be simpler.
 func (s *Search) again(ctx context.Context, f *Finding, c course) error {
 	f.Runs++
 	if f.shrinking.isShort() || f.examples >= mostExamples {
@@ -87,7 +91,7 @@ func (s *Search) again(ctx context.Context, f *Finding, c course) error {
 	return err
 }
 
-// repeat makes the shrunk run again, as long as it can be made.
+// repeat repeats the shrunk run several times.
 func (s *Search) repeat(ctx context.Context, f *Finding) {
 	for range s.options.Repeats {
 		outcome, err := s.subject.Run(ctx, NewReplay(f.Choices), &s.stacks)
@@ -101,5 +105,5 @@ func (s *Search) repeat(ctx context.Context, f *Finding) {
 	}
 }
 
-// ByChance reports whether the same choices do not show the finding each time.
+// ByChance reports whether the same choices do not always show the finding.
 func (f *Finding) ByChance() bool { return f.Repeated < f.Repeats }

@@ -9,19 +9,19 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// generation is how many runs are drawn at once from what those before them have shown: so as many workers as there
-// are draw the same.
+// generation is the number of runs that are drawn at once from the results of earlier ones. The
+// runs are therefore independent of the number of workers.
 const generation = 32
 
-// attempts is how many faults are drawn until one is taken that no run has had.
+// attempts bounds the draws for a fault that no run has had.
 const attempts = 16
 
-// guide keeps the runs that reached states which no run before them had reached, and adds faults to one of them for each
-// further run: what takes two faults is found where the first has led to something new.
+// guide keeps the runs that reached a new state, and draws each further run by adding faults to one
+// of them. This finds failures that need two faults if the first one leads to something new.
 type guide struct {
 	first  uint64 // run of the first generation
 	budget int
-	calm   map[Choice]bool // the points that the calm run has, too
+	calm   map[Choice]bool // the points that the calm run also has
 	chance chance
 
 	mu      sync.Mutex
@@ -34,22 +34,23 @@ type guide struct {
 	kept    []keptRun
 }
 
-// keptRun is a run that showed something new, and where faults can be added to it.
+// keptRun is a run that reached a new state, and the points at which faults can be added.
 type keptRun struct {
 	mutation
 	points, novel []point // novel are those that the calm run does not have
 }
 
-// mutation is what a guided run takes: faults, in the calm order or in one that a seed draws, with its stale views.
+// mutation is a guided run: its faults, and either the calm order or an order with stale views from
+// a seed.
 type mutation struct {
 	Choices []Choice
 	Order   uint64 // 0 is the calm one
 }
 
-// orderKind is the kind of the choice by which a corpus names the order of a run.
+// orderKind is the kind of the choice that stores the order of a run in a corpus.
 const orderKind = "order"
 
-// all are the choices with that of the order, as corpora keep them.
+// all returns the choices including the order, as in corpora.
 func (m mutation) all() []Choice {
 	if m.Order == 0 {
 		return m.Choices
@@ -57,7 +58,7 @@ func (m mutation) all() []Choice {
 	return append([]Choice{{Kind: orderKind, Nth: 1, Takes: strconv.FormatUint(m.Order, 10)}}, m.Choices...)
 }
 
-// mutationOf is what a corpus has kept.
+// mutationOf reads a mutation from a corpus.
 func mutationOf(all []Choice) (m mutation) {
 	for _, c := range all {
 		if order, err := strconv.ParseUint(c.Takes, 10, 64); c.Kind == orderKind && err == nil {
@@ -79,7 +80,8 @@ func newGuide(first uint64, seed uint64, o Options, calm known) *guide {
 	return g
 }
 
-// of is what a run chooses. It waits until the runs before its generation are learnt; if ctx ends first there is nothing.
+// of returns the choices of a run. It waits until the results of all previous generations are
+// known, or returns nothing if ctx ends first.
 func (g *guide) of(ctx context.Context, run uint64) mutation {
 	defer wakeAtEnd(ctx, g.learnt)()
 	g.mu.Lock()
@@ -101,7 +103,8 @@ func (g *guide) of(ctx context.Context, run uint64) mutation {
 	return g.current[at%generation]
 }
 
-// wakeAtEnd wakes who waits when ctx ends, also one that has looked at ctx and does not wait yet.
+// wakeAtEnd wakes the waiting goroutines when ctx ends, also one that has checked ctx but does not
+// wait yet.
 func wakeAtEnd(ctx context.Context, waiting *sync.Cond) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		waiting.L.Lock()
@@ -110,7 +113,7 @@ func wakeAtEnd(ctx context.Context, waiting *sync.Cond) (stop func() bool) {
 	})
 }
 
-// learn takes notice of a run; runs are learnt in their order.
+// learn processes the result of a run; it is called in the order of the runs.
 func (g *guide) learn(m mutation, points []point, states []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -126,7 +129,7 @@ func (g *guide) learn(m mutation, points []point, states []string) {
 	}
 }
 
-// choices are those of the runs that were kept, but for the calm one.
+// choices returns the choices of the runs that were kept, except the calm one.
 func (g *guide) choices() (all [][]Choice) {
 	for _, k := range g.kept {
 		if choices := k.all(); len(choices) > 0 {
@@ -146,10 +149,11 @@ func (g *guide) keep(m mutation, points []point) {
 	g.kept = append(g.kept, k)
 }
 
-// calmOdds: one mutation in so many begins anew, with the calm run.
+// calmOdds: one of so many mutations starts from the calm run.
 const calmOdds = 3
 
-// draw adds faults to a run that was kept, in the place of its first ones if the budget is spent, and has half of them take another order.
+// draw adds faults to a kept run; if the budget is exceeded, its first faults are dropped. Half of
+// the runs get another order.
 func (g *guide) draw() mutation {
 	k := g.kept[0]
 	if g.chance.below(calmOdds) > 0 {
@@ -168,7 +172,8 @@ func (g *guide) draw() mutation {
 	return m
 }
 
-// fault draws one for a run that was kept: half the time where the calm run does not get to, and rather one that no run has had.
+// fault draws a fault for a kept run: half of the time at a point that the calm run does not reach,
+// and preferably one that no run has had.
 func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	among := k.points
 	if len(k.novel) > 0 && g.chance.below(2) == 0 {
@@ -189,7 +194,8 @@ func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	return drawn, true
 }
 
-// steered takes some faults in some order, and notes where others can be taken, and whose view lags there.
+// steered takes some faults in some order, and records the points for further faults, and the views
+// that lag there.
 type steered struct {
 	*Replay
 	counting
@@ -205,7 +211,7 @@ func newSteered(m mutation, calm known) *steered {
 	return s
 }
 
-// Choose takes what is wanted here.
+// Choose takes the faults of the replay, and the order of the strategy.
 func (s *steered) Choose(c kernel.Choice) int {
 	s.counting.Choose(c)
 	if isFault(c) {
@@ -219,5 +225,5 @@ func (s *steered) Choose(c kernel.Choice) int {
 
 func (s *steered) String() string { return s.Replay.String() + ", " + s.order.String() }
 
-// points are those of the run.
+// points returns the points of the run.
 func (s *steered) points() []point { return slices.Concat(s.Calls, s.Writes) }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Given a search whose runs show nothing new, then it has tried nearly all faults of the calm run as soon as faults enough were drawn, none
-// of its runs has more of them than the budget, and none is the calm run again.
+// Given a search with runs that reach no new state, then soon nearly all faults of the calm run
+// have been tried, no run has more faults than the budget, and none repeats the calm run.
 func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 	const points, budget, seeds = 200, 3, 10
 	calm := known{Order: 10, Calls: some("call", points)}
@@ -29,7 +29,7 @@ func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 	}
 }
 
-// A search without faults looks for other orders alone.
+// A search without faults only draws other orders.
 func TestAGuidedSearchWithoutFaultsDrawsOrders(t *testing.T) {
 	g := newGuide(0, 1, Options{}, known{Order: 10})
 	for run := range uint64(10) {

@@ -12,23 +12,24 @@ type maker interface {
 	close()
 }
 
-// made is what came of a run.
+// made is the result of a run.
 type made struct {
-	// Shown is what the run shows first; of no name if it passed.
+	// Shown is the first finding of the run; its name is empty if the run passed.
 	Shown Shown
-	// Points are what a guide learns of.
+	// Points are the points for a guide.
 	Points []point
-	// States are what the run has reached, and Happened the faults in it.
+	// States are the states that the run has reached, and Happened its faults.
 	States   []string
 	Happened []Choice
-	// Compared says that the run is one of the sample, and Parted how it then was not like itself.
+	// Compared is set if the run was made twice for the sample, and Parted describes the difference
+	// between both runs.
 	Compared bool
 	Parted   string
 
-	enumerated *enumerated // what an enumeration learns of
+	enumerated *enumerated // for an enumeration
 }
 
-// makers are those of all jobs.
+// makers returns the makers of all jobs.
 func (s *Search) makers() (all []maker, err error) {
 	for range s.options.Jobs {
 		m, err := s.maker()
@@ -75,7 +76,7 @@ func (h *here) make(ctx context.Context, run uint64, c course) (made, error) {
 
 func (h *here) close() { h.stacks.Close() }
 
-// note keeps what the run shows, and what a guide learns of it.
+// note records the finding of the run, and the data for a guide.
 func (m *made) note(strategy kernel.Strategy, o Outcome) {
 	switch s := strategy.(type) {
 	case *enumerated:

@@ -1,11 +1,11 @@
 package explore
 
-// nearness is how many calls after the first of two faults the second comes at most, but for one that
-// befalls the same call made again.
+// nearness is the largest distance between two faults, in calls, except if the second fault hits
+// the repetition of the same call.
 const nearness = 4
 
-// pair draws two faults at calls: the second befalls the call that is made again, or one of those that
-// come next. It is nil if no fault can happen.
+// pair draws two faults at calls: the second one hits the repetition of the call, or one of the
+// next calls. It returns nil if no fault is possible.
 func (k known) pair(seed uint64) []Choice {
 	if len(k.Calls) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func (k known) pair(seed uint64) []Choice {
 	return []Choice{drawn(c, first), drawn(c, second)}
 }
 
-// drawn is a fault at a point.
+// drawn returns a fault at a point.
 func drawn(c chance, p point) Choice {
 	p.Takes = p.Alternatives[1+c.below(len(p.Alternatives)-1)]
 	return p.Choice

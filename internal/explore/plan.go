@@ -9,17 +9,18 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// plan says what the runs of a search are. First, one to a run, come all single faults at calls of the driver in the calm
-// order: what one of them shows needs no search, and has the shortest story. Then comes the strategy: if it has seeds, all
-// single faults at writes to the API are between them.
+// plan determines the runs of a search. The first runs have a single fault each, at one call of the
+// driver in the calm order: their failures need no search, and have the shortest stories. The runs
+// of the strategy follow. If the strategy uses seeds, the runs with single faults at writes to the
+// API alternate with them.
 type plan struct {
-	again         []mutation // what a corpus has kept; for strategies that learn
+	again         []mutation // from a corpus; for strategies that learn
 	from          int        // runs that were made before
 	calls, writes []Choice
 	options       Options
 	known         known
-	possible      map[Choice]bool // the faults that can happen in the calm run, by their loose names
-	guide         *guide          // nil for strategies that learn nothing
+	possible      map[Choice]bool // the faults that are possible in the calm run, by their loose names
+	guide         *guide          // nil for strategies that do not learn
 	enumeration   *enumeration    // nil for strategies that do not make every run
 }
 
@@ -46,7 +47,8 @@ func newPlan(o Options, calm known) *plan {
 	return p
 }
 
-// singles are the faults that can happen at some points, each by itself: the first that each point has, then the second.
+// singles returns the possible single faults at some points: first the first fault of each point,
+// then the second.
 func singles(points []point) (all []Choice) {
 	for i, more := 1, true; more; i++ {
 		more = false
@@ -60,16 +62,16 @@ func singles(points []point) (all []Choice) {
 	return all
 }
 
-// course is how one run decides.
+// course is the description of a run's decisions.
 type course struct {
 	Faults []Choice // in the calm order; nil if there is a seed
 	Guided *mutation
 	Seed   uint64
-	picks  []kernel.Pick // what it decides otherwise than the calm run, if every run is made
+	picks  []kernel.Pick // the deviations from the calm run, if every run is made
 	none   bool          // there is no such run: all were made
 }
 
-// of is the course of a run of this shard, counted from 0. It may have to wait for runs before it.
+// of returns the course of a run of this shard, counted from 0. It may wait for earlier runs.
 func (p *plan) of(ctx context.Context, run uint64) course {
 	if p.enumeration != nil {
 		picks, ok := p.enumeration.of(ctx, run)
@@ -101,7 +103,7 @@ func (p *plan) of(ctx context.Context, run uint64) course {
 	return course{Seed: p.options.Seed + later/2}
 }
 
-// strategy makes the strategy of a course.
+// strategy returns the strategy of a course.
 func (p *plan) strategy(c course) kernel.Strategy {
 	switch {
 	case p.enumeration != nil:
@@ -119,7 +121,7 @@ func (p *plan) strategy(c course) kernel.Strategy {
 	return NewReplay(c.Faults)
 }
 
-// name is how people call a run with a course.
+// name describes a run with a course to people.
 func (p *plan) name(c course) string {
 	switch {
 	case p.enumeration != nil:
@@ -137,7 +139,7 @@ func (p *plan) name(c course) string {
 	return fmt.Sprintf("%s, seed %d", p.options.Strategy, c.Seed)
 }
 
-// mutation is what a guide learns that a run has taken.
+// mutation returns the course in the form for a guide.
 func (c course) mutation() mutation {
 	if c.Guided != nil {
 		return *c.Guided

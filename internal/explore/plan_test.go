@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// names are how the runs of a plan are called, some of them.
+// names returns the names of some runs of a plan.
 func names(p *plan, runs uint64) (all []string) {
 	for run := range runs {
 		c := p.of(context.Background(), run)
@@ -24,7 +24,7 @@ func names(p *plan, runs uint64) (all []string) {
 	return all
 }
 
-// some are the points of a calm run.
+// some returns points of a calm run.
 func some(of string, n int) (all []point) {
 	for i := range n {
 		all = append(all, point{Choice{Kind: "fault", Of: of, Nth: i + 1}, []string{"no fault", "answer lost"}})
@@ -32,7 +32,8 @@ func some(of string, n int) (all []point) {
 	return all
 }
 
-// The shards of a search make the runs of the whole, each of them once, and a search that goes on those that come next.
+// The shards of a search together make the runs of the whole search, each of them once, and a
+// continued search makes the next ones.
 func TestShardsAndContinuedSearchesMakeTheRunsOfTheWhole(t *testing.T) {
 	calm := known{Order: 10, Calls: some("call", 3), Writes: some("write", 2)}
 	o := Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 3}
@@ -54,8 +55,8 @@ func TestShardsAndContinuedSearchesMakeTheRunsOfTheWhole(t *testing.T) {
 	assert.Equal(t, whole, shared)
 }
 
-// A search that begins with pairs has two faults in every second run, at one call that is made again
-// or at two calls that are near.
+// A search with pairs has two faults in every second run, at a call and its repetition or at two
+// calls that are near each other.
 func TestASearchOfPairsAlternatesThemWithTheStrategy(t *testing.T) {
 	calm := known{Order: 10, Calls: some("call", 9), Writes: some("write", 2)}
 	p := newPlan(Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 3, Pairs: true}, calm)

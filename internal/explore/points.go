@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// chance draws numbers that depend on a seed alone.
+// chance draws numbers that depend only on a seed.
 type chance struct{ *kernel.Random }
 
 func newChance(seed uint64) chance { return chance{kernel.NewRandom(seed)} }
@@ -29,12 +29,12 @@ type point struct {
 	Alternatives []string // the first is no fault
 }
 
-// known is what a calm run shows of those with faults: how many decisions there are about the
-// order of processes, and at which calls and writes faults can happen.
+// known is the information from a calm run that runs with faults need: the number of decisions
+// about the order of processes, and the calls and writes at which faults are possible.
 type known struct {
 	Order         int
 	Calls, Writes []point
-	// Points are all of them, counted by their loose names.
+	// Points are all of them, numbered by their loose names.
 	Points map[Choice]bool
 }
 
@@ -62,7 +62,7 @@ func (n *counting) point(c kernel.Choice) point {
 	return point{Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}, c.Alternatives}
 }
 
-// all is what was counted.
+// all returns the counts.
 func (n *counting) all() known {
 	n.Points = map[Choice]bool{}
 	times := map[Choice]int{}
@@ -78,43 +78,43 @@ func (n *counting) all() known {
 
 func (n *counting) String() string { return "calm" }
 
-// writeOdds is how many faults befall calls of a driver for one that befalls a write to the API.
+// writeOdds is the number of faults at calls of a driver per fault at a write to the API.
 const writeOdds = 3
 
-// faultPoints are where, among the fault choices of a run, faults happen: as many as are drawn
-// from 0 to the budget, somewhere in what the calm run has, or just after where a fault makes
-// calls be repeated.
+// faultPoints determines which of the fault decisions of a run are faults: a random number up to
+// the budget, at random decisions of the calm run, or just after a fault that causes a repeated
+// call.
 type faultPoints struct {
 	chance        chance
 	calls, writes sequence
-	absent        uint64 // decides which faults the run does not have; 0: it has all
+	absent        uint64 // selects the faults that the run does not have; 0: it has all
 	novel         *novelty
 }
 
-// noveltyOdds: one run in so many has faults where the calm run does not get, as well: at calls that another order, a stale view or the
-// fault before makes come again.
+// noveltyOdds: one of so many runs can also have faults at points that the calm run does not reach:
+// at calls that another order, a stale view or the previous fault causes.
 const noveltyOdds = 3
 
-// novelty is which points the calm run does not have.
+// novelty detects the points that the calm run does not have.
 type novelty struct {
 	calm  map[Choice]bool
 	names *named
 }
 
-// at reports whether the calm run does not get to a point.
+// at reports whether the calm run does not have a point.
 func (n *novelty) at(c kernel.Choice) bool {
 	c.Label = withoutUIDs(c.Label)
 	d, nth := n.names.next(c)
 	return !n.calm[Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}]
 }
 
-// sequence is where, among decisions of one kind, something else than the calm one is chosen.
+// sequence lists the deviating decisions among those of one kind.
 type sequence struct {
 	points map[int]bool
 	next   int
 }
 
-// here reports whether it is at the decision that has come.
+// here reports whether the current decision deviates.
 func (s *sequence) here() bool {
 	s.next++
 	return s.points[s.next-1]
@@ -141,7 +141,7 @@ func newFaultPoints(c chance, calm known, budget int) faultPoints {
 	return f
 }
 
-// choose decides on the next fault choice.
+// choose decides the next fault decision.
 func (f *faultPoints) choose(c kernel.Choice) int {
 	s := &f.calls
 	if c.Kind == kernel.Outcome {
@@ -160,7 +160,7 @@ func (f *faultPoints) choose(c kernel.Choice) int {
 	return 0
 }
 
-// has reports whether the run has faults of a name: half of them, if some are absent.
+// has reports whether the run can have faults of a name: of half of them, if some are absent.
 func (f *faultPoints) has(name string) bool {
 	if f.absent == 0 {
 		return true
@@ -172,5 +172,5 @@ func (f *faultPoints) has(name string) bool {
 	return newChance(seed).below(2) == 0
 }
 
-// isFault reports whether it is decided whether something goes wrong.
+// isFault reports whether the choice decides about a fault.
 func isFault(c kernel.Choice) bool { return c.Kind == kernel.Fault || c.Kind == kernel.Outcome }

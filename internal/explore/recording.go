@@ -2,20 +2,20 @@ package explore
 
 import "github.com/csisim/csisim/internal/world/kernel"
 
-// Recording keeps the choices of a strategy that are not calm, by their names.
+// Recording records the choices of a strategy that are not calm, with their names.
 type Recording struct {
 	kernel.Strategy
 	names *named
-	// Choices are those so far, in their order.
+	// Choices are the choices so far, in order.
 	Choices []Choice
 }
 
-// NewRecording returns the strategy that asks another one.
+// NewRecording returns a Recording of a strategy.
 func NewRecording(s kernel.Strategy) *Recording {
 	return &Recording{Strategy: s, names: newNamed()}
 }
 
-// Choose asks the strategy.
+// Choose forwards to the strategy.
 func (r *Recording) Choose(c kernel.Choice) int {
 	d, nth := r.names.next(c)
 	i := r.Strategy.Choose(c)

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// moody fails when its fault happens but, if it is so, not in each third run.
+// moody fails when its fault happens. With chance it passes in every third run nevertheless.
 type moody struct {
 	chance bool
 	runs   int
@@ -29,7 +29,8 @@ func (m *moody) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (exp
 	return explore.Outcome{}, nil
 }
 
-// What a subject decides by itself is told from what the choices decide: the run of a finding is made again.
+// A search distinguishes the subject's own randomness from the choices, since it repeats the run of
+// a finding.
 func TestTheRunOfAFindingIsMadeAgain(t *testing.T) {
 	for _, chance := range []bool{false, true} {
 		found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &moody{chance: chance}, nil }, explore.Options{Strategy: "pct", Runs: 1, Budget: 1, Repeats: 5})
@@ -45,7 +46,8 @@ func TestTheRunOfAFindingIsMadeAgain(t *testing.T) {
 	}
 }
 
-// drawing has a driver that draws the ids of its volumes: they are others in each run. It fails when the second volume's call is lost.
+// drawing has a driver that generates the ids of its volumes randomly. It fails when the second
+// volume's call is lost.
 type drawing struct{ runs int }
 
 func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {
@@ -62,8 +64,9 @@ func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (e
 	return explore.Outcome{}, nil
 }
 
-// Given a driver that draws the ids of its volumes, when a call about one shows something, then the run is shrunk and comes again: its
-// choice is named without the id. Uids that csisim draws are the same in each run, and stay.
+// Given a driver that generates the ids of its volumes, when a call about one of them shows a
+// failure, then the run can be shrunk and repeated: its choice is named without the id. Uids that
+// csisim generates are the same in each run, and stay in the name.
 func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &drawing{}, nil }, explore.Options{Strategy: "pct", Runs: 3, Budget: 1, Repeats: 5})
 	require.NoError(t, err)
@@ -75,7 +78,7 @@ func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	assert.Equal(t, 3, possible)
 }
 
-// broke is moody as long as there is something to run it on.
+// broke is moody until its runs fail with an error.
 type broke struct{ moody }
 
 var errBroke = errors.New("no computer is left")
@@ -87,7 +90,8 @@ func (b *broke) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.Stack
 	return b.moody.Run(ctx, s, stacks)
 }
 
-// Given a finding, when a run after it cannot be made, then the search ends, and has it still, with how often it comes again.
+// Given a finding, when a later run cannot be made, then the search ends and still has the finding,
+// and how often it can be repeated.
 func TestAFindingIsKeptWhenALaterRunCannotBeMade(t *testing.T) {
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &broke{}, nil }, explore.Options{Strategy: "pct", Seed: 1, Runs: 50, Budget: 1, Repeats: 5})
 	require.ErrorIs(t, err, errBroke)

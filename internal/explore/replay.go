@@ -9,17 +9,17 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Replay takes named choices where they come up, and is calm everywhere else.
+// Replay takes named choices when they occur, and is calm otherwise.
 type Replay struct {
 	names   *named
 	wanted  []Choice
-	kinds   map[string]bool // of wanted: nothing else is looked at
-	at      map[Choice]int  // index in wanted, by the choice without what it takes
+	kinds   map[string]bool // of wanted; other kinds are ignored
+	at      map[Choice]int  // index in wanted, by the choice without its alternative
 	met     []bool
-	unfit   map[int]string      // why, by the choice
-	present map[string][]string // what was decided, by kind, each once
+	unfit   map[int]string      // the reason, by the choice
+	present map[string][]string // the decisions that occurred, by kind, each once
 	taken   []Choice
-	exact   *named // of a replay that does not look at uids; else nil
+	exact   *named // for a replay that ignores uids; otherwise nil
 }
 
 // NewReplay returns the strategy that repeats the choices of a run.
@@ -32,8 +32,9 @@ func NewReplay(choices []Choice) *Replay {
 	return r
 }
 
-// NewLooseReplay returns the strategy that repeats the choices of a run of a scenario that has changed since: objects may have other
-// uids, which count up, and those do not count in the names of choices.
+// NewLooseReplay returns the strategy that repeats the choices of a run of a scenario that has
+// changed since. Since uids are numbered, objects may have other uids now, so uids in the names of
+// choices are ignored.
 func NewLooseReplay(choices []Choice) *Replay {
 	loose := slices.Clone(choices)
 	for i := range loose {
@@ -44,16 +45,17 @@ func NewLooseReplay(choices []Choice) *Replay {
 	return r
 }
 
-// loose is the choice without the uids in its name, which count up: in another order they are others.
+// loose returns the choice without the uids in its name. They are numbered, so they differ in
+// another order.
 func (c Choice) loose() Choice {
 	c.Of = withoutUIDs(c.Of)
 	return c
 }
 
-// Taken are the choices that came up and were taken, by the names that they have in this run.
+// Taken returns the choices that occurred and were taken, by their names in this run.
 func (r *Replay) Taken() []Choice { return r.taken }
 
-// Choose takes what is wanted here.
+// Choose takes the wanted choice, if it is one.
 func (r *Replay) Choose(c kernel.Choice) int {
 	if !r.kinds[c.Kind.String()] {
 		return 0
@@ -107,8 +109,8 @@ func (c Choice) instant() string {
 	return " at " + c.At
 }
 
-// Unfit says, when the run is over, which choice did not fit first and what was there instead; it is empty
-// if all did.
+// Unfit describes, after the run, the first choice that did not fit and the decisions there were
+// instead; it is empty if all choices fitted.
 func (r *Replay) Unfit() string {
 	missed := 0
 	for ; missed < len(r.wanted) && r.met[missed]; missed++ {

@@ -7,20 +7,20 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// sampled: one run in so many is made once more and compared with itself.
+// sampled: one of so many runs is made twice and compared.
 const sampled = 64
 
-// Sample is what comparing some of the runs with themselves has shown.
+// Sample is the result of making some runs twice.
 type Sample struct {
-	// Runs is how many were compared, and Parted how many of them were not alike.
+	// Runs is the number of compared runs, and Parted the number of those with a difference.
 	Runs, Parted int
-	// First is how the first that parted did so, and In the run, such as "pct, seed 64".
+	// First is the first difference, and In names its run, such as "pct, seed 64".
 	First error
 	In    string
 }
 
-// run makes a run. One of the sample it makes once more and holds against the first: two runs of one strategy differ only if csisim or
-// what it drives does not do the same twice.
+// run makes a run. A run of the sample is made twice and compared: two runs of one strategy differ
+// only if csisim or the driver is not deterministic.
 func (h *here) run(ctx context.Context, run uint64, c course, strategy kernel.Strategy) (outcome Outcome, made made, err error) {
 	comparer, can := h.subject.(Comparer)
 	if !can || run%sampled != sampled-1 {
@@ -40,7 +40,7 @@ func (h *here) run(ctx context.Context, run uint64, c course, strategy kernel.St
 	return outcome, made, err
 }
 
-// take takes notice of a run that may be one of the sample.
+// take adds a run that may belong to the sample.
 func (s *Sample) take(e *ended, name string) {
 	if e.Compared {
 		s.Runs++

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// forgetful is a subject whose runs do not come again, if it is so, when they have a fault.
+// forgetful is a subject that, if forgets is set, does not repeat runs with a fault exactly.
 type forgetful struct {
 	forgets bool
 	faults  int // of the last run

@@ -11,50 +11,53 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Options say how a subject is searched.
+// Options are the options of a search.
 type Options struct {
 	// Strategy is one of Strategies.
 	Strategy string
-	// Seed is that of the first run with the strategy; the others follow.
+	// Seed is the seed of the first run with the strategy; the following runs have the next ones.
 	Seed uint64
 	// Alone leaves out the runs with a single fault in the calm order.
 	Alone bool
-	// Pairs leaves them out, too: every second run has two faults in the calm order, the others have
-	// the strategy. A strategy that learns, or makes every run, has no pairs.
+	// Pairs leaves them out, too: every second run has two faults in the calm order, the others use
+	// the strategy. Strategies that learn, or that make every run, have no pairs.
 	Pairs bool
-	// Runs is how many runs there are at most; 0 is no limit.
+	// Runs bounds the runs; 0 is no limit.
 	Runs int
-	// Time is how long the search may take, in wall time; 0 is no limit.
+	// Time bounds the wall time of the search; 0 is no limit.
 	Time time.Duration
-	// Budget is how many faults a run may have.
+	// Budget bounds the faults of a run.
 	Budget int
-	// Deviations is how many decisions, other than faults, a run of the strategy Exhaustive may take otherwise than the calm run.
+	// Deviations bounds the deviations from the calm run, other than faults, of a run with the
+	// strategy Exhaustive.
 	Deviations int
-	// Unreduced has it make runs, too, whose orders differ only in steps that share nothing. Default: one run for all such orders.
+	// Unreduced makes the strategy Exhaustive run all orders, even if they differ only in steps
+	// that share nothing. Default: one run for all such orders.
 	Unreduced bool
-	// Shard is which of the Shards of the search this is, from 0: each makes every so-manieth run. Default: the only one.
+	// Shard i of Shards executes every Shards-th run, starting at run i. Default: the only one.
 	Shard, Shards int
-	// Before is how many runs were made before, and Kept what they have kept for a strategy that learns.
+	// Before is the number of runs that were made before, and Kept the runs of these that a
+	// learning strategy has kept.
 	Before int
 	Kept   [][]Choice
-	// Jobs is how many runs there are at once.
+	// Jobs is the number of simultaneous runs.
 	Jobs int
-	// Elsewhere opens the way to a Maker in another process, which is given what it needs to know; it is called once for each job. The
-	// strategy Exhaustive does not use it. Default: all runs are made in this process.
+	// Elsewhere connects to a Maker in another process, which receives the setup; it is called once
+	// for each job. The strategy Exhaustive ignores it. Default: all runs are made in this process.
 	Elsewhere func(setup []byte) (Elsewhere, error)
-	// Repeats is how many times the run of a finding is made again when it is shrunk. Default: never.
+	// Repeats is how often the run of a finding is repeated after it is shrunk. Default: never.
 	Repeats int
 	// Progress is called after every run. Default: not called.
 	Progress func(*Search)
 }
 
-// Search is a search, and what it has found so far.
+// Search is a search with its findings so far.
 type Search struct {
-	// Runs is how many runs have ended.
+	// Runs counts the runs that have ended.
 	Runs int
 	// Findings are in the order in which the runs show them.
 	Findings []*Finding
-	// Sample says whether runs that were made again were alike, of a subject that is a Comparer.
+	// Sample tells whether runs that were made twice were equal, if the subject is a Comparer.
 	Sample Sample
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
@@ -66,11 +69,11 @@ type Search struct {
 	plan    *plan
 
 	states   map[string]bool
-	happened map[Choice]bool // those of plan.possible that have
+	happened map[Choice]bool // those of plan.possible that have happened
 }
 
-// Of searches a subject, which passes in a calm run. When ctx ends it returns what was found; the error is for a run that
-// could not be made.
+// Of searches a subject that passes in a calm run. When ctx ends, it returns the findings so far.
+// The error is for a run that could not be made.
 func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search, error) {
 	began := time.Now()
 	o.Shards, o.Jobs = max(o.Shards, 1), max(o.Jobs, 1)
@@ -86,14 +89,14 @@ func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search,
 	}
 	s.plan = newPlan(o, counted.all())
 	err = s.all(ctx, began)
-	s.finish(ctx) // what was found before a run could not be made was found
+	s.finish(ctx) // also after an error: the findings before it count
 	return s, err
 }
 
-// Made is how many runs the search has made, with those before it, and Kept what a strategy that learns has kept of them.
+// Made returns the number of runs that the search has made, including earlier ones.
 func (s *Search) Made() int { return s.options.Before + max(0, s.Runs-len(s.plan.again)) }
 
-// Kept is what a strategy that learns has kept of the runs; nothing for others.
+// Kept returns the runs that a learning strategy has kept; nothing for other strategies.
 func (s *Search) Kept() [][]Choice {
 	if s.plan == nil || s.plan.guide == nil {
 		return nil
@@ -101,10 +104,11 @@ func (s *Search) Kept() [][]Choice {
 	return s.plan.guide.choices()
 }
 
-// States is how many abstract states the runs have reached.
+// States returns the number of abstract states that the runs have reached.
 func (s *Search) States() int { return len(s.states) }
 
-// Coverage is how many of the faults that can happen in the calm run have happened in some run, and how many there are.
+// Coverage returns how many of the faults that are possible in the calm run have happened in some
+// run, and how many are possible.
 func (s *Search) Coverage() (happened, all int) {
 	if s.plan == nil {
 		return 0, 0
@@ -112,12 +116,14 @@ func (s *Search) Coverage() (happened, all int) {
 	return len(s.happened), len(s.plan.possible)
 }
 
-// Complete reports whether a search with the strategy Exhaustive has made every run within its bounds.
+// Complete reports whether a search with the strategy Exhaustive has made every run within its
+// bounds.
 func (s *Search) Complete() bool {
 	return s.plan != nil && s.plan.enumeration != nil && s.plan.enumeration.complete()
 }
 
-// Twins is how many runs the strategy Exhaustive has left out, since each comes to the same as one that was made.
+// Twins returns the number of runs that the strategy Exhaustive has left out, since each is
+// equivalent to one that was made.
 func (s *Search) Twins() int {
 	if s.plan == nil || s.plan.enumeration == nil {
 		return 0
@@ -125,7 +131,7 @@ func (s *Search) Twins() int {
 	return s.plan.enumeration.leftOut()
 }
 
-// ended is one run, counted from 0.
+// ended is a run that has ended, counted from 0.
 type ended struct {
 	run    uint64
 	course course
@@ -133,7 +139,7 @@ type ended struct {
 	err error
 }
 
-// all makes the runs, several at once, and looks at them in their order.
+// all makes the runs, several at once, and evaluates them in order.
 func (s *Search) all(ctx context.Context, began time.Time) error {
 	working, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -179,7 +185,7 @@ func (s *Search) work(ctx, drawing context.Context, m maker, next *atomic.Uint64
 	}
 }
 
-// collect looks at the runs in their order, so that as many workers as there are find the same.
+// collect evaluates the runs in order, so that the findings do not depend on the number of workers.
 func (s *Search) collect(ctx context.Context, began time.Time, results <-chan ended) error {
 	waiting := map[uint64]ended{}
 	for e := range results {
@@ -191,7 +197,7 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 			}
 			delete(waiting, e.run)
 			if ctx.Err() != nil {
-				return nil // what an interrupt cut short shows nothing
+				return nil // the outcome of an interrupted run does not count
 			}
 			if e.err != nil {
 				return fmt.Errorf("run %d (%s): %w", e.run+1, s.plan.name(e.course), e.err)
@@ -217,7 +223,7 @@ func (s *Search) collect(ctx context.Context, began time.Time, results <-chan en
 	return nil
 }
 
-// reach takes notice of how far a run has come.
+// reach records the states of a run and the faults in it.
 func (s *Search) reach(e ended) {
 	for _, state := range e.States {
 		s.states[state] = true
@@ -229,7 +235,7 @@ func (s *Search) reach(e ended) {
 	}
 }
 
-// enter puts a run that failed to its finding.
+// enter adds a failed run to its finding.
 func (s *Search) enter(ctx context.Context, e ended) error {
 	if e.Shown.Name == "" {
 		return nil
@@ -245,7 +251,7 @@ func (s *Search) enter(ctx context.Context, e ended) error {
 	return err
 }
 
-// finish shrinks what is long still, and measures how often what is left shows the finding.
+// finish shrinks findings that are still long, and measures how often the shrunk runs show them.
 func (s *Search) finish(ctx context.Context) {
 	for _, f := range s.Findings {
 		if !f.shrinking.isShort() {

@@ -2,22 +2,22 @@ package explore
 
 import "slices"
 
-// mostTrials bounds the runs that one finding may take to shrink.
+// mostTrials bounds the runs for shrinking one finding.
 const mostTrials = 400
 
-// shrinking takes choices away as long as the run still shows the same.
+// shrinking removes choices as long as the run still shows the finding.
 type shrinking struct {
-	// try runs with some choices and returns those that came up, if the run shows the finding.
+	// try runs with some choices and returns those that occurred, if the run shows the finding.
 	try    func([]Choice) ([]Choice, bool)
 	trials int
 	best   []Choice
 }
 
-// few is how many choices people can take in at a glance; orders of processes that need more are
+// few is the number of choices that people can take in at a glance; findings that need more take
 // long to shrink.
 const few = 16
 
-// simplify leaves whole kinds of choices out, and shrinks what is left if it is little.
+// simplify leaves out whole kinds of choices, and shrinks the rest if it is small.
 func (s *shrinking) simplify() {
 	all := s.best
 	keepers := []func(Choice) bool{Choice.IsFault, func(c Choice) bool { return !c.schedules() }, Choice.schedules}
@@ -33,7 +33,7 @@ func (s *shrinking) simplify() {
 
 func (s *shrinking) isShort() bool { return len(s.best) <= few }
 
-// attempt takes fewer choices if they are enough.
+// attempt takes fewer choices if they suffice.
 func (s *shrinking) attempt(fewer []Choice) bool {
 	if s.trials >= mostTrials || len(fewer) >= len(s.best) {
 		return false
@@ -46,7 +46,7 @@ func (s *shrinking) attempt(fewer []Choice) bool {
 	return ok
 }
 
-// halve takes away ever smaller parts: delta debugging.
+// halve removes smaller and smaller parts: delta debugging.
 func (s *shrinking) halve() {
 	for size := (len(s.best) + 1) / 2; size > 0; {
 		if s.removeAny(size) {
@@ -57,7 +57,7 @@ func (s *shrinking) halve() {
 	}
 }
 
-// removeAny takes away every part of the size that is not needed; it reports whether there was one.
+// removeAny removes every part of the size that is not needed; it reports whether there was one.
 func (s *shrinking) removeAny(size int) bool {
 	removed := false
 	for from := 0; from < len(s.best) && s.trials < mostTrials; {

@@ -11,14 +11,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// volumeState is what a run has done with a volume on a node, as far as the answers of its driver say.
+// volumeState is the state of a volume on a node according to the answers of its driver.
 type volumeState struct{ attached, staged, published int }
 
-// mostCounted is from where on a repetition is like the one before.
+// mostCounted is the count from which on repetitions are considered equal.
 const mostCounted = 3
 
-// statesOf are the abstract states that a run has reached: for each call about a volume its outcome, the state of the volume
-// on that node, how often it was made, and what had been killed and started again before. Names of volumes do not count, nor does time.
+// statesOf returns the abstract states that a run has reached: for each call about a volume its
+// outcome, the state of the volume on that node, the number of repetitions, and the components that
+// were killed and restarted before. The names of volumes and the time are ignored.
 func statesOf(events []*trace.Event) []string {
 	s := stateReader{volumes: map[string]volumeState{}, calls: map[string]int{}, seen: map[string]bool{}}
 	for _, e := range events {
@@ -35,13 +36,13 @@ func statesOf(events []*trace.Event) []string {
 type stateReader struct {
 	volumes map[string]volumeState
 	calls   map[string]int
-	killed  []string // who has been, in alphabetical order
+	killed  []string // the killed components, in alphabetical order
 	who     string   // the same in one word
 	seen    map[string]bool
 	states  []string
 }
 
-// call takes notice of a call and of what it has made of its volume.
+// call records a call and the resulting state of its volume.
 func (s *stateReader) call(e *trace.Event) {
 	volume, ok := e.Request.(interface{ GetVolumeId() string })
 	if !ok {
@@ -61,7 +62,7 @@ func (s *stateReader) call(e *trace.Event) {
 	s.reach(e, state)
 }
 
-// String is a digit for each.
+// String has a digit for each.
 func (v volumeState) String() string {
 	return string([]byte{'0' + byte(v.attached), '0' + byte(v.staged), '0' + byte(v.published)})
 }
@@ -94,7 +95,7 @@ func (s *stateReader) reach(e *trace.Event, v volumeState) {
 	}
 }
 
-// fault takes notice of the component that was killed last.
+// fault records the component that was killed last.
 func (s *stateReader) fault(e *trace.Event) {
 	t, is := e.Detail.(trace.Transition)
 	if !is || t.Verb != trace.Killed && t.Verb != trace.Lost {
@@ -107,14 +108,15 @@ func (s *stateReader) fault(e *trace.Event) {
 	}
 }
 
-// lags are whose views do not show the newest state, and the states that a run reaches with them.
+// lags records which views do not show the newest state, and the states that a run reaches with
+// them.
 type lags struct {
 	behind map[string]bool
 	seen   map[string]bool
 	states []string
 }
 
-// take takes notice of how far a view is brought up to date.
+// take records how far a view is brought up to date.
 func (l *lags) take(c kernel.Choice, taken int) {
 	if l.behind == nil {
 		l.behind, l.seen = map[string]bool{}, map[string]bool{}
@@ -127,7 +129,7 @@ func (l *lags) take(c kernel.Choice, taken int) {
 	}
 }
 
-// at is a call or a write: who makes it does so with the views as they are.
+// at records a call or a write, which is made with the present views.
 func (l *lags) at(c kernel.Choice) {
 	what, _, _ := strings.Cut(c.Label, " ")
 	for _, view := range slices.Sorted(maps.Keys(l.behind)) {

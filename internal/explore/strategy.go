@@ -9,17 +9,17 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Strategies are the names of the strategies of a search, the default one first.
+// Strategies returns the names of the strategies of a search, the default one first.
 func Strategies() []string { return []string{"pct", Guided, swarm, "random", Exhaustive} }
 
 const (
 	// Guided adds faults to runs that reached something new; its seeds are those of pct.
 	Guided = "guided"
-	// swarm is pct with some of the faults: each run draws which there are at all (Groce et al., ISSTA 2012).
+	// swarm is pct with a random subset of the faults in each run (Groce et al., ISSTA 2012).
 	swarm = "swarm"
 )
 
-// newStrategy makes the strategy of a name for one run.
+// newStrategy returns the strategy of a name for one run.
 func newStrategy(name string, seed uint64, calm known, budget int) kernel.Strategy {
 	switch name {
 	case "random":
@@ -32,7 +32,7 @@ func newStrategy(name string, seed uint64, calm known, budget int) kernel.Strate
 	return newPCT(seed, calm, budget)
 }
 
-// random draws every decision, but for faults, which happen at few points.
+// random draws every decision, except faults, which happen at few points.
 type random struct {
 	*kernel.Random
 	faults faultPoints
@@ -43,7 +43,7 @@ func newRandom(seed uint64, calm known, budget int) *random {
 	return &random{Random: c.Random, faults: newFaultPoints(c, calm, budget)}
 }
 
-// Choose draws.
+// Choose draws the decision.
 func (r *random) Choose(c kernel.Choice) int {
 	if isFault(c) {
 		return r.faults.choose(c)
@@ -51,21 +51,20 @@ func (r *random) Choose(c kernel.Choice) int {
 	return r.Random.Choose(c)
 }
 
-// mostChanges is how many change points a run has at most; it has at least one.
+// mostChanges bounds the change points of a run; it has at least one.
 const mostChanges = 5
 
-// oddness is how many of the decisions about delays, stale views and the like are calm for one
-// that is drawn.
+// oddness is the number of calm decisions about delays, stale views and the like per random one.
 const oddness = 8
 
-// pct gives each process a priority when it is first seen, lets that with the highest run, and
-// at a few points puts the one that would run behind all others: few preemptions at the right
-// places are what most errors of order need (Burckhardt et al., ASPLOS 2010).
+// pct gives each process a priority when it first occurs, and runs the one with the highest
+// priority. At a few points it puts the process that would run behind all others: most ordering
+// errors need few preemptions at the right places (Burckhardt et al., ASPLOS 2010).
 type pct struct {
 	seed       uint64
 	chance     chance
-	priorities []int // by process; negative after a change, none before it is seen
-	changes    []int // at which steps, those that are still to come, in order
+	priorities []int // by process; negative after a change, none before its first occurrence
+	changes    []int // the steps of the remaining changes, in order
 	lowest     int
 	step       int
 	faults     faultPoints
@@ -130,10 +129,10 @@ func (s *pct) highest(c *kernel.Choice) int {
 // none is no priority.
 const none = math.MinInt
 
-// spread is how many priorities there are.
+// spread is the number of priorities.
 const spread = 1 << 30
 
-// priority is that of the process with a number, which is drawn when it is first seen.
+// priority returns the priority of a process, which is drawn when the process first occurs.
 func (s *pct) priority(process int) int {
 	for process >= len(s.priorities) {
 		s.priorities = append(s.priorities, none)

@@ -6,8 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// surveyed is the strategy of a run of which other runs follow: it notes what the steps touch, so that of several runs whose orders
-// differ only in steps that commute one is made.
+// surveyed is the strategy of a run from which other runs branch off. It records the objects that
+// each step touches, so that only one of several runs is made if their orders differ only in steps
+// that commute.
 type surveyed struct {
 	*enumerated
 	survey
@@ -17,7 +18,7 @@ func newSurveyed(picks []kernel.Pick) *surveyed {
 	return &surveyed{newEnumerated(picks), survey{things: map[string]int32{kernel.Everything: everything}, current: outside}}
 }
 
-// Choose takes what is wanted here.
+// Choose records the decision.
 func (s *surveyed) Choose(c kernel.Choice) int {
 	if c.Index >= s.first {
 		s.choice(c)
@@ -25,29 +26,30 @@ func (s *surveyed) Choose(c kernel.Choice) int {
 	return s.enumerated.Choose(c)
 }
 
-// survey is what happens in a run after its last decision that is not calm.
+// survey records the events of a run after its last deviation.
 type survey struct {
 	began   bool
-	things  map[string]int32 // numbers of what is touched
-	current int32            // the process whose step it is
+	things  map[string]int32 // numbers of the touched objects
+	current int32            // the running process
 	notes   []note
-	queues  []int32 // of processes, at the choices between them
+	queues  []int32 // of ready processes, at the choices between them
 }
 
 const (
-	// outside is where no process runs.
+	// outside means that no process runs.
 	outside int32 = -1
-	// everything is what a step touches that commutes with no other.
+	// everything is touched by a step that commutes with no other.
 	everything int32 = 0
 )
 
-// note is one thing that happens.
+// note is one event.
 type note struct {
 	kind noteKind
 	how  kernel.How
-	// of is the process, or what is touched, or the alternatives of a choice as forks have them.
+	// of is the process, the touched object, or the packed alternatives of a choice.
 	of int32
-	// queue is where in queues those stand that are ready, first the one that runs, or would run next.
+	// queue is the position of the ready processes in queues; the first one runs, or would run
+	// next.
 	queue, ready int32
 }
 
@@ -84,7 +86,7 @@ func (s *survey) choice(c kernel.Choice) {
 
 func (s *survey) add(n note) { s.notes = append(s.notes, n) }
 
-// Follow takes notice of what happens.
+// Follow records an incident.
 func (s *survey) Follow(i kernel.Incident) {
 	switch i.Kind {
 	case kernel.Resumed:
@@ -113,7 +115,7 @@ func (s *survey) Follow(i kernel.Incident) {
 	}
 }
 
-// number is that of something that is touched.
+// number returns the number of a touched object.
 func (s *survey) number(thing string) int32 {
 	n, ok := s.things[thing]
 	if !ok {
@@ -123,14 +125,14 @@ func (s *survey) number(thing string) int32 {
 	return n
 }
 
-// stretch is what a process does in one go: a step, or the rest of one.
+// stretch is a part of a run without a switch of processes: a step, or the rest of one.
 type stretch struct {
 	process  int32
 	from, to int // in the notes
 	touches  []touch
 }
 
-// touch is how a stretch touches something: all the ways of it.
+// touch is an object that a stretch touches, with all ways of access.
 type touch struct {
 	what int32
 	how  kernel.How
@@ -152,7 +154,8 @@ func (s *survey) stretch(process int32, from, to int) stretch {
 	return made
 }
 
-// commutes reports whether two stretches of different processes come to the same in either order.
+// commutes reports whether two stretches of different processes have the same result in either
+// order.
 func (s *stretch) commutes(other *stretch) bool {
 	if s.process == other.process || s.touch(everything) || other.touch(everything) {
 		return false

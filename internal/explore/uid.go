@@ -2,16 +2,16 @@ package explore
 
 import "strings"
 
-// uidShape is what a uid looks like; x is a hexadecimal digit.
+// uidShape is the form of a uid; x is a hexadecimal digit.
 const uidShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 
-// withoutUIDs is the text with … for each uid.
+// withoutUIDs returns the text with … for each uid.
 func withoutUIDs(text string) string {
 	return replaceUIDs(text, func(string) string { return "…" })
 }
 
-// replaceUIDs is the text with something else for each uid. Faults are named at each call and write of a run, so it is not
-// left to a regular expression.
+// replaceUIDs replaces each uid in the text. It is called for each fault at each call and write of
+// a run, so it avoids regular expressions.
 func replaceUIDs(text string, by func(uid string) string) string {
 	if strings.Count(text, "-") < strings.Count(uidShape, "-") {
 		return text
