@@ -15,12 +15,13 @@ import (
 
 var seeds = flag.Int("seeds", 10, "over how many seeds a benchmark looks for each mistake")
 
-// How many runs a search has at most: by default, and by each strategy alone.
+// The largest number of runs of a search: by default, and by each strategy alone.
 const mostByDefault, mostAlone = 2000, 600
 
-// Over some seeds, how many runs and how much time it takes to find each of the seeded mistakes, how long the story is, and how many
-// seeds find it at all: by single faults first and pct after them, as by default, and by each strategy alone. make explore-bench
-// prints it.
+// BenchmarkSeededMistakes measures, over some seeds, the number of runs and the time until each of
+// the seeded mistakes is found, the length of the story, and the number of seeds that find it: by
+// single faults and then pct, as by default, and by each strategy alone. make explore-bench prints
+// the results.
 func BenchmarkSeededMistakes(b *testing.B) {
 	for _, m := range mistakes {
 		for _, strategy := range []string{"default", "pct", explore.Guided, "random"} {
@@ -44,7 +45,7 @@ func BenchmarkSeededMistakes(b *testing.B) {
 	}
 }
 
-// tally is what the searches with several seeds have come to.
+// tally sums up the searches with several seeds.
 type tally struct {
 	runs, choices []int
 	took          []time.Duration
@@ -72,7 +73,8 @@ func (t *tally) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// toFind is how many runs and how much time it takes to find a mistake, and how many choices its story has; none if it is not found.
+// toFind returns the number of runs and the time until a mistake is found, and the number of
+// choices in its story; zeros if it is not found.
 func toFind(b *testing.B, m mistake, text []byte, o Options) (runs, choices int, took time.Duration) {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(context.Background())

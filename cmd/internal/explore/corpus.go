@@ -15,8 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Corpus is what one search of a scenario has come to: a further one goes on from there. The shards of a search write one
-// each, and corpora are merged by putting their files into one directory.
+// Corpus is the result of one search of a scenario, from which another search can continue. Each
+// shard of a search writes its own corpus. Corpora are merged by putting their files into one
+// directory.
 type Corpus struct {
 	Head
 
@@ -29,10 +30,10 @@ type Corpus struct {
 	Kept     [][]explore.Choice `json:"kept,omitempty" doc:"The faults of runs that reached something new."`
 }
 
-// corpusExtension is how the names of such files end.
+// corpusExtension is the end of the file names of corpora.
 const corpusExtension = ".corpus.yaml"
 
-// corpusOf is that of a search with these options that has not begun.
+// corpusOf returns the corpus of a search that has not begun.
 func corpusOf(file string, text []byte, o Options) *Corpus {
 	return &Corpus{
 		Head: headOf(filepath.Base(file), text, o.Space), Kind: "Corpus",
@@ -59,13 +60,13 @@ func (c *Corpus) sameSpace(other *Corpus) bool {
 	return c.Budget == other.Budget && slices.Equal(c.Faults, other.Faults)
 }
 
-// name is that of its file.
+// name returns the name of its file.
 func (c *Corpus) name() string {
 	return fmt.Sprintf("%s-%s-%d-%dof%d%s", strings.TrimSuffix(c.Scenario, ".yaml"), c.Strategy, c.Seed, c.Shard, c.Shards, corpusExtension)
 }
 
-// read takes in what the corpora of a directory say of the scenario: how far this search has come, and what all of
-// them have kept.
+// read reads the corpora of the scenario in a directory: the progress of this search, and the runs
+// that all of them have kept.
 func (c *Corpus) read(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*"+corpusExtension))
 	if err != nil {
@@ -91,7 +92,7 @@ func (c *Corpus) read(dir string) error {
 	return nil
 }
 
-// write puts the file of the corpus in place when it is whole.
+// write writes the file of the corpus atomically.
 func (c *Corpus) write(dir string) error {
 	text, err := yaml.Marshal(c)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A guided search goes on with what the corpora of all shards have kept.
+// A guided search continues with the runs that the corpora of all shards have kept.
 func TestACorpusIsKeptAndReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	search := func(shard int) *Search {

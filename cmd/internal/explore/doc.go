@@ -1,4 +1,4 @@
-// Package explore searches the runs of a scenario, under other orders and with faults, for
-// one that fails, takes away from it what the failure does not need, and keeps the rest in a
-// file that makes the same run again.
+// Package explore searches the runs of a scenario, under other orders and with faults, for one that
+// fails. It removes everything that the failure does not need, and stores the rest in a file that
+// repeats the run.
 package explore

@@ -15,7 +15,8 @@ import (
 // cut is the text of a scenario, cut before and after one of its steps.
 type cut struct{ before, step, after string }
 
-// cutAt cuts a scenario at a step, counted from 0; false if that does not stand on lines of its own.
+// cutAt cuts a scenario at a step, counted from 0; it returns false if the step does not begin on
+// its own line.
 func (s *Search) cutAt(text string, step int) (c cut, ok bool) {
 	steps := stepsOf(s.file, text)
 	if step < 0 || step >= len(steps) {
@@ -27,13 +28,14 @@ func (s *Search) cutAt(text string, step int) (c cut, ok bool) {
 	return cut{join(0, at.from), strings.TrimSuffix(join(at.from, at.to), "\n") + "\n", join(at.to, len(lines))}, true
 }
 
-// pause is a step beside that one, in which ten minutes pass.
+// pause returns a step with the same indentation in which ten minutes pass.
 func (c cut) pause() string {
 	indent, _, _ := strings.Cut(c.step, "- ")
 	return indent + "- advance: 10m\n"
 }
 
-// again makes the run of a finding once more, of another text of its scenario; nil if its choices do not fit that.
+// again repeats the run of a finding with another text of its scenario; nil if the choices do not
+// fit the text.
 func (s *Search) again(ctx context.Context, f *Finding, text string, o Options) *scenario.Result {
 	subject, err := newSubject(s.file, []byte(text), o)
 	if err != nil {
@@ -47,8 +49,8 @@ func (s *Search) again(ctx context.Context, f *Finding, text string, o Options) 
 	return result
 }
 
-// judgeWait says whose doing it is that a step of a finding's scenario, counted from 0, waits in vain, if it waits for what faults and other orders
-// may leave out.
+// judgeWait decides the responsibility for a wait of a finding's scenario that times out, if the
+// wait is for something that faults and other orders may leave out. The step is counted from 0.
 func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step int) {
 	c, ok := s.cutAt(text, step)
 	if !ok {
@@ -57,15 +59,17 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 	switch title := f.Result().Steps[step].Title; {
 	case strings.HasPrefix(title, "wait call "), strings.HasPrefix(title, "wait event "):
 		s.judgeRest(ctx, f, c.before+c.pause()+c.after)
-	case strings.Contains(c.step, "that:"): // phases and conditions are what Kubernetes makes come about
+	case strings.Contains(c.step, "that:"): // not phases and conditions, which Kubernetes establishes
 		if s.isPassing(ctx, c.before+c.step+c.pause()+c.step+c.after, step) {
 			f.blameScenario()
 		}
 	}
 }
 
-// judgeRest judges by all else that is wrong in the run of a finding, whose scenario lets ten minutes pass instead of waiting for a call or an event:
-// both are means. Nothing is, but perhaps what else the scenario expects exactly, where what they are for comes about in another way, or is not needed.
+// judgeRest decides by the other failures of the run if the scenario pauses for ten minutes instead
+// of waiting for a call or an event, since calls and events are only means to an end. If there are
+// none, apart from other over-specific expectations, the end was reached in another way or was not
+// needed, and the scenario is responsible.
 func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 	result := s.again(ctx, f, text, s.options)
 	if result == nil {
@@ -92,8 +96,8 @@ func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 	f.Never, f.Left = false, left
 }
 
-// isPassing reports whether what a step waits for comes and goes by itself, such as the error of a first attempt: in the calm run the same wait
-// is in vain two steps later, when ten minutes have passed.
+// isPassing reports whether a step waits for a transient state, such as the error of a first
+// attempt: in the calm run, the same wait two steps and ten minutes later times out.
 func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	subject, err := newSubject(s.file, []byte(text), s.options)
 	if err != nil {
@@ -104,7 +108,8 @@ func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	return err == nil && len(calm.Steps) > later && calm.Steps[later].State == scenario.StepFailed
 }
 
-// judgeEnd finds out whether a scenario ends before somebody whom a fault made fail tries again: with ten minutes more nothing is wrong then.
+// judgeEnd detects a scenario that ends before a component retries after a fault: with ten more
+// minutes there is no failure.
 func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.AskedAgain) {
 		return
@@ -119,5 +124,5 @@ func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
 	}
 }
 
-// blameScenario says that nothing is wrong: the scenario expects too much.
+// blameScenario marks the finding as an expectation that is too strict.
 func (f *Finding) blameScenario() { f.Blame, f.Hazards, f.Never = verdict.Scenario, nil, false }

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// Given a scenario that waits for a state that passes by itself, when faults leave it out, then nothing is wrong: the scenario expects it too
-// exactly.
+// Given a scenario that waits for a transient state, when faults skip this state, then the scenario
+// is responsible, since it expects too much.
 func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/replication-destination.yaml", fault.Lost, "'destination info pending retrieval'")
 	assert.Equal(t, verdict.Scenario, f.Blame)
@@ -24,8 +24,9 @@ func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 	assert.False(t, f.Fails())
 }
 
-// Given a scenario that waits for a call, when all is as it should be without it, then the scenario expects it too exactly; when Kubernetes leaves
-// something behind, as a provisioner that dies before it has written its volume does, then that is what is wrong.
+// Given a scenario that waits for a call, when nothing is wrong without this call, then the
+// expectation is too strict. When Kubernetes leaves something behind, as a provisioner does that is
+// killed before it has written its volume, then the leftover is the failure.
 func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 	f := findIn(t, "../../../scenarios/facts/claim-deleted-in-create.yaml", fault.API, "DeleteVolume")
 	assert.Equal(t, verdict.Scenario, f.Blame)
@@ -37,8 +38,8 @@ func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 	assert.False(t, f.Fails())
 }
 
-// Given a job of CSI-Addons whose calls fail, when it has ended in another way than the scenario waits for, then it stays so, which is known.
-// A-RS-3 A-EKR-1
+// Given a job of CSI-Addons with failing calls, when the job has ended in another state than the
+// scenario waits for, then it keeps this state, which is a known hazard. A-RS-3 A-EKR-1
 func TestAJobThatHasEndedStaysAsItIs(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/key-rotation.yaml", fault.Lost, "object.status.retries == 1")
 	assert.Equal(t, verdict.Kubernetes, f.Blame)
@@ -48,8 +49,9 @@ func TestAJobThatHasEndedStaysAsItIs(t *testing.T) {
 	assert.False(t, f.Fails())
 }
 
-// Given a kubelet that does not write a status again which the API server has not taken, when an expression waits for a state that stays in the calm
-// run, then that it never comes about is not the scenario's fault.
+// Given a kubelet that does not repeat a status update that the API server rejected, when an
+// expression waits for a state that the calm run keeps, then the scenario is not responsible for
+// the timeout.
 func TestWhatStaysIsNotExpectedTooExactly(t *testing.T) {
 	seeded.Plant(t, seeded.StatusWrittenOnce)
 	o := usual(1)
@@ -63,7 +65,8 @@ func TestWhatStaysIsNotExpectedTooExactly(t *testing.T) {
 	assert.True(t, f.Fails())
 }
 
-// findIn is the finding of a scenario's search for one kind of fault whose verdict has a text.
+// findIn searches a scenario for one kind of fault and returns the finding with words in its
+// verdict.
 func findIn(t *testing.T, file string, happens fault.Kind, words string) *Finding {
 	t.Helper()
 	text, err := os.ReadFile(file)

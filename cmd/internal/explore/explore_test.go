@@ -20,7 +20,7 @@ import (
 
 const scenarios = "../../../scenarios/explore"
 
-// fileOf is the file of a scenario to be explored, or of one of the tests' own.
+// fileOf returns the file of a scenario to be explored, or of one of the tests' own.
 func fileOf(name string) string {
 	if strings.HasPrefix(name, "testdata/") {
 		return name + ".yaml"
@@ -28,7 +28,7 @@ func fileOf(name string) string {
 	return filepath.Join(scenarios, name+".yaml")
 }
 
-// usual is the search that csisim explore makes by default, bounded by runs.
+// usual returns the default options of csisim explore, bounded by runs.
 func usual(runs int) Options {
 	return Options{Strategy: "pct", Seed: 1, Runs: runs, Jobs: 1, Space: fault.Space{Kinds: fault.Usual(), Budget: 3}}
 }
@@ -62,8 +62,8 @@ func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *sc
 	return result
 }
 
-// The attachment is lost when the driver dies at a second call that attaches the volume: it takes a stale view for that to
-// come, and a fault at it.
+// The attachment is lost when the driver is killed during a second call that attaches the volume.
+// This takes a stale view, which causes the call, and a fault.
 func TestAMistakeThatTakesAFaultAndAnOrderIsFound(t *testing.T) {
 	o := usual(200)
 	o.Space.Kinds = []fault.Kind{fault.Killed}
@@ -84,7 +84,7 @@ func TestASoundDriverHasNoFinding(t *testing.T) {
 	}
 }
 
-// The same seeds find the same, however many workers there are.
+// The same seeds have the same findings, however many workers there are.
 func TestASearchIsAFunctionOfItsSeed(t *testing.T) {
 	stories := func(strategy string, jobs int) (all []string) {
 		o := usual(130)
@@ -106,7 +106,7 @@ func TestASearchIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-// A guide has more to add faults to when runs have shown something new.
+// A guide adds faults to more runs once runs have reached new states.
 func TestAGuidedSearchReachesMoreThanItsFirstRuns(t *testing.T) {
 	reached := func(runs int) int {
 		o := usual(runs)
@@ -134,7 +134,7 @@ func TestNoFaultHappensBeyondTheBudget(t *testing.T) {
 	assert.Equal(t, 2, injected)
 }
 
-// eager takes every fault that it is offered.
+// eager takes every possible fault.
 type eager struct{ asked int }
 
 func (e *eager) Choose(c kernel.Choice) int {
@@ -154,7 +154,8 @@ func TestAScenarioThatFailsCalmlyIsNotSearched(t *testing.T) {
 	assert.Zero(t, s.Runs)
 }
 
-// What the scenario says to hold always is searched for, and what comes about in no run is reported.
+// A search looks for violations of the scenario's invariants, and reports statements of sometimes
+// that were true in no run.
 func TestInvariantsOfTheScenarioAreSearchedFor(t *testing.T) {
 	text := append(textOf(t, "lifecycle"), `
 always:

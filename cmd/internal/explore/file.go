@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// File is a finding and all that the run that shows it takes.
+// File is a finding with all data to repeat the run that shows it.
 type File struct {
 	Head
 
@@ -24,15 +24,16 @@ type File struct {
 	Choices []explore.Choice `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`
 }
 
-// Extension is how the names of such files end.
+// Extension is the end of the file names of findings.
 const Extension = ".csisim.yaml"
 
 func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
-// FileOf is a finding of a search, to be written into a directory, and its scenario, to be written beside it under the name that the
-// file has for it; nil if it is that of the search.
+// FileOf returns the file of a finding, to be written into a directory, and its reduced scenario,
+// to be written next to it under the name that is stored in the file; nil if the scenario is that
+// of the search.
 func (s *Search) FileOf(f *Finding, dir string) (file *File, reduced []byte, err error) {
 	path, err := relative(dir, s.file)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Search) FileOf(f *Finding, dir string) (file *File, reduced []byte, err
 	}, reduced, nil
 }
 
-// relative is the way from a directory to a file.
+// relative returns the path of a file relative to a directory.
 func relative(dir, file string) (string, error) {
 	from, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,12 +70,12 @@ func relative(dir, file string) (string, error) {
 	return filepath.ToSlash(path), err
 }
 
-// NameOf is the name of the file of a finding.
+// NameOf returns the name of the file of a finding.
 func (s *Search) NameOf(f *Finding) string {
 	return strings.ReplaceAll(s.subject.scenario.Name, "/", "-") + "-" + verdict.FileName(f.Name) + Extension
 }
 
-// Text is the file as it is written.
+// Text returns the content of the file.
 func (f *File) Text() ([]byte, error) {
 	text, err := yaml.Marshal(f)
 	return append([]byte("# csisim replay makes this run again.\n"), text...), err

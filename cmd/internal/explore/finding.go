@@ -15,24 +15,27 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Finding is one thing that is wrong, and the choices that show it.
+// Finding is a failure, and the choices that show it.
 type Finding struct {
 	*explore.Finding
-	// Blame is whose doing it is, and Story what happened in the shrunk run, in order; they are known when the search is over.
+	// Blame is the responsible party, and Story the events of the shrunk run, in order; both are
+	// set when the search is over.
 	Blame verdict.Blame
 	Story []*trace.Event
-	// Scenario is the text of a smaller scenario that shows it, with so many Steps; nil if there is none.
+	// Scenario is the text of a smaller scenario that shows it, with Steps steps; nil if there is
+	// none.
 	Scenario []byte
 	Steps    int
-	// Hazards are those of Kubernetes that befell the shrunk run, and Late is how long what never came about in it takes, if it comes
-	// about when it is waited for longer; 0 if not.
+	// Hazards are the hazards of Kubernetes in the shrunk run. Late is the time until an awaited
+	// condition is met when the run waits longer; 0 if it is never met.
 	Hazards []*blame.Hazard
 	Late    time.Duration
-	// Never says that it does not come about then, either.
+	// Never is set if the condition is not met by a longer wait, either.
 	Never bool
-	// Instead is the verdict on the driver in the run that waited longer; empty for none.
+	// Instead is the verdict on the driver in the run that waited longer; "" for none.
 	Instead string
-	// Left is what Kubernetes leaves where a call or an event never comes and nobody waits for it; empty for nothing.
+	// Left is the leftover of Kubernetes in a run that does not wait for a missing call or event;
+	// "" for none.
 	Left string
 }
 
@@ -42,7 +45,7 @@ type shown struct {
 	result  *scenario.Result
 }
 
-// shownBy is what a run shows, causes first.
+// shownBy returns the failures of a run, causes first.
 func shownBy(result *scenario.Result) (all []explore.Shown) {
 	for _, f := range check.Shown(result) {
 		v := f.Verdict
@@ -52,17 +55,18 @@ func shownBy(result *scenario.Result) (all []explore.Shown) {
 	return all
 }
 
-// complete stands for what a run that was made elsewhere has shown, and none in this process again: a verdict that has no story.
+// complete sets the data of a finding that only a run in another process has shown: a verdict
+// without a story.
 func (f *Finding) complete(calm *scenario.Result) {
 	if f.More == nil {
 		f.More = shown{check.Finding{Verdict: f.Verdict}, calm}
 	}
 }
 
-// Result is that of the run that shows it with the fewest choices.
+// Result returns the result of the run that shows the finding with the fewest choices.
 func (f *Finding) Result() *scenario.Result { return f.More.(shown).result }
 
-// show keeps how a run shows the finding.
+// show stores the run that shows the finding.
 func (f *Finding) show(result *scenario.Result) {
 	for _, other := range shownBy(result) {
 		if other.Name == f.Name {
@@ -71,7 +75,7 @@ func (f *Finding) show(result *scenario.Result) {
 	}
 }
 
-// explain says whose doing a finding is, and what happened.
+// explain determines the responsible party of a finding, and its events.
 func (f *Finding) explain() {
 	by := f.More.(shown)
 	f.Story = check.Story(by.result, &by.finding)
@@ -80,7 +84,7 @@ func (f *Finding) explain() {
 	}
 }
 
-// blame says whose doing a finding is.
+// blame returns the responsible party of a finding.
 func (f *Finding) blame() verdict.Blame {
 	by := f.More.(shown)
 	if slices.ContainsFunc(f.Choices, isBelated) && !f.Is(verdict.Alive, verdict.Answers, verdict.Locks, verdict.Sizes) {
@@ -92,13 +96,15 @@ func (f *Finding) blame() verdict.Blame {
 	return by.finding.Blame()
 }
 
-// Fails reports whether something is wrong: it is neither a hazard that is known of Kubernetes, nor what the scenario expects too exactly.
+// Fails reports whether the finding is a failure, neither a known hazard of Kubernetes nor an
+// over-specific expectation.
 func (f *Finding) Fails() bool {
 	return f.Blame == verdict.Driver || f.Blame == verdict.Own || f.IsUnexplained()
 }
 
-// IsUnexplained reports whether the driver is not to blame, and nothing that Kubernetes is known to do explains it: what never comes
-// about, calls that nobody makes again, calls in an order that Kubernetes rules out, and those without what they are to be given.
+// IsUnexplained reports whether the driver is not responsible and no known behaviour of Kubernetes
+// explains the finding: conditions that are never met, calls that are not retried, calls in an
+// order that Kubernetes excludes, and calls without required fields.
 func (f *Finding) IsUnexplained() bool {
 	if f.Blame != verdict.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
 		return false
@@ -110,20 +116,20 @@ func (f *Finding) IsUnexplained() bool {
 	return !known && (f.Never || f.Is(verdict.AskedAgain))
 }
 
-// OfRun is the finding as the run shows it with the fewest choices.
+// OfRun returns the finding as it appears in the run with the fewest choices.
 func (f *Finding) OfRun() check.Finding {
 	of := f.More.(shown).finding
 	of.Name = f.Name
 	return of
 }
 
-// isBelated reports whether a choice lets a call take effect when its caller has gone on.
+// isBelated reports whether a choice lets a call take effect after its caller has continued.
 func isBelated(c explore.Choice) bool { return c.Takes == fault.Belatedly }
 
-// isUsers reports whether a choice is something that a user or an administrator does.
+// isUsers reports whether a choice is an action of a user or an administrator.
 func isUsers(c explore.Choice) bool { return fault.IsUsers(c.Takes) }
 
-// Shows is the finding of a name among what a run shows; nil if it does not.
+// Shows returns the failure with a name in a run; nil if there is none.
 func Shows(result *scenario.Result, name string) *check.Finding {
 	shown := check.Shown(result)
 	if i := slices.IndexFunc(shown, func(f check.Finding) bool { return nameOf(f, result) == name }); i >= 0 {
@@ -132,7 +138,7 @@ func Shows(result *scenario.Result, name string) *check.Finding {
 	return nil
 }
 
-// nameOf is the name of a finding without that of the node on which a run happens to show it.
+// nameOf returns the name of a finding without the name of the node.
 func nameOf(f check.Finding, result *scenario.Result) string {
 	name := f.Name
 	for _, e := range result.Trace {
@@ -143,7 +149,7 @@ func nameOf(f check.Finding, result *scenario.Result) string {
 	return name
 }
 
-// unite puts the forms of one defect together, the simplest for all.
+// unite merges the findings of one defect into the simplest of them.
 func unite(findings []*Finding) []*Finding {
 	forms := make([]check.Finding, len(findings))
 	for i, f := range findings {

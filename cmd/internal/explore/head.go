@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Head is what replays and corpora have in common: the scenario, and the faults of its runs.
+// Head is the common part of replays and corpora: the scenario, and the faults of its runs.
 type Head struct {
 	APIVersion string       `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the format."`
 	Scenario   string       `json:"scenario" want:"required" doc:"The scenario's file: its name in a corpus, its path from the replay's own directory in a replay."`
@@ -23,27 +23,27 @@ type Head struct {
 	Budget     int          `json:"budget,omitempty" doc:"How many faults a run may have."`
 }
 
-// headOf is the head of a file about a scenario.
+// headOf returns the head of a file about a scenario.
 func headOf(scenario string, text []byte, space fault.Space) Head {
 	return Head{APIVersion: "csisim.dev/v1alpha1", Scenario: scenario, Digest: Digest(text), Faults: space.Kinds, Budget: space.Budget}
 }
 
-// Digest is that of a scenario's text.
+// Digest returns the digest of a scenario's text.
 func Digest(text []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(text)) }
 
-// Space is the fault space of the runs.
+// Space returns the fault space of the runs.
 func (h *Head) Space() fault.Space { return fault.Space{Kinds: h.Faults, Budget: h.Budget} }
 
 func (h *Head) head() *Head { return h }
 
-// content is what a file holds beside its head.
+// content is a file with a head.
 type content interface {
 	head() *Head
-	// choices are the lists of choices, by their fields.
+	// choices returns the lists of choices, by their fields.
 	choices() iter.Seq2[string, []explore.Choice]
 }
 
-// load reads a file, which a user may have changed. what names it in errors.
+// load reads a file, which a user may have changed. Errors begin with what, the name of its kind.
 func load(what, name string, into content) error {
 	text, err := strict.ReadFile(name)
 	if err != nil {

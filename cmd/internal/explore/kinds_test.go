@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// shownByKind says what each kind of fault, with no other one beside it, shows of a mistake.
+// shownByKind lists, for each kind of fault by itself, a mistake that it shows.
 var shownByKind = map[fault.Kind]struct {
 	mistake
 	takes string
@@ -28,7 +28,7 @@ var shownByKind = map[fault.Kind]struct {
 	fault.Belated:  {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, fault.Belatedly},
 	fault.Repeated: {mistake{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume is not idempotent: OK, then Internal", 0}, "repeated"},
 	fault.Overlaps: {mistake{"create-not-idempotent", "lifecycle", "CreateVolume is not idempotent: volume … then …", 0}, "comes twice at once"},
-	// A mock acts at once; what a program shows that stands still is in the tests of check.
+	// A mock acts at once; stalled programs are in the tests of check.
 	fault.Stalls:  {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal", 0}, "stalls in the driver"},
 	fault.Killed:  {mistake{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition", 0}, "driver killed before the driver acts"},
 	fault.Crashed: {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal", 0}, "caller killed before the driver acts"},
@@ -38,13 +38,14 @@ var shownByKind = map[fault.Kind]struct {
 	fault.Sockets: {mistake{"node-id-changes", "testdata/returned", "ControllerPublishVolume fails for good: NotFound", 0}, string(fault.SocketVanishes)},
 }
 
-// Given a driver or a program of Kubernetes with a mistake that no calm run shows, when faults of one kind happen, then it is found
-// with such a fault, and blamed on who made it; without the mistake nobody is blamed.
+// Given a driver or a program of Kubernetes with a mistake that no calm run shows, when faults of
+// one kind happen, then the mistake is found with such a fault, and its party is responsible.
+// Without the mistake, no driver is responsible.
 func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 	const soundRuns = 30
 	for _, kind := range fault.Kinds() {
 		if kind == fault.Halfway || kind == fault.Services {
-			continue // they befall programs alone
+			continue // they hit programs alone
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			m, ok := shownByKind[kind]
@@ -65,13 +66,13 @@ func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 	}
 }
 
-// at is what somebody does in the middle of the first call of a method.
+// at is an action of a user or an administrator during the first call of a method.
 type at struct {
 	call string
 	deed fault.Deed
 }
 
-// deeds take each of some once.
+// deeds is the strategy that takes each of its actions once.
 type deeds struct{ left []at }
 
 func (d *deeds) Choose(c kernel.Choice) int {
@@ -86,7 +87,7 @@ func (d *deeds) Choose(c kernel.Choice) int {
 
 func (*deeds) String() string { return "deeds" }
 
-// meanwhile is a run of a scenario in which deeds are done.
+// meanwhile runs a scenario with actions of users.
 func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario.Result {
 	t.Helper()
 	o := usual(1)
@@ -100,8 +101,9 @@ func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario
 	return result
 }
 
-// Given workloads that stay, and a driver whose mistake shows when something is taken away or asked for again, when a user or an
-// administrator does that, then the driver is found out; a sound driver stands it, and all comes to what the scenario wants.
+// Given running workloads, and a driver with a mistake that shows when objects are deleted or
+// created again, when a user or an administrator does that, then the mistake is found. With a sound
+// driver, everything reaches the state that the scenario expects.
 func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
 	for deed, by := range map[fault.Deed]struct{ call, faulty, want string }{
 		fault.PodsAgain:      {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
@@ -126,7 +128,7 @@ func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
 	}
 }
 
-// Who scales a workload that somebody else has scaled to none for a while does not leave it there.
+// Two users that scale a workload to zero for a while do not leave it there.
 func TestWorkloadsThatTwoScaleComeBack(t *testing.T) {
 	assert.Empty(t, meanwhile(t, "testdata/staying", nil, at{"NodeStageVolume", fault.Scales}, at{"NodeUnstageVolume", fault.Scales}).Failures)
 }

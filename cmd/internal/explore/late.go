@@ -10,10 +10,12 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// patience is how much longer a run waits that is made to see whether something comes late, or never.
+// patience is the additional waiting time of a run that checks whether a condition is met late, or
+// never.
 const patience = time.Hour
 
-// waitLonger makes the shrunk run of what never came about again, and notes how long it takes, or that it never does.
+// waitLonger repeats the shrunk run of a timeout with longer waits, and records how long the
+// condition takes, or that it is never met.
 func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.Progress) {
 		return
@@ -25,7 +27,7 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 		return
 	}
 	f.Never = Shows(longer, f.Name) != nil
-	failed := -1 // no step is it
+	failed := -1 // no step has failed
 	for i, step := range f.Result().Steps {
 		switch {
 		case step.State != scenario.StepFailed:
@@ -43,7 +45,7 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	}
 }
 
-// textOf is the scenario that a finding's choices fit: its own smaller one, if there is one.
+// textOf returns the scenario that fits a finding's choices: its own smaller one, if there is one.
 func (s *Search) textOf(f *Finding) string {
 	if f.Scenario != nil {
 		return string(f.Scenario)
@@ -51,7 +53,8 @@ func (s *Search) textOf(f *Finding) string {
 	return string(s.text)
 }
 
-// blameBy blames the driver if the run that waited longer does: what is tried again and again may need more time to fail for good.
+// blameBy makes the driver responsible if it is in the run that waited longer: retries may need
+// more time until they fail for good.
 func (f *Finding) blameBy(longer *scenario.Result) {
 	shown := check.Shown(longer)
 	ofDriver := func(other check.Finding) bool { return other.Name != f.Name && other.Blame() == verdict.Driver }

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// found is the finding of a pod that does not run, of a search in which programs are killed.
+// found searches with killed programs and returns the finding of a pod that does not run.
 func found(t *testing.T, text string, runs int) *Finding {
 	t.Helper()
 	o := usual(runs)
@@ -32,10 +32,11 @@ func found(t *testing.T, text string, runs int) *Finding {
 	return nil
 }
 
-// Given a volume that is to move, when kube-controller-manager dies before it deletes the attachment and after it has taken the volume off
-// the node's status, then it takes the volume for mounted until the node's next report, and csi-attacher has backed off until then: the pod
-// waits for longer than four minutes, no driver is to blame, and what is known of Kubernetes is named.
-// C-ADC-6 C-ADC-40 C-ATT-3
+// Given a volume that is to move, when kube-controller-manager is killed after it has removed the
+// volume from the node's status and before it deletes the attachment, then it assumes that the
+// volume is mounted until the node's next report, while csi-attacher backs off. The pod waits for
+// longer than four minutes, no driver is responsible, and the known hazards of Kubernetes are
+// named. C-ADC-6 C-ADC-40 C-ATT-3
 func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
 	f := found(t, text, 200)
@@ -52,8 +53,8 @@ func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	assert.Empty(t, blame.Hazards(calm.Trace, calm.VirtualTime), "none befalls a calm run")
 }
 
-// Given a kubelet that does not write a status again which the API server has not taken, when a pod is never seen to run for it, then that
-// is no hazard that anybody knows of.
+// Given a kubelet that does not repeat a status update that the API server rejected, when a pod is
+// therefore never seen running, then no known hazard explains it.
 func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 	seeded.Plant(t, seeded.StatusWrittenOnce)
 	o := usual(1)
@@ -66,8 +67,9 @@ func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 	assert.True(t, f.Fails())
 }
 
-// Given a driver that refuses an attachment it has made already, when its first answer comes too late and the scenario waits for less time
-// than the next attempt takes, then the driver is to blame nonetheless, for what a longer run shows.
+// Given a driver that rejects an attachment that it has already made, when its first answer comes
+// too late and the scenario waits for less time than the next attempt takes, then the driver is
+// responsible nevertheless, as a longer run shows.
 func TestADriverIsToBlameForWhatALongerRunShows(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle", "attach-not-idempotent")), "- wait: {pod: web, phase: Running}", "- wait: {pvc: data, phase: Bound}\n- wait: {pod: web, phase: Running, for: 12s}", 1)
 	o := usual(30)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run allocates a megabyte, of which nothing stays but what it has found.
+// A run allocates a megabyte and keeps only its findings.
 func TestASearchThatGoesOnTakesNoMoreMemory(t *testing.T) {
 	const few, many = 10, 70
 	alive := map[int]uint64{}

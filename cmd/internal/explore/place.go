@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// place is where runs with driver programs keep their files: in memory, if there is room for them; making and removing
-// files on a disk is a fifth of such a run's time.
+// place returns a directory in memory for the files of runs with driver programs, if they fit.
+// Creating and removing files on a disk takes a fifth of the time of such a run.
 func (s *Search) place() (*workdir.Memory, error) {
 	o := s.options.Run
 	if !s.subject.scenario.HasPrograms() || o.WorkDir != "" || o.Isolation == sim.None {
@@ -29,7 +29,8 @@ func (s *Search) place() (*workdir.Memory, error) {
 	return memory, nil
 }
 
-// roomOf is what the files of a run may take: what its volumes hold, with some of them made twice, cloned and in snapshots.
+// roomOf estimates the size of a run's files: the content of its volumes, some of them created
+// twice, cloned and in snapshots.
 func roomOf(calm *scenario.Result) uint64 {
 	const copies = 4
 	var all int64

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Given a search of a driver program, when its volumes are small, then its runs keep their files in memory, unless they are to be
-// elsewhere. A driver in the process has no files.
+// Given a search of a driver program with small volumes, then its runs keep their files in memory,
+// unless a work directory is given. A driver in the process has no files.
 func TestRunsOfProgramsAreInMemoryIfTheyFit(t *testing.T) {
 	if !namespaces.Entered() {
 		t.Skip("it takes namespaces")

@@ -15,13 +15,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// variable says to a process of this program that it makes runs, and for how many jobs.
+// variable is set in processes of this program that make runs, to the number of their jobs.
 const variable = "CSISIM_RUNS"
 
 // MakesRuns reports whether this process was started to Serve.
 func MakesRuns() bool { return os.Getenv(variable) != "" }
 
-// task is what such a process is given first for each job.
+// task is the first message to a process for each job.
 type task struct {
 	File      string
 	Text      []byte
@@ -41,15 +41,16 @@ func (t *task) options() Options {
 	}}
 }
 
-// answer is what comes of each run that it is assigned then.
+// answer is the answer to each assigned run.
 type answer struct {
 	Made    []byte
 	Noticed []noticed
 	Err     string
-	Machine bool // it is the machine that could not make the run
+	Machine bool // the machine could not make the run
 }
 
-// startProcesses starts those that make the runs; nil if this process does.
+// startProcesses starts the processes that make the runs; it returns nil if this process makes
+// them.
 func (s *Search) startProcesses() (processes, error) {
 	o := s.options
 	if !o.Processes || o.Jobs < 2 || o.Strategy == explore.Exhaustive || !s.subject.scenario.HasPrograms() || !namespaces.Entered() {
@@ -58,7 +59,7 @@ func (s *Search) startProcesses() (processes, error) {
 	return startProcesses(o.Jobs)
 }
 
-// elsewhere opens the ways to processes, one for each job.
+// elsewhere returns a function that connects to a process for each job.
 func (s *Search) elsewhere(p processes) func(search []byte) (explore.Elsewhere, error) {
 	if p == nil {
 		return nil
@@ -71,7 +72,7 @@ func (s *Search) elsewhere(p processes) func(search []byte) (explore.Elsewhere, 
 	}
 }
 
-// way leads to a process that makes runs.
+// way is a connection to a process that makes runs.
 type way struct {
 	process *process
 	file    *os.File
@@ -80,7 +81,7 @@ type way struct {
 	read    *gob.Decoder
 }
 
-// Make has a run made there. If ctx ends the run is given up.
+// Make has a run made in the process. If ctx ends, the run is aborted.
 func (w *way) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 	defer context.AfterFunc(ctx, w.Close)()
 	var a answer
@@ -109,10 +110,10 @@ func (w *way) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 
 func (w *way) send(what any) error { return w.write.Encode(what) }
 
-// Close ends the way.
-func (w *way) Close() { _ = w.file.Close() } // whoever reads there sees its end
+// Close closes the connection.
+func (w *way) Close() { _ = w.file.Close() } // the reader on the other side then ends
 
-// serve makes the runs of one job until its way ends.
+// serve makes the runs of one job until its connection is closed.
 func serve(ctx context.Context, file *os.File) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -126,7 +127,7 @@ func serve(ctx context.Context, file *os.File) {
 	maker, err := t.maker(func(n noticed) { since = append(since, n) })
 	assigned := make(chan []byte)
 	go func() {
-		defer stop() // the run that is under way is given up
+		defer stop() // this aborts the run that is under way
 		defer close(assigned)
 		for {
 			var next []byte

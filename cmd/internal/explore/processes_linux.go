@@ -17,19 +17,20 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// processes are further processes of this program that make runs, one on each processor: there a run, its driver's programs and what
-// serves their calls take turns, where two processors wake each other all the time. It is a third more runs on two of them.
+// processes are child processes of this program that make runs, one on each processor. On one
+// processor a run, its driver's programs and their server take turns, while on two processors they
+// wake each other all the time. With two processors, this makes a third more runs.
 type processes []*process
 
-// process makes runs, for as many jobs as it has ways.
+// process makes runs for as many jobs as it has connections.
 type process struct {
-	ways    []*os.File // those that no job has yet
+	ways    []*os.File // those that no job uses yet
 	command *exec.Cmd
 	ended   chan struct{} // closed when it has
 	how     error
 }
 
-// startProcesses starts them for so many jobs; none on a machine with a single processor.
+// startProcesses starts processes for a number of jobs; none on a machine with a single processor.
 func startProcesses(jobs int) (all processes, err error) {
 	cpus, err := processors()
 	if err != nil || len(cpus) < 2 {
@@ -47,7 +48,7 @@ func startProcesses(jobs int) (all processes, err error) {
 	return all, nil
 }
 
-// processors are the numbers of those that this process may use.
+// processors returns the numbers of the processors that this process may use.
 func processors() (all []int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -61,7 +62,7 @@ func processors() (all []int, err error) {
 	return all, nil
 }
 
-// startProcess starts that of a processor, for some jobs.
+// startProcess starts the process of a processor, for some jobs.
 func startProcess(cpu, jobs int) (*process, error) {
 	command := exec.Command("/proc/self/exe")
 	command.Args[0] = os.Args[0]
@@ -92,14 +93,14 @@ func startProcess(cpu, jobs int) (*process, error) {
 	return p, nil
 }
 
-// leave closes the ways that no job has.
+// leave closes the connections that no job uses.
 func (p *process) leave() {
 	for _, way := range p.ways {
 		_ = way.Close()
 	}
 }
 
-// end is how the process has ended that is about to; nil if it does not.
+// end returns the error of a process that is about to end; nil if it does not.
 func (p *process) end() error {
 	select {
 	case <-p.ended:
@@ -109,7 +110,7 @@ func (p *process) end() error {
 	}
 }
 
-// newWay makes both ends of a way.
+// newWay returns both ends of a connection.
 func newWay() (ours, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -118,7 +119,7 @@ func newWay() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(pair[0]), "runs"), os.NewFile(uintptr(pair[1]), "runs"), nil
 }
 
-// on starts a program on one processor, where what that starts stays.
+// on starts a program on one processor; its child processes stay on the same one.
 func on(cpu int, start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -133,7 +134,7 @@ func on(cpu int, start func() error) error {
 	return errors.Join(start(), unix.SchedSetaffinity(0, &all))
 }
 
-// next is a way that no job has yet, and the process that it leads to.
+// next returns an unused connection and its process.
 func (all processes) next() (*process, *os.File) {
 	i := slices.IndexFunc(all, func(p *process) bool { return len(p.ways) > 0 })
 	way := all[i].ways[0]
@@ -141,10 +142,10 @@ func (all processes) next() (*process, *os.File) {
 	return all[i], way
 }
 
-// giveUpTime is how long, in wall time, a process may take to give up the runs that are under way.
+// giveUpTime is the wall time that a process has to abort its runs.
 const giveUpTime = 10 * time.Second
 
-// close ends the processes: they end when their ways have.
+// close ends the processes: they end when their connections are closed.
 func (all processes) close() {
 	for _, p := range all {
 		p.leave()
@@ -156,14 +157,14 @@ func (all processes) close() {
 	}
 }
 
-// Serve makes the runs that another process of this program assigns, until that has enough of them.
+// Serve makes the runs that the parent process assigns, until the parent closes the connections.
 func Serve(ctx context.Context) {
 	jobs, _ := strconv.Atoi(os.Getenv(variable)) // written by start
 	_ = os.Unsetenv(variable)                    // not for the drivers
 	const first = 3                              // of exec.Cmd.ExtraFiles
 	var all sync.WaitGroup
 	for i := range jobs {
-		_ = unix.SetNonblock(first+i, true) // who waits there keeps no thread busy
+		_ = unix.SetNonblock(first+i, true) // a blocked read then uses no thread
 		way := os.NewFile(uintptr(first+i), "runs")
 		all.Go(func() { serve(ctx, way) })
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// Given a scenario with driver programs, when processes make its runs, then the search finds what it finds without them, and no process
-// is left.
+// Given a scenario with driver programs, when processes make its runs, then the search has the same
+// findings as without them, and no process is left.
 func TestProcessesMakeRunsWithPrograms(t *testing.T) {
 	hostdir := buildHostdir(t)
 	text := withProgram(t, "lifecycle", hostdir, "--broken=create-not-idempotent")
@@ -39,12 +39,13 @@ func TestProcessesMakeRunsWithPrograms(t *testing.T) {
 	assert.Empty(t, processesThatMakeRuns(t))
 }
 
-// failing are the names of what is wrong; hazards may come and go with the time that programs take.
+// failing returns the names of the failures; hazards vary with the time that programs take.
 func failing(s *Search) []string {
 	return namesOf(slices.DeleteFunc(slices.Clone(s.Findings), func(f *Finding) bool { return !f.Fails() }))
 }
 
-// Given a search whose processes make runs, when it is interrupted, then it ends with what it has, and no process is left.
+// Given a search with processes that make runs, when it is interrupted, then it ends with the
+// findings so far, and no process is left.
 func TestASearchWithProcessesIsInterrupted(t *testing.T) {
 	text := withProgram(t, "lifecycle", buildHostdir(t))
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -62,7 +63,8 @@ func TestASearchWithProcessesIsInterrupted(t *testing.T) {
 	assert.Empty(t, processesThatMakeRuns(t))
 }
 
-// Given a search whose processes make runs, when one is killed, then the search says so in one sentence, and the others end.
+// Given a search with processes that make runs, when one is killed, then the search reports it in
+// one sentence, and the others end.
 func TestASearchSaysThatAProcessWasKilled(t *testing.T) {
 	text := withProgram(t, "lifecycle", buildHostdir(t))
 	if processesFor(t, 2) == 0 {
@@ -81,7 +83,7 @@ func TestASearchSaysThatAProcessWasKilled(t *testing.T) {
 	assert.Empty(t, processesThatMakeRuns(t))
 }
 
-// processesFor is how many processes make the runs of so many jobs.
+// processesFor returns how many processes make the runs of a number of jobs.
 func processesFor(t *testing.T, jobs int) int {
 	cpus, err := processors()
 	require.NoError(t, err)
@@ -91,7 +93,7 @@ func processesFor(t *testing.T, jobs int) int {
 	return min(len(cpus), jobs)
 }
 
-// processesThatMakeRuns are the numbers of those of this process.
+// processesThatMakeRuns returns the numbers of this process's children that make runs.
 func processesThatMakeRuns(t *testing.T) (pids []int) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -99,7 +101,7 @@ func processesThatMakeRuns(t *testing.T) (pids []int) {
 	for _, stat := range stats {
 		var pid, parent int
 		var state string
-		text, _ := os.ReadFile(stat) // none of one that has ended
+		text, _ := os.ReadFile(stat) // empty for one that has ended
 		_, after, _ := strings.Cut(string(text), ") ")
 		if n, _ := fmt.Sscan(after, &state, &parent); n < 2 || parent != os.Getpid() {
 			continue

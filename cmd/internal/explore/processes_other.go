@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// processes are none: only on Linux a process stays on a processor.
+// processes are unused: only Linux can keep a process on a processor.
 type processes []*process
 
 type process struct{ end func() error }
@@ -18,5 +18,5 @@ func (processes) next() (*process, *os.File) { return nil, nil }
 
 func (processes) close() {}
 
-// Serve serves nobody.
+// Serve does nothing.
 func Serve(context.Context) {}

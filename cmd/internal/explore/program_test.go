@@ -31,7 +31,8 @@ func buildHostdir(t testing.TB) string {
 	return hostdir
 }
 
-// withProgram is the text of a scenario with the reference driver as a program in the place of the mock.
+// withProgram returns the text of a scenario with the reference driver as a program instead of the
+// mock.
 func withProgram(t testing.TB, scenario, hostdir string, flags ...string) []byte {
 	t.Helper()
 	command := append([]string{
@@ -42,8 +43,9 @@ func withProgram(t testing.TB, scenario, hostdir string, flags ...string) []byte
 	return []byte(strings.Replace(string(textOf(t, scenario)), "mock: {}", program, 1))
 }
 
-// Given a driver program that goes wrong when a mount is in use, or when it was killed at its work, when such faults happen halfway
-// through its calls, then it is found with one of them, and to blame; a sound one stands all of them.
+// Given a driver program that fails when a mount is in use, or after it was killed during a call,
+// when such faults happen halfway through its calls, then the search finds the failure with one of
+// them, and the driver is responsible. A sound driver tolerates all of them.
 func TestAProgramIsDisturbedHalfway(t *testing.T) {
 	const halfway = 40 // runs: each fault by itself, and some together
 	hostdir := buildHostdir(t)
@@ -66,8 +68,8 @@ func TestAProgramIsDisturbedHalfway(t *testing.T) {
 	}
 }
 
-// Given a driver that forgives a failed unmount after it was started again, when single faults happen,
-// then nothing is found; pairs of faults show it.
+// Given a driver that ignores a failed unmount after a restart, when single faults happen, then
+// there is no finding; pairs of faults show it.
 func TestPairsOfFaultsShowWhatNoSingleFaultDoes(t *testing.T) {
 	hostdir := buildHostdir(t)
 	text := withProgram(t, "lifecycle", hostdir, "--broken=unstage-forgives-after-restart")

@@ -15,8 +15,8 @@ import (
 // mostReductions bounds the scenarios that are tried for one finding.
 const mostReductions = 60
 
-// reduce takes steps, objects and nodes away from the scenario of a finding, as long as what is left passes calmly and shows the
-// same with the same choices.
+// reduce removes steps, objects and nodes from the scenario of a finding, as long as the rest
+// passes calmly and shows the finding with the same choices.
 func (s *Search) reduce(ctx context.Context, f *Finding) {
 	r := &reduction{search: s, finding: f, text: string(s.text)}
 	for r.removeAny(ctx) {
@@ -29,7 +29,7 @@ func (s *Search) reduce(ctx context.Context, f *Finding) {
 	}
 }
 
-// reduction is the scenario of a finding while it becomes smaller.
+// reduction is the scenario of a finding while it is reduced.
 type reduction struct {
 	search  *Search
 	finding *Finding
@@ -37,7 +37,8 @@ type reduction struct {
 	trials  int
 }
 
-// removeAny takes away each part that is not needed, the last one first; it reports whether there was one.
+// removeAny removes each part that is not needed, the last one first; it reports whether there was
+// one.
 func (r *reduction) removeAny(ctx context.Context) bool {
 	removed := false
 	for i := len(partsOf(r.search.file, r.text)) - 1; i >= 0; i-- {
@@ -52,7 +53,7 @@ func (r *reduction) removeAny(ctx context.Context) bool {
 	return removed
 }
 
-// attempt takes a smaller scenario if it does.
+// attempt takes a smaller scenario if it suffices.
 func (r *reduction) attempt(ctx context.Context, text string) bool {
 	if r.trials >= mostReductions || ctx.Err() != nil || text == r.text {
 		return false
@@ -77,10 +78,11 @@ func (r *reduction) attempt(ctx context.Context, text string) bool {
 	return false
 }
 
-// part is some lines of a scenario, counted from 0.
+// part is a range of lines of a scenario, counted from 0.
 type part struct{ from, to int }
 
-// partsOf are the steps of a scenario and, of a step with several objects, all but the first of these.
+// partsOf returns the steps of a scenario and, for steps with several objects, all but the first of
+// these.
 func partsOf(file, text string) (parts []part) {
 	lines := strings.SplitAfter(text, "\n")
 	for _, step := range stepsOf(file, text) {
@@ -99,7 +101,7 @@ func partsOf(file, text string) (parts []part) {
 	return parts
 }
 
-// stepsOf are the lines of each step, if each begins a line of its own.
+// stepsOf returns the lines of each step, if each begins a line of its own.
 func stepsOf(file, text string) (steps []part) {
 	s, err := scenario.Parse(file, []byte(text))
 	if err != nil {
@@ -123,8 +125,8 @@ func stepsOf(file, text string) (steps []part) {
 // fileReference matches a file that a scenario names relative to its own directory.
 var fileReference = regexp.MustCompile(`(\bfile: *["']?|[ \["']|^)(\.{1,2}/[^\s,"'\]}]+|[^\s/,"'\]}:][^\s,"'\]}:]*)`)
 
-// movedTo returns the text of a scenario with the files that it names as they are called from
-// another directory.
+// movedTo returns the text of a scenario with the paths of its files converted for another
+// directory.
 func movedTo(text []byte, from, to string) ([]byte, error) {
 	way, err := relative(to, from)
 	if err != nil || way == "." {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Of the life of a volume, a finding keeps the steps that it takes, and one node.
+// Of the life of a volume, a finding keeps only the required steps, and one node.
 func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
 	o := usual(12)
 	o.Space.Kinds = []fault.Kind{fault.Repeated}
@@ -38,7 +38,7 @@ func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
 	assert.True(t, strings.HasPrefix(file.Scenario, "lifecycle-createvolume-"), file.Scenario)
 }
 
-// What a user does in a run is no driver's fault, unless the driver breaks the CSI spec.
+// The driver is not responsible for actions of a user in a run, unless it breaks the CSI spec.
 func TestWhatAUserDoesIsNoDriversFault(t *testing.T) {
 	o := usual(30)
 	o.Space.Kinds = []fault.Kind{fault.User}

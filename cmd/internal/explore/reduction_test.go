@@ -24,11 +24,12 @@ import (
 
 var allOrders = flag.Bool("all-orders", false, "compare reduced and unreduced searches of longer scenarios, too")
 
-// counting up: it says in which order objects were made and written, which commutes.
+// counted matches numbers that depend on the order in which objects were written, which commutes.
 var counted = regexp.MustCompile(`"(uid|resourceVersion|managedFields)":("[^"]*"|\[[^]]*\])|[0-9a-f]{8}-0000-4000-8000-[0-9a-f]{12}`)
 
-// histories is what became of each volume and each object in a run: what each driver was asked about it and answered, and
-// every state of the object, in order. What happened to one thing between what happened to others does not count.
+// histories returns the history of each volume and each object in a run: the calls to each driver
+// about it with their answers, and all states of the object, in order. The order of events of
+// different objects is ignored.
 func histories(events []*trace.Event) string {
 	all := map[string]string{}
 	for _, e := range events {
@@ -59,7 +60,7 @@ func histories(events []*trace.Event) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
 }
 
-// witnessed keeps what became of the runs of a subject.
+// witnessed records the ends of the runs of a subject.
 type witnessed struct {
 	*subject
 	mu   *sync.Mutex
@@ -82,7 +83,7 @@ func (w witnessed) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.St
 	return outcome, nil
 }
 
-// ends are the ends to which an exhaustive search of a scenario comes.
+// ends returns the ends that an exhaustive search of a scenario reaches.
 func ends(t *testing.T, name string, o explore.Options, space fault.Space) (map[string]int, *explore.Search) {
 	t.Helper()
 	all := usual(0)
@@ -98,7 +99,8 @@ func ends(t *testing.T, name string, o explore.Options, space fault.Space) (map[
 	return w.seen, found
 }
 
-// The runs that are left out, since they put steps first that commute with those that they overtake, end as runs do that are made.
+// The runs that are left out, because they only reorder steps that commute, end like runs that are
+// made.
 func TestAReducedSearchReachesEveryEndThatAnUnreducedOneReaches(t *testing.T) {
 	lost := fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 1}
 	tests := []struct {

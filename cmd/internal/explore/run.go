@@ -12,14 +12,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// subject is a scenario that is run again and again. Runs that go on at once need one each.
+// subject is a scenario that can be run many times. Simultaneous runs need separate subjects.
 type subject struct {
 	scenario *scenario.Scenario
 	options  scenario.RunOptions
-	notice   func(noticed) // nil if nobody asks
+	notice   func(noticed) // nil if not needed
 }
 
-// noticed is what of a run counts for a whole search, whatever the run shows.
+// noticed is the data of a run that a search sums up, whether the run fails or not.
 type noticed struct {
 	Sometimes []bool
 	Usage     []sim.Usage
@@ -66,8 +66,8 @@ func outcomeOf(r *scenario.Result) explore.Outcome {
 	return explore.Outcome{Shown: shownBy(r), Trace: r.Trace}
 }
 
-// Compare makes a run of a search twice, and compares what happened and the traces. Where these part the outcome is that of a run by
-// itself, which does not fail for it.
+// Compare makes a run of a search twice, and compares events and traces. If these differ, the
+// outcome is that of a separate run, which does not fail because of the difference.
 func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, parted, err error) {
 	twice := s.options
 	twice.CheckDeterminism = true

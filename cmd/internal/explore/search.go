@@ -11,9 +11,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Options say how a scenario is searched.
+// Options are the options of a search of a scenario.
 type Options struct {
-	// Strategy, Seed, Alone, Pairs, Runs, Time, Deviations, Shard, Shards and Jobs are those of every search.
+	// Strategy, Seed, Alone, Pairs, Runs, Time, Deviations, Shard, Shards and Jobs are the options
+	// of every search.
 	Strategy      string
 	Seed          uint64
 	Alone, Pairs  bool
@@ -22,38 +23,40 @@ type Options struct {
 	Deviations    int
 	Shard, Shards int
 	Jobs          int
-	// Space is which faults may happen.
+	// Space is the set of faults that may happen.
 	Space fault.Space
-	// Run is how each run is made, but for its strategy and its faults.
+	// Run holds the options of each run, except its strategy and its faults.
 	Run scenario.RunOptions
-	// Processes has runs with driver programs made by further processes of this program, one on
-	// each processor, in which MakesRuns is true and Serve is called. Of Run they are given
-	// WorkDir, Isolation, Patience, WaitForDriver, HostPaths and Strict. Default: all are made in
-	// this one.
+	// Processes makes runs with driver programs in child processes of this program, one on each
+	// processor, in which MakesRuns is true and Serve is called. They use these fields of Run:
+	// WorkDir, Isolation, Patience, WaitForDriver, HostPaths and Strict. Default: all runs are made
+	// in this process.
 	Processes bool
-	// Corpus is a directory that says how far the search has come before, and that keeps how far it comes now. Default: none.
+	// Corpus is a directory that stores the progress of the search, for a later search that
+	// continues. Default: none.
 	Corpus string
 	// Progress is called after every run, and when a finding has been shrunk.
 	Progress func(*Search)
 }
 
-// Search is a search of one scenario, and what it has found so far.
+// Search is a search of one scenario with its findings so far.
 type Search struct {
 	// Calm is the run without faults; the search has not begun if it failed.
 	Calm *scenario.Result
-	// Runs is how many runs have ended.
+	// Runs counts the runs that have ended.
 	Runs int
 	// Findings are in the order in which the runs show them.
 	Findings []*Finding
-	// States is how many abstract states they have reached.
+	// States counts the abstract states that the runs have reached.
 	States int
-	// Happened is how many of the Possible faults, those that can happen in the calm run, have happened.
+	// Happened counts the faults that have happened of the Possible faults in the calm run.
 	Happened, Possible int
-	// Complete says that the strategy exhaustive has made every run within its bounds.
+	// Complete is set if the strategy exhaustive has made every run within its bounds.
 	Complete bool
-	// Twins is how many runs the strategy exhaustive has left out, since each comes to the same as one that was made.
+	// Twins counts the runs that the strategy exhaustive has left out, since each is equivalent to
+	// one that was made.
 	Twins int
-	// Sample says whether runs that were made again were alike.
+	// Sample tells whether runs that were made twice were equal.
 	Sample explore.Sample
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration
@@ -68,8 +71,8 @@ type Search struct {
 	usage   usage
 }
 
-// Of searches the scenario of a file with this text. When ctx ends it returns what was found;
-// the error is for a run that could not be made, which ends the search with what was found before it.
+// Of searches the scenario of a file with this text. When ctx ends, it returns the findings so far.
+// The error is for a run that could not be made; the search then ends with the findings before it.
 func Of(ctx context.Context, file string, text []byte, o Options) (*Search, error) {
 	o.Shards = max(o.Shards, 1)
 	if o.Runs > 0 {
@@ -105,10 +108,11 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	return s, s.all(ctx, began)
 }
 
-// repeats is how often the run of a finding is made again: a driver program has chances of its own.
+// repeats is how often the run of a finding is repeated: a driver program may have its own
+// randomness.
 const repeats = 5
 
-// all makes the runs, and keeps what they show.
+// all makes the runs, and stores their findings.
 func (s *Search) all(ctx context.Context, began time.Time) error {
 	o := s.options
 	left := o.Time
@@ -142,14 +146,14 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	return errors.Join(err, s.keepCorpus(found))
 }
 
-// fresh is the scenario for one more worker.
+// fresh returns the scenario for one more worker.
 func (s *Search) fresh() (explore.Subject, error) {
 	subject, err := newSubject(s.file, s.text, s.options)
 	subject.notice = s.notice
 	return subject, err
 }
 
-// notice takes notice of a run.
+// notice adds the data of a run.
 func (s *Search) notice(n noticed) {
 	s.met.add(n.Sometimes)
 	s.usage.add(n.Usage)
@@ -158,7 +162,7 @@ func (s *Search) notice(n noticed) {
 // Never lists the statements of the scenario's sometimes that were true in no run.
 func (s *Search) Never() []string { return s.met.never() }
 
-// take takes over what has been found so far.
+// take copies the findings so far.
 func (s *Search) take(at *explore.Search, began time.Time) {
 	s.Happened, s.Possible = at.Coverage()
 	s.Runs, s.States, s.Complete, s.Twins, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.Twins(), time.Since(began), s.Findings[:0]
@@ -171,7 +175,7 @@ func (s *Search) take(at *explore.Search, began time.Time) {
 	}
 }
 
-// keepCorpus writes how far the search has come.
+// keepCorpus writes the progress of the search.
 func (s *Search) keepCorpus(found *explore.Search) error {
 	if s.options.Corpus == "" {
 		return nil
@@ -183,5 +187,5 @@ func (s *Search) keepCorpus(found *explore.Search) error {
 	return s.corpus.write(s.options.Corpus)
 }
 
-// Before is how many runs the search had made when it began this time.
+// Before returns the number of runs that earlier searches had made.
 func (s *Search) Before() int { return s.before }

@@ -15,13 +15,14 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// mistake is one that no calm run shows, of the mock driver or of Kubernetes' own programs.
+// mistake is a mistake of the mock driver or of Kubernetes' own programs that no calm run shows.
 type mistake struct {
 	name, scenario, want string
 	own                  seeded.Mistake // 0: it is the driver's, one of mock.Misbehaviours
 }
 
-// rare are those that take hundreds of runs to find: make explore-bench alone looks for them.
+// rare lists the mistakes that take hundreds of runs to find; only make explore-bench looks for
+// them.
 var rare = []string{"forget-attachment-on-restart", "kubelet-writes-status-once"}
 
 var mistakes = []mistake{
@@ -68,13 +69,13 @@ func (m mistake) plant(t testing.TB) []byte {
 	return textOf(t, m.scenario, m.name)
 }
 
-// shortStory is how many choices people take in as a story.
+// shortStory is the number of choices that people take in as a story.
 const shortStory = 4
 
-// enough is how many runs show each of the mistakes.
+// enough is the number of runs that show each of the mistakes.
 const enough = 2000
 
-// find searches until something of that name is found that makes a short story.
+// find searches until there is a finding of that name with a short story.
 func find(t *testing.T, m mistake, text []byte) *Finding { return findWith(t, m, text, usual(enough)) }
 
 func findWith(t *testing.T, m mistake, text []byte, o Options) *Finding {

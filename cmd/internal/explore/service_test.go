@@ -43,8 +43,7 @@ func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
 	}
 }
 
-// claimed is a scenario in which the volume of a claim is created and deleted by a driver with a
-// service.
+// claimed is a scenario in which a driver with a service creates and deletes the volume of a claim.
 const claimed = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 drivers:

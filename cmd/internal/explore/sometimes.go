@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// met is what of a scenario's sometimes has come about in the runs of a search.
+// met records which statements of a scenario's sometimes were true in the runs of a search.
 type met struct {
 	statements []scenario.Statement
 
@@ -14,7 +14,7 @@ type met struct {
 	seen map[int]bool
 }
 
-// add takes notice of what came about in one run.
+// add adds the statements that were true in one run.
 func (m *met) add(run []bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -28,7 +28,7 @@ func (m *met) add(run []bool) {
 	}
 }
 
-// never lists what has not.
+// never lists the statements that were never true.
 func (m *met) never() (all []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// usage is what driver programs took and left, in all runs of a search: several go on at once.
+// usage sums up the resources that driver programs used and left, in all runs of a search, also
+// simultaneous ones.
 type usage struct {
 	mu sync.Mutex
 	check.Usage
@@ -19,7 +20,7 @@ func (u *usage) add(run []sim.Usage) {
 	u.Add(run)
 }
 
-// Usage says what driver programs took and left, a line each.
+// Usage renders the resources that driver programs used and left, a line each.
 func (s *Search) Usage() []string {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()
