@@ -8,25 +8,26 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// between follows the states of a trace, which stand between its events: what processes wait for, and what caches learn late.
-// A page replays them from a checkpoint, which is written once they have become longer than what there is to be known.
+// between follows the states of a trace, which lie between its events: the waits of processes, and
+// the changes that caches have not seen yet. A page replays them from a checkpoint. A checkpoint is
+// written when the states since the last one are longer than the checkpoint itself.
 type between struct {
 	any    bool // of this trace
 	began  bool // of this chunk
 	waits  map[string]wait
-	size   int // of what is known
-	since  int // how much was written since the checkpoint
+	size   int // of the present state
+	since  int // bytes written since the checkpoint
 	from   int // the chunk of the checkpoint
-	chunks int // that have been cut
+	chunks int // that have ended
 }
 
-// wait is what a process waits for, since a time in ms.
+// wait is the reason why a process waits, since a time in ms.
 type wait struct {
 	reason string
 	since  int64
 }
 
-// add adds a state of so many bytes. The chunk begins with the checkpoint if there is one.
+// add adds a state of size bytes. If a checkpoint is due, the chunk begins with it.
 func (b *between) add(f *facts, size int) (checkpoint []byte) {
 	if f.K == trace.Waits {
 		checkpoint = b.checkpoint()
@@ -53,7 +54,8 @@ func (b *between) learn(at int64, waits []waiter) {
 	}
 }
 
-// checkpoint is all that is known, if a chunk begins and that is less than what has been written since the last time.
+// checkpoint returns the present state at the beginning of a chunk, if it is shorter than the
+// states since the last checkpoint.
 func (b *between) checkpoint() []byte {
 	if b.began || b.since < b.size || b.chunks == b.from {
 		return nil
@@ -70,8 +72,8 @@ func (b *between) checkpoint() []byte {
 	return text
 }
 
-// cut ends a chunk. It returns the one from which a page is to replay the states to know what holds then; -1 if the trace
-// has none.
+// cut ends a chunk. It returns the chunk from which a page has to replay the states for this one;
+// -1 if the trace has no states.
 func (b *between) cut() int {
 	from := -1
 	if b.any {
@@ -82,6 +84,7 @@ func (b *between) cut() int {
 	return from
 }
 
-// stateText and checkpointText are what a page gets of a state, which stands after so many events of its chunk.
+// stateText and checkpointText write a state for a page, with the number of events of its chunk
+// before it.
 func stateText(to *bytes.Buffer, after int, raw []byte) { fmt.Fprintf(to, "[%d,%s]\n", after, raw) }
 func checkpointText(to *bytes.Buffer, known []byte)     { fmt.Fprintf(to, "[0,null,%s]\n", known) }

@@ -10,41 +10,42 @@ import (
 	"sync"
 )
 
-// Chunk is a stretch of a trace as a page gets it, each part deflated and in base64.
+// Chunk is a part of a trace for a page, with deflated parts in base64.
 type Chunk struct {
-	// Columns is the JSON of the names that the chunk adds, its length before it, and then
-	// the columns, one after the other, each a varint for every event.
+	// Columns is the JSON of the names that the chunk adds, preceded by its length, and then the
+	// columns, one after the other, with a varint for every event.
 	Columns string `json:"columns"`
-	// Details has two lines for every event: the event as the trace has it, and its words. Before them is a line with
-	// the sets of rules that calls kept.
+	// Details has two lines for every event: the line of the trace, and its words. They follow a
+	// line with the sets of rules that calls kept.
 	Details string `json:"details"`
-	// Between has a line for every state that stands between the events; it is empty if there is none.
+	// Between has a line for every state between the events; it is empty if there is none.
 	Between string `json:"between,omitempty"`
-	// Events is how many there are.
+	// Events is the number of events.
 	Events int `json:"events"`
 }
 
-// added are the names that a chunk adds. Columns refer to names by their places in all lists so far.
+// added are the names that a chunk adds. Columns refer to names by their positions in the lists so
+// far.
 type added struct {
 	Events  int         `json:"n"`
 	Strings []string    `json:"strings,omitempty"`
 	Lanes   []string    `json:"lanes,omitempty"`
 	Objects [][2]string `json:"objects,omitempty"` // resource and name
 	Paths   []string    `json:"paths,omitempty"`
-	Volumes []volume    `json:"volumes,omitempty"` // also those that are known better than before
-	// Waits is the chunk from which the states have to be replayed, -1 for a trace that has none.
+	Volumes []volume    `json:"volumes,omitempty"` // also those with more information than before
+	// Waits is the chunk from which the states have to be replayed, -1 for a trace without states.
 	Waits int `json:"waits"`
 }
 
-// volume is a volume as people know it.
+// volume holds the names of a volume.
 type volume struct {
 	Place int    `json:"i"`
 	ID    string `json:"id"`
-	Label string `json:"label"` // the claim or else the PersistentVolume or else the id
+	Label string `json:"label"` // the claim, otherwise the PersistentVolume, otherwise the id
 	PV    string `json:"pv,omitempty"`
 }
 
-// row is what the columns say of an event. Places are counted from 1, and 0 is none.
+// row holds the columns of an event. Positions are counted from 1, and 0 is none.
 type row struct {
 	at, seq      uint64 // at in ms
 	cause        uint64
@@ -54,8 +55,8 @@ type row struct {
 	volume, code int
 	took         int64 // ms
 	flags        int
-	first        int // how many events ago the first attempt was
-	state, info  int // of an object: in a word, and in a few
+	first        int // the first attempt was so many events ago
+	state, info  int // of an object: one word, and a few
 	stateTone    int
 }
 
@@ -67,7 +68,7 @@ const (
 	flagOpen     = 1 << 5
 )
 
-// columns writes rows column by column. Times and numbers are differences to those before.
+// columns writes rows column by column. Times and numbers are differences to the previous row.
 func columns(rows []row) []byte {
 	out := make([]byte, 0, 32*len(rows))
 	column := func(value func(i int) int64) {
@@ -105,7 +106,7 @@ func columns(rows []row) []byte {
 	return out
 }
 
-// stretch is the names that a chunk adds, and its rows.
+// stretch writes the names that a chunk adds, and its rows.
 func stretch(names added, rows []row) ([]byte, error) {
 	head, err := json.Marshal(names)
 	if err != nil {
@@ -116,16 +117,17 @@ func stretch(names added, rows []row) ([]byte, error) {
 	return append(text, columns(rows)...), nil
 }
 
-// deflaters are used again: a new one clears as much memory as a second of a cluster's events has many times over.
+// deflaters are reused: a new one clears many times more memory than a second of a cluster's events
+// occupies.
 var deflaters = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.DefaultCompression)
 	if err != nil {
-		panic(err) // the level is one
+		panic(err) // the level is valid
 	}
 	return w
 }}
 
-// deflated is what DecompressionStream("deflate-raw") of a browser unpacks.
+// deflated compresses a text for a browser's DecompressionStream("deflate-raw").
 func deflated(text []byte) string {
 	var out bytes.Buffer
 	w := deflaters.Get().(*flate.Writer)
@@ -136,7 +138,7 @@ func deflated(text []byte) string {
 		err = w.Close()
 	}
 	if err != nil {
-		panic(err) // a buffer takes what it is given
+		panic(err) // writing to a buffer cannot fail
 	}
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }

@@ -2,10 +2,10 @@ package view
 
 // Comparison is two traces side by side.
 type Comparison struct {
-	A      string  `json:"a"` // what the traces are called
+	A      string  `json:"a"` // the names of the traces
 	B      string  `json:"b"`
 	Levels []Level `json:"levels"`
-	// Pairs are events that both have, by their places among the events of each.
+	// Pairs are the events that both have, by their positions in each.
 	Pairs [][2]int `json:"pairs,omitempty"`
 }
 
@@ -19,7 +19,7 @@ type Level struct {
 	First *Difference `json:"first,omitempty"`
 }
 
-// Difference is one point in which traces differ, the row at Index, with what stands around it.
+// Difference is a difference between the traces: the row at Index, with the rows around it.
 type Difference struct {
 	Subject string    `json:"subject"`
 	What    string    `json:"what"`
@@ -27,7 +27,7 @@ type Difference struct {
 	Index   int       `json:"index"`
 }
 
-// Aligned is what both traces have at a point. An empty text is nothing.
+// Aligned is the same point in both traces. An empty text means that there is nothing.
 type Aligned struct {
 	A     string `json:"a"`
 	B     string `json:"b"`

@@ -7,19 +7,19 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Encoder makes chunks of the lines of a trace, which are added in their order.
+// Encoder makes chunks from the lines of a trace, which are added in order.
 type Encoder struct {
 	reading
-	run     trace.Lines // of the events that are added
+	run     trace.Lines // of the added events
 	lines   lineReader
 	known   *objects
 	details details
 	states  bytes.Buffer // between the events of the chunk
-	most    int          // of a trace that is read
+	most    int          // events of a trace from a file
 	chunks  []Chunk
 }
 
-// NewEncoder returns an encoder that has seen nothing yet.
+// NewEncoder returns an encoder without any events.
 func NewEncoder() *Encoder {
 	e := &Encoder{reading: newReading(), known: newObjects(), most: mostEvents}
 	e.details = details{narrator: e.narrator, rules: newRules()}
@@ -34,7 +34,7 @@ func (e *Encoder) Sink(event *trace.Event) {
 	}
 	if err != nil {
 		line = trace.Line{T: event.At.Milliseconds(), K: event.Kind, Seq: event.Seq, Msg: err.Error()}
-		_ = e.AddLine(line) // of text alone, which can be rendered
+		_ = e.AddLine(line) // text can always be rendered
 	}
 }
 
@@ -47,7 +47,7 @@ func (e *Encoder) AddLine(l trace.Line) error {
 	return e.Add(raw)
 }
 
-// Add adds a line of a trace as it stands there.
+// Add adds an encoded line of a trace.
 func (e *Encoder) Add(raw []byte) error {
 	var f facts
 	if err := e.lines.facts(raw, &f); err != nil {
@@ -95,7 +95,7 @@ func (e *Encoder) cut() error {
 	return nil
 }
 
-// Chunks are those since the last time, with all events so far.
+// Chunks returns the new chunks, with all events so far.
 func (e *Encoder) Chunks() ([]Chunk, error) {
 	if len(e.rows) > 0 || e.states.Len() > 0 {
 		if err := e.cut(); err != nil {

@@ -11,38 +11,38 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// facts are what columns say of a line, as far as it can be read off the line alone.
+// facts hold the data of a line that columns show, as far as the line alone determines it.
 type facts struct {
-	// Line has of all that has structure only the request of a registration, and of what changes the patch, unless nothing
-	// weighs in it: to read the rest takes long.
+	// Of all structured fields, Line contains only the request of a registration, and the patch of
+	// a change unless its fields are all silent; parsing the others takes long.
 	trace.Line
 	asked
-	waits    []waiter // of a state that says what processes wait for
-	revision revision // of the object that changes
+	waits    []waiter // of a state with the waits of processes
+	revision revision // of the changed object
 }
 
-// asked is what a call is about.
+// asked holds the subject of a call.
 type asked struct {
 	name, volume, node string
-	made               string // the id of the volume that it created
+	made               string // the id of the created volume
 	path               string // on its node
 	isAnswered         bool
 }
 
-// lineReader reads facts off lines. What it returned last is valid until it reads the next line.
+// lineReader reads facts from lines. A result is valid until the next line is read.
 type lineReader struct {
 	json  fastjson.Parser
 	read  *fastjson.Value
 	texts *texts
 }
 
-// texts are kept once: most lines say what others have said.
+// texts are stored once, since most texts of lines are repeated.
 type texts struct {
 	all    map[string]string
-	recent [256]string // by their lengths and ends: most are found here, without the map
+	recent [256]string // by their lengths and ends: finds most texts without the map
 }
 
-// mostTexts is how many are kept.
+// mostTexts bounds the stored texts.
 const mostTexts = 1 << 12
 
 func newTexts() *texts { return &texts{all: map[string]string{}} }
@@ -66,7 +66,7 @@ func (t *texts) of(text []byte) string {
 	return kept
 }
 
-// errNoEvent is for a line that is JSON, with a field that no event has.
+// errNoEvent is the error for a line of JSON with a field of the wrong type.
 var errNoEvent = errors.New("a field is of another type than that of an event")
 
 // facts reads a line.
@@ -82,14 +82,14 @@ func (r *lineReader) facts(raw []byte, into *facts) (err error) {
 	if err == nil {
 		return nil
 	}
-	var l trace.Line // its errors name place and field
+	var l trace.Line // its errors name the place and the field
 	if precise := json.Unmarshal(raw, &l); precise != nil {
 		return precise
 	}
 	return err
 }
 
-// take takes the fields of a line.
+// take reads the fields of a line.
 func (f *facts) take(from *fastjson.Value, texts *texts) error {
 	fields, err := from.Object()
 	if err != nil {
@@ -111,7 +111,7 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 			f.Seq, err = v.Uint64()
 		case "cause":
 			f.Cause, err = v.Uint64()
-		case "msg": // rarely says what others have said, as little as a name
+		case "msg": // rarely repeated, and names neither
 			f.Msg, err = textOf(v)
 		case "name":
 			f.Line.Name, err = textOf(v)
@@ -153,13 +153,13 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 	return nil
 }
 
-// waiter is a process and what it waits for, which is empty if it does so no more.
+// waiter is a process and the reason for its wait, which is empty if it no longer waits.
 type waiter struct{ process, reason string }
 
-// errNoWaits is for a state that should say what processes wait for.
+// errNoWaits is the error for a state without the waits of processes.
 var errNoWaits = errors.New("what processes wait for has no reasons")
 
-// wait takes what processes wait for.
+// wait reads the waits of processes.
 func (f *facts) wait(object *fastjson.Value, texts *texts) error {
 	if object == nil || object.Type() != fastjson.TypeObject {
 		return errNoWaits
@@ -172,10 +172,10 @@ func (f *facts) wait(object *fastjson.Value, texts *texts) error {
 	return nil
 }
 
-// anything stands for a patch in which nothing weighs.
+// anything replaces a patch with silent fields only.
 var anything = map[string]any{"": nil}
 
-// change takes what becomes of an object.
+// change reads the change of an object.
 func (f *facts) change(object, patch *fastjson.Value) {
 	said := object
 	if f.Ev == "MODIFIED" {
@@ -193,7 +193,8 @@ func (f *facts) change(object, patch *fastjson.Value) {
 	}
 }
 
-// silent are the fields, by resources or of all, whose change alone says nothing to a reader: they repeat others.
+// silent are the fields, by resource or for all, that a page does not show if only they change:
+// they repeat others.
 var silent = map[string][]string{
 	"":                       {".metadata.deletionGracePeriodSeconds", ".metadata.uid", ".status.lastPhaseTransitionTime"},
 	"persistentvolumeclaims": {".status.accessModes"},
@@ -207,7 +208,7 @@ var silent = map[string][]string{
 	},
 }
 
-// isSilent reports whether a patch changes nothing but silent fields.
+// isSilent reports whether a patch changes only silent fields.
 func isSilent(resource string, path []byte, patch *fastjson.Value) bool {
 	if patch.Type() != fastjson.TypeObject {
 		return (isOneOf(silent[resource], path) || isOneOf(silent[""], path)) && (string(path) != ready || string(patch.GetStringBytes()) != "True")
@@ -225,7 +226,7 @@ func isOneOf(all []string, text []byte) bool {
 
 const ready = ".status.conditions.Ready"
 
-// textField is a field whose texts come again and again.
+// textField returns a field with often repeated texts.
 func textField(l *trace.Line, name string) *string {
 	switch name {
 	case "k":
@@ -264,7 +265,7 @@ func askedIn(l *trace.Line, request, answer *fastjson.Value) asked {
 	return a
 }
 
-// targetOf is the path that a call is about.
+// targetOf returns the path in the request of a call.
 func targetOf(method string, request *fastjson.Value) string {
 	if method == "NodeStageVolume" || method == "NodeUnstageVolume" {
 		return textIn(request, "staging_target_path")
@@ -275,7 +276,7 @@ func targetOf(method string, request *fastjson.Value) string {
 	return textIn(request, "volume_path")
 }
 
-// whole is the line that was read last, with everything in it.
+// whole returns the complete line that was read last.
 func (r *lineReader) whole(f *facts) trace.Line {
 	l := f.Line
 	object := func(name string) map[string]any {
@@ -293,7 +294,7 @@ func textOf(v *fastjson.Value) (string, error) {
 	return string(text), err
 }
 
-// valueOf is a value as encoding/json has it; nil is null.
+// valueOf converts a value to the types of encoding/json; nil is null.
 func valueOf(v *fastjson.Value) any {
 	if v == nil {
 		return nil

@@ -12,29 +12,29 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// File is a trace in a file that a page shows while it is read. Of its events the columns are kept; what they say is read
-// again when somebody looks.
+// File is a trace in a file that a page can show while the file is read. The columns of its events
+// are kept; their details are read again when the page shows them.
 type File struct {
 	from io.ReaderAt
 	most int // events
 
-	looking sync.Mutex // holds all that follows
+	looking sync.Mutex // guards all following fields
 	reading
 	columns [][]byte // of the chunks that have been read
 	done    bool
-	news    *sync.Cond // one of these two has changed
+	news    *sync.Cond // signals a change of columns or the end
 	faults  faults
 	err     error
 
-	begins      []int64 // where the lines of chunks begin, and where those of the last one end
-	lineAt      []int64 // where the lines of events begin
+	begins      []int64 // the offsets of the chunks' lines, and the end of the last chunk
+	lineAt      []int64 // the offsets of the events' lines
 	changes     history
 	checkpoints map[int][]byte   // by the chunks that begin with them
 	lessons     map[lesson][]int // their rows
 	speaking    speaking
 }
 
-// lesson is a call whose answer says what a driver can do.
+// lesson is a call with an answer that shows the capabilities of a driver.
 type lesson struct{ cluster, driver, method string }
 
 // NewFile returns a trace of which nothing has been read.
@@ -47,7 +47,8 @@ func NewFile(from io.ReaderAt) *File {
 	return f
 }
 
-// batch is how many lines are passed on together: one processor scans lines while another one makes rows of them.
+// batch is the number of lines that are passed on together: one processor scans lines while another
+// one makes rows of them.
 const batch = 512
 
 // Read reads the file to its end, or until ctx is done.
@@ -133,14 +134,14 @@ func (f *File) event(l *scanned) {
 	}
 }
 
-// cut ends a chunk whose last line ends there.
+// cut ends a chunk at the end of a line.
 func (f *File) cut(end int64) {
 	text, err := f.reading.cut()
 	f.err = errors.Join(f.err, err)
 	f.columns, f.begins = append(f.columns, text), append(f.begins, end)
 }
 
-// Columns waits for the columns of a chunk. There are none after the last one.
+// Columns waits for the columns of a chunk. It returns false after the last one.
 func (f *File) Columns(chunk int) (columns []byte, isOne bool) {
 	f.looking.Lock()
 	defer f.looking.Unlock()
@@ -153,7 +154,7 @@ func (f *File) Columns(chunk int) (columns []byte, isOne bool) {
 	return f.columns[chunk], true
 }
 
-// Report waits for the end. The error is for a file in which there is nothing to be seen.
+// Report waits for the end of the file. The error is for a file without anything to show.
 func (f *File) Report(name string) (Report, error) {
 	f.looking.Lock()
 	defer f.looking.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// traces are recordings of real clusters, some of the many, and traces of simulations.
+// traces returns some recordings of real clusters, and traces of simulations.
 func traces(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../scenarios/golden/*.jsonl")
@@ -42,7 +42,8 @@ func inflated(t *testing.T, packed string) string {
 	return string(text)
 }
 
-// A page that reads a trace from a file bit by bit shows the same as one that holds all of it, in chunks of whatever size.
+// A page that reads a trace from a file piece by piece shows the same as one with the whole trace,
+// for all sizes of chunks.
 func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
 	for _, file := range traces(t) {
 		for _, perChunk := range []int{7, perChunk} {
@@ -73,7 +74,8 @@ func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
 	}
 }
 
-// A change is hidden if there are no words for it, and only then: what columns know of it without its words is right.
+// A change is hidden if and only if there are no words for it: columns determine this without the
+// words.
 func TestAChangeIsHiddenIfItSaysNothing(t *testing.T) {
 	for _, file := range traces(t) {
 		text, err := os.ReadFile(file)
@@ -95,7 +97,7 @@ func TestAChangeIsHiddenIfItSaysNothing(t *testing.T) {
 	}
 }
 
-// Whoever looks at an earlier event after a later one sees the same as before.
+// An earlier event looks the same after a later one was shown.
 func TestAnEarlierEventIsTheSameAfterALaterOne(t *testing.T) {
 	text, err := os.ReadFile("testdata/unpublish-leaves-mount.jsonl")
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// headline is a verdict in a sentence for somebody who sees it for the first time: what is known of the event that
-// shows it, or else the verdict with short ids and paths.
+// headline turns a verdict into a sentence for first-time readers: from the event that shows it, or
+// otherwise from the verdict with short ids and paths.
 func (x *reading) headline(f Finding) string {
 	at := x.story.find(f.About)
 	if at >= 0 {
@@ -32,7 +32,8 @@ func (x *reading) headline(f Finding) string {
 	return shortPaths(x.narrator.Short(first))
 }
 
-// waited is the sentence for a wait in vain, with the failing call that explains it if the event leads to one.
+// waited returns the sentence for a wait that timed out, with the failing call that explains it if
+// there is one.
 func (x *reading) waited(v verdict.Verdict, at int) string {
 	if !v.Is(verdict.Progress) || len(v.Found) < 2 {
 		return ""
@@ -48,7 +49,7 @@ func (x *reading) waited(v verdict.Verdict, at int) string {
 	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s%s", trace.Span(long), v.Found[0], why)))
 }
 
-// failing is what fails, and where, empty for what is no call that failed.
+// failing describes a failing call and its place; empty for anything but a failed call.
 func (x *reading) failing(call part) string {
 	if call.kind != trace.Call || !call.failed {
 		return ""
@@ -64,7 +65,7 @@ func (x *reading) failing(call part) string {
 	return fmt.Sprintf(": %s fails %s%s: %s", who, call.method, where, first)
 }
 
-// stayed is the sentence for what a call left behind.
+// stayed returns the sentence for a leftover of a call.
 func (x *reading) stayed(v verdict.Verdict) string {
 	if !v.Is(verdict.LeftBehind) || v.Kind == "" || v.Node == "" || v.Method == "" || v.Undo == "" || v.Code != "" || !strings.HasPrefix(v.Found[0], "/") {
 		return ""
@@ -77,19 +78,19 @@ func (x *reading) stayed(v verdict.Verdict) string {
 		v.Undo, v.Kind, path.Base(v.Method), v.Node, shortPaths(x.narrator.Short(v.Found[0])), more)
 }
 
-// shortPaths keeps the ends of long paths.
+// shortPaths shortens long paths to their ends.
 func shortPaths(text string) string { return longPath().ReplaceAllString(text, "…/$1") }
 
 var longPath = lazyregexp.New(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
 
-// undone are the calls after whose OK nothing may be mounted, and where.
+// undone are the calls that must unmount, with the names of their paths.
 var undone = map[string]string{"NodeUnpublishVolume": "target path", "NodeUnstageVolume": "staging path"}
 
 func (t part) isIneffective() bool {
 	return t.judged != nil && t.judged.Form == contract.NoEffect && undone[t.method] != "" && len(t.judged.Found) > 0
 }
 
-// ineffective is the sentence for a call that answered OK and did not take away what it had to.
+// ineffective returns the sentence for a call that answered OK without unmounting.
 func (x *reading) ineffective(t part) string {
 	if !t.isIneffective() {
 		return ""
@@ -97,7 +98,7 @@ func (x *reading) ineffective(t part) string {
 	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis still mounted at the %s on %s.", t.method, x.volumeWords(t), undone[t.method], t.node)
 }
 
-// contrast is what should have been and what was found instead at such a call; empty for all else.
+// contrast returns the required and the found state after such a call; empty for other events.
 func (x *reading) contrast(about uint64) (should, found string) {
 	at := x.story.find(about)
 	if at < 0 || !x.story.parts[at].isIneffective() {

@@ -6,17 +6,17 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// history is where the lines of a file change objects.
+// history locates the changes of objects in a file.
 type history map[key]*changes
 
-// changes are those of an object.
+// changes are the changes of an object.
 type changes struct {
 	rows   []int
-	births []int      // those of rows with which it began anew, by their places
-	last   remembered // of an earlier look
+	births []int      // the positions of rows that create the object anew
+	last   remembered // from an earlier lookup
 }
 
-// remembered is an object as it is before a row.
+// remembered is the state of an object before a row.
 type remembered struct {
 	row    int
 	object map[string]any
@@ -35,8 +35,8 @@ func (h history) add(l *trace.Line, row int) {
 	c.rows = append(c.rows, row)
 }
 
-// before is an object as it was before a row, nil if there was none, and after how many changes since it was written in
-// full.
+// before returns an object as it was before a row, nil if there was none, and the number of changes
+// since it was written in full.
 func (f *File) before(at key, row int) (object map[string]any, since int, err error) {
 	c := f.changes[at]
 	next, _ := slices.BinarySearch(c.rows, row)

@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Said is what the events of a chunk say, and the states between them, as in a [Chunk] but not packed.
+// Said holds the details of a chunk's events, and the states between them, as in a [Chunk] but not
+// packed.
 type Said struct {
 	Details string `json:"details"`
 	Between string `json:"between,omitempty"`
@@ -62,7 +63,7 @@ func (f *File) again(chunk int, lines *lineReader, add func(l *facts, raw []byte
 	return nil
 }
 
-// lookAgain puts the lines of a chunk into words.
+// lookAgain renders the lines of a chunk.
 type lookAgain struct {
 	file    *File
 	lines   lineReader
@@ -72,7 +73,7 @@ type lookAgain struct {
 	details details
 	states  bytes.Buffer
 
-	recalled map[key]bool // what is known of in now
+	recalled map[key]bool // the objects that were loaded into now
 }
 
 func (a *lookAgain) add(f *facts, raw []byte) error {
@@ -90,7 +91,7 @@ func (a *lookAgain) add(f *facts, raw []byte) error {
 	return a.details.add(a.lines.whole(f), raw, a.now)
 }
 
-// recall makes an object known as it was before the next event.
+// recall loads an object as it was before the next event.
 func (a *lookAgain) recall(at key) error {
 	if a.recalled[at] {
 		return nil
@@ -103,7 +104,7 @@ func (a *lookAgain) recall(at key) error {
 	return err
 }
 
-// learned are the rules, with what drivers had answered about themselves before a row.
+// learned returns the rules with the capabilities that drivers had reported before a row.
 func (f *File) learned(row int) (*rules, error) {
 	r := newRules()
 	for _, rows := range f.lessons {

@@ -2,7 +2,7 @@ package view
 
 import "slices"
 
-// places counts names in the order in which they come.
+// places numbers names in the order in which they occur.
 type places[T comparable] struct {
 	of    map[T]int
 	fresh []T // since the last chunk
@@ -10,7 +10,7 @@ type places[T comparable] struct {
 
 func newPlaces[T comparable]() *places[T] { return &places[T]{of: map[T]int{}} }
 
-// at is the place of a name, from 1.
+// at returns the position of a name, from 1.
 func (p *places[T]) at(name T) int {
 	place, known := p.of[name]
 	if !known {
@@ -21,7 +21,7 @@ func (p *places[T]) at(name T) int {
 	return place
 }
 
-// atText is the place of a text, 0 if it is empty.
+// atText returns the position of a text, 0 if it is empty.
 func atText(p *places[string], text string) int {
 	if text == "" {
 		return 0
@@ -35,7 +35,8 @@ func (p *places[T]) take() []T {
 	return fresh
 }
 
-// appended adds to a list that becomes long: it grows by as much as it has, where append's quarter copies all of it some five times.
+// appended appends to a list that becomes long. It doubles the capacity; append's growth by a
+// quarter would copy each element about five times.
 func appended[T any](list []T, one T) []T {
 	if len(list) == cap(list) {
 		list = slices.Grow(list, len(list)+1)

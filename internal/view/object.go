@@ -7,13 +7,13 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// object is what columns need of an object: the texts at some paths of it. The zero value has none.
+// object holds the texts at some paths of an object, for the columns. The zero value has none.
 type object struct {
-	names  []string // of the paths, of all objects of a resource the same
-	values []string // empty where there is nothing; true and false, and lists in JSON
+	names  []string // of the paths, the same for all objects of a resource
+	values []string // empty without a value; true and false, and lists in JSON
 }
 
-// looked are the paths at which objects are looked at, by their resources.
+// looked are the paths of interest, by resource.
 var looked = pathsOf(map[string]string{
 	"":                       "",
 	"pods":                   "metadata.uid spec.nodeName status.container status.conditions.Ready",
@@ -45,7 +45,7 @@ func pathsOf(byResource map[string]string) map[string]*paths {
 	return all
 }
 
-// text is what is at a path.
+// text returns the text at a path.
 func (o object) text(path string) string {
 	at := slices.Index(o.names, path)
 	if at < 0 {
@@ -54,13 +54,13 @@ func (o object) text(path string) string {
 	return o.values[at]
 }
 
-// revision is what a line says of an object: all of it, or what has changed.
+// revision is the content of a line about an object: all of it, or a change.
 type revision struct {
 	object
-	said []bool // what there is to be known of which paths
+	said []bool // the paths that the line contains
 }
 
-// revisionOf reads a revision off an object or a merge patch (RFC 7386) of one.
+// revisionOf reads a revision from an object or a merge patch (RFC 7386).
 func revisionOf(resource string, from *fastjson.Value) revision {
 	p := looked[resource]
 	if p == nil {
@@ -73,11 +73,12 @@ func revisionOf(resource string, from *fastjson.Value) revision {
 	return r
 }
 
-// valueAt is the value at a path, empty if it is removed, and whether anything is said of it.
+// valueAt returns the value at a path, empty if it is removed, and whether the line contains the
+// path.
 func valueAt(from *fastjson.Value, fields []string) (value string, isSaid bool) {
 	for _, name := range fields {
 		if from.Type() != fastjson.TypeObject {
-			return "", true // it takes the place of what had such fields
+			return "", true // it replaces a value with such fields
 		}
 		if from = from.Get(name); from == nil {
 			return "", false
@@ -92,7 +93,7 @@ func valueAt(from *fastjson.Value, fields []string) (value string, isSaid bool) 
 	return string(from.MarshalTo(nil)), true
 }
 
-// revised is an object after a change. It does not change the object.
+// revised returns an object after a change. It does not change the object.
 func (o object) revised(by revision) object {
 	if o.names == nil {
 		return by.object

@@ -5,10 +5,10 @@ import "github.com/csisim/csisim/internal/world/trace"
 // key is a resource and the name of an object.
 type key struct{ resource, name string }
 
-// keyOf is the object that changes.
+// keyOf returns the object that changes.
 func keyOf(l *trace.Line) key { return key{l.R, within(l, l.Name)} }
 
-// within is a name as it is known among those of all clusters of a run.
+// within qualifies a name with its cluster in a run of several.
 func within(l *trace.Line, name string) string {
 	if l.Cluster == "" {
 		return name
@@ -24,11 +24,12 @@ type objects struct {
 
 func newObjects() *objects { return &objects{now: map[key]map[string]any{}, changes: map[key]int{}} }
 
-// fullEvery is the number of changes after which an object is written in full, so that few lines have to be read for
-// its state at an instant.
+// fullEvery is the number of changes after which an object is written in full, so that few lines
+// have to be read for its state at an instant.
 const fullEvery = 32
 
-// change applies a line. It returns the object before and after it, and whether it should be written in full.
+// change applies a line. It returns the object before and after it, and whether it should be
+// written in full.
 func (o *objects) change(l *trace.Line) (before, after map[string]any, inFull bool) {
 	at := keyOf(l)
 	before = o.now[at]
@@ -54,7 +55,7 @@ func (o *objects) change(l *trace.Line) (before, after map[string]any, inFull bo
 	return before, after, inFull
 }
 
-// merged applies a JSON merge patch (RFC 7386) without changing what it is applied to.
+// merged applies a JSON merge patch (RFC 7386) without changing its operand.
 func merged(before any, patch any) any {
 	changes, isObject := patch.(map[string]any)
 	if !isObject {

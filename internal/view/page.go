@@ -11,7 +11,7 @@ import (
 	"io"
 )
 
-// What runs in the browser is made of web/src by make viewer.
+// The code for the browser, which make viewer builds from web/src.
 var (
 	//go:embed web/dist/viewer.js
 	script []byte
@@ -19,7 +19,7 @@ var (
 	style []byte
 )
 
-// policy is the Content-Security-Policy of a page: its own script and style, and nothing from anywhere else.
+// policy returns the Content-Security-Policy of a page: only its own script and style.
 func policy(connect string) string {
 	hash := func(text []byte) string {
 		sum := sha256.Sum256(text)
@@ -28,34 +28,35 @@ func policy(connect string) string {
 	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src %s; base-uri 'none'; form-action 'none'", hash(style), hash(script), connect)
 }
 
-// Policy is the Content-Security-Policy with which a server sends a page: it may ask that server for what is new.
+// Policy returns the Content-Security-Policy for a page from a server: it may request news from
+// this server.
 func Policy() string { return policy("'self'") + "; frame-ancestors 'none'" }
 
-// Write writes a page that needs nothing else: the report, and the trace in chunks.
+// Write writes a self-contained page with the report, and the trace in chunks.
 func Write(w io.Writer, r Report, chunks []Chunk) error {
 	return write(w, r, chunks, nil, policy("'none'"))
 }
 
-// WriteBoth is Write with the trace beside which the first one is shown.
+// WriteBoth is Write with a second trace that is shown next to the first one.
 func WriteBoth(w io.Writer, r Report, chunks, other []Chunk) error {
 	return write(w, r, chunks, other, policy("'none'"))
 }
 
-// Live writes a page that asks the server it comes from for chunks.
+// Live writes a page that requests chunks from its server.
 func Live(w io.Writer, r Report) error { return write(w, r, nil, nil, policy("'self'")) }
 
-// eventSize is how many bytes of a file are an event, about.
+// eventSize is the approximate size of an event in a file, in bytes.
 const eventSize = 256
 
-// Reading writes a page that asks the server it comes from for a trace that is still read, from a file of so many bytes: its
-// columns, what they say, and in the end its report.
+// Reading writes a page for a trace that is still being read from a file of the given size. The
+// page requests its columns, their details, and finally the report from its server.
 func Reading(w io.Writer, name string, size int64) error {
 	room := min(size/eventSize, mostEvents)
 	return write(w, Report{Name: name, Verdict: "reading", Sentence: "The trace is read.", Room: room}, nil, nil, policy("'self'"))
 }
 
 func write(w io.Writer, r Report, chunks, other []Chunk, policy string) error {
-	about, err := json.Marshal(r) // escapes what would end a script
+	about, err := json.Marshal(r) // which escapes the end of a script
 	if err != nil {
 		return fmt.Errorf("render report: %w", err)
 	}

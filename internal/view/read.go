@@ -13,14 +13,14 @@ import (
 // longestLine is the longest line of a trace that is read; longer ones are left out.
 const longestLine = 16 << 20
 
-// mostEvents is how many events of a trace are read: a page of more does no browser show.
+// mostEvents bounds the events of a trace that are read: browsers cannot show larger pages.
 const mostEvents = 2_000_000
 
-// mentioned is how many lines that cannot be read are named.
+// mentioned is how many unreadable lines are named.
 const mentioned = 3
 
-// Read adds what can be read of a trace in JSON Lines, and returns what cannot, a sentence each. The error is for what
-// cannot be read at all.
+// Read adds the readable lines of a trace in JSON Lines, and returns a sentence for each unreadable
+// one. The error is for a trace that cannot be read at all.
 func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
 	s := newScanner(from, aheadInFile, &e.lines, e.most)
 	var faults faults
@@ -38,13 +38,13 @@ func (e *Encoder) Read(from io.Reader) (problems []string, err error) {
 	return faults.all(&e.reading)
 }
 
-// faults are what is wrong with a trace.
+// faults collects the problems of a trace.
 type faults struct {
 	problems []string
 	bad      int // lines
 }
 
-// note notes what is wrong with a line, if it is anything.
+// note records the problem of a line, if it has one.
 func (p *faults) note(l *scanned) {
 	if l.beyond > 0 {
 		p.problems = append(p.problems, fmt.Sprintf("Only the first %s are shown: line %d and all that follow are left out. Cut the trace to see them.", plural.Of(l.beyond, "event"), l.number))
@@ -58,7 +58,8 @@ func (p *faults) note(l *scanned) {
 	}
 }
 
-// all is what is wrong in sentences, once the trace was read. The error is for one in which there is nothing to be seen.
+// all returns the problems in sentences, after the trace was read. The error is for a trace without
+// anything to show.
 func (p *faults) all(x *reading) ([]string, error) {
 	if more := p.bad - mentioned; more > 0 {
 		p.problems = append(p.problems, fmt.Sprintf("%s cannot be read either.", plural.Of(more, "further line")))
@@ -72,19 +73,19 @@ func (p *faults) all(x *reading) ([]string, error) {
 	return append(p.problems, x.news()...), nil
 }
 
-// problemOf is the first problem without its line.
+// problemOf returns the first problem without its line.
 func problemOf(problems []string) string {
 	return string(bytes.TrimSuffix([]byte(problems[0][len("Line 1 "):]), []byte(".")))
 }
 
-// kinds are those of this version.
+// kinds are the kinds of events in this version.
 var kinds = map[trace.Kind]bool{
 	trace.Call: true, trace.API: true, trace.KubeEvent: true, trace.Runtime: true, trace.Files: true, trace.FileChange: true, trace.SystemCall: true, trace.Request: true, trace.Step: true,
 	trace.Registration: true, trace.ChoiceMade: true, trace.FaultFired: true, trace.Violation: true, trace.Remark: true, trace.AnswerLost: true,
 	trace.DataLost: true, trace.Unmounted: true, trace.Died: true,
 }
 
-// news are the kinds of events that this version does not know.
+// news returns the kinds of events that this version does not know.
 func (x *reading) news() []string {
 	var problems []string
 	for _, kind := range x.unknown {

@@ -11,7 +11,7 @@ import (
 // perChunk is the number of events in a chunk.
 const perChunk = 2048
 
-// reading makes rows of the lines of a trace, in their order.
+// reading makes rows from the lines of a trace, in order.
 type reading struct {
 	narrator *trace.Narrator
 	strings  *places[string]
@@ -28,16 +28,16 @@ type reading struct {
 	rows     []row // of the chunk
 	perChunk int
 	events   int
-	unknown  []trace.Kind // that this version does not know
+	unknown  []trace.Kind // kinds that this version does not know
 }
 
-// actor is what a lane is called after.
+// actor determines the name of a lane.
 type actor struct {
 	cluster, from, node string
 	kind                trace.Kind
 }
 
-// attempt is what is the same of a call and of those that try it again.
+// attempt identifies a call and its retries.
 type attempt struct{ caller, method, volume, node, path string }
 
 // tried is the first of a series of attempts.
@@ -100,7 +100,8 @@ func (x *reading) lane(l *trace.Line) int {
 	return place
 }
 
-// change notes what became of an object. It returns the object after it, or before it if it is gone.
+// change records the change of an object. It returns the object after it, or before it if the
+// object was deleted.
 func (x *reading) change(r *row, f *facts) object {
 	l := &f.Line
 	at := keyOf(l)
@@ -113,7 +114,7 @@ func (x *reading) change(r *row, f *facts) object {
 	case "MODIFIED":
 		before := o
 		if o = o.revised(f.revision); before.text(ready[1:]) == "True" && o.text(ready[1:]) != "True" {
-			l.Patch = anything // it is ready no more
+			l.Patch = anything // it is no longer ready
 		}
 	default:
 		o = f.revision.object
@@ -125,7 +126,7 @@ func (x *reading) change(r *row, f *facts) object {
 	return o
 }
 
-// attempts is how many events ago a call was tried first, 0 if this is the first time.
+// attempts returns how many events ago the first attempt of a call was, 0 if this is the first one.
 func (x *reading) attempts(f *facts, where string) int {
 	id := f.volume
 	if id == "" {
@@ -154,7 +155,7 @@ func (x *reading) cut() ([]byte, error) {
 	return text, err
 }
 
-// methodOf is what was called, changed or emitted.
+// methodOf returns the call, the change or the emitted event.
 func methodOf(l *trace.Line) string {
 	if l.K == trace.API {
 		return l.Ev
@@ -162,7 +163,8 @@ func methodOf(l *trace.Line) string {
 	return l.M
 }
 
-// pathOf is the path that an event is about, on its node; of a step what it does, which lanes show.
+// pathOf returns the path of an event on its node; for a step it returns the title, which lanes
+// show.
 func pathOf(f *facts) string {
 	switch f.K {
 	case trace.Step:
@@ -173,7 +175,7 @@ func pathOf(f *facts) string {
 	return f.path
 }
 
-// flagsOf is a row's tone and what else is to be seen of it at a glance.
+// flagsOf returns a row's tone and flags.
 func flagsOf(f *facts) int {
 	strikes, isQuiet := trace.Glance(&f.Line)
 	flags := int(toneIn[strikes])
@@ -189,15 +191,15 @@ func flagsOf(f *facts) int {
 	return flags
 }
 
-// toneIn are the tones of a timeline.
+// toneIn maps the tones of a timeline.
 var toneIn = map[string]tone{"quiet": quiet, "strong": strong, "warning": waiting, "failure": bad}
 
-// routine are the resources that keep a cluster going, whatever happens to volumes.
+// routine are the resources for the operation of the cluster, independent of volumes.
 var routine = map[string]bool{
 	"customresourcedefinitions": true, "serviceaccounts": true, "configmaps": true, "endpoints": true, "endpointslices": true, "controllerrevisions": true,
 }
 
-// isAsking reports whether a call only asks: such calls come again and again and say the same.
+// isAsking reports whether a call only reads: such calls are frequent and repeat the same answer.
 func isAsking(method string) bool {
 	return strings.HasSuffix(method, "Capabilities") || strings.HasPrefix(method, "List") || strings.HasPrefix(method, "Get") ||
 		method == "Probe" || method == "NodeGetVolumeStats" || method == "ControllerGetVolume"

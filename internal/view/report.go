@@ -10,31 +10,33 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Report is what a page says of a trace as a whole. The zero value says nothing.
+// Report is the part of a page about the whole trace. The zero value is empty.
 type Report struct {
 	Name string `json:"name"`
-	// Verdict is passed, failed, error, trace (nobody judged it), reading (a trace that is not known to its end yet) or live.
+	// Verdict is passed, failed, error, trace (without a verdict), reading (a trace that is not
+	// completely read yet) or live.
 	Verdict string `json:"verdict"`
 	// Sentence is the verdict in words.
 	Sentence string    `json:"sentence"`
 	Findings []Finding `json:"findings,omitempty"`
 	Steps    []Step    `json:"steps,omitempty"`
-	// Replay is the command that makes the run again.
+	// Replay is the command that repeats the run.
 	Replay string `json:"replay,omitempty"`
-	// Facts are further things to know, a name and a text each.
+	// Facts are further information, a name and a text each.
 	Facts [][2]string `json:"facts,omitempty"`
 	Notes []string    `json:"notes,omitempty"`
-	// Problems are what could not be read.
+	// Problems are the unreadable parts.
 	Problems []string `json:"problems,omitempty"`
-	// Compare is another trace beside this one; nil if there is none.
+	// Compare compares the trace with another one; nil if there is none.
 	Compare *Comparison `json:"compare,omitempty"`
 	// End is the virtual time at the end, in ms.
 	End int64 `json:"end,omitempty"`
-	// Room is how many events there may be, for a trace that is read; there can be more.
+	// Room is the estimated number of events of a trace that is still being read; there can be
+	// more.
 	Room int64 `json:"room,omitempty"`
 }
 
-// Finding is one thing that was not as expected.
+// Finding is something that was not as expected.
 type Finding struct {
 	Verdict string `json:"verdict"`
 	// Judged is the verdict as a value; zero for an error.
@@ -42,14 +44,15 @@ type Finding struct {
 	Short    string          `json:"short"` // for first-time readers
 	Expected string          `json:"expected,omitempty"`
 	Got      string          `json:"got,omitempty"`
-	// Should and Found are what was expected and found in short, where the trace says more than the verdict.
+	// Should and Found are the expected and the found state in short, if the trace has more
+	// information than the verdict.
 	Should string `json:"should,omitempty"`
 	Found  string `json:"found,omitempty"`
 	Hint   string `json:"hint,omitempty"`
 	Spec   string `json:"spec,omitempty"`
 	Where  string `json:"where,omitempty"`
-	Blame  string `json:"blame,omitempty"` // the party that is responsible
-	// About is the event that shows most of it, 0 for none; Trail are others that led there.
+	Blame  string `json:"blame,omitempty"` // the responsible party
+	// About is the most relevant event, 0 for none; Trail are other events that led to it.
 	About uint64   `json:"about,omitempty"`
 	Trail []uint64 `json:"-"`
 	Chain []Link   `json:"chain,omitempty"`
@@ -64,7 +67,7 @@ type Step struct {
 	Took   int64  `json:"took"`
 }
 
-// Explain completes the findings of a report by what the trace says of them.
+// Explain completes the findings of a report with data of the trace.
 func (x *reading) Explain(r *Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -83,7 +86,7 @@ func (x *reading) Explain(r *Report) {
 	}
 }
 
-// hintAtCall is how a hint begins that names the last call that failed.
+// hintAtCall is the beginning of a hint that names the last call that failed.
 const hintAtCall = "the last call that failed was "
 
 func (x *reading) isFailedCall(l Link) bool {
@@ -96,8 +99,8 @@ var titles = map[trace.Kind]string{
 	trace.Violation: "CSI spec violated: ", trace.DataLost: "data lost: ", trace.Unmounted: "unmounted: ", trace.Died: "died: ",
 }
 
-// Findings are those of a trace that nobody has judged: what a driver did against the CSI spec, lost data, foreign
-// unmounts and deaths.
+// Findings returns the findings of a trace without a verdict: a driver's breaches of the CSI spec,
+// lost data, foreign unmounts and deaths.
 func (x *reading) Findings() []Finding {
 	var found []Finding
 	for _, t := range x.story.parts {
@@ -108,7 +111,7 @@ func (x *reading) Findings() []Finding {
 	return found
 }
 
-// Recorded is the report of a trace without a run.
+// Recorded returns the report of a trace without a run.
 func (x *reading) Recorded(name string, problems []string) Report {
 	r := Report{Name: name, Verdict: "trace", Findings: x.Findings(), Problems: problems}
 	calls, failed := 0, 0

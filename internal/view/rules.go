@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// rules finds which rules of the CSI spec the calls of a trace kept. Calls keep the same ones again and again: a call refers
-// to its set of rules by its place among those of the chunk.
+// rules determines which rules of the CSI spec the calls of a trace kept. Since the same sets of
+// rules recur, a call refers to its set by its position among those of the chunk.
 type rules struct {
 	caps map[string]*contract.Caps // by cluster and driver
 	sets *places[string]
@@ -24,7 +24,8 @@ type rules struct {
 
 func newRules() *rules { return &rules{caps: map[string]*contract.Caps{}, sets: newPlaces[string]()} }
 
-// of is the place of the rules that a call kept, 0 for a call of which nothing is known. What a fault answered is not the driver's.
+// of returns the position of the rules that a call kept, 0 if nothing is known of it. The answer of
+// a fault is not the driver's.
 func (r *rules) of(l *trace.Line) int {
 	request, answer := messages(l.M)
 	if request == nil || !fill(request, l.Req) {
@@ -73,7 +74,7 @@ func grouped(kept []contract.Kept) string {
 	return string(text)
 }
 
-// messages are an empty request and an empty answer of a method of CSI, nil of any other.
+// messages returns an empty request and an empty answer of a CSI method, nil for any other method.
 func messages(method string) (request, answer proto.Message) {
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName("csi.v1." + strings.ReplaceAll(method, "/", ".")))
 	m, isMethod := found.(protoreflect.MethodDescriptor)
@@ -101,7 +102,7 @@ func fill(m proto.Message, fields map[string]any) bool {
 	return err == nil && lenient.Unmarshal(text, m) == nil
 }
 
-// codeOf is the code of a name in a trace.
+// codeOf returns the code of a name in a trace.
 func codeOf(name string) codes.Code {
 	for code := codes.OK; code <= codes.Unauthenticated; code++ {
 		if code.String() == name {

@@ -17,12 +17,12 @@ type scanner struct {
 	at     int64
 }
 
-// newScanner reads ahead so many bytes.
+// newScanner returns a scanner that reads ahead the given number of bytes.
 func newScanner(from io.Reader, ahead int, lines *lineReader, most int) *scanner {
 	return &scanner{from: bufio.NewReaderSize(from, ahead), lines: lines, most: most}
 }
 
-// How far is read ahead: of a whole file, of a chunk, of a line.
+// The sizes of the read-ahead: for a whole file, for a chunk, for a line.
 const (
 	aheadInFile  = 1 << 20
 	aheadInChunk = 1 << 16
@@ -33,22 +33,23 @@ const (
 type scanned struct {
 	facts
 	number   int
-	from, to int64  // where it begins and ends
-	problem  string // why it is no event
+	from, to int64  // its offsets
+	problem  string // the reason why it is no event
 	isEmpty  bool
-	beyond   int // this and all that follow are left out: so many events have been read
+	beyond   int // if not 0, this line and the following ones are left out: so many events have been read
 }
 
 func (l *scanned) isOne() bool { return l.problem == "" && !l.isEmpty && l.beyond == 0 }
 
-// found notes an error that shows that a line is no event.
+// found records an error of a line that is no event.
 func (l *scanned) found(err error) {
 	if err != nil {
 		l.problem = "is no event of a trace: " + err.Error()
 	}
 }
 
-// next reads a line. What it returns is valid until it reads the next one, of which there is one if there are more.
+// next reads a line. Its result is valid until the next call. more reports whether another line
+// follows.
 func (s *scanner) next(into *scanned) (raw []byte, more bool, err error) {
 	s.number++
 	*into = scanned{number: s.number, from: s.at, to: s.at}
@@ -69,7 +70,7 @@ func (s *scanner) next(into *scanned) (raw []byte, more bool, err error) {
 	return raw, err == nil, nil
 }
 
-// line reads up to the end of a line. Of one that is too long it keeps only so much that this shows.
+// line reads up to the end of a line. It keeps only the beginning of a line that is too long.
 func (s *scanner) line() (line []byte, err error) {
 	line, err = s.from.ReadSlice('\n')
 	s.at += int64(len(line))

@@ -10,8 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Search finds the events that contain a text in their lines or in the words for them, whatever its case, among those
-// that have been read. It yields their rows chunk by chunk: first of all whose lines do, then of those whose words alone do.
+// Search finds the events that contain a text in their lines or in the words for them, regardless
+// of case, among those that have been read. It yields their rows chunk by chunk: first the rows
+// with the text in their lines, then those with the text only in their words.
 func (f *File) Search(ctx context.Context, text string) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		s := f.newSearch(text)
@@ -30,7 +31,7 @@ func (f *File) Search(ctx context.Context, text string) iter.Seq2[[]int, error] 
 	}
 }
 
-// search is one for a text among the events that have been read when it begins.
+// search is a search for a text among the events that have been read when it begins.
 type search struct {
 	file   *File
 	wanted []byte
@@ -52,12 +53,12 @@ func (f *File) newSearch(text string) *search {
 	return s
 }
 
-// lines are the rows of a chunk whose lines contain the text.
+// lines returns the rows of a chunk with the text in their lines.
 func (s *search) lines(chunk int) (found []int, err error) {
 	for row, end := s.rows(chunk); row < end && err == nil; {
 		at := s.scan.at
 		var line []byte
-		if line, err = s.scan.line(); at != s.lineAt[row] { // a state, or what is no event
+		if line, err = s.scan.line(); at != s.lineAt[row] { // a state, or no event
 			continue
 		}
 		if s.contains(bytes.TrimSpace(line)) {
@@ -66,13 +67,13 @@ func (s *search) lines(chunk int) (found []int, err error) {
 		}
 		row++
 	}
-	if err == io.EOF { // of a last line without an end
+	if err == io.EOF { // a last line without an end
 		err = nil
 	}
 	return found, err
 }
 
-// words are the other rows of a chunk, whose words contain it.
+// words returns the other rows of a chunk with the text in their words.
 func (s *search) words(chunk int) (found []int, err error) {
 	s.file.looking.Lock()
 	words, err := s.file.spoken(chunk)
@@ -95,7 +96,7 @@ func (s *search) contains(text []byte) bool {
 	return bytes.Contains(s.lower, s.wanted)
 }
 
-// lowered adds a text in lower case.
+// lowered appends a text in lower case.
 func lowered(to, text []byte) []byte {
 	start := len(to)
 	for _, c := range text {
@@ -131,13 +132,14 @@ func (s *spoken) of(i int) []byte {
 	return s.text[from:s.ends[i]]
 }
 
-// speaking is how far a file has been put into words, for searches: they begin with the first chunk, and keep what they found.
+// speaking caches the words of a file for searches, from the first chunk up to the last one that
+// was rendered.
 type speaking struct {
 	chunks []spoken
 	now    *objects
 }
 
-// spoken are the words of a chunk. Those of all chunks before it are known.
+// spoken returns the words of a chunk. Those of all previous chunks must be known.
 func (f *File) spoken(chunk int) (spoken, error) {
 	x := &f.speaking
 	if chunk < len(x.chunks) {
@@ -161,7 +163,7 @@ func (f *File) spoken(chunk int) (spoken, error) {
 		return nil
 	})
 	if err != nil {
-		f.speaking = speaking{} // half a chunk is in it
+		f.speaking = speaking{} // it contains half a chunk
 		return spoken{}, err
 	}
 	x.chunks = append(x.chunks, spoken{slices.Clip(words.text), slices.Clip(words.ends)})

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inPage are the events of a trace as a page searches them that holds all of it, web/src/filter.ts.
+// inPage returns the texts of a trace's events as a page with the whole trace searches them,
+// web/src/filter.ts.
 func inPage(t *testing.T, text []byte) (events []string) {
 	t.Helper()
 	e := NewEncoder()
@@ -42,7 +43,8 @@ func withText(events []string, wanted string) map[int]bool {
 	return found
 }
 
-// A search in a file finds what a page finds that holds all of it, in lines and in words, whatever its case.
+// A search in a file finds the same as a page with the whole trace, in lines and in words,
+// regardless of case.
 func TestASearchInAFileFindsWhatAPageWithAllOfItFinds(t *testing.T) {
 	for _, file := range traces(t) {
 		text, err := os.ReadFile(file)
@@ -68,7 +70,7 @@ func TestASearchInAFileFindsWhatAPageWithAllOfItFinds(t *testing.T) {
 	}
 }
 
-// What nobody waits for any more ends, and the next search goes on where it ended.
+// A search ends when its context ends, and the next search continues from there.
 func TestASearchEndsWithItsContext(t *testing.T) {
 	text, err := os.ReadFile("testdata/unpublish-leaves-mount.jsonl")
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tone is how something should strike the reader.
+// tone is the emphasis of a text.
 type tone int
 
 const (
@@ -17,13 +17,13 @@ const (
 	good
 )
 
-// state is an object in a word, and in a few.
+// state describes an object in a word, and in a few.
 type state struct {
 	word, info string
 	tone       tone
 }
 
-// stateOf puts an object, in the form of traces, into words.
+// stateOf describes an object, in the form of traces.
 func stateOf(resource string, o object) state {
 	phase := o.text("status.phase")
 	deleted := o.text("metadata.deletionTimestamp") != ""
@@ -79,7 +79,7 @@ func registrations(csiNode object) []registration {
 	return all
 }
 
-// registered are the names of the drivers of a CSINode.
+// registered returns the names of the drivers of a CSINode.
 func registered(csiNode object) string {
 	var names []string
 	for _, r := range registrations(csiNode) {
@@ -103,7 +103,7 @@ func attachment(o object, deleted bool) state {
 	return state{"attaching", where, waiting}
 }
 
-// leaving is the state of an object whose deletion has begun.
+// leaving returns the state of an object that is being deleted, if it is.
 func (s state) leaving(deleted bool) state {
 	if deleted {
 		s.word, s.tone = "Terminating", waiting

@@ -11,16 +11,16 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Link is an event of a chain of causes, and what it has to do with its end.
+// Link is an event of a chain of causes, and its relation to the end of the chain.
 type Link struct {
 	Seq uint64 `json:"seq"`
 	Why string `json:"why"`
 }
 
-// story keeps of a trace what explains how something came about.
+// story keeps the events of a trace that can explain others.
 type story struct {
-	parts  []part      // in their order
-	causes [][2]uint64 // events that have a cause, in their order, and that
+	parts  []part      // in order
+	causes [][2]uint64 // pairs of an event and its cause, in order
 }
 
 // part is an event that can be part of an explanation.
@@ -35,13 +35,13 @@ type part struct {
 	judged       *verdict.Verdict // nil if the event has none
 }
 
-// undoes are the calls that take away what others have made.
+// undoes maps each call to the one that it reverts.
 var undoes = map[string]string{
 	"DeleteVolume": "CreateVolume", "DeleteSnapshot": "CreateSnapshot", "ControllerUnpublishVolume": "ControllerPublishVolume",
 	"NodeUnstageVolume": "NodeStageVolume", "NodeUnpublishVolume": "NodePublishVolume",
 }
 
-// changing are the calls that make or take away something.
+// changing are the calls that change something.
 var changing = func() map[string]bool {
 	all := map[string]bool{"ControllerExpandVolume": true, "NodeExpandVolume": true, "ControllerModifyVolume": true}
 	for undo, make := range undoes {
@@ -72,7 +72,7 @@ func (s *story) add(l *trace.Line, where string, volume int) {
 	}
 }
 
-// find is the event of a number, -1 if it explains nothing.
+// find returns the index of the event with a number, -1 if it is not part of the story.
 func (s *story) find(seq uint64) int {
 	at, ok := slices.BinarySearchFunc(s.parts, seq, func(t part, seq uint64) int { return cmp.Compare(t.seq, seq) })
 	if !ok {
@@ -81,7 +81,7 @@ func (s *story) find(seq uint64) int {
 	return at
 }
 
-// causeOf is the cause of an event, 0 if it has none.
+// causeOf returns the cause of an event, 0 if it has none.
 func (s *story) causeOf(seq uint64) uint64 {
 	at, ok := slices.BinarySearchFunc(s.causes, seq, func(c [2]uint64, seq uint64) int { return cmp.Compare(c[0], seq) })
 	if !ok {
@@ -90,14 +90,15 @@ func (s *story) causeOf(seq uint64) uint64 {
 	return s.causes[at][1]
 }
 
-// longest is how many events a chain has.
+// longest bounds the events of a chain.
 const longest = 9
 
-// few is how many events are too few to explain anything.
+// few is the number of events that are too few for an explanation.
 const few = 4
 
-// chain is the shortest explanation of an event: what the user did, what made the thing that it is about, what went
-// wrong meanwhile, and the call that should have ended well. further are events that others hold to be part of it.
+// chain returns the shortest explanation of an event: the user's actions, the call that made the
+// object of the event, the errors in between, and the call that should have succeeded. further are
+// events that other evidence adds.
 func (s *story) chain(end uint64, further []uint64) []Link {
 	c := &chain{story: s, why: map[uint64]string{}}
 	last := s.find(end)
@@ -128,7 +129,8 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 	return c.links()
 }
 
-// culprit is the call in which an event was found, or whose failure it reports; itself if there is none.
+// culprit returns the call in which an event was found, or the failed call that it reports; the
+// event itself if there is none.
 func (s *story) culprit(at int) int {
 	t := s.parts[at]
 	if t.kind == trace.Call {
@@ -145,10 +147,10 @@ func (s *story) culprit(at int) int {
 	return at
 }
 
-// near is how many causes lie at most between a failed call and the warning that reports it.
+// near bounds the causes between a failed call and the warning that reports it.
 const near = 8
 
-// reported is the failed call that a warning reports, the warning itself if none is near.
+// reported returns the failed call that a warning reports, the warning itself if none is near.
 func (s *story) reported(at int) int {
 	seq := s.parts[at].seq
 	for range near {
@@ -162,7 +164,7 @@ func (s *story) reported(at int) int {
 	return at
 }
 
-// maker is the call that made what another was to take away, -1 for none.
+// maker returns the call that the given one should have reverted, -1 for none.
 func (s *story) maker(undo int) int {
 	u := s.parts[undo]
 	makes, ok := undoes[u.method]
@@ -199,8 +201,8 @@ func (c *chain) add(seq uint64, why string) {
 	}
 }
 
-// attempts adds the first attempt of a call that failed again and again, and the last call for its volume that
-// succeeded. It returns the first attempt.
+// attempts adds the first attempt of a call that failed repeatedly, and the last successful call
+// for its volume. It returns the first attempt.
 func (c *chain) attempts(failed int) int {
 	parts, first, count := c.story.parts, failed, 1
 	end := parts[failed]
@@ -224,7 +226,8 @@ func (c *chain) attempts(failed int) int {
 	return first
 }
 
-// between adds what the user did and what else failed, the newest first: before the thing was made only what led to that.
+// between adds the user's actions and other errors, the newest first. Before the object was made,
+// it adds only their causes.
 func (c *chain) between(from, culprit, to int) {
 	parts := c.story.parts
 	for i := to - 1; i > from && len(c.why) < longest-1; i-- {
@@ -245,7 +248,7 @@ func (c *chain) between(from, culprit, to int) {
 	}
 }
 
-// isSaid reports whether a fault is what the step before it does.
+// isSaid reports whether the previous step injects the fault.
 func (c *chain) isSaid(at int) bool {
 	if at == 0 {
 		return false
@@ -254,13 +257,13 @@ func (c *chain) isSaid(at int) bool {
 	return before.kind == trace.Step && isDeed(before.text) || before.kind == trace.FaultFired && before.node == c.story.parts[at].node
 }
 
-// isDeed reports whether a step does something, and does not only wait or look.
+// isDeed reports whether a step changes something, instead of only waiting or checking.
 func isDeed(step string) bool {
 	word, _, _ := strings.Cut(step, " ")
 	return !slices.Contains([]string{"wait", "settle", "expect", "observed:", "advance", "ledger"}, strings.TrimSuffix(word, ":"))
 }
 
-// links are the chosen events in their order.
+// links returns the chosen events in order.
 func (c *chain) links() []Link {
 	var all []Link
 	for seq, why := range c.why {

@@ -2,7 +2,7 @@ package view
 
 import "strings"
 
-// subject is the object that a Kubernetes event is about. Events name its kind; of its namespace they say nothing, and
+// subject returns the object of a Kubernetes event. Events name its kind but not its namespace;
 // most objects are in the default one.
 func subject(name string) key {
 	kind, name, _ := strings.Cut(name, "/")

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// encoded is a trace of testdata.
+// encoded reads a trace of testdata.
 func encoded(t *testing.T, file string) *view.Encoder {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -32,8 +32,8 @@ func encoded(t *testing.T, file string) *view.Encoder {
 	return e
 }
 
-// A driver that forgets to unmount: who reads the report finds the call that made the mount, what the user did, and the
-// call that answered OK and did nothing.
+// For a driver that does not unmount, the report shows the call that made the mount, the action of
+// the user, and the call that answered OK without unmounting.
 func TestTheChainLeadsFromTheMountToTheCallThatLeftIt(t *testing.T) {
 	r := encoded(t, "testdata/unpublish-leaves-mount.jsonl").Recorded("unpublish-leaves-mount", nil)
 	text, err := json.MarshalIndent(r, "", "  ")
@@ -41,7 +41,8 @@ func TestTheChainLeadsFromTheMountToTheCallThatLeftIt(t *testing.T) {
 	golden(t, "testdata/unpublish-leaves-mount.json", string(text)+"\n")
 }
 
-// A wait in vain: who reads the report finds the call that fails, how often it did, and what went well before it.
+// For a wait that times out, the report shows the failing call, the number of failures, and the
+// successful calls before.
 func TestTheChainOfAWaitInVainLeadsToTheCallThatFails(t *testing.T) {
 	e := encoded(t, "testdata/stage-fails.jsonl")
 	r := view.Report{Findings: []view.Finding{{
@@ -80,7 +81,7 @@ func pageOf(t *testing.T, file string) string {
 	return page.String()
 }
 
-// What a call left behind is the headline, and what was found is short; the whole of it is there as well.
+// The headline names a leftover of a call, and Found is short; the complete text is there, too.
 func TestWhatACallLeftBehindIsASentence(t *testing.T) {
 	const path = "/var/lib/kubelet/plugins/kubernetes.io/csi/a.csi.example.com/6dc29508101512e191ba198dc56ebe4db68a2834b7d18e2d7fa865d2d2544ef3/globalmount"
 	const got = "mount " + path + " on node-a: made by NodeStageVolume at 10.5 s (step 4: wait pod web), should have gone with NodeUnstageVolume at 11.4 s (step 6: wait pod web, gone true), which answered OK"

@@ -9,12 +9,12 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// volumes knows what the volumes of a trace are called, and which of them an event is about.
+// volumes determines the names of the volumes of a trace, and the volume of each event.
 type volumes struct {
 	all   []*volume
 	byID  map[string]*volume
 	byPV  map[string]*volume
-	fresh map[*volume]bool  // new, or better known than before, since the last chunk
+	fresh map[*volume]bool  // new, or with more information, since the last chunk
 	nodes map[string]string // by driver and CSI node id
 	pods  map[string]string // by uid: namespace/name
 }
@@ -25,7 +25,7 @@ func newVolumes() *volumes {
 	}
 }
 
-// learn takes the names of an object.
+// learn reads the names in an object.
 func (v *volumes) learn(resource, name string, o object) {
 	switch resource {
 	case "persistentvolumeclaims":
@@ -47,7 +47,8 @@ func (v *volumes) learn(resource, name string, o object) {
 	}
 }
 
-// named notes that a PersistentVolume is the volume of an id, for a claim. What is empty is not known.
+// named records that a PersistentVolume is the volume with an id, for a claim. Empty arguments are
+// unknown.
 func (v *volumes) named(pv, id, claim string) *volume {
 	known := v.byPV[pv]
 	if known == nil && id != "" {
@@ -77,7 +78,7 @@ func (v *volumes) named(pv, id, claim string) *volume {
 	return known
 }
 
-// of is the place of the volume that an event is about, 0 for none.
+// of returns the position of the volume of an event, 0 for none.
 func (v *volumes) of(f *facts, o object) int {
 	found := v.about(f, o)
 	if found == nil {
@@ -114,12 +115,12 @@ func (v *volumes) ofObject(l *trace.Line, o object) *volume {
 
 var claimVolume = lazyregexp.New(`pvc-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// mentioned is the volume that a text names.
+// mentioned returns the volume that a text names.
 func (v *volumes) mentioned(text string) *volume {
 	return v.byPV[claimVolume().FindString(text)]
 }
 
-// nodeOf is that on which a call is made, or to which it attaches.
+// nodeOf returns the node of a call's plugin, or the node to which it attaches.
 func (v *volumes) nodeOf(f *facts) string {
 	if f.asked.node != "" {
 		return cmp.Or(v.nodes[f.asked.node], f.asked.node)
@@ -127,7 +128,7 @@ func (v *volumes) nodeOf(f *facts) string {
 	return f.Line.Node
 }
 
-// pod is the pod in whose directory a path is, empty for none.
+// pod returns the pod of a path in its directory, "" for none.
 func (v *volumes) pod(path string) string {
 	for part := range strings.SplitSeq(path, "/") {
 		if name, ok := v.pods[part]; ok {
@@ -137,7 +138,7 @@ func (v *volumes) pod(path string) string {
 	return ""
 }
 
-// take are the volumes that are new or better known than before.
+// take returns the volumes that are new or have more information.
 func (v *volumes) take() []volume {
 	var fresh []volume
 	for _, known := range v.all {

@@ -39,7 +39,7 @@ func TestTheBundleIsMadeOfTheSources(t *testing.T) {
 	assert.Equal(t, strings.TrimSpace(string(want)), hex.EncodeToString(hash.Sum(nil)), "run make viewer")
 }
 
-// node is a command for a script of web, in which npm ci has been run.
+// node returns a command for a script of web; it needs npm ci.
 func node(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
 	program, err := exec.LookPath("node")
@@ -72,7 +72,7 @@ func TestTheTypesOfTheViewerFit(t *testing.T) {
 	assert.NoError(t, err, string(out))
 }
 
-// pageFile is a page in a file of its own.
+// pageFile writes a page to a file.
 func pageFile(t *testing.T, write func(to *bytes.Buffer) error) string {
 	t.Helper()
 	var page bytes.Buffer
@@ -89,8 +89,8 @@ func chunksOf(t *testing.T, e *view.Encoder) []view.Chunk {
 	return chunks
 }
 
-// A real browser opens, at both widths and in both schemes: the report of the driver that forgets a mount, that of a run that
-// passed, with a cache that lags, and two traces side by side.
+// A real browser opens, at both widths and in both schemes: the report of a driver that leaves a
+// mount, that of a run that passed, with a cache that lags, and two traces side by side.
 func TestABrowserShowsAReport(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// details are what the events of a chunk say: the line of each as the trace has it, and its words.
+// details are the details of a chunk's events: for each the line of the trace, and its words.
 type details struct {
 	narrator *trace.Narrator
 	rules    *rules
 	text     bytes.Buffer
 }
 
-// add adds an event. A page gets an object in full now and then, to know it without all changes before.
+// add adds an event. An object is written in full now and then, so that a page need not replay all
+// changes.
 func (d *details) add(l trace.Line, raw []byte, known *objects) error {
 	kept := 0
 	var before, full map[string]any
@@ -47,7 +48,7 @@ func (d *details) add(l trace.Line, raw []byte, known *objects) error {
 	return nil
 }
 
-// wordsFor are the words for a line. before is its object before a change.
+// wordsFor returns the words for a line. before is its object before a change.
 func wordsFor(n *trace.Narrator, l trace.Line, before map[string]any) trace.Words {
 	strikes, _ := trace.Glance(&l)
 	words := n.DescribeLine(l, before)
@@ -57,7 +58,7 @@ func wordsFor(n *trace.Narrator, l trace.Line, before map[string]any) trace.Word
 	return words
 }
 
-// take are the details of the chunk that ends.
+// take returns the details of the chunk that ends.
 func (d *details) take() ([]byte, error) {
 	sets, err := json.Marshal(d.rules.sets.take())
 	if err != nil {
