@@ -55,7 +55,7 @@ type row struct {
 	volume, code int
 	took         int64 // ms
 	flags        int
-	first        int // the first attempt was so many events ago
+	first        int // the distance to the first attempt, in events
 	state, info  int // of an object: one word, and a few
 	stateTone    int
 }

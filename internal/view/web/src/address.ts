@@ -2,8 +2,9 @@ import { everything, type Filter } from "./filter.ts";
 
 export type Tab = "summary" | "timeline" | "cluster" | "compare";
 
-/** What is looked at. It stands in the address, behind the #. */
-export interface Place { tab: Tab; at: number; object: string; filter: Filter } // at is the number of an event, 0 for the end
+/** The selected view and instant. It is part of the address, after the #. */
+// at is the number of an event, 0 for the end.
+export interface Place { tab: Tab; at: number; object: string; filter: Filter }
 
 export function read(hash: string, tab: Tab): Place {
   const from = new URLSearchParams(hash.replace(/^#/, ""));

@@ -1,8 +1,8 @@
 import { Axis } from "./axis.ts";
 import type { Trace } from "./trace.ts";
 
-/** Axes on which the events that two traces have in common stand at the same places. pairs are those events, as csisim diff
- * aligned them, by their rows. */
+/** Axes that put the events of both traces at the same places. pairs are the rows of these
+ * events, as csisim diff aligned them. */
 export function together(a: Trace, shownA: Uint8Array, b: Trace, shownB: Uint8Array, pairs: [number, number][]): [Axis, Axis] {
   const [own, other] = [new Axis(a, shownA), new Axis(b, shownB)];
   const anchors = inOrder(pairs.filter(([x, y]) => shownA[x] && shownB[y]));
@@ -17,10 +17,12 @@ export function together(a: Trace, shownA: Uint8Array, b: Trace, shownB: Uint8Ar
   return [own.moved(anchors.map(([x]) => own.place[x]), starts), other.moved(anchors.map(([, y]) => other.place[y]), starts)];
 }
 
-/** The longest list of pairs that are in the order of both traces: two lines that cross cannot both be upright. */
+/** The longest list of pairs in the order of both traces, since lines between crossing pairs
+ * could not all be vertical. */
 function inOrder(pairs: [number, number][]): [number, number][] {
   const sorted = [...pairs].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
-  const ends: number[] = [], before = new Array<number>(sorted.length).fill(-1); // the last pair of the best list of each length
+  // The last pair of the best list of each length.
+  const ends: number[] = [], before = new Array<number>(sorted.length).fill(-1);
   sorted.forEach(([, y], i) => {
     let low = 0, high = ends.length;
     while (low < high) { const middle = (low + high) >> 1; if (sorted[ends[middle]][1] < y) low = middle + 1; else high = middle; }

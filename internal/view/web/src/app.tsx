@@ -11,15 +11,15 @@ import { Timeline } from "./timeline.tsx";
 import { span } from "./time.ts";
 import type { Trace } from "./trace.ts";
 
-/** What all parts of the page share. */
+/** The data that all parts of the page share. */
 export interface Shared {
   report: Report; trace: Trace; place: Place; shown: Uint8Array;
-  isSearching: boolean; // more may come to be shown
-  row: number; // of the instant that is looked at
+  isSearching: boolean; // more events may be shown
+  row: number; // of the selected instant
   go(change: Partial<Place>): void;
-  look(seq: number): void; // at an event, in the timeline
+  look(seq: number): void; // selects an event, in the timeline
   live?: Live;
-  other?: Trace; // beside which it is shown
+  other?: Trace; // the trace for a comparison
 }
 
 export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", reading: "Reading", live: "Live" };
@@ -45,7 +45,8 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
   const found = useSearch(trace, place.filter.q), isSearching = !!place.filter.q && !found?.ended;
 
   const shown = useMemo(() => fitting(trace, place.filter, found?.rows), [place.filter, found, trace.length]);
-  const isMissing = place.at !== 0 && trace.row(place.at) < 0; // an address may be of another trace, or of events that a cluster has forgotten
+  // The address may be of another trace, or of dropped events.
+  const isMissing = place.at !== 0 && trace.row(place.at) < 0;
   const row = place.at && !isMissing ? trace.row(place.at) : trace.length - 1;
   const look = useCallback((seq: number) => go({ tab: "timeline", at: seq }), []);
   const shared: Shared = { report, trace, place: isMissing ? { ...place, at: 0 } : place, shown, isSearching, row, go, look, live, other };
@@ -82,7 +83,7 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
   );
 }
 
-/** The keyboard: steps through time, in both directions, and between views. */
+/** The keyboard: moves through time, in both directions, and between views. */
 function keys(e: KeyboardEvent, { report, trace, place, shown, row, go }: Shared) {
   const target = e.target as HTMLElement;
   if (e.ctrlKey || e.metaKey || e.altKey) return;

@@ -5,12 +5,13 @@ import { objectName } from "./filter.ts";
 import { type Known, nodesAt, objectsAt } from "./state.ts";
 import type { Trace } from "./trace.ts";
 
-/** What is of a volume, before a call and at the end of the instant in which it was answered. */
+/** An object or mount of a volume, before a call and at the end of the instant in which it was
+ * answered. */
 interface Thing { name: string; title: string; object: boolean; before: string; after: string; left?: boolean }
 
 const kinds: Record<string, string> = { persistentvolumeclaims: "claim", persistentvolumes: "volume", volumeattachments: "attachment", pods: "pod", volumesnapshots: "snapshot", volumesnapshotcontents: "content" };
 
-/** The objects and mounts of a call's volume, before it and after it. */
+/** The objects and mounts of a call's volume, before and after it. */
 export function Around({ trace, row, go }: Shared) {
   const things = useMemo(() => (trace.isKind(row, "csi") ? around(trace, row) : []), [trace, row, trace.length]);
   if (!things.length) return null;

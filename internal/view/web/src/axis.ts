@@ -1,12 +1,13 @@
 import type { Trace } from "./trace.ts";
 
-/** How many places a pause has at most. */
+/** The largest number of places of a pause. */
 export const widestPause = 6;
 
-/** Where the events stand side by side. In virtual time many happen at one instant: each shown event gets a place of its
- * own, in their order, and a pause gets more the longer it is, but far less than its share. */
+/** The positions of events side by side. In virtual time many events happen at one instant, so
+ * each shown event gets its own place, in order. A long pause gets more places than a short one,
+ * but far fewer than in proportion. */
 export class Axis {
-  place: Float64Array; // of every event; those that are not shown stand where the last shown one does
+  place: Float64Array; // of every event; hidden ones are at the place of the last shown one
   width: number;
   pauses: { from: number; to: number; ms: number }[] = [];
 
@@ -28,7 +29,8 @@ export class Axis {
     this.width = at + 1;
   }
 
-  /** This axis with some places moved on: what stands at from[i] stands at to[i], and what follows it comes right after it. */
+  /** This axis with some places moved from from[i] to to[i]; the places after them follow
+   * directly. */
   moved(from: number[], to: number[]): Axis {
     const move = (place: number) => {
       let low = 0, high = from.length;
@@ -42,7 +44,7 @@ export class Axis {
     return axis;
   }
 
-  /** The pauses that lie between two places, at least in part. */
+  /** The pauses between two places, at least in part. */
   pausesIn(from: number, to: number): Axis["pauses"] {
     let low = 0, high = this.pauses.length;
     while (low < high) {

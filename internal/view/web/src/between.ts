@@ -1,19 +1,20 @@
 import type { Trace } from "./trace.ts";
 
-/** What a process waits for, since a time in ms. */
+/** The reason why a process waits, since a time in ms. */
 export interface Wait { process: string; reason: string; since: number }
 
-/** A cache that does not show yet what was written: the changes that it has not seen, by their rows. */
+/** A cache that is out of date: the rows of the changes that it has not seen. */
 export interface Lag { component: string; changes: number[]; relisted?: boolean; gone?: boolean }
 
-/** The last event of the instant of an event: what is known of an instant is what holds at its end. */
+/** The last event of the instant of an event: the state of an instant is the state at its end. */
 export function endOf(trace: Trace, row: number): number {
   let end = row;
   while (end + 1 < trace.length && trace.at[end + 1] === trace.at[row]) end++;
   return end;
 }
 
-/** What each process waits for at the end of an instant, the newest first; undefined if the trace does not say. */
+/** The wait of each process at the end of an instant, the newest first; undefined if the trace
+ * has no waits. */
 export async function waitsAt(trace: Trace, row: number): Promise<Wait[] | undefined> {
   const end = endOf(trace, row), last = lastChunk(trace, end);
   const first = trace.waitsFrom(last);
@@ -31,10 +32,11 @@ export async function waitsAt(trace: Trace, row: number): Promise<Wait[] | undef
   return [...now.values()].sort((a, b) => b.since - a.since || (a.process < b.process ? -1 : 1));
 }
 
-/** A state after the last event of a chunk stands in the next one. */
+/** A state after the last event of a chunk is in the next chunk. */
 function lastChunk(trace: Trace, row: number): number { return row + 1 < trace.length ? trace.chunkOf(row + 1) : trace.chunkCount - 1; }
 
-/** The caches that lag at an event: what they learn of later has happened already. They catch up before the clock moves. */
+/** The caches that lag at an event: they have not seen changes that have already happened. They
+ * catch up before the clock advances. */
 export async function lagsAt(trace: Trace, row: number): Promise<Lag[]> {
   const found = new Map<string, Lag>(), end = endOf(trace, row);
   for (let c = trace.chunkOf(row); c <= lastChunk(trace, end); c++) for (const { after, line } of await trace.states(c)) {

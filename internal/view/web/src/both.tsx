@@ -11,8 +11,8 @@ import type { Mark } from "./paint.ts";
 import type { Difference } from "./report.ts";
 import type { Trace } from "./trace.ts";
 
-/** The lanes of two traces, one above the other: what both have stands at the same place, and the first difference of each
- * level is marked in both. */
+/** The lanes of two traces, one above the other: common events are at the same place, and the
+ * first difference of each level is marked in both. */
 export function Both(shared: Shared & { other: Trace; chosen?: string }) {
   const { trace, other, report, place, row, go, chosen } = shared;
   const pairs = report.compare!.pairs ?? [];
@@ -20,7 +20,7 @@ export function Both(shared: Shared & { other: Trace; chosen?: string }) {
   const lanes = useMemo(() => [lanesOf(trace), lanesOf(other)], [trace, other]);
   const [axisA, axisB] = useMemo(() => together(trace, shown[0], other, shown[1], pairs), [shown]);
   const sight = useState<Sight>({ from: 0, to: 0 });
-  const [inB, setInB] = useState(0); // the number of the event of B that is looked at
+  const [inB, setInB] = useState(0); // the number of the selected event of B
   const partner = place.at ? pairs.find(([a]) => a === row)?.[1] : undefined;
   const atB = partner !== undefined ? other.seq[partner] : inB;
   const goB = ({ at }: Partial<Place>) => {
@@ -49,7 +49,8 @@ export function Both(shared: Shared & { other: Trace; chosen?: string }) {
   );
 }
 
-/** Where a difference stands: at its time, of what is missing at that of what comes before it. */
+/** The place of a difference: at its time, or, if the event is missing, at the time of the event
+ * before it. */
 function placeOf(d: Difference, side: 0 | 1, trace: Trace, axis: Axis, shown: Uint8Array): number {
   let i = d.index;
   while (i > 0 && !(side ? d.rows[i].b : d.rows[i].a)) i--;

@@ -1,4 +1,4 @@
-// What the page gets: bytes in base64, deflated, with numbers as varints.
+// The format of the page's data: bytes in base64, deflated, with numbers as varints.
 
 export async function inflatedText(base64: string): Promise<string> { return new TextDecoder().decode(await inflate(base64)); }
 
@@ -8,7 +8,7 @@ export async function inflate(base64: string): Promise<Uint8Array> {
   return new Uint8Array(await new Response(unpacked).arrayBuffer());
 }
 
-/** Browsers since 2025 decode by themselves, ten times as fast. */
+/** Browsers since 2025 can decode base64 themselves, ten times as fast. */
 const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
 
 function decoded(base64: string): Uint8Array<ArrayBuffer> {
@@ -19,7 +19,7 @@ function decoded(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Reads numbers as encoding/binary of Go writes them. */
+/** Reads numbers as Go's encoding/binary writes them. */
 export class Reader {
   constructor(private readonly from: Uint8Array, private at = 0) {}
 

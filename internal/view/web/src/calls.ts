@@ -1,4 +1,4 @@
-/** What a call is for, and what must hold after it answered OK. */
+/** The purpose of a call, and the required state after it answered OK. */
 export const purpose: Record<string, string> = {
   CreateVolume: "Makes a volume in the backend. A repeated call with the same name returns the same volume.",
   DeleteVolume: "Deletes a volume from the backend. After OK the backend must not have it any more.",

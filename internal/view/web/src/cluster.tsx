@@ -12,7 +12,8 @@ const titles: [string, string][] = [
   ["pods", "Pods"], ["persistentvolumeclaims", "Claims"], ["persistentvolumes", "Volumes"], ["volumeattachments", "Attachments"], ["volumesnapshots", "Snapshots"], ["nodes", "Nodes"],
 ];
 
-/** The cluster at an instant: objects with trouble on top, mounts and files of the nodes, calls under way. */
+/** The cluster at an instant: objects with problems first, mounts and files of the nodes, calls
+ * under way. */
 export function Cluster(shared: Shared) {
   const { trace, row, place, go } = shared;
   const now = useMemo(() => objectsAt(trace, row), [trace, row, trace.length]);
@@ -74,7 +75,7 @@ export function Cluster(shared: Shared) {
   );
 }
 
-/** The objects of a kind, trouble on top. */
+/** The objects of a kind, those with problems first. */
 function Table({ trace, row, place, go, live, title, all, chosen }: Shared & { title: string; all: Known[]; chosen: number }) {
   return (
     <section>
@@ -99,7 +100,7 @@ function Table({ trace, row, place, go, live, title, all, chosen }: Shared & { t
 
 function rank(k: Known): number { return { bad: 0, wait: 1, "": 2, good: 3 }[k.tone] ?? 2; }
 
-/** What an event said last of an object that is not well. */
+/** The last event about an object with a problem. */
 function Warning({ trace, object, row, go }: Shared & { object: number }) {
   const last = useMemo(() => {
     for (let i = row; i >= 0; i--) {
@@ -137,7 +138,7 @@ function ObjectDetail(shared: Shared & { object: number }) {
   );
 }
 
-/** The instant that is looked at. */
+/** The selected instant. */
 export function Slider({ trace, row, shown, go }: Shared) {
   const step = (by: 1 | -1) => { for (let i = row + by; i >= 0 && i < trace.length; i += by) if (shown[i]) return go({ at: trace.seq[i] }); };
   const detail = usePromise(() => (row >= 0 ? trace.detail(row) : undefined), [trace, row]);

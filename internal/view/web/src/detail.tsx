@@ -54,7 +54,7 @@ function Block({ title, value }: { title: string; value: Fields }) {
   return <><h3>{title}</h3>{lines[0] === "{}" ? <p class="soft">empty</p> : <Yaml lines={lines} label={title} />}</>;
 }
 
-/** What of an object changed. */
+/** The changed parts of an object. */
 function Change({ trace, row }: Shared) {
   const state = usePromise(() => objectAt(trace, trace.object[row], row), [trace, row]);
   if (!state || state.row !== row) return null;
@@ -64,7 +64,7 @@ function Change({ trace, row }: Shared) {
   return <><h3>{!state.after ? "Gone" : !state.before ? "Created" : "Changed"}</h3><Yaml lines={near.length ? near : after} label="Change" /></>;
 }
 
-/** A call that was tried again: all of its attempts. */
+/** A call with retries: all of its attempts. */
 function Attempts({ trace, row, go }: Shared) {
   if (!trace.isKind(row, "csi")) return null;
   const first = row - trace.first[row];
@@ -81,7 +81,7 @@ function Attempts({ trace, row, go }: Shared) {
   );
 }
 
-/** What led to an event, back to where it began, and what it led to. */
+/** The causes of an event, back to the first one, and its effects. */
 function Causes({ trace, row, go }: Shared) {
   const back: number[] = [];
   for (let i = trace.causeOf(row); i >= 0 && back.length < 8; i = trace.causeOf(i)) back.push(i);

@@ -6,7 +6,7 @@ import { download, unlessLost } from "./parts.tsx";
 import { mermaid, sequence, svg } from "./sequence.ts";
 import type { Trace } from "./trace.ts";
 
-/** What can be taken away: of what is shown, or of all of it. Secrets are redacted in the trace already. */
+/** The exports, of the shown events or of all. The trace is already redacted. */
 const forms: [string, string, (s: Shared, rows: number[]) => Promise<string>][] = [
   ["Markdown for an issue", "md", markdown],
   ["Sequence diagram, Mermaid", "mmd", async (s, rows) => mermaid(await sequence(s.trace, rows))],

@@ -1,11 +1,11 @@
 import type { Trace } from "./trace.ts";
 
-/** What of a trace is shown. All of it is in the address, so that a view can be sent to somebody. */
+/** The filter of a trace. All of it is in the address, so that a view can be shared. */
 export interface Filter {
   q: string; // a text
   volume: string; node: string; object: string; call: string; lane: string;
   failures: boolean;
-  all: boolean; // also what happens again and again and says the same
+  all: boolean; // also frequent events that repeat others
 }
 export const everything: Filter = { q: "", volume: "", node: "", object: "", call: "", lane: "", failures: false, all: false };
 
@@ -13,7 +13,8 @@ export function isFiltered(f: Filter): boolean { return !!(f.q || f.volume || f.
 
 export function objectName(o: [string, string]): string { return o[0] + "/" + o[1].replace(/^default\//, ""); }
 
-/** Which events fit. found has those that contain the text; it is undefined as long as nobody has looked. */
+/** The events that match a filter. found contains the events with the text; it is undefined
+ * before the search. */
 export function fitting(trace: Trace, f: Filter, found?: Uint8Array): Uint8Array {
   const shown = new Uint8Array(trace.length);
   const volume = f.volume ? trace.volumes.findIndex((v) => v && v.label === f.volume) : -1;
@@ -35,10 +36,11 @@ export function fitting(trace: Trace, f: Filter, found?: Uint8Array): Uint8Array
   return shown;
 }
 
-/** Steps and faults are shown beside whatever is filtered. */
+/** Steps and faults are shown with every filter. */
 function isLandmark(trace: Trace, row: number): boolean { return trace.isKind(row, "step") || trace.isKind(row, "fault"); }
 
-/** Finds the events that contain a text, whatever its case, from a chunk on. Those of a trace that a server reads are found there, all anew. */
+/** Finds the events that contain a text, regardless of case, from a chunk on. If a server reads
+ * the trace, it searches all of it again. */
 export async function search(trace: Trace, text: string, from: number, stop: AbortSignal, found: (row: number) => void): Promise<void> {
   if (trace.searched) return trace.searched(text, stop, found);
   const wanted = text.toLowerCase();

@@ -14,7 +14,7 @@ function choices(trace: Trace) {
   return { methods: new Set([...methods].map((m) => trace.strings[m].replace(/^.*\//, ""))), nodes: new Set([...nodes].map((n) => trace.strings[n])) };
 }
 
-/** What is shown, and what can be taken away. */
+/** The active filters, with buttons that remove them. */
 export function Filters(shared: Shared) {
   const { trace, place, go, shown, isSearching } = shared;
   const set = (change: Partial<Filter>) => go({ filter: { ...place.filter, ...change } });

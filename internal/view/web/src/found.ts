@@ -3,13 +3,14 @@ import { search } from "./filter.ts";
 import { Lost } from "./reading.ts";
 import type { Trace } from "./trace.ts";
 
-/** Which events contain a text, as far as they have been found. */
+/** The events that contain a text, as far as the search has come. */
 export interface Found { rows: Uint8Array; ended: boolean }
 
-/** How long what was found waits until it is shown, in ms. */
+/** The delay until new results are shown, in ms. */
 const patience = 250;
 
-/** Searches a trace as it grows. What the search before has found stays until there is something new. */
+/** Searches a trace as it grows. The results of the previous search stay until there are new
+ * ones. */
 export function useSearch(trace: Trace, text: string): Found | undefined {
   const [found, setFound] = useState<Found>();
   const before = useRef<{ trace: Trace; text: string; rows: Uint8Array; chunks: number }>();

@@ -5,13 +5,13 @@ import type { Lane } from "./lanes.ts";
 import { type Mark, paint, type Picture, rowHeight, shownLanes } from "./paint.ts";
 import { instant } from "./time.ts";
 
-/** The part of an axis that is in sight; 0, 0 is all of it. */
+/** The visible part of an axis; 0, 0 is all of it. */
 export interface Sight { from: number; to: number }
 
-/** Lanes that stand above or below others: what they have in common with them. */
+/** Lanes above or below others: the parts that they share. */
 interface Beside { axis: Axis; sight: [Sight, (sight: Sight) => void]; marks: Mark[]; name: string; second?: boolean }
 
-/** The lanes over virtual time. The list beside it says the same to who cannot see it. */
+/** The lanes over virtual time. The list next to it has the same content for screen readers. */
 export function Lanes(props: Shared & { lanes: Lane[]; beside?: Beside }) {
   const { beside } = props;
   const { trace, shown, row, place, go } = props;
@@ -27,7 +27,7 @@ export function Lanes(props: Shared & { lanes: Lane[]; beside?: Beside }) {
   const labels = size.width < 700 ? 110 : 190;
   const room = size.width - labels;
   const widest = Math.max(axis.width, 1);
-  const most = Math.min(widest, Math.max(8, room / 9)); // at first a place is at least so wide
+  const most = Math.min(widest, Math.max(8, room / 9)); // the smallest initial width of a place
   const to = view.to || (place.at ? widest : Math.min(widest, Math.max(most, widest <= room / 4 ? widest : most)));
   const from = view.to ? view.from : Math.max(0, to - Math.max(most, Math.min(widest, room / 4)));
   const lanes = useMemo(() => shownLanes(props.lanes, shown, trace), [props.lanes, shown]);
@@ -52,7 +52,7 @@ export function Lanes(props: Shared & { lanes: Lane[]; beside?: Beside }) {
     return () => cancelAnimationFrame(frame);
   });
   useEffect(() => { setView({ from: 0, to: 0 }); setTop(0); }, [axis]);
-  useEffect(() => { // what is looked at is in sight
+  useEffect(() => { // scrolls to the selected event
     if (!place.at) return;
     const x = axis.place[row];
     if (x < from || x > to) setView({ from: x - (to - from) / 2, to: x + (to - from) / 2 });

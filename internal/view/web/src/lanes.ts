@@ -1,16 +1,19 @@
 import type { Trace } from "./trace.ts";
 
 export type Group = "user" | "api" | "control plane" | "sidecar" | "node" | "driver" | "volume";
-export interface Lane { name: string; group: Group; rows: number[]; failed: number[]; spans: Span[] } // failed are places in rows
+// failed are positions in rows.
+export interface Lane { name: string; group: Group; rows: number[]; failed: number[]; spans: Span[] }
 
-/** A stretch of a volume's life on a node: attached, staged or published, from one event to another. */
+/** A period of a volume's life on a node: attached, staged or published, from one event to
+ * another. */
 export interface Span { what: "attached" | "staged" | "published"; from: number; to: number; left?: boolean; pod?: string }
 
 const order: Group[] = ["user", "api", "control plane", "sidecar", "node", "driver", "volume"];
 const makes: Record<string, Span["what"]> = { ControllerPublishVolume: "attached", NodeStageVolume: "staged", NodePublishVolume: "published" };
 const undoes: Record<string, Span["what"]> = { ControllerUnpublishVolume: "attached", NodeUnstageVolume: "staged", NodeUnpublishVolume: "published" };
 
-/** The lanes of a trace: who acts, which plugin is called, and what becomes of each volume on each node. */
+/** The lanes of a trace: the acting components, the called plugins, and the state of each volume
+ * on each node. */
 export function lanesOf(trace: Trace): Lane[] {
   const byName = new Map<string, Lane>();
   const lane = (name: string, group: Group): Lane => {
@@ -27,7 +30,8 @@ export function lanesOf(trace: Trace): Lane[] {
   const add = (to: Lane, row: number) => { if (trace.failed(row)) to.failed.push(to.rows.length); to.rows.push(row); };
   const named = (row: number) => { const name = laneName(trace, row); return lane(name, groupOf(name)); };
   let server: Lane | undefined;
-  const acting: Lane[] = [], called = new Map<number, Lane>(); // by their places among the trace's lanes, and with a method
+  // acting is indexed by positions among the lanes of the trace, called also by methods.
+  const acting: Lane[] = [], called = new Map<number, Lane>();
   for (let i = 0; i < trace.length; i++) {
     const kind = trace.kind[i], place = trace.lane[i];
     if (!kind) continue;
@@ -43,7 +47,7 @@ export function lanesOf(trace: Trace): Lane[] {
   return [...byName.values()].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group) || (a.group === "volume" || a.group === "node" ? a.name.localeCompare(b.name) : 0));
 }
 
-/** The lane of an event: what befalls a node is shown with its kubelet. */
+/** The lane of an event: events of a node are shown with its kubelet. */
 export function laneName(trace: Trace, row: number): string {
   const name = trace.lanes[trace.lane[row]];
   return trace.isKind(row, "fault") && name === trace.nodeOf(row) ? "kubelet " + name : name;
@@ -56,7 +60,7 @@ function groupOf(name: string): Group {
   return "control plane";
 }
 
-/** The plugin that a call goes to. */
+/** The plugin that receives a call. */
 export function pluginOf(trace: Trace, row: number): string {
   const service = trace.strings[trace.method[row]].split("/")[0];
   const caller = trace.lanes[trace.lane[row]];
@@ -76,7 +80,7 @@ function life(trace: Trace, row: number, open: Map<string, Span>, still: Set<num
   }
   const known = ends && open.get(key);
   if (!known) return;
-  if (still.has(trace.seq[row])) { known.left = true; return; } // the driver answered OK and did nothing
+  if (still.has(trace.seq[row])) { known.left = true; return; } // the driver answered OK without any effect
   known.to = row;
   open.delete(key);
 }

@@ -4,7 +4,7 @@ import { usePromise } from "./parts.tsx";
 import { outcomeTone } from "./summary.tsx";
 import { span } from "./time.ts";
 
-/** The events that are shown, one a row; only rows in sight are there. */
+/** The shown events, one a row; only visible rows are rendered. */
 export function List({ report, trace, shown, isSearching, row, place, go }: Shared) {
   const rows = useMemo(() => { const all: number[] = []; for (let i = 0; i < trace.length; i++) if (shown[i]) all.push(i); return all; }, [shown, trace.length]);
   const box = useRef<HTMLDivElement>(null);
@@ -20,7 +20,7 @@ export function List({ report, trace, shown, isSearching, row, place, go }: Shar
     measure.observe(element);
     return () => measure.disconnect();
   }, []);
-  useEffect(() => { // what is looked at is in sight
+  useEffect(() => { // scrolls to the selected event
     const element = box.current!, y = at * rowHeight;
     if (!place.at && report.verdict !== "live") return;
     if (y < element.scrollTop || y + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 2);
@@ -50,7 +50,7 @@ export function List({ report, trace, shown, isSearching, row, place, go }: Shar
   );
 }
 
-/** Where a row stands among others, or would. */
+/** The position of a row among others, even if it is not one of them. */
 export function position(rows: number[], row: number): number {
   let low = 0, high = rows.length - 1;
   while (low < high) {

@@ -1,12 +1,12 @@
 import { inflate, inflatedText } from "./bytes.ts";
 import { Trace } from "./trace.ts";
 
-/** A live cluster as the page last heard of it. */
+/** The last known state of a live cluster. */
 export interface Live { trace: Trace; now: number; mounts: { node: string; target: string; source: string }[]; problem: string }
 
 interface News { epoch: number; chunks: { columns: string; details: string; between?: string }[]; now: number; mounts: Live["mounts"] }
 
-/** Asks the server for what is new, once a second, until stopped. */
+/** Requests news from the server, once a second, until stopped. */
 export function follow(heard: (live: Live) => void): () => void {
   let stopped = false, epoch = 0, live: Live = { trace: new Trace(), now: 0, mounts: [], problem: "" };
   const ask = async () => {

@@ -41,7 +41,7 @@ export async function openTelemetry(trace: Trace, rows: number[], name: string):
   return JSON.stringify({ resourceSpans: [{ resource: { attributes: attributes({ "service.name": "csisim" }) }, scopeSpans: [{ scope: { name: "csisim" }, spans }] }] });
 }
 
-/** An id that is the same for equal texts: FNV-1a, which needs no secure context. */
+/** An id that is the same for equal texts: FNV-1a, which does not need a secure context. */
 async function id(text: string, bytes: number): Promise<string> {
   let out = "";
   for (let part = 0; out.length < bytes * 2; part++) {

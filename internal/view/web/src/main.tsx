@@ -18,9 +18,9 @@ async function start() {
     return;
   }
   if (report.verdict === "reading") return read(report, show);
-  const trace = new Trace(), other = new Trace(); // the other one of two that are compared
+  const trace = new Trace(), other = new Trace(); // the other one of a comparison
   for (const columns of document.querySelectorAll("script.columns")) {
-    const details = columns.nextElementSibling!; // most are never looked at, and stay where they are
+    const details = columns.nextElementSibling!; // most are never shown, and stay in the document
     const between = details.nextElementSibling?.classList.contains("between") ? details.nextElementSibling : undefined;
     (columns.classList.contains("other") ? other : trace).append(
       await inflate(columns.textContent!), () => inflatedText(details.textContent!), between && (() => inflatedText(between.textContent!)));

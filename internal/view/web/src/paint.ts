@@ -6,17 +6,17 @@ import type { Trace } from "./trace.ts";
 export const rowHeight = 24;
 const head = 22; // the ruler
 
-/** What is to be painted: the part of the axis from a place on, at a scale of pixels a place. */
+/** The part of the axis that is painted, from a place on, at a scale of pixels per place. */
 export interface Picture {
   trace: Trace; axis: Axis; lanes: Lane[]; shown: Uint8Array; row: number;
   from: number; scale: number; labels: number; width: number; height: number; top: number;
   marks?: Mark[];
 }
 
-/** A place of the axis that is worth a look, and why. */
+/** A marked place of the axis, and the reason for the mark. */
 export interface Mark { place: number; text: string; chosen: boolean }
 
-/** The lanes in which something is shown. */
+/** The lanes with shown events. */
 export function shownLanes(all: Lane[], shown: Uint8Array, trace: Trace): Lane[] {
   return all.filter((lane) => lane.rows.some((r) => shown[r]) || (lane.group === "volume" && lane.spans.some((s) => shown[s.from] || (s.to < trace.length && shown[s.to]))));
 }
@@ -68,7 +68,7 @@ export function paint(canvas: HTMLCanvasElement, p: Picture) {
   labels(c, p, color, first, last);
 }
 
-/** Places worth a look: an upright line, and what it is at its foot. */
+/** Marked places: a vertical line, with a label at its foot. */
 function marks(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   const taken: [number, number, number][] = [];
   for (const m of p.marks ?? []) {
@@ -94,7 +94,7 @@ function marks(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place
   }
 }
 
-/** Stretches in which nothing happened. */
+/** Periods without events. */
 function pauses(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   let free = -Infinity;
   if (!pausesShow(p)) return;
@@ -116,7 +116,7 @@ function pauses(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (plac
 /** The widest pause has at least a pixel. */
 function pausesShow(p: Picture): boolean { return widestPause * p.scale >= 1; }
 
-/** When things happened, wherever there is room to say so. */
+/** The times of events, where there is room. */
 function ruler(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   c.fillStyle = color.line;
   c.fillRect(p.labels, head - 1, p.width, 1);
@@ -146,7 +146,7 @@ function ruler(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place
 function events(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, color: Colors, x: (place: number) => number) {
   const { trace, axis } = p, rows = lane.rows;
   const low = firstFrom(axis, rows, p.from - 1), chosen = behind(rows, p.row - 1);
-  let nextText = -Infinity, taken = -Infinity; // up to here a place is taken
+  let nextText = -Infinity, taken = -Infinity; // a place is taken up to here
   const plugin = lane.group === "driver", middle = y + rowHeight / 2, wide = Math.max(3, Math.min(p.scale - 2, 16));
   for (let i = low; i < rows.length; i++) {
     const r = rows[i];
@@ -190,14 +190,14 @@ function firstFrom(axis: Axis, rows: number[], place: number, from = 0): number 
   return low;
 }
 
-/** Where the first of some numbers in their order is that is greater than another. */
+/** The position of the first of some ascending numbers that is greater than another. */
 function behind(numbers: number[], than: number): number {
   let low = 0, high = numbers.length;
   while (low < high) { const middle = (low + high) >> 1; if (numbers[middle] <= than) low = middle + 1; else high = middle; }
   return low;
 }
 
-/** The name of what happened, if there is room up to the next thing in the lane. */
+/** The name of an event, if there is room before the next one in the lane. */
 function label(c: CanvasRenderingContext2D, p: Picture, lane: Lane, rows: number[], i: number, at: number, y: number, color: Colors, free: number): number {
   let next = p.width + 200;
   for (let k = i + 1; k < rows.length; k++) if (p.shown[rows[k]]) { next = p.labels + (p.axis.place[rows[k]] - p.from) * p.scale - 8; break; }
@@ -221,7 +221,8 @@ function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
   return letters >= 4 ? text.slice(0, letters) + "…" : "";
 }
 
-/** The name of a lane with its end, the node, whatever the room: lanes of several nodes begin alike. */
+/** The name of a lane, always with its end, the node: lanes of several nodes have the same
+ * beginning. */
 function fitName(c: CanvasRenderingContext2D, name: string, room: number): string {
   const [, what, node] = /^(.+) on (\S+)$/.exec(name) ?? [];
   const whole = fit(c, name, room);
@@ -236,7 +237,7 @@ function mark(c: CanvasRenderingContext2D, x: number, y: number, r: number) {
   c.fill();
 }
 
-/** Attempts of one call hang together. */
+/** Connects the attempts of one call. */
 function retried(c: CanvasRenderingContext2D, from: number, to: number, y: number, color: Colors) {
   c.strokeStyle = color.wait;
   c.lineWidth = 2;
@@ -245,7 +246,7 @@ function retried(c: CanvasRenderingContext2D, from: number, to: number, y: numbe
   c.stroke();
 }
 
-/** Stretches of a volume's life on a node. */
+/** Periods of a volume's life on a node. */
 function spans(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, color: Colors, x: (place: number) => number) {
   const inset: Record<Span["what"], number> = { attached: 3, staged: 6, published: 9 };
   const ordered = [...lane.spans].sort((a, b) => inset[a.what] - inset[b.what]);
@@ -259,7 +260,7 @@ function spans(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, c
   }
 }
 
-/** Why: from the event that is looked at back to what led to it. */
+/** The chain of causes, from the selected event back. */
 function arrows(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (place: number) => number) {
   if (p.row < 0) return;
   const at = x(p.axis.place[p.row]);

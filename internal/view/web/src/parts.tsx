@@ -12,7 +12,8 @@ export function useDetails(trace: Trace, rows: number[]): (Detail | undefined)[]
   return usePromise(() => Promise.all(rows.map((row) => (row >= 0 ? trace.detail(row) : undefined))), [trace, rows.join()]) ?? rows.map(() => undefined);
 }
 
-/** What a promise comes to. The last value stays until the next one is there, unless another thing is asked for. */
+/** The value of a promise. The last value stays until the next one arrives, unless the inputs
+ * change. */
 export function usePromise<T>(make: () => Promise<T> | undefined, inputs: unknown[]): T | undefined {
   const [value, setValue] = useState<T>();
   useEffect(() => {
@@ -23,7 +24,7 @@ export function usePromise<T>(make: () => Promise<T> | undefined, inputs: unknow
   return value;
 }
 
-/** What a promise comes to, undefined if the server is gone, which the page says already. */
+/** The value of a promise; undefined if the server has stopped, which the page already shows. */
 export async function unlessLost<T>(made: Promise<T>): Promise<T | undefined> {
   try {
     return await made;
@@ -45,7 +46,7 @@ export function Copy({ text, label = "Copy" }: { text: string | (() => Promise<s
   return <button class="small" onClick={copy} aria-live="polite">{done ? "Copied" : label}</button>;
 }
 
-/** Pages of files have no clipboard in some browsers: then a selection is copied. */
+/** In some browsers, pages from files have no clipboard: then a selection is copied. */
 async function write(text: string) {
   try {
     await navigator.clipboard.writeText(text);
@@ -67,7 +68,7 @@ export function download(name: string, text: string | Blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** Lines of YAML, with what is new and what is gone. */
+/** Lines of YAML, with the added and the removed ones marked. */
 export function Yaml({ lines, label }: { lines: DiffLine[] | string[]; label: string }) {
   return (
     <pre class="yaml" tabIndex={0} aria-label={label}>

@@ -2,17 +2,18 @@ import { Reader } from "./bytes.ts";
 import type { Report } from "./report.ts";
 import { Trace } from "./trace.ts";
 
-/** Why there is no answer. The page says it; nobody else has to. */
+/** The reason for a missing answer. The page shows it, so other code can ignore it. */
 export class Lost extends Error {
   constructor(problem: unknown) {
     super(problem instanceof TypeError ? "csisim view has ended. What events say is read from it: start it again and open its new address." : (problem as Error).message);
   }
 }
 
-/** What the events of a chunk say. */
+/** The details of a chunk's events. */
 interface Said { details: string; between?: string }
 
-/** Reads the columns of a trace from the server while that reads its file, and shows them: some soon, all in the end. */
+/** Reads the columns of a trace from the server while the server reads its file. Shows the first
+ * ones soon, all in the end. */
 export async function read(report: Report, show: (report: Report, trace: Trace) => void) {
   const trace = new Trace(report.room), from = new Frames(await asked("columns"));
   let shown = report;
@@ -24,7 +25,7 @@ export async function read(report: Report, show: (report: Report, trace: Trace) 
     lost(why);
     throw why;
   });
-  const part = () => from.next().catch((problem) => { // what has come stays in sight
+  const part = () => from.next().catch((problem) => { // the events so far stay visible
     if (!trace.length) throw new Lost(problem);
     lost(new Lost(problem));
     return new Promise<never>(() => {});
@@ -35,7 +36,7 @@ export async function read(report: Report, show: (report: Report, trace: Trace) 
     const said = saidBy(trace.chunkCount, lost);
     trace.append(columns, async () => (await said()).details, async () => (await said()).between ?? "");
     if (trace.length < next.length || performance.now() < next.time) continue;
-    next = { length: trace.length * 30, time: performance.now() + 3000 }; // what is shown is computed anew each time
+    next = { length: trace.length * 30, time: performance.now() + 3000 }; // each update computes the whole page again
     say({ ...report, sentence: `The trace is read: ${trace.length.toLocaleString("en")} events so far.` });
     await new Promise((painted) => setTimeout(painted));
   }
@@ -48,7 +49,8 @@ async function asked(path: string, signal?: AbortSignal): Promise<Response> {
   return answer;
 }
 
-/** Finds events where the trace is read: rows come as differences to those before, a part at a time. */
+/** Lets the server find events: rows arrive as differences to the previous ones, a part at a
+ * time. */
 async function searched(text: string, stop: AbortSignal, found: (row: number) => void) {
   const from = new Frames(await asked("search?q=" + encodeURIComponent(text), stop));
   for (let part = await from.next(); part; part = await from.next()) {
@@ -59,7 +61,8 @@ async function searched(text: string, stop: AbortSignal, found: (row: number) =>
   if (problem) throw new Error(problem);
 }
 
-/** Asks what a chunk says, once for all who ask at a time. lost hears why there is no answer. */
+/** Requests the details of a chunk, with one request for simultaneous callers. lost receives the
+ * reason for a missing answer. */
 function saidBy(chunk: number, lost: (why: Lost) => void): () => Promise<Said> {
   let asking: Promise<Said> | undefined;
   return () => {
@@ -72,7 +75,7 @@ function saidBy(chunk: number, lost: (why: Lost) => void): () => Promise<Said> {
   };
 }
 
-/** Parts of an answer, each after its length in four bytes; after a length of 0 comes the rest. */
+/** The parts of an answer, each after its length in four bytes; a length of 0 precedes the rest. */
 class Frames {
   private parts: Uint8Array[] = [];
   private length = 0;

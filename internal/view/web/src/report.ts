@@ -1,9 +1,9 @@
-/** What the page says of a trace as a whole. */
+/** The part of a page about the whole trace. */
 export interface Report {
   name: string; verdict: "passed" | "failed" | "error" | "trace" | "reading" | "live"; sentence: string;
   findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number; compare?: Comparison;
-  room?: number; // for so many events, while a trace is read
-  lost?: string; // why the page gets no more answers
+  room?: number; // the expected number of events, while a trace is read
+  lost?: string; // the reason why the page receives no more answers
 }
 export interface Link { seq: number; why: string }
 export interface Finding {

@@ -27,7 +27,7 @@ export function Rules({ trace, row, go }: Shared) {
   );
 }
 
-/** What was seen of a call beside its answer stands among the states soon after it. */
+/** Observations about a call, besides its answer, are among the states soon after it. */
 async function seenOf(trace: Trace, row: number): Promise<string[]> {
   const found: string[] = [], chunk = trace.chunkOf(row);
   for (let c = chunk; c < Math.min(trace.chunkCount, chunk + 2); c++) for (const { line } of await trace.states(c)) {

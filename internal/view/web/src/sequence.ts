@@ -2,12 +2,12 @@ import { laneName, pluginOf } from "./lanes.ts";
 import { instant } from "./time.ts";
 import type { Trace } from "./trace.ts";
 
-/** A message of a sequence diagram; one without an addressee is a note. */
+/** A message of a sequence diagram; one without a receiver is a note. */
 export interface Message { at: string; from: string; to?: string; text: string; answer?: string; failed: boolean }
 
-const longest = 200; // a diagram of more helps nobody
+const longest = 200; // larger diagrams are unreadable
 
-/** What a sequence diagram shows of events: who called which plugin, what was written, what went wrong. */
+/** The sequence diagram of events: calls to plugins, writes and errors. */
 export async function sequence(trace: Trace, rows: number[]): Promise<Message[]> {
   const all: Message[] = [];
   for (const row of rows.slice(0, longest)) {
@@ -36,7 +36,7 @@ export function mermaid(messages: Message[]): string {
 
 const wide = 190, high = 38, margin = 20;
 
-/** The diagram as a picture, in colours that are legible on any ground. */
+/** The diagram as a picture, in colours that are legible on any background. */
 export function svg(messages: Message[]): string {
   const actors = actorsOf(messages), x = (name: string) => margin + wide / 2 + actors.indexOf(name) * wide;
   const width = 2 * margin + Math.max(2, actors.length) * wide, height = 70 + messages.length * high;

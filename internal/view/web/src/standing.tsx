@@ -7,7 +7,7 @@ import { objectAt } from "./state.ts";
 import { instant, span } from "./time.ts";
 import { difference, yaml } from "./yaml.ts";
 
-/** The caches that do not show what was written already. */
+/** The caches that do not show earlier changes yet. */
 export function Caches(shared: Shared) {
   const { trace, row } = shared;
   const lags = usePromise(() => lagsAt(trace, row), [trace, row, trace.length]);
@@ -35,7 +35,7 @@ function Cache({ lag, ...shared }: Shared & { lag: Lag }) {
   );
 }
 
-/** An object as a cache has it, and as it is. */
+/** An object in a cache and in the API server. */
 function Cached({ trace, row, object, unseen, component, go }: Shared & { object: number; unseen: number[]; component: string }) {
   const both = usePromise(() => Promise.all([objectAt(trace, object, unseen[0] - 1), objectAt(trace, object, row)]), [trace, object, row, unseen[0]]);
   if (!both) return null;
@@ -52,7 +52,7 @@ function Cached({ trace, row, object, unseen, component, go }: Shared & { object
 
 const few = 6;
 
-/** What each process waits for when nothing more happens at an instant, the newest first. */
+/** The wait of each process when an instant is over, the newest first. */
 export function Waits({ trace, row, live, place }: Shared) {
   const waits = usePromise(() => waitsAt(trace, row), [trace, row, trace.length]);
   if (!waits) return null;

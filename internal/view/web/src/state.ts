@@ -5,7 +5,8 @@ export interface Known { object: number; row: number; state: string; info: strin
 
 const all = () => true;
 
-/** The objects that there are after an event, by their place in the trace's list; of changes counts what is wanted. */
+/** The objects that exist after an event, by their position in the trace's list; isWanted
+ * selects changes. */
 export function objectsAt(trace: Trace, row: number, isWanted: (i: number) => boolean = all): Map<number, Known> {
   const now = new Map<number, Known>();
   for (let i = 0; i <= row; i++) {
@@ -42,7 +43,7 @@ export async function objectAt(trace: Trace, object: number, row: number): Promi
   return { before, after, row: changes[changes.length - 1] };
 }
 
-/** A JSON merge patch (RFC 7386) applied. */
+/** Applies a JSON merge patch (RFC 7386). */
 export function merged(before: unknown, patch: unknown): unknown {
   if (patch === null || typeof patch !== "object" || Array.isArray(patch)) return patch;
   const after: Fields = before !== null && typeof before === "object" && !Array.isArray(before) ? { ...(before as Fields) } : {};
@@ -52,10 +53,11 @@ export function merged(before: unknown, patch: unknown): unknown {
   return after;
 }
 
-/** A mount on a node, as calls and the kubelet's own writes make it. */
+/** A mount on a node, made by a call or by the kubelet itself. */
 export interface Mount { node: string; path: string; what: string; by: number; left?: number }
 
-/** The mounts and files that there are after an event, by what was answered and written; of events counts what is wanted. */
+/** The mounts and files that exist after an event, according to answers and writes; isWanted
+ * selects events. */
 export function nodesAt(trace: Trace, row: number, isWanted: (i: number) => boolean = all): { mounts: Mount[]; files: Mount[] } {
   const mounts = new Map<string, Mount>(), files = new Map<string, Mount>();
   for (let i = 0; i <= row; i++) {
@@ -83,7 +85,7 @@ export function nodesAt(trace: Trace, row: number, isWanted: (i: number) => bool
   return { mounts: [...mounts.values()], files: [...files.values()] };
 }
 
-const gone = new Map<number, Mount>(); // by the number of the call that took it away
+const gone = new Map<number, Mount>(); // by the number of the call that removed it
 
 function file(trace: Trace, i: number, at: string, node: string, path: string, mounts: Map<string, Mount>, files: Map<string, Mount>) {
   const what = trace.strings[trace.method[i]];

@@ -7,7 +7,7 @@ import type { Finding } from "./report.ts";
 import { instant, span } from "./time.ts";
 import type { Trace } from "./trace.ts";
 
-/** The first screen: what came of it, why, and how to see it again. */
+/** The first screen: the result, its causes, and the command that repeats the run. */
 export function Summary(shared: Shared) {
   const { report } = shared;
   const [first, ...further] = report.findings ?? [];
@@ -88,7 +88,7 @@ export function outcomeTone(trace: Trace, row: number): string {
   return trace.isKind(row, "csi") ? "good" : trace.toneOf(row);
 }
 
-/** What a trace covers: its figures, its calls, the lives of its volumes, its steps. */
+/** The content of a trace: its figures, its calls, the lives of its volumes, its steps. */
 function Covered({ report, trace, go, place }: Shared) {
   const { calls, volumes } = useMemo(() => ({ calls: callsOf(trace), volumes: lanesOf(trace).filter((l) => l.group === "volume") }), [trace, trace.length]);
   const filtered = (filter: Partial<Shared["place"]["filter"]>) => go({ tab: "timeline", filter: { ...place.filter, ...filter } });
@@ -137,7 +137,7 @@ function Covered({ report, trace, go, place }: Shared) {
   );
 }
 
-/** How often each call went well, and how often it failed. */
+/** The numbers of successful and failed calls of each kind. */
 function callsOf(trace: Trace): Map<string, { ok: number; failed: number }> {
   const calls = new Map<string, { ok: number; failed: number }>(), call = trace.strings.indexOf("csi");
   for (let i = 0; i < trace.length; i++) {

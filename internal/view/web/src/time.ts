@@ -1,4 +1,4 @@
-/** A stretch of time as people say it; the same words as in csisim's own output. */
+/** A duration in words; the same words as in csisim's own output. */
 export function span(ms: number): string {
   if (ms < 1000) return Math.round(ms) + " ms";
   if (ms < 59950) return (ms / 1000).toFixed(1).replace(/\.0$/, "") + " s";

@@ -6,7 +6,7 @@ import { Lanes } from "./lanes-view.tsx";
 import { lanesOf } from "./lanes.ts";
 import { List } from "./list.tsx";
 
-/** What happened, in lanes and as a list, and one event in full. */
+/** The events, in lanes and as a list, and one event in full. */
 export function Timeline(shared: Shared) {
   const lanes = useMemo(() => lanesOf(shared.trace), [shared.trace, shared.trace.length]);
   return (

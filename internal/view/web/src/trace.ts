@@ -8,12 +8,14 @@ export interface Line {
 export type Fields = Record<string, unknown>;
 
 /** An event in full. */
-export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields; kept: string[][] } // kept are rules, each with fields
+// kept are rules, each with fields.
+export interface Detail { line: Line; raw: string; text: string; outcome: string; full?: Fields; kept: string[][] }
 
 export interface Volume { i: number; id: string; label: string; pv?: string }
 interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [string, string][]; paths?: string[]; volumes?: Volume[]; waits: number }
 
-/** A state that stands after so many events of the trace: a line of it, or all that is known from there on. */
+/** A state after some number of events of the trace: a line of it, or the whole state at this
+ * point. */
 export interface State { after: number; raw: string; line?: Line; known?: Record<string, [string, number]> }
 
 export const QUIET = 8, INJECTED = 16, OPEN = 32;
@@ -24,7 +26,7 @@ type Column = (typeof names)[number];
 type Numbers = Float64Array | Int32Array;
 const differences = new Set<Column>(["at", "seq"]);
 
-/** The events of a trace by columns; what they say is unpacked when somebody looks. */
+/** The events of a trace by columns; their details are unpacked when they are shown. */
 export class Trace implements Record<Column, Numbers> {
   at: Numbers = new Float64Array(0);
   seq: Numbers = new Int32Array(0);
@@ -32,10 +34,11 @@ export class Trace implements Record<Column, Numbers> {
   code = this.seq; took = this.seq; flags = this.seq; first = this.seq; state = this.seq; info = this.seq; stateTone = this.seq;
   length = 0;
   strings = [""]; lanes = [""];
-  paths = [""]; // of a step what it does
+  paths = [""]; // of a step its title
   objects: [string, string][] = [["", ""]];
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
-  /** Finds the events that contain a text where the trace is read; undefined if all of it is here. */
+  /** Lets the server find the events that contain a text; undefined if the whole trace is
+   * here. */
   searched?: (text: string, stop: AbortSignal, found: (row: number) => void) => Promise<void>;
 
   private chunks: { from: number; packed: () => Promise<string>; details?: Promise<Detail[]>; between?: () => Promise<string>; states?: Promise<State[]>; waits: number }[] = [];
@@ -43,10 +46,11 @@ export class Trace implements Record<Column, Numbers> {
   private unanswered = new Map<number, number>();
   private bySeq?: Map<number, number>;
 
-  /** Has room for so many events; more get some. */
+  /** Reserves room for a number of events; it grows if there are more. */
   constructor(room = 0) { this.grow(room); }
 
-  /** Adds events: their columns, and their details and the states between them for when somebody looks. */
+  /** Adds events: their columns, and functions that load their details and the states between
+   * them. */
   append(columns: Uint8Array, details: () => Promise<string>, between?: () => Promise<string>): void {
     const reader = new Reader(columns);
     const added: Added = JSON.parse(reader.text(reader.uvarint()));
@@ -70,7 +74,7 @@ export class Trace implements Record<Column, Numbers> {
     this.bySeq = undefined;
   }
 
-  /** Of a live cluster, a call comes again when it was answered: then it stands there alone. */
+  /** In a live cluster, an answered call arrives again and replaces the unanswered one. */
   private supersede(row: number) {
     const before = this.unanswered.get(this.seq[row]);
     if (before !== undefined) {
@@ -91,7 +95,7 @@ export class Trace implements Record<Column, Numbers> {
     }
   }
 
-  /** The place of an event by its number, -1 if there is none. */
+  /** The row of an event with a number, -1 if there is none. */
   row(seq: number): number {
     if (this.seq[seq - 1] === seq && seq <= this.length) return seq - 1;
     if (!this.bySeq) {
@@ -101,7 +105,7 @@ export class Trace implements Record<Column, Numbers> {
     return this.bySeq.get(seq) ?? -1;
   }
 
-  /** The row of the event that led to another, -1 for none. */
+  /** The row of the event that caused another, -1 for none. */
   causeOf(row: number): number { return this.cause[row] ? this.row(this.cause[row]) : -1; }
 
   isKind(row: number, kind: string): boolean { return this.strings[this.kind[row]] === kind; }
@@ -129,7 +133,7 @@ export class Trace implements Record<Column, Numbers> {
   get chunkCount() { return this.chunks.length; }
   firstOf(chunk: number) { return this.chunks[chunk].from; }
 
-  /** All events of a chunk in full. The few chunks that were looked at last are kept. */
+  /** All events of a chunk in full. The chunks that were shown last are cached. */
   unpacked(number: number): Promise<Detail[]> {
     const chunk = this.chunks[number];
     if (!chunk.details) {
@@ -154,7 +158,8 @@ export class Trace implements Record<Column, Numbers> {
     return chunk.states;
   }
 
-  /** The chunk from which the states have to be replayed to know those of another, -1 for a trace without any. */
+  /** The chunk from which the states have to be replayed for another one, -1 for a trace
+   * without states. */
   waitsFrom(number: number): number { return this.chunks[number]?.waits ?? -1; }
 }
 

@@ -30,7 +30,7 @@ function scalar(value: unknown): string {
 
 export interface DiffLine { text: string; sign: " " | "+" | "-" }
 
-/** Which lines are new and which are gone; the longest common rest stays. */
+/** The added and the removed lines; the longest common subsequence stays. */
 export function difference(before: string[], after: string[]): DiffLine[] {
   let start = 0, endA = before.length, endB = after.length;
   while (start < endA && start < endB && before[start] === after[start]) start++;
