@@ -8,7 +8,7 @@ import (
 
 type accessMode = csi.VolumeCapability_AccessMode_Mode
 
-// saysHowManyWriters: the modes that came with SINGLE_NODE_MULTI_WRITER.
+// saysHowManyWriters reports whether a mode came with SINGLE_NODE_MULTI_WRITER.
 func saysHowManyWriters(m accessMode) bool {
 	return m == csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER ||
 		m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
@@ -24,15 +24,16 @@ func multiNode(m accessMode) bool {
 	return false
 }
 
-// severalTargets: the modes that allow a second NodePublishVolume on the node, by the two tables
-// of CSI "NodePublishVolume".
+// severalTargets reports whether a mode allows a second NodePublishVolume on the node, by the two
+// tables of CSI "NodePublishVolume".
 func severalTargets(m accessMode) bool {
 	return multiNode(m) || m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
 
-// supports says whether a volume can be used that way: as the block device or file system that it
-// was made as, and on several nodes only if it was made for that. The single-node modes are
-// interchangeable, since an administrator may narrow a volume later (ReadWriteOncePod).
+// supports reports whether a volume can be used with a capability: only as the block device or file
+// system that it was created as, and on several nodes only if it was created for that. The
+// single-node modes are interchangeable, since an administrator may narrow a volume later
+// (ReadWriteOncePod).
 func (v *volume) supports(c *csi.VolumeCapability) bool {
 	if len(v.capabilities) == 0 {
 		return true
@@ -56,15 +57,15 @@ func (v *volume) supportsAll(list []*csi.VolumeCapability) bool {
 	return true
 }
 
-// sameUse: the arguments that CSI "NodePublishVolume Errors" holds a repeated call against.
+// sameUse compares the arguments of a repeated call, by CSI "NodePublishVolume Errors".
 func sameUse(a *csi.VolumeCapability, aReadOnly bool, b *csi.VolumeCapability, bReadOnly bool) bool {
 	return aReadOnly == bReadOnly && proto.Equal(a, b)
 }
 
-// maxAlike is how many capabilities a driver keeps in common; then it begins anew.
+// maxAlike bounds the shared capabilities of a driver; beyond it, the list restarts.
 const maxAlike = 16
 
-// alike is a capability that very many volumes have alike: they have it in common.
+// alike returns the shared instance of a capability, since very many volumes have equal ones.
 func (d *Driver) alike(c *csi.VolumeCapability) *csi.VolumeCapability {
 	for _, known := range d.used {
 		if proto.Equal(known, c) {

@@ -7,8 +7,8 @@ import (
 	addonscap "github.com/csisim/csisim/internal/world/addons/capability"
 )
 
-// Addons says what the driver serves of CSI-Addons, the day-2 operations. The zero value is a
-// driver that can do all of it but report copies (GET_REPLICATION_DESTINATION_INFO) and of
+// Addons selects the day-2 operations of CSI-Addons that the driver serves. The zero value is a
+// driver with all of them, except reports about copies (GET_REPLICATION_DESTINATION_INFO) and about
 // clients (GET_CLIENTS_TO_FENCE).
 type Addons struct {
 	Controller []string `json:"controller,omitempty" example:"[service.CONTROLLER_SERVICE, reclaim_space.OFFLINE]" doc:"Capabilities of the controller plugin, as the status of a CSIAddonsNode names them; default CONTROLLER_SERVICE, OFFLINE, NETWORK_FENCE, VOLUME_REPLICATION, VOLUME_GROUP, LIMIT_VOLUME_TO_ONE_VOLUME_GROUP, MODIFY_VOLUME_GROUP and GET_VOLUME_GROUP."`
@@ -24,7 +24,7 @@ type Addons struct {
 	Destination  string            `json:"destination,omitempty" doc:"The id of every copy; default copy-of- with the id behind it."`
 }
 
-// Usage is what a volume takes, in bytes.
+// Usage is the space of a volume, in bytes.
 type Usage struct {
 	Before int64 `json:"before" doc:"Bytes in use before."`
 	After  int64 `json:"after" doc:"Bytes in use afterwards."`
@@ -61,7 +61,7 @@ func orElse(given, otherwise []string) []string {
 	return given
 }
 
-// mistakes are the names of capabilities that there are none of.
+// mistakes returns the names of unknown capabilities.
 func (a *Addons) mistakes() (wrong []string) {
 	if a == nil {
 		return nil

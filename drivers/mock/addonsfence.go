@@ -49,7 +49,7 @@ func changeFence[A any](s AddonsFence, rpc string, cidrs []*fence.CIDR, apply fu
 	})
 }
 
-// FenceClusterNetwork keeps addresses off the storage.
+// FenceClusterNetwork blocks addresses from the storage.
 func (s AddonsFence) FenceClusterNetwork(_ context.Context, r *fence.FenceClusterNetworkRequest) (*fence.FenceClusterNetworkResponse, error) {
 	return changeFence[fence.FenceClusterNetworkResponse](s, "FenceClusterNetwork", r.GetCidrs(), func(addresses []string) error {
 		if s.driver.faults[messageShowsSecret] {
@@ -63,7 +63,7 @@ func (s AddonsFence) FenceClusterNetwork(_ context.Context, r *fence.FenceCluste
 	})
 }
 
-// UnfenceClusterNetwork lets addresses on the storage again.
+// UnfenceClusterNetwork unblocks addresses.
 func (s AddonsFence) UnfenceClusterNetwork(_ context.Context, r *fence.UnfenceClusterNetworkRequest) (*fence.UnfenceClusterNetworkResponse, error) {
 	return changeFence[fence.UnfenceClusterNetworkResponse](s, "UnfenceClusterNetwork", r.GetCidrs(), func(addresses []string) error {
 		s.driver.unfence(addresses)
@@ -71,7 +71,7 @@ func (s AddonsFence) UnfenceClusterNetwork(_ context.Context, r *fence.UnfenceCl
 	})
 }
 
-// ListClusterFence lists what is fenced.
+// ListClusterFence lists the fenced addresses.
 func (s AddonsFence) ListClusterFence(context.Context, *fence.ListClusterFenceRequest) (*fence.ListClusterFenceResponse, error) {
 	return serve(s.AddonsIdentity, "ListClusterFence", fencing, func() (*fence.ListClusterFenceResponse, error) {
 		return &fence.ListClusterFenceResponse{Cidrs: cidrsOf(s.driver.addons.fenced)}, nil

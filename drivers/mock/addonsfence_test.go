@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
-// Another defect changes nothing of what a plugin does not implement.
+// Another defect does not change the answer of an unimplemented call.
 func TestFencingThatIsNotImplementedShowsNoOtherDefect(t *testing.T) {
 	for _, o := range []Options{
 		{Faulty: []string{messageShowsSecret, promisesFencing}, CSIAddons: &Addons{}},

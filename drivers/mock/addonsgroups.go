@@ -39,7 +39,7 @@ func serveGroup[A any](s AddonsGroups, rpc, capability, id string, answer func(*
 	})
 }
 
-// CreateVolumeGroup makes a group, once for each name.
+// CreateVolumeGroup creates a group, once for each name.
 func (s AddonsGroups) CreateVolumeGroup(_ context.Context, r *volumegroup.CreateVolumeGroupRequest) (*volumegroup.CreateVolumeGroupResponse, error) {
 	return serve(s.AddonsIdentity, "CreateVolumeGroup", "volume_group.VOLUME_GROUP", func() (*volumegroup.CreateVolumeGroupResponse, error) {
 		g, err := s.create(r.GetName(), r.GetVolumeIds())
@@ -71,8 +71,8 @@ func (s AddonsGroups) create(name string, volumes []string) (*addonsGroup, error
 	return g, nil
 }
 
-// ModifyVolumeGroupMembership makes these volumes the members of a group. A group that was deleted
-// has none: of two passes of a deletion that overlap, the later one sends an empty list. A-VGR-10
+// ModifyVolumeGroupMembership replaces the members of a group. A deleted group has none: of two
+// overlapping passes of a deletion, the later one sends an empty list. A-VGR-10
 func (s AddonsGroups) ModifyVolumeGroupMembership(_ context.Context, r *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 	return serve(s.AddonsIdentity, "ModifyVolumeGroupMembership", "volume_group.MODIFY_VOLUME_GROUP", func() (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 		g := s.driver.addonsGroup(r.GetVolumeGroupId())

@@ -10,7 +10,7 @@ import (
 	addonsid "github.com/csisim/csisim/internal/world/addons/identity"
 )
 
-// AddonsIdentity serves what every plugin has of CSI-Addons.
+// AddonsIdentity is the part of CSI-Addons that every plugin serves.
 type AddonsIdentity struct {
 	addonsid.UnimplementedIdentityServer
 	driver       *Driver
@@ -18,13 +18,13 @@ type AddonsIdentity struct {
 	node         string // empty for the controller plugin
 }
 
-// AddonsOfController is the controller plugin's part of CSI-Addons. It panics if that is not
+// AddonsOfController returns the controller plugin's part of CSI-Addons. It panics if that is not
 // served.
 func (d *Driver) AddonsOfController() *AddonsIdentity {
 	return &AddonsIdentity{driver: d, capabilities: orElse(d.options.CSIAddons.Controller, addonsOfController)}
 }
 
-// AddonsOfNode is the part of the plugin of a node.
+// AddonsOfNode returns the part of a node's plugin.
 func (d *Driver) AddonsOfNode(nodeID string) *AddonsIdentity {
 	return &AddonsIdentity{driver: d, capabilities: orElse(d.options.CSIAddons.Node, addonsOfNode), node: nodeID}
 }
@@ -32,12 +32,12 @@ func (d *Driver) AddonsOfNode(nodeID string) *AddonsIdentity {
 // ServesAddons reports whether the driver serves CSI-Addons.
 func (d *Driver) ServesAddons() bool { return d.options.CSIAddons != nil }
 
-// GetIdentity is the driver's name.
+// GetIdentity returns the driver's name.
 func (s *AddonsIdentity) GetIdentity(context.Context, *addonsid.GetIdentityRequest) (*addonsid.GetIdentityResponse, error) {
 	return &addonsid.GetIdentityResponse{Name: s.driver.Name(), VendorVersion: s.driver.options.vendorVersion()}, nil
 }
 
-// GetCapabilities are those of the plugin.
+// GetCapabilities returns the capabilities of the plugin.
 func (s *AddonsIdentity) GetCapabilities(context.Context, *addonsid.GetCapabilitiesRequest) (*addonsid.GetCapabilitiesResponse, error) {
 	answer := &addonsid.GetCapabilitiesResponse{}
 	for _, name := range s.capabilities {
@@ -46,13 +46,13 @@ func (s *AddonsIdentity) GetCapabilities(context.Context, *addonsid.GetCapabilit
 	return answer, nil
 }
 
-// Probe says whether the plugin is ready.
+// Probe reports whether the plugin is ready.
 func (s *AddonsIdentity) Probe(context.Context, *addonsid.ProbeRequest) (*addonsid.ProbeResponse, error) {
 	return &addonsid.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
 }
 
-// serve answers a call with the storage system locked. A plugin without the capability has not
-// implemented the call.
+// serve answers a call with the storage system locked. Without the capability, the answer is
+// Unimplemented.
 func serve[A any](s *AddonsIdentity, rpc, capability string, answer func() (*A, error)) (*A, error) {
 	if !slices.Contains(s.capabilities, capability) {
 		return nil, notImplemented(rpc)

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
 )
 
-// AddonsKeyRotation serves changing keys.
+// AddonsKeyRotation serves the rotation of keys.
 type AddonsKeyRotation struct {
 	encryptionkeyrotation.UnimplementedEncryptionKeyRotationControllerServer
 	*AddonsIdentity

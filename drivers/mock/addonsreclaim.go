@@ -6,14 +6,14 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
 )
 
-// AddonsReclaim serves reclaiming space.
+// AddonsReclaim serves the reclaiming of space.
 type AddonsReclaim struct {
 	reclaimspace.UnimplementedReclaimSpaceControllerServer
 	reclaimspace.UnimplementedReclaimSpaceNodeServer
 	*AddonsIdentity
 }
 
-// ControllerReclaimSpace frees what a volume does not need.
+// ControllerReclaimSpace frees unused space of a volume.
 func (s AddonsReclaim) ControllerReclaimSpace(_ context.Context, r *reclaimspace.ControllerReclaimSpaceRequest) (*reclaimspace.ControllerReclaimSpaceResponse, error) {
 	return serveVolume(s.AddonsIdentity, "ControllerReclaimSpace", "reclaim_space.OFFLINE", r.GetVolumeId(), func(v *volume) (*reclaimspace.ControllerReclaimSpaceResponse, error) {
 		before, after := s.driver.reclaim(v, s.driver.options.CSIAddons.ControllerUsage)
@@ -21,7 +21,7 @@ func (s AddonsReclaim) ControllerReclaimSpace(_ context.Context, r *reclaimspace
 	})
 }
 
-// NodeReclaimSpace frees what a volume in use does not need.
+// NodeReclaimSpace frees unused space of a volume in use.
 func (s AddonsReclaim) NodeReclaimSpace(_ context.Context, r *reclaimspace.NodeReclaimSpaceRequest) (*reclaimspace.NodeReclaimSpaceResponse, error) {
 	return serveVolume(s.AddonsIdentity, "NodeReclaimSpace", "reclaim_space.ONLINE", r.GetVolumeId(), func(v *volume) (*reclaimspace.NodeReclaimSpaceResponse, error) {
 		before, after := s.driver.reclaim(v, s.driver.options.CSIAddons.NodeUsage)

@@ -27,42 +27,42 @@ func serveSource[A any](s AddonsReplication, rpc string, source *replication.Rep
 	})
 }
 
-// serveReplicas does something with each volume of a source, for a call that answers nothing else.
+// serveReplicas calls do with each volume of a source, for a call with an empty answer.
 func serveReplicas[A any](s AddonsReplication, rpc string, source *replication.ReplicationSource, do func(id string) error) (*A, error) {
 	return serveSource(s, rpc, source, func(id string) (*A, error) {
 		return new(A), s.driver.eachReplica(id, do)
 	})
 }
 
-// EnableVolumeReplication begins to keep a copy.
+// EnableVolumeReplication starts the replication of a volume or group.
 func (s AddonsReplication) EnableVolumeReplication(_ context.Context, r *replication.EnableVolumeReplicationRequest) (*replication.EnableVolumeReplicationResponse, error) {
 	return serveSource(s, "EnableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.EnableVolumeReplicationResponse, error) {
 		return &replication.EnableVolumeReplicationResponse{}, s.driver.replicate(id, true, s.driver.enableReplica)
 	})
 }
 
-// DisableVolumeReplication gives up the copy.
+// DisableVolumeReplication ends the replication.
 func (s AddonsReplication) DisableVolumeReplication(_ context.Context, r *replication.DisableVolumeReplicationRequest) (*replication.DisableVolumeReplicationResponse, error) {
 	return serveSource(s, "DisableVolumeReplication", r.GetReplicationSource(), func(id string) (*replication.DisableVolumeReplicationResponse, error) {
 		return &replication.DisableVolumeReplicationResponse{}, s.driver.replicate(id, false, s.driver.disableReplica)
 	})
 }
 
-// PromoteVolume makes this side the one that may be written.
+// PromoteVolume makes this side the primary.
 func (s AddonsReplication) PromoteVolume(_ context.Context, r *replication.PromoteVolumeRequest) (*replication.PromoteVolumeResponse, error) {
 	return serveReplicas[replication.PromoteVolumeResponse](s, "PromoteVolume", r.GetReplicationSource(), func(id string) error {
 		return s.driver.promoteReplica(id, r.GetForce())
 	})
 }
 
-// DemoteVolume makes this side the copy.
+// DemoteVolume makes this side the secondary.
 func (s AddonsReplication) DemoteVolume(_ context.Context, r *replication.DemoteVolumeRequest) (*replication.DemoteVolumeResponse, error) {
 	return serveReplicas[replication.DemoteVolumeResponse](s, "DemoteVolume", r.GetReplicationSource(), func(id string) error {
 		return s.driver.demoteReplica(id, r.GetForce())
 	})
 }
 
-// ResyncVolume makes the copy what the other side is.
+// ResyncVolume copies the other side to this one.
 func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.ResyncVolumeRequest) (*replication.ResyncVolumeResponse, error) {
 	return serveSource(s, "ResyncVolume", r.GetReplicationSource(), func(id string) (*replication.ResyncVolumeResponse, error) {
 		answer := &replication.ResyncVolumeResponse{Ready: true}
@@ -74,7 +74,7 @@ func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.Resync
 	})
 }
 
-// GetVolumeReplicationInfo returns how the replication is. A primary that has another side is
+// GetVolumeReplicationInfo returns the state of the replication. A primary with another side is
 // synchronized with it first.
 func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	return serveSource(s, "GetVolumeReplicationInfo", r.GetReplicationSource(), func(id string) (*replication.GetVolumeReplicationInfoResponse, error) {
@@ -105,7 +105,7 @@ func (s AddonsReplication) GetReplicationDestinationInfo(_ context.Context, r *r
 	})
 }
 
-// destination is the copy of a volume, or of a group.
+// destination returns the copy of a volume, or of a group.
 func (s AddonsReplication) destination(id string) *replication.ReplicationDestination {
 	copyOf := func(id string) string {
 		if s.driver.remote() != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/replication"
 )
 
-// addonsState is what the storage system knows for CSI-Addons.
+// addonsState is the state of the storage system for CSI-Addons.
 type addonsState struct {
-	reclaimed  map[string]bool // volumes
+	reclaimed  map[string]bool // addresses, in the order in which they were fenced
 	keys       map[string]int  // how often the key of a volume was changed
 	fenced     []string        // addresses, in the order in which they were fenced
 	replicated map[string]bool // volumes and groups, by id; true for those that may be written
@@ -35,7 +35,7 @@ func newAddonsState() addonsState {
 	return addonsState{reclaimed: map[string]bool{}, keys: map[string]int{}, replicated: map[string]bool{}}
 }
 
-// addonsVolume is the volume of that id.
+// addonsVolume returns the volume with an id.
 func (d *Driver) addonsVolume(id string) (*volume, error) {
 	if id == "" {
 		return nil, status.Error(codes.InvalidArgument, "volume_id is required")
@@ -50,7 +50,7 @@ func (d *Driver) addonsVolume(id string) (*volume, error) {
 	return v, nil
 }
 
-// reclaim frees what a volume does not need: half of it, once.
+// reclaim frees the unused space of a volume: half of it, once.
 func (d *Driver) reclaim(v *volume, always *Usage) (before, after *reclaimspace.StorageConsumption) {
 	if always != nil {
 		return &reclaimspace.StorageConsumption{UsageBytes: always.Before}, &reclaimspace.StorageConsumption{UsageBytes: always.After}
@@ -63,7 +63,7 @@ func (d *Driver) reclaim(v *volume, always *Usage) (before, after *reclaimspace.
 	return &reclaimspace.StorageConsumption{UsageBytes: used}, &reclaimspace.StorageConsumption{UsageBytes: v.bytes / 2}
 }
 
-// checkAddresses refuses what is no address range.
+// checkAddresses rejects invalid address ranges.
 func checkAddresses(all []string) error {
 	if len(all) == 0 {
 		return nil
@@ -91,14 +91,14 @@ func (d *Driver) unfence(all []string) {
 	d.addons.fenced = slices.DeleteFunc(d.addons.fenced, func(text string) bool { return slices.Contains(all, text) })
 }
 
-// Fenced are the address ranges that are kept off the storage, in the order in which they were fenced.
+// Fenced returns the blocked address ranges, in the order in which they were fenced.
 func (d *Driver) Fenced() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.addons.fenced)
 }
 
-// admitted refuses a node whose clients are fenced. Clients that are those of all nodes fence none.
+// admitted rejects a node if its clients are fenced. Clients of all nodes do not count.
 func (n *Node) admitted() error {
 	d := n.driver
 	if d.options.CSIAddons == nil || d.faults[fenceIgnored] {
@@ -114,7 +114,7 @@ func (n *Node) admitted() error {
 	return nil
 }
 
-// isFenced reports whether an address range is one of those that are fenced, or in one.
+// isFenced reports whether an address range is fenced, or part of a fenced one.
 func (d *Driver) isFenced(cidr string) bool {
 	own, err := netip.ParsePrefix(cidr)
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *Driver) isFenced(cidr string) bool {
 	})
 }
 
-// sourceID is the id of what is replicated, which must be there.
+// sourceID returns the id of the replicated volume or group, which must exist.
 func (d *Driver) sourceID(s *replication.ReplicationSource) (string, error) {
 	if id := s.GetVolumegroup().GetVolumeGroupId(); id != "" {
 		if d.addonsGroup(id) == nil {
@@ -150,7 +150,7 @@ func (d *Driver) addonsGroup(id string) *addonsGroup {
 	return nil
 }
 
-// newGroupID is the next id for a group.
+// newGroupID returns the next id for a group.
 func (d *Driver) newGroupID() string {
 	d.addons.made++
 	if ids := d.options.CSIAddons.Groups; d.addons.made <= len(ids) {
@@ -159,7 +159,7 @@ func (d *Driver) newGroupID() string {
 	return fmt.Sprintf("group-%04d", d.addons.made)
 }
 
-// groupable reports what keeps volumes out of a group: they are unknown, or in another one.
+// groupable returns an error if volumes are unknown, or members of another group.
 func (d *Driver) groupable(ids []string, into *addonsGroup) error {
 	for _, id := range ids {
 		if _, err := d.addonsVolume(id); err != nil {
@@ -174,7 +174,7 @@ func (d *Driver) groupable(ids []string, into *addonsGroup) error {
 	return nil
 }
 
-// syncInfo is what is reported of a replication.
+// syncInfo returns the reported state of a replication.
 func (a *Addons) syncInfo() *replication.GetVolumeReplicationInfoResponse {
 	info := &replication.GetVolumeReplicationInfoResponse{Status: replication.GetVolumeReplicationInfoResponse_HEALTHY}
 	s := a.LastSync

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// publishContext is what every attachment hands to the node.
+// publishContext is the context of every attachment.
 func (d *Driver) publishContext() map[string]string {
 	if !d.options.marks() {
 		return nil
@@ -105,8 +105,8 @@ func (d *Driver) attachedTo(nodeID string) int64 {
 	return count
 }
 
-// ControllerUnpublishVolume: CSI "ControllerUnpublishVolume". A volume or node that is not known
-// is certainly not attached, so it is no error.
+// ControllerUnpublishVolume: CSI "ControllerUnpublishVolume". An unknown volume or node is
+// certainly not attached, so it is no error.
 func (s *Controller) ControllerUnpublishVolume(_ context.Context, req *csi.ControllerUnpublishVolumeRequest) (*csi.ControllerUnpublishVolumeResponse, error) {
 	d := s.driver
 	if !d.options.attach() {

@@ -2,7 +2,7 @@ package mock
 
 import "github.com/container-storage-interface/spec/lib/go/csi"
 
-// The values of VOLUME_CONDITION before CSI 1.13 took it out.
+// The values of VOLUME_CONDITION until CSI 1.13, which removed it.
 const (
 	controllerVolumeCondition = csi.ControllerServiceCapability_RPC_Type(11)
 	nodeVolumeCondition       = csi.NodeServiceCapability_RPC_Type(4)
@@ -67,7 +67,7 @@ func controllerCapabilities(o Options, promisesTooMuch bool) []*csi.ControllerSe
 	return list
 }
 
-// nodeCapabilities are asked for before every call to a node.
+// nodeCapabilities returns the node capabilities, which are queried before every call to a node.
 func nodeCapabilities(o Options) []*csi.NodeServiceCapability {
 	var list []*csi.NodeServiceCapability
 	for _, c := range []struct {

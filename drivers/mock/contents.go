@@ -8,19 +8,19 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Contents keeps what is in volumes and snapshots, by their ids, where Mounters show it.
+// Contents stores the data of volumes and snapshots by their ids, where Mounters mount it.
 type Contents interface {
-	// Copy makes what is in one that of another, at this place or another one.
+	// Copy copies the data of an id to another id, in the same or another Contents.
 	Copy(from string, at Contents, to string) error
-	// Remove takes away what was in one; nothing is no error.
+	// Remove deletes the data of an id; missing data is no error.
 	Remove(id string) error
 }
 
-// KeepContents has the storage system keep what is in its volumes. Without, volumes of
-// snapshots and of volumes are empty.
+// KeepContents makes the storage system store the data of its volumes. Without it, volumes from
+// snapshots and clones are empty.
 func (d *Driver) KeepContents(c Contents) { d.contents = c }
 
-// shown is what a Mounter mounts for a volume: contents are kept by ids.
+// shown returns the name of a volume for a Mounter: data is stored by ids.
 func (d *Driver) shown(v *volume) string {
 	if d.contents != nil {
 		return v.id
@@ -28,7 +28,7 @@ func (d *Driver) shown(v *volume) string {
 	return v.device()
 }
 
-// fillFrom fills a new volume with what its source has.
+// fillFrom copies the data of its source into a new volume.
 func (d *Driver) fillFrom(source *csi.VolumeContentSource, id string) error {
 	from := source.GetSnapshot().GetSnapshotId()
 	if from == "" {
@@ -49,11 +49,11 @@ func (d *Driver) copyContent(from, to string) error {
 
 func (d *Driver) dropContent(id string) {
 	if d.contents != nil {
-		_ = d.contents.Remove(id) // what is mounted goes with its mounts
+		_ = d.contents.Remove(id) // mounted data is deleted with its mounts
 	}
 }
 
-// send makes what is in a volume that of its copy at the other site.
+// send copies the data of a volume to its copy at the other site.
 func (d *Driver) send(id string) error {
 	if d.contents == nil || d.other.Driver.contents == nil {
 		return nil

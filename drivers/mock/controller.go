@@ -9,8 +9,8 @@ import (
 )
 
 // Controller is a controller plugin: csi.IdentityServer, csi.ControllerServer and
-// csi.GroupControllerServer; of csi.NodeServer it answers NodeGetCapabilities, which csi-resizer asks it. It has no state of its own, so any
-// number of instances may serve one Driver.
+// csi.GroupControllerServer. Of csi.NodeServer it implements NodeGetCapabilities, which csi-resizer
+// calls. It is stateless, so any number of instances can serve one Driver.
 type Controller struct {
 	identity
 	csi.UnimplementedControllerServer
@@ -26,7 +26,7 @@ var (
 	_ csi.GroupControllerServer = (*Controller)(nil)
 )
 
-// Controller makes an instance of the controller plugin.
+// Controller returns an instance of the controller plugin.
 func (d *Driver) Controller() *Controller {
 	return &Controller{identity: identity{driver: d}}
 }
@@ -39,7 +39,7 @@ func (s *Controller) NodeGetCapabilities(context.Context, *csi.NodeGetCapabiliti
 	return &csi.NodeGetCapabilitiesResponse{Capabilities: s.driver.nodeCapabilities}, nil
 }
 
-// notImplemented is the answer of a call whose capability is switched off (CSI "Error Scheme").
+// notImplemented returns the answer of a call with a disabled capability (CSI "Error Scheme").
 func notImplemented(rpc string) error {
 	return status.Errorf(codes.Unimplemented, "%s is not implemented by this driver", rpc)
 }

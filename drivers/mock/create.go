@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// createdBy marks a volume context as made by the driver, so that a trace shows who wrote what.
+// createdBy marks a volume context from the driver, so that a trace shows its origin.
 const createdBy = "from-driver"
 
 // CreateVolume: CSI "CreateVolume".
@@ -76,7 +76,8 @@ func (d *Driver) checkCreate(req *csi.CreateVolumeRequest) error {
 	return nil
 }
 
-// differsFrom names the first field in which a request does not fit the volume of that name.
+// differsFrom names the first field in which a request does not match the existing volume of that
+// name.
 func (v *volume) differsFrom(req *csi.CreateVolumeRequest) string {
 	switch {
 	case !inRange(v.bytes, req.GetCapacityRange()):
@@ -140,7 +141,8 @@ func (d *Driver) create(req *csi.CreateVolumeRequest) (*volume, error) {
 	return v, d.fillFrom(req.GetVolumeContentSource(), v.id)
 }
 
-// sourceBytes is the size of the snapshot or volume that a new volume starts from, 0 without one.
+// sourceBytes returns the size of the snapshot or volume from which a new volume starts, 0 without
+// one.
 func (d *Driver) sourceBytes(source *csi.VolumeContentSource) (int64, error) {
 	switch {
 	case source == nil:
@@ -170,8 +172,8 @@ func (d *Driver) sourceBytes(source *csi.VolumeContentSource) (int64, error) {
 	return 0, invalid("volume_content_source: snapshot or volume is required")
 }
 
-// sizeFor is the size in bytes of a new volume: what is required, else the source's size, else
-// 1 GiB or what the limit allows.
+// sizeFor returns the size in bytes of a new volume: the required size, otherwise the source's
+// size, otherwise 1 GiB or the limit.
 func (d *Driver) sizeFor(r *csi.CapacityRange, source int64) (int64, error) {
 	bytes := r.GetRequiredBytes()
 	if bytes == 0 {
@@ -199,7 +201,7 @@ func (d *Driver) sizeFor(r *csi.CapacityRange, source int64) (int64, error) {
 	return bytes, nil
 }
 
-// fits says whether the pool can hold a volume of that size, which has the given bytes already.
+// fits reports whether the pool can hold a volume of that size, which already has the given bytes.
 func (d *Driver) fits(bytes, has int64) error {
 	pool := d.options.CapacityBytes
 	if pool == 0 {
@@ -214,7 +216,7 @@ func (d *Driver) fits(bytes, has int64) error {
 	return nil
 }
 
-// DeleteVolume: CSI "DeleteVolume". Snapshots of the volume live on.
+// DeleteVolume: CSI "DeleteVolume". Snapshots of the volume are kept.
 func (s *Controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
 	d := s.driver
 	if !d.options.createDeleteVolume() {
@@ -239,8 +241,8 @@ func (s *Controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-// usersOf lists the nodes that use a volume, as far as a storage system can know it: by its
-// attachments, or, in a driver that does not attach, by what the nodes have staged or published.
+// usersOf lists the nodes that use a volume, as far as a storage system can know: by its
+// attachments, or, in a driver that does not attach, by its stagings and publications on nodes.
 func (d *Driver) usersOf(v *volume) []string {
 	if d.options.attach() {
 		return v.nodeIDs()

@@ -14,28 +14,28 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// Driver is the storage system: volumes, snapshots and attachments, and what each node has mounted.
-// All instances made by Controller and Node work on it, also those made later, as the instances of
-// a restarted driver do. It is safe for concurrent use.
+// Driver is the storage system: volumes, snapshots and attachments, and the mounts of each node.
+// All instances made by Controller and Node share it, also those made later, like the instances of
+// a restarted driver. It is safe for concurrent use.
 type Driver struct {
 	options Options
 	faults  map[string]bool
-	// The lists in every answer, which nobody changes.
+	// The lists in every answer, which must not be changed.
 	controllerCapabilities []*csi.ControllerServiceCapability
 	nodeCapabilities       []*csi.NodeServiceCapability
 
 	mu           *sync.Mutex // of both sites, if there are two
 	volumes      map[string]*volume
 	volumeNames  map[string]*volume
-	everKnown    map[string]bool // ids of all volumes there ever were
+	everKnown    map[string]bool // ids of all volumes that ever existed
 	snapshots    map[string]*snapshot
 	snapshotName map[string]*snapshot
 	groups       map[string]*groupSnapshot
 	groupNames   map[string]*groupSnapshot
 	nodes        map[string]*nodeState
 	addons       addonsState
-	contents     Contents                // nil if nobody keeps them
-	other        Site                    // to which volumes are replicated; its Driver is nil if there is none
+	contents     Contents                // nil if they are not stored
+	other        Site                    // receives replicated volumes; its Driver is nil if there is none
 	used         []*csi.VolumeCapability // see alike
 	usedBytes    int64
 	volumeSerial int
@@ -69,10 +69,10 @@ type snapshot struct {
 	bytes              int64
 	created            *timestamppb.Timestamp
 	pollsLeft          int
-	group              *groupSnapshot // nil for one that stands alone
+	group              *groupSnapshot // nil for one without a group
 }
 
-// New makes the storage system. It panics with the message of Options.Validate if the options
+// New returns a storage system. It panics with the message of Options.Validate if the options
 // contradict each other.
 func New(o Options) *Driver {
 	if err := o.Validate(); err != nil {
@@ -107,11 +107,11 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Name is the driver's name as GetPluginInfo answers it.
+// Name returns the driver's name in the answer of GetPluginInfo.
 func (d *Driver) Name() string { return d.options.name() }
 
-// Restart is what a restart of the controller plugin does to the storage system: nothing, unless
-// it misbehaves.
+// Restart applies the effect of a restart of the controller plugin to the storage system: none,
+// unless it misbehaves.
 func (d *Driver) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,13 +128,13 @@ func (d *Driver) Restart() {
 	}
 }
 
-// Condition is what is wrong with a volume.
+// Condition is a problem of a volume.
 type Condition struct {
 	Reason  string // one CamelCase word
 	Message string // for the user
 }
 
-// SetCondition makes a volume abnormal, or normal again with nil. It shows in the answers if
+// SetCondition makes a volume abnormal, or normal again with nil. The answers contain it if
 // volumeCondition or volumeHealth is on. Unknown volumes are an error.
 func (d *Driver) SetCondition(volumeID string, c *Condition) error {
 	d.mu.Lock()
@@ -147,8 +147,7 @@ func (d *Driver) SetCondition(volumeID string, c *Condition) error {
 	return nil
 }
 
-// Detach takes a volume off a node behind everybody's back, as an administrator of the storage
-// system could.
+// Detach detaches a volume from a node in the storage system itself, as its administrator could.
 func (d *Driver) Detach(volumeID, nodeID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -180,7 +179,7 @@ func (d *Driver) removeVolume(v *volume) {
 	d.dropContent(v.id)
 }
 
-// now is the time of a new snapshot.
+// now returns the time of a new snapshot.
 func (d *Driver) now() *timestamppb.Timestamp {
 	if d.options.Now != nil {
 		return timestamppb.New(d.options.Now())

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// tour goes through the life of a volume, with every call made twice, and tries what must fail.
+// tour makes all calls in the life of a volume, each twice, and some that must fail.
 func tour(w *world) []string {
 	ro := func(r *csi.NodePublishVolumeRequest) { r.Readonly = true }
 	restart := func(w *world) error { w.d.Restart(); w.nodes["a"].Restart(); return nil }
@@ -63,8 +63,9 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 	assert.Equal(t, tourOf().d.Volumes(), tourOf().d.Volumes())
 }
 
-// What mounts nothing shows only on a node with a Mounter: TestMounts. Two snapshots of one volume are those of
-// TestSnapshotsOfAVolumeAreTwo, a deadline that passes is that of TestADeadlineThatPassesEndsTheLockOfAVolume, what breaks promises of CSI-Addons in the scenarios of csi-addons/broken.
+// Misbehaviours of mounts show only on a node with a Mounter: see TestMounts. Those of two
+// snapshots of one volume, of deadlines and of CSI-Addons are in TestSnapshotsOfAVolumeAreTwo,
+// TestADeadlineThatPassesEndsTheLockOfAVolume and the scenarios of csi-addons/broken.
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {
@@ -146,7 +147,7 @@ func TestMistakesInOptionsAreReportedAtOnce(t *testing.T) {
 	assert.NoError(t, Options{}.Validate())
 }
 
-// mountTable is a Mounter that only writes down.
+// mountTable is a Mounter that only records mounts.
 type mountTable map[string]string
 
 func (m mountTable) Mount(source, target string, readOnly bool) error {

@@ -11,16 +11,17 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// groupSnapshot is snapshots of several volumes at one point in time.
+// groupSnapshot is a set of snapshots of several volumes at one point in time.
 type groupSnapshot struct {
 	id, name  string
 	members   []*snapshot
-	sources   []string // as they were asked for
+	sources   []string // in the order of the request
 	created   *timestamppb.Timestamp
 	pollsLeft int
 }
 
-// message describes the group; each answer about a new one brings it nearer to being ready.
+// message describes the group; each answer about a new group decrements the answers until it is
+// ready.
 func (g *groupSnapshot) message() *csi.VolumeGroupSnapshot {
 	m := &csi.VolumeGroupSnapshot{GroupSnapshotId: g.id, CreationTime: g.created, ReadyToUse: g.pollsLeft == 0}
 	for _, member := range g.members {
@@ -65,7 +66,7 @@ func (s *Controller) CreateVolumeGroupSnapshot(_ context.Context, req *csi.Creat
 	return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: group.message()}, nil
 }
 
-// cutTogether makes all snapshots of a group or none.
+// cutTogether creates all snapshots of a group or none.
 func (d *Driver) cutTogether(req *csi.CreateVolumeGroupSnapshotRequest) (*groupSnapshot, error) {
 	for _, id := range req.GetSourceVolumeIds() {
 		if d.volumes[id] == nil {
@@ -147,7 +148,8 @@ func (s *Controller) GetVolumeGroupSnapshot(_ context.Context, req *csi.GetVolum
 	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: group.message()}, nil
 }
 
-// has refuses a list of snapshots that is not the group's (CSI "DeleteVolumeGroupSnapshot Errors").
+// has rejects a list of snapshots that differs from the group's (CSI "DeleteVolumeGroupSnapshot
+// Errors").
 func (g *groupSnapshot) has(ids []string) error {
 	var own []string
 	for _, member := range g.members {

@@ -43,7 +43,7 @@ func (s *Controller) ControllerGetVolumeHealth(_ context.Context, req *csi.Contr
 	return &csi.ControllerGetVolumeHealthResponse{VolumeHealth: h}, nil
 }
 
-// ControllerListVolumeHealth: CSI "ControllerListVolumeHealth", only volumes that are not well.
+// ControllerListVolumeHealth: CSI "ControllerListVolumeHealth", only unhealthy volumes.
 func (s *Controller) ControllerListVolumeHealth(_ context.Context, req *csi.ControllerListVolumeHealthRequest) (*csi.ControllerListVolumeHealthResponse, error) {
 	d := s.driver
 	if !d.options.VolumeHealth {

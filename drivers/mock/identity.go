@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// identity is the part that controller and node plugin have in common.
+// identity is the common part of controller and node plugin.
 type identity struct {
 	csi.UnimplementedIdentityServer
 	driver *Driver

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Volume is what the storage system holds; CapacityBytes in bytes.
+// Volume is a volume in the storage system; CapacityBytes in bytes.
 type Volume struct {
 	ID, Name      string
 	CapacityBytes int64
@@ -64,7 +64,7 @@ func (d *Driver) Attachments() []Attachment {
 	return list
 }
 
-// Staged lists what is staged on a node, by path.
+// Staged lists the staged volumes of a node, by path.
 func (d *Driver) Staged(nodeID string) []Mount {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +74,7 @@ func (d *Driver) Staged(nodeID string) []Mount {
 	return nil
 }
 
-// Published lists what is published on a node, by path.
+// Published lists the published volumes of a node, by path.
 func (d *Driver) Published(nodeID string) []Mount {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,7 +95,7 @@ func sortedMounts(m map[string]mount) []Mount {
 
 func mountsOf(m map[string]mount, volumeID string) []string {
 	var paths []string
-	for path, at := range m { // in any order: what is found is sorted
+	for path, at := range m { // in any order: the result is sorted
 		if at.volumeID == volumeID {
 			paths = append(paths, path)
 		}

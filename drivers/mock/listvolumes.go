@@ -52,7 +52,7 @@ func (d *Driver) fillStatus(v *volume, status proto.Message, nodes *[]string) {
 	d.fillCondition(v, status)
 }
 
-// fillCondition writes the volume condition that the answers of CSI up to 1.12 have.
+// fillCondition sets the volume condition in answers of CSI up to 1.12.
 func (d *Driver) fillCondition(v *volume, m proto.Message) {
 	if !d.options.VolumeCondition {
 		return
@@ -71,8 +71,9 @@ func (d *Driver) maxEntries(asked int32) int32 {
 	return asked
 }
 
-// page cuts a page out of a list in order of serial numbers. A token is the serial number of the
-// last entry of the page before; one that was never given out is ABORTED, as the spec says.
+// page returns a page of a list in order of serial numbers. A token is the serial number of the
+// last entry of the previous page; a token that was never returned is ABORTED, as the spec
+// requires.
 func page[T any](all []T, serial func(T) int, highest int, maxEntries int32, token string) (entries []T, next string, err error) {
 	if maxEntries < 0 {
 		return nil, "", invalid("max_entries must not be negative")
@@ -115,7 +116,7 @@ func (s *Controller) ControllerGetVolume(_ context.Context, req *csi.ControllerG
 	return resp, nil
 }
 
-// GetCapacity: CSI "GetCapacity". An unlimited pool has the largest number of bytes there is.
+// GetCapacity: CSI "GetCapacity". An unlimited pool has the largest possible number of bytes.
 func (s *Controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
 	d := s.driver
 	if !d.options.GetCapacity || d.faults[promisesTooMuch] {
@@ -142,7 +143,7 @@ func (s *Controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest)
 	return answer, nil
 }
 
-// bound is the size of a volume at least or at most; none if it is 0.
+// bound returns a limit of the size of a volume; none if it is 0.
 func bound(bytes int64) *wrapperspb.Int64Value {
 	if bytes == 0 {
 		return nil

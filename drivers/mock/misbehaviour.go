@@ -2,11 +2,10 @@ package mock
 
 import "slices"
 
-// Misbehaviour is one promise of the CSI spec that the driver can break
-// (Options.Faulty).
+// Misbehaviour is a promise of the CSI spec that the driver can break (Options.Faulty).
 type Misbehaviour struct {
 	Name    string // as in Options.Faulty
-	Summary string // what the driver does wrong
+	Summary string // the defect of the driver
 	Breaks  string // the section of the CSI spec that forbids it
 }
 
@@ -146,7 +145,7 @@ var misbehaviours = []Misbehaviour{
 	{messageShowsSecret, "the message of an error shows the request's secrets", "CSI-Addons FenceClusterNetwork"},
 }
 
-// Misbehaviours lists what Options.Faulty accepts.
+// Misbehaviours lists the values of Options.Faulty.
 func Misbehaviours() []Misbehaviour { return slices.Clone(misbehaviours) }
 
 func misbehaviour(name string) (Misbehaviour, bool) {

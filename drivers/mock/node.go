@@ -13,7 +13,7 @@ import (
 type NodeOptions struct {
 	NodeID   string            // answer of NodeGetInfo; required
 	Topology map[string]string // segments of the node; default the topologyKey with the node id
-	Mounter  Mounter           // default none: what is staged and published is only remembered
+	Mounter  Mounter           // default none: stagings and publications are only recorded
 }
 
 // Node is a node plugin: csi.IdentityServer and csi.NodeServer of one node.
@@ -28,12 +28,12 @@ var (
 	_ csi.NodeServer     = (*Node)(nil)
 )
 
-// nodeState is what lives on a node and outlives the plugin: its mount table. It is guarded by
-// the Driver's lock.
+// nodeState is the state of a node that survives the plugin: its mount table. It is guarded by the
+// Driver's lock.
 type nodeState struct {
 	id        string
 	segments  map[string]string
-	limit     int64 // of volumes attached to it; 0 is none
+	limit     int64 // of attached volumes; 0 is none
 	mounter   Mounter
 	staged    map[string]mount // by path
 	published map[string]mount // by path
@@ -46,11 +46,11 @@ type mount struct {
 	volumeID   string
 	capability *csi.VolumeCapability
 	asked      bool // readonly of the request
-	readOnly   bool // what was mounted
+	readOnly   bool // of the mount
 }
 
-// Node makes an instance of the node plugin. Instances with the same NodeID share the node: a
-// second one is the plugin after a restart and finds what the first one mounted.
+// Node returns an instance of the node plugin. Instances with the same NodeID share the node: a
+// second one is the restarted plugin, with the mounts of the first one.
 func (d *Driver) Node(o NodeOptions) *Node {
 	if o.NodeID == "" {
 		panic("mock driver: NodeOptions.NodeID is required")
@@ -70,14 +70,14 @@ func (d *Driver) Node(o NodeOptions) *Node {
 	return &Node{identity: identity{driver: d}, state: state}
 }
 
-// Restart is what a restart of the plugin does to the node: nothing, unless it misbehaves.
+// Restart applies the effect of a restart of the plugin to the node: none, unless it misbehaves.
 func (n *Node) Restart() {
 	if n.driver.faults[forgetPublicationsOnRestart] {
 		n.Reboot()
 	}
 }
 
-// Reboot is what a reboot of the node does: all mounts are gone.
+// Reboot applies the effect of a reboot of the node: it removes all mounts.
 func (n *Node) Reboot() {
 	n.driver.mu.Lock()
 	defer n.driver.mu.Unlock()
@@ -107,8 +107,8 @@ func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeG
 	return resp, nil
 }
 
-// begin marks a volume as having a call in flight on this node; a second one is ABORTED (CSI
-// "Concurrency"). The returned function ends it.
+// begin marks a volume as having a call in flight on this node; a second call is ABORTED (CSI
+// "Concurrency"). The returned function ends the call.
 func (n *Node) begin(volumeID string) (end func(), err error) {
 	d := n.driver
 	d.mu.Lock()
@@ -124,14 +124,14 @@ func (n *Node) begin(volumeID string) (end func(), err error) {
 	}, nil
 }
 
-// locked runs f under the lock of the driver, which must not be held across a Mounter's call.
+// locked calls f under the lock of the driver, which must not be held during calls of a Mounter.
 func (n *Node) locked(f func() error) error {
 	n.driver.mu.Lock()
 	defer n.driver.mu.Unlock()
 	return f()
 }
 
-// usable is the volume of a stage or publish request, if it may be used on this node as asked.
+// usable returns the volume of a stage or publish request, if the request is valid on this node.
 func (n *Node) usable(id string, c *csi.VolumeCapability, volumeContext, publishContext map[string]string) (*volume, error) {
 	d := n.driver
 	v := d.volumes[id]
@@ -150,7 +150,7 @@ func (n *Node) usable(id string, c *csi.VolumeCapability, volumeContext, publish
 	return v, n.attached(v, publishContext)
 }
 
-// attached checks that ControllerPublishVolume came first, where the driver has it.
+// attached checks that ControllerPublishVolume came first, if the driver has it.
 func (n *Node) attached(v *volume, given map[string]string) error {
 	d := n.driver
 	switch {
@@ -171,7 +171,7 @@ func (n *Node) attached(v *volume, given map[string]string) error {
 	return nil
 }
 
-// isMounted asks the node; without a Mounter the driver's memory is the mount table.
+// isMounted checks the node; without a Mounter, the record is the mount table.
 func (n *Node) isMounted(path string, remembered bool) (bool, error) {
 	if n.state.mounter == nil {
 		return remembered, nil

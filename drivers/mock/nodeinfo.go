@@ -5,17 +5,16 @@ import (
 	"maps"
 )
 
-// NodeInfo is what a node says about itself in NodeGetInfo, as far as it is to
-// change; what is nil stays.
+// NodeInfo holds changes of the answer of NodeGetInfo; nil fields stay unchanged.
 type NodeInfo struct {
 	NodeID     *string
 	Topology   map[string]string
 	MaxVolumes *int64 // 0 is unlimited
 }
 
-// ChangeNode changes what a node says about itself. A new id is another name of the
-// same machine: what is attached to it stays attached. It is an error if the driver
-// does not know the node, or another node has the new id.
+// ChangeNode changes the answer of a node's NodeGetInfo. A new id is another name of the same
+// machine, so volumes stay attached. It is an error if the driver does not know the node, or
+// another node has the new id.
 func (d *Driver) ChangeNode(id string, info NodeInfo) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,7 +14,7 @@ const (
 	defaultVolumeBytes    = int64(1 << 30)
 )
 
-// Options says what the driver can do. The zero value is a driver with the full life of a volume:
+// Options select the features of the driver. The zero value supports the full life of a volume:
 // create and delete, attach (also read-only), stage, SINGLE_NODE_MULTI_WRITER. A switch that is on
 // by default is a pointer, so that YAML can say `attach: false`.
 type Options struct {
@@ -76,7 +76,8 @@ type Options struct {
 	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that are there before the first call; default none."`
 	Faulty   []string         `json:"faulty,omitempty" doc:"Names of misbehaviours, see Misbehaviours; default none."`
 
-	// Now stamps snapshots. Default: one second after the last snapshot, from 2024-01-01 on.
+	// Now returns the times of snapshots. Default: one second after the last snapshot, from
+	// 2024-01-01 on.
 	Now func() time.Time `json:"-"`
 }
 
@@ -149,7 +150,7 @@ func (o Options) strict() bool                { return onByDefault(o.Strict) }
 func (o Options) marks() bool                 { return onByDefault(o.Marks) }
 func (o Options) publishReadonly() bool       { return o.attach() && onByDefault(o.PublishReadonly) }
 
-// idOf is the id of what was asked for under a name.
+// idOf returns the id of an object with a name.
 func (o Options) idOf(name, numbered string) string {
 	if o.IDsFromNames {
 		return name

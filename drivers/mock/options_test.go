@@ -54,7 +54,8 @@ func TestIdsAreNames(t *testing.T) {
 	assert.Equal(t, "snapshot-1", w.d.Snapshots()[0].ID)
 }
 
-// A driver that is not strict looks at the volume id, as many do; a size that does not fit is refused all the same.
+// A driver that is not strict only checks the volume id, as many do; a size that does not match is
+// rejected nevertheless.
 func TestADriverThatIsNotStrict(t *testing.T) {
 	lax, strict := Options{Strict: off()}, Options{}
 	context := func(o Options) rpcCase {

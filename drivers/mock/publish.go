@@ -11,7 +11,7 @@ import (
 	volumes "github.com/csisim/csisim/internal/world/volume"
 )
 
-// inline is the key with which Kubernetes marks a volume that lives as long as its pod.
+// inline is the key that marks a volume with the lifetime of its pod.
 const inline = "csi.storage.k8s.io/ephemeral"
 
 // NodePublishVolume: CSI "NodePublishVolume".
@@ -77,7 +77,7 @@ func (n *Node) stages(req *csi.NodePublishVolumeRequest) bool {
 	return n.driver.options.stage() && !n.isInline(req)
 }
 
-// mayPublish holds a request against the volume and what is published already: the tables of CSI
+// mayPublish checks a request against the volume and existing publications, by the tables of CSI
 // "NodePublishVolume".
 func (n *Node) mayPublish(req *csi.NodePublishVolumeRequest) (v *volume, published bool, err error) {
 	if n.isInline(req) {
@@ -116,8 +116,8 @@ func (n *Node) mayPublishBeside(v *volume, req *csi.NodePublishVolumeRequest) er
 	return nil
 }
 
-// staged checks that the volume is at the staging path, also after a reboot of the node took the
-// mounts away.
+// staged checks that the volume is at the staging path, also after a reboot of the node, which
+// removes mounts.
 func (n *Node) staged(v *volume, req *csi.NodePublishVolumeRequest) error {
 	d := n.driver
 	if !n.stages(req) || d.faults[publishNeedsNoStage] {
@@ -172,7 +172,7 @@ func (n *Node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 	return &csi.NodeUnpublishVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetTargetPath(), n.state.published, n.mayUnpublish)
 }
 
-// undo unmounts what may says can still be there, and forgets it.
+// undo unmounts a path if may reports that it can be mounted, and forgets it.
 func (n *Node) undo(volumeID, path string, mounts map[string]mount, may func(volumeID, path string) (bool, error)) error {
 	end, err := n.begin(volumeID)
 	if err != nil {
@@ -189,7 +189,7 @@ func (n *Node) undo(volumeID, path string, mounts map[string]mount, may func(vol
 	return n.locked(func() error { delete(mounts, path); return nil })
 }
 
-// mayUnpublish says whether there can be something to undo; see mayUnstage for deleted volumes.
+// mayUnpublish reports whether the path can be mounted; see mayUnstage for deleted volumes.
 func (n *Node) mayUnpublish(volumeID, path string) (undo bool, err error) {
 	d := n.driver
 	at, published := n.state.published[path]

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Site is a storage system as one of two that replicate volumes to each other. A copy has
-// the id of its volume.
+// Site is one of two storage systems that replicate volumes to each other. A copy has the id of its
+// volume.
 type Site struct {
 	Name   string
 	Driver *Driver
@@ -17,13 +17,13 @@ type Site struct {
 	Reachable func() bool
 }
 
-// Join makes two storage systems the sites of one.
+// Join makes two storage systems the sites of one replication.
 func Join(a, b Site) {
 	b.Driver.mu = a.Driver.mu
 	a.Driver.other, b.Driver.other = b, a
 }
 
-// remote is the other site; nil if there is none.
+// remote returns the other site; nil if there is none.
 func (d *Driver) remote() *Driver { return d.other.Driver }
 
 func (d *Driver) unreachable() error {
@@ -33,7 +33,7 @@ func (d *Driver) unreachable() error {
 	return status.Errorf(codes.Unavailable, "site %s cannot be reached", d.other.Name)
 }
 
-// eachReplica does something with a volume, or with each volume of a group.
+// eachReplica calls do with a volume, or with each volume of a group.
 func (d *Driver) eachReplica(id string, do func(id string) error) error {
 	ids := []string{id}
 	if group := d.addonsGroup(id); group != nil {
@@ -47,7 +47,7 @@ func (d *Driver) eachReplica(id string, do func(id string) error) error {
 	return nil
 }
 
-// replicate begins or ends to replicate a volume, or a group with all of its volumes.
+// replicate starts or ends the replication of a volume, or of a group with all of its volumes.
 func (d *Driver) replicate(id string, wanted bool, each func(id string) error) error {
 	if err := d.eachReplica(id, each); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (d *Driver) replicate(id string, wanted bool, each func(id string) error) e
 	return nil
 }
 
-// regroup makes volumes the members of a group. What joins a replicated group is replicated
-// as its members are, and what leaves is not any more.
+// regroup replaces the members of a group. Volumes that join a replicated group are replicated like
+// its members; those that leave are not replicated any more.
 func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
 	if !g.replicated {
 		g.volumes = volumes
@@ -87,7 +87,7 @@ func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
 	return nil
 }
 
-// enableReplica begins to replicate a volume: it is primary, unless the other site has
+// enableReplica starts the replication of a volume: it is primary, unless the other site has
 // replicated it before.
 func (d *Driver) enableReplica(id string) error {
 	if _, known := d.addons.replicated[id]; known {
@@ -108,13 +108,13 @@ func (d *Driver) enableReplica(id string) error {
 	return d.send(id)
 }
 
-// insertCopy makes room for the copy of a volume.
+// insertCopy adds an entry for the copy of a volume.
 func (d *Driver) insertCopy(v *volume) {
 	copied := &volume{id: v.id, bytes: v.bytes, capabilities: slices.Clone(v.capabilities), context: v.context, copied: true}
 	d.insertVolume(copied)
 }
 
-// disableReplica ends the replication of a volume. The primary takes the copy away with it.
+// disableReplica ends the replication of a volume. For the primary, this deletes the copy.
 func (d *Driver) disableReplica(id string) error {
 	primary := d.addons.replicated[id]
 	other := d.remote()
@@ -136,8 +136,8 @@ func (d *Driver) disableReplica(id string) error {
 	return nil
 }
 
-// promoteReplica lets a volume be written here. While the other site is primary it is
-// refused, by force, too; where that cannot be reached, force is what it takes.
+// promoteReplica makes a volume primary here. This fails while the other site is primary, even by
+// force. If the other site cannot be reached, it requires force.
 func (d *Driver) promoteReplica(id string, force bool) error {
 	primary, known := d.addons.replicated[id]
 	switch other := d.remote(); {
@@ -153,7 +153,7 @@ func (d *Driver) promoteReplica(id string, force bool) error {
 	return nil
 }
 
-// demoteReplica lets nobody write to a volume any more, and copies what was written last.
+// demoteReplica makes a volume read-only, after copying its last writes.
 func (d *Driver) demoteReplica(id string, force bool) error {
 	if v := d.volumes[id]; v != nil && len(v.nodeIDs()) > 0 && d.remote() != nil && !force {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is attached to %v", id, v.nodeIDs())
@@ -165,7 +165,7 @@ func (d *Driver) demoteReplica(id string, force bool) error {
 	return nil
 }
 
-// synchronize copies a primary to the other site, unless that is primary, too.
+// synchronize copies a primary to the other site, unless that one is primary, too.
 func (d *Driver) synchronize(id string) error {
 	other := d.remote()
 	if other == nil || !d.addons.replicated[id] || d.faults[replicationCopiesNothing] {
@@ -180,8 +180,8 @@ func (d *Driver) synchronize(id string) error {
 	return d.send(id)
 }
 
-// resyncReplica makes a copy what the primary is. It is not ready while the primary
-// cannot be reached.
+// resyncReplica copies the primary to the copy. It is not ready while the primary cannot be
+// reached.
 func (d *Driver) resyncReplica(id string) (ready bool, err error) {
 	if d.addons.replicated[id] {
 		return false, status.Errorf(codes.FailedPrecondition, "%s is not demoted", id)
@@ -198,7 +198,7 @@ func (d *Driver) resyncReplica(id string) (ready bool, err error) {
 	return true, other.send(id)
 }
 
-// writableReplica refuses to let a secondary be written.
+// writableReplica rejects writes to a secondary.
 func (d *Driver) writableReplica(id string, c *csi.VolumeCapability) error {
 	primary, known := d.addons.replicated[id]
 	if primary || !known || readsOnly(c) || d.faults[demotedStaysWritable] {

@@ -17,7 +17,7 @@ func invalid(format string, args ...any) error {
 	return status.Errorf(codes.InvalidArgument, format, args...)
 }
 
-// required refuses a request without the field (CSI "Error Scheme": missing required field).
+// required rejects a request without the field (CSI "Error Scheme": missing required field).
 func required(field, value string) error {
 	if value == "" {
 		return invalid("%s is required", field)
@@ -35,7 +35,7 @@ func absolute(field, value string) error {
 	return nil
 }
 
-// first is the first error that is one.
+// first returns the first error that is not nil.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -86,8 +86,8 @@ func inRange(bytes int64, r *csi.CapacityRange) bool {
 	return bytes >= r.GetRequiredBytes() && (r.GetLimitBytes() == 0 || bytes <= r.GetLimitBytes())
 }
 
-// capability checks that a capability is complete and one that this driver has at all (CSI
-// "CreateVolume", message VolumeCapability).
+// capability checks that a capability is complete and supported by this driver (CSI "CreateVolume",
+// message VolumeCapability).
 func (d *Driver) capability(c *csi.VolumeCapability) error {
 	if c == nil {
 		return invalid("volume_capability is required")
@@ -120,8 +120,8 @@ func (d *Driver) capabilities(list []*csi.VolumeCapability) error {
 	return nil
 }
 
-// contextOf checks that the caller hands back what CreateVolume gave it. A CO may add keys of its
-// own, as Kubernetes does.
+// contextOf checks that the caller passes the volume context from CreateVolume. A CO may add its
+// own keys, as Kubernetes does.
 func (d *Driver) contextOf(v *volume, given map[string]string) error {
 	if !d.options.strict() {
 		return nil

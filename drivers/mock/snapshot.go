@@ -9,7 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// message describes the snapshot; each answer about a new one brings it nearer to being ready.
+// message describes the snapshot; each answer about a new snapshot decrements the answers until it
+// is ready.
 func (s *snapshot) message() *csi.Snapshot {
 	m := &csi.Snapshot{
 		SnapshotId:     s.id,
@@ -75,7 +76,7 @@ func (d *Driver) cut(v *volume, name string) *snapshot {
 	}
 	d.snapshots[snap.id] = snap
 	d.snapshotName[name] = snap
-	_ = d.copyContent(v.id, snap.id) // the data check finds what is missing
+	_ = d.copyContent(v.id, snap.id) // the data check detects missing data
 	return snap
 }
 

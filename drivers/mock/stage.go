@@ -50,7 +50,7 @@ func (n *Node) NodeStageVolume(ctx context.Context, req *csi.NodeStageVolumeRequ
 	})
 }
 
-// mayStage holds a request against the volume and what is staged already.
+// mayStage checks a request against the volume and existing stagings.
 func (n *Node) mayStage(req *csi.NodeStageVolumeRequest) (v *volume, staged bool, err error) {
 	v, err = n.usable(req.GetVolumeId(), req.GetVolumeCapability(), req.GetVolumeContext(), req.GetPublishContext())
 	if err != nil {
@@ -108,8 +108,8 @@ func (n *Node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 	return &csi.NodeUnstageVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetStagingTargetPath(), n.state.staged, n.mayUnstage)
 }
 
-// mayUnstage says whether there can be something to undo. A volume that was deleted meanwhile can
-// still be unstaged, or a node that was away would never get rid of its mount.
+// mayUnstage reports whether there can be a mount. A volume that was deleted meanwhile can still be
+// unstaged; otherwise a node that was down would keep its mount for ever.
 func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	d := n.driver
 	at, staged := n.state.staged[path]
@@ -129,7 +129,8 @@ func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	return true, nil
 }
 
-// unstageElsewhere takes the mounts of a volume away on the other nodes, if it is not staged on this one.
+// unstageElsewhere removes the mounts of a volume on the other nodes, if it is not staged on this
+// one.
 func (n *Node) unstageElsewhere(volumeID, path string) error {
 	d := n.driver
 	var others []*nodeState

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// place chooses where a new volume is accessible from: the first preferred, then the first
-// requisite topology that a node has (CSI "CreateVolume", message TopologyRequirement). Without a
-// requirement the volume can be used everywhere.
+// place selects the topology of a new volume: the first preferred, then the first requisite
+// topology that a node has (CSI "CreateVolume", message TopologyRequirement). Without a requirement
+// the volume can be used everywhere.
 func (d *Driver) place(want *csi.TopologyRequirement) ([]*csi.Topology, error) {
 	if want == nil {
 		return nil, nil
@@ -38,7 +38,7 @@ func (d *Driver) someNodeIn(t *csi.Topology) bool {
 	return false
 }
 
-// accessibleFrom: the volume can be used in at least one requisite topology.
+// accessibleFrom reports whether the volume can be used in at least one requisite topology.
 func (v *volume) accessibleFrom(want *csi.TopologyRequirement) bool {
 	if len(v.topology) == 0 || len(want.GetRequisite()) == 0 {
 		return true

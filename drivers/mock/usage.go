@@ -8,10 +8,11 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// inodesOf is the number of inodes of a file system of that many bytes, by ext4's default ratio.
+// inodesOf returns the number of inodes of a file system of that many bytes, by ext4's default
+// ratio.
 func inodesOf(bytes int64) int64 { return bytes / 16384 }
 
-// volumeAt finds what is staged or published at a path; both calls that take a volume_path need it.
+// volumeAt returns the staged or published volume at a path; both calls with a volume_path need it.
 func (n *Node) volumeAt(volumeID, path string) (mount, *volume, error) {
 	at, ok := n.state.published[path]
 	if !ok {
@@ -59,8 +60,8 @@ func (d *Driver) usage(at mount, v *volume) []*csi.VolumeUsage {
 	return []*csi.VolumeUsage{bytes, {Unit: csi.VolumeUsage_INODES, Total: inodes, Available: inodes}}
 }
 
-// NodeExpandVolume: CSI "NodeExpandVolume". Where the controller expands volumes, the node only
-// follows; else the node makes the volume bigger itself.
+// NodeExpandVolume: CSI "NodeExpandVolume". If the controller expands volumes, the node only
+// follows; otherwise the node enlarges the volume itself.
 func (n *Node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequest) (*csi.NodeExpandVolumeResponse, error) {
 	d := n.driver
 	if !d.options.NodeExpand {

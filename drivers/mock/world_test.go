@@ -25,7 +25,7 @@ const (
 
 func off() *bool { return new(bool) }
 
-// everything: a driver with all capabilities.
+// everything returns the options of a driver with all capabilities.
 func everything() Options {
 	return Options{
 		ControllerExpand: true, NodeExpand: true, Snapshot: true, ListSnapshots: true, GetSnapshot: true, GroupSnapshot: true, Clone: true,
@@ -39,7 +39,7 @@ type world struct {
 	d     *Driver
 	c     *Controller
 	nodes map[string]*Node
-	log   []string // what was answered
+	log   []string // the answers
 	caps  contract.Caps
 	wrong []verdict.Verdict
 }
