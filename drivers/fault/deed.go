@@ -2,10 +2,11 @@ package fault
 
 import "strings"
 
-// Deed is what a user, an administrator or the node does in the middle of a call, which takes its course.
+// Deed is an action of a user, an administrator or the node during a call, which continues
+// normally.
 type Deed string
 
-// The deeds.
+// The actions.
 const (
 	PodsAgain      Deed = "user deletes the pods and makes them again"
 	PodsByForce    Deed = "user deletes the pods by force and makes them again"
@@ -20,12 +21,13 @@ const (
 	RegistersTwice Deed = "plugin registers twice"
 )
 
-// IsUsers reports whether the fault of a name is something that users ask for: what follows from it is no driver's fault.
+// IsUsers reports whether the fault of a name is an action of users: the driver is not responsible
+// for its consequences.
 func IsUsers(name string) bool {
 	return strings.HasPrefix(name, "user ") || strings.HasPrefix(name, "administrator ")
 }
 
-// meanwhile are deeds as faults.
+// meanwhile returns actions as faults.
 func meanwhile(deeds ...Deed) []Fault {
 	var all []Fault
 	for _, d := range deeds {

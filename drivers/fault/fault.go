@@ -1,5 +1,5 @@
-// Package fault describes what can go wrong between a caller and a driver, and
-// decides for each call whether it does.
+// Package fault describes faults between a caller and a driver, and decides for each call whether a
+// fault applies.
 package fault
 
 import (
@@ -11,53 +11,53 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Fault is one misbehaviour and the calls that it affects. Empty filters match all.
+// Fault is a fault and the calls that it affects. Empty filters match all.
 type Fault struct {
-	// Name is how the fault is cleared and named in reports.
+	// Name identifies the fault in reports and when it is cleared.
 	Name string
 	// Call is the method, such as "NodeStageVolume"; * stands for any letters.
 	Call string
-	// Driver, Node, From and Volume narrow it down: the driver's name, the node
-	// called ("" for any), the caller ("csi-attacher"), the volume id or, for
-	// CreateVolume, the requested name.
+	// Driver, Node, From and Volume narrow it down: the driver's name, the called node ("" for
+	// any), the caller ("csi-attacher"), the volume id or, for CreateVolume, the requested name.
 	Driver, Node, From, Volume string
-	// LargerThan narrows it down to calls that require more bytes than that; 0 is
-	// no limit. Calls that require no size are not affected then.
+	// LargerThan narrows it down to calls that require more bytes; 0 is no limit. With a limit,
+	// calls without a required size are not affected.
 	LargerThan int64
 	// After lets this many matching calls pass first.
 	After int
 	// Times is the number of calls affected; 0 is all until the fault is cleared.
 	Times int
 
-	// Effect is what happens to the call.
+	// Effect is the effect on the call.
 	Effect Effect
-	// Code and Message are what the caller sees with Answer and LoseAnswer.
+	// Code and Message are the error that the caller receives with Answer and LoseAnswer.
 	Code    codes.Code
 	Message string
-	// Response is, as JSON, what the caller gets with Instead.
+	// Response is the response, as JSON, that the caller receives with Instead.
 	Response []byte
-	// Delay is how long, in virtual time, the call is held with HoldRequest and
-	// HoldAnswer; 0 is until the fault is cleared.
+	// Delay is the virtual time for which the call is held with HoldRequest and HoldAnswer; 0 is
+	// until the fault is cleared.
 	Delay time.Duration
-	// Victim dies with Kill, at a moment of the call, and is started again after
-	// RestartAfter of virtual time; 0 leaves it down.
+	// Victim is killed with Kill, at a moment of the call, and restarted after RestartAfter of
+	// virtual time; 0 leaves it down.
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
-	// Changes is how many changes of files a driver's program has made when, with AtWork, the
-	// victim dies, with TimeOut the deadline passes or with Stall it stops, just before the next; default 1. To make or empty a file is one, to
-	// fill it another; so are renaming, removing, mounting, unmounting. A call with
-	// fewer ends first.
+	// Changes counts changes of files by a driver's program. Just before the next change, the
+	// victim is killed with AtWork, the deadline passes with TimeOut, or the program stops with
+	// Stall. Default 1. Creating or truncating a file is one change, writing to it another; so are
+	// renaming, removing, mounting, unmounting. A call with fewer changes ends first.
 	Changes int
-	// System is the system call with which FailSystemCall fails, with the error Fails, such as "EBUSY", or before which
-	// the victim dies with Kill. Of FailSystemCall, Times is the number of system calls that fail. A CSI call without
-	// such a system call is not affected.
+	// System is the system call that fails with FailSystemCall, with the error Fails, such as
+	// "EBUSY", or before which the victim is killed with Kill. With FailSystemCall, Times is the
+	// number of failing system calls. A CSI call without such a system call is not affected.
 	System SystemCall
 	Fails  string
-	// Request is the HTTP request of the driver's program that fails with FailRequest, as Fails says: "HTTP 500",
-	// "reset". Times is the number of requests that fail. A CSI call without such a request is not affected.
+	// Request is the HTTP request of the driver's program that fails with FailRequest, in the way
+	// of Fails: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without
+	// such a request is not affected.
 	Request Request
-	// Deed is what somebody does with Meanwhile.
+	// Deed is the action with Meanwhile.
 	Deed Deed
 
 	seen, fired int
@@ -68,7 +68,7 @@ type Fault struct {
 // Cleared reports whether the fault is no longer in force.
 func (f *Fault) Cleared() bool { return f.cleared }
 
-// OnClear calls what when the fault is cleared.
+// OnClear registers a function that is called when the fault is cleared.
 func (f *Fault) OnClear(what func()) { f.onClear = append(f.onClear, what) }
 
 func (f *Fault) clear() {
@@ -78,60 +78,62 @@ func (f *Fault) clear() {
 	}
 }
 
-// Effect is the kind of misbehaviour.
+// Effect is the kind of fault.
 type Effect string
 
 const (
-	// Answer: the driver never sees the call, the caller sees Code.
+	// Answer: the driver does not receive the call, the caller receives Code.
 	Answer Effect = "answer"
-	// Instead: the driver never sees the call, the caller gets Response.
+	// Instead: the driver does not receive the call, the caller receives Response.
 	Instead Effect = "instead"
-	// LoseAnswer: the driver does what it was asked, the caller sees Code (default Unavailable).
+	// LoseAnswer: the driver executes the call, the caller receives Code (default Unavailable).
 	LoseAnswer Effect = "lose-answer"
-	// HoldRequest: the call reaches the driver after Delay, whatever its caller did meanwhile.
+	// HoldRequest: the call reaches the driver after Delay, even if its caller has given up.
 	HoldRequest Effect = "hold-request"
 	// HoldAnswer: the driver acts at once, its answer arrives after Delay.
 	HoldAnswer Effect = "hold-answer"
-	// LateAnswer: the driver acts at once, its answer arrives when the caller has given up.
+	// LateAnswer: the driver acts at once, its answer arrives after the caller has given up.
 	LateAnswer Effect = "late-answer"
-	// TimeOut: the deadline of the call passes while the driver works on it, between two changes of files (Changes) if they are
-	// seen, and ends the call's context there. Nobody hears what the driver does then.
+	// TimeOut: the deadline of the call passes while the driver works on it, between two changes of
+	// files (Changes) if csisim can observe them. This ends the call's context. The rest of the
+	// driver's work gets no answer.
 	TimeOut Effect = "time-out"
-	// Stall: the driver's program stands still in the call, between two changes of files (Changes), until its caller has given up and
-	// other calls have come, and goes on then. A driver whose changes are not seen acts at once; its answer is late.
+	// Stall: the driver's program stops during the call, between two changes of files (Changes),
+	// until its caller has given up and other calls have come, and then continues. A driver without
+	// observable changes acts at once; its answer is late.
 	Stall Effect = "stall"
-	// LateEffect: the driver gets the call when the caller has given up, and acts then.
+	// LateEffect: the driver receives the call after the caller has given up, and acts then.
 	LateEffect Effect = "late-effect"
-	// Hang: the driver never sees the call and never answers.
+	// Hang: the driver does not receive the call, and the caller gets no answer.
 	Hang Effect = "hang"
-	// Repeat: right after its OK the driver gets the same call again, which must
-	// change nothing more and be answered the same. It affects only calls that have
-	// an effect; the caller sees the first answer.
+	// Repeat: right after its OK the driver receives the same call again, which must change nothing
+	// and return the same answer. It affects only calls that have an effect; the caller receives
+	// the first answer.
 	Repeat Effect = "repeat"
-	// Overlap: the driver gets the same call twice at once and may answer either with
-	// ABORTED; the effect must be that of one. It affects only calls that have an effect;
-	// the caller sees one answer.
+	// Overlap: the driver receives the same call twice at once and may answer either with ABORTED;
+	// the effect must be that of one call. It affects only calls that have an effect; the caller
+	// receives one answer.
 	Overlap Effect = "overlap"
-	// Contradict: right after its OK the driver gets a call that cannot be granted
-	// beside it, and must refuse it: a single-node volume is to be attached to another
-	// node as well, a volume of the same name is to be bigger, a
-	// volume for a single writer is to be published at another path, too. The caller does not notice.
+	// Contradict: right after its OK the driver receives a call that the first one excludes, and
+	// must reject it: to attach a single-node volume to another node as well, to create a larger
+	// volume of the same name, or to publish a volume for a single writer at another path, too. The
+	// caller does not notice it.
 	Contradict Effect = "contradict"
-	// InUse: while a driver's program works on the call its mounts are in use, so that its
-	// first attempt to unmount one fails with EBUSY; not if it detaches it (MNT_DETACH).
+	// InUse: the mounts of a driver's program are in use during the call, so that its first attempt
+	// to unmount one fails with EBUSY, unless it detaches the mount (MNT_DETACH).
 	InUse Effect = "in-use"
 	// FailSystemCall: a system call of the driver's program fails, without being made.
 	FailSystemCall Effect = "fail-system-call"
 	// FailRequest: a request of the driver's program to a stand-in for its service fails.
 	FailRequest Effect = "fail-request"
-	// Kill: somebody dies at the call. If it is the driver, the caller's connection
-	// is lost; else the call takes its course, whether its caller lives or not.
+	// Kill: the victim is killed during the call. If it is the driver, the caller's connection is
+	// lost; otherwise the call continues, whether its caller is alive or not.
 	Kill Effect = "kill"
-	// Meanwhile: the call takes its course, and somebody does Deed.
+	// Meanwhile: Deed happens during the call, which continues normally.
 	Meanwhile Effect = "meanwhile"
 )
 
-// Site is the call that is looked at.
+// Site describes a call.
 type Site struct {
 	Method             string // "Node/NodeStageVolume"
 	Driver, Node, From string
@@ -139,7 +141,7 @@ type Site struct {
 	Bytes              int64 // that the call requires
 }
 
-// Matches reports whether the fault is about such a call.
+// Matches reports whether the fault applies to the call.
 func (f *Fault) Matches(s Site) bool {
 	_, short, _ := strings.Cut(s.Method, "/")
 	if ((f.Effect == Repeat || f.Effect == Overlap) && !HasEffect(short)) || (f.Effect == Contradict && !CanBeContradicted(short)) {
@@ -155,7 +157,7 @@ func matches(pattern, text string) bool {
 	return err == nil && ok
 }
 
-// InWords is the fault in the words of the recorded traces' inj field.
+// InWords describes the fault in the words of a trace's inj field.
 func (f *Fault) InWords() string {
 	switch f.Effect {
 	case Instead:

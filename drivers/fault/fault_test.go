@@ -63,7 +63,7 @@ func TestTheFirstMatchingFaultStrikesAndClearingEndsIt(t *testing.T) {
 	assert.Nil(t, set.Strike(stage))
 }
 
-// What a fault holds goes on when the fault is cleared, by its name or with all others.
+// Calls that a fault holds continue when the fault is cleared, by its name or with all others.
 func TestClearingAFaultLetsGoOfWhatItHolds(t *testing.T) {
 	for _, name := range []string{"held", ""} {
 		set := &fault.Set{}

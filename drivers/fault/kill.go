@@ -2,14 +2,14 @@ package fault
 
 import "fmt"
 
-// Victim is who dies by a Kill: one of these, or a controller by its name.
+// Victim is the component that a Kill ends: one of these, or a controller by its name.
 type Victim string
 
-// Who can die at any call.
+// The victims at any call.
 const (
-	Driver  Victim = "driver"  // the plugin that is called
-	Caller  Victim = "caller"  // the kubelet, controller or sidecar that calls
-	Kubelet Victim = "kubelet" // that of the called plugin's node
+	Driver  Victim = "driver"  // the called plugin
+	Caller  Victim = "caller"  // the calling kubelet, controller or sidecar
+	Kubelet Victim = "kubelet" // the kubelet of the called plugin's node
 	Node    Victim = "node"    // the called plugin's node loses power
 )
 
@@ -18,17 +18,17 @@ func Victims() []string {
 	return []string{string(Driver), string(Caller), string(Kubelet), string(Node)}
 }
 
-// Moment is when, in the life of a call, a Kill strikes.
+// Moment is the moment of a Kill during a call.
 type Moment string
 
-// The moments, in their order.
+// The moments, in order.
 const (
-	OnReceipt    Moment = "receipt" // the driver has the call and has not acted
-	AtWork       Moment = "work"    // the driver's program has made some of its changes; in this process, all
+	OnReceipt    Moment = "receipt" // the driver has received the call and has not acted
+	AtWork       Moment = "work"    // the driver's program has made some of its changes; a driver in this process, all
 	BeforeAnswer Moment = "answer"  // the driver has acted, its answer is not delivered
 )
 
-// KillsDriver reports whether the fault leaves nobody to work on the call.
+// KillsDriver reports whether the fault ends the driver, so that the call gets no answer.
 func (f *Fault) KillsDriver() bool { return f.Victim == Driver || f.Victim == Node }
 
 func (f *Fault) toldOfKill() string {

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// Request is which of the HTTP requests that a driver's program makes of its service in a call a
-// fault is about.
+// Request selects HTTP requests of a driver's program to its service during a call.
 type Request struct {
 	// Pattern is a method and a path, such as "DELETE /volumes/*": * stands for any letters within
-	// an element, alone for every path, as in "DELETE *", or every request. Empty: the fault is
-	// about none.
+	// an element. Alone it stands for every path, as in "DELETE *", or for every request. Empty:
+	// none.
 	Pattern string
-	// Nth is how many of them in the CSI call it is, from 1; 0 is each.
+	// Nth is the number of the request in the CSI call, from 1; 0 is each.
 	Nth int
 }
 
@@ -27,26 +26,26 @@ func (r Request) String() string {
 	return text
 }
 
-// The failures of requests that are no status codes.
+// The failures of requests that are not status codes.
 const (
-	// Reset: the service carries out the request, and resets the connection instead of answering.
+	// Reset: the service executes the request, and resets the connection instead of answering.
 	Reset = "reset"
-	// Slow: the service carries out the request, and answers after the caller of the CSI call has
+	// Slow: the service executes the request, and answers after the caller of the CSI call has
 	// given up.
 	Slow = "slow"
-	// Stale: a list is answered as it was before something was made or deleted last.
+	// Stale: a list is returned in its state before the last creation or deletion.
 	Stale = "stale"
 )
 
 const statusPrefix = "HTTP "
 
-// requestStatuses are the status codes with which requests can be made to fail.
+// requestStatuses are the possible status codes of failing requests.
 var requestStatuses = []int{
 	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
 	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
 }
 
-// RequestFailures lists how requests can be made to fail: "HTTP 404", "reset".
+// RequestFailures lists the possible failures of requests: "HTTP 404", "reset".
 func RequestFailures() []string {
 	var all []string
 	for _, status := range requestStatuses {
@@ -55,10 +54,10 @@ func RequestFailures() []string {
 	return append(all, Reset, Slow, Stale)
 }
 
-// IsRequestFailure reports whether a failure is one of requests.
+// IsRequestFailure reports whether a failure is a failure of requests.
 func IsRequestFailure(fails string) bool { return slices.Contains(RequestFailures(), fails) }
 
-// Status is the HTTP status with which requests fail; 0 if they fail otherwise.
+// Status returns the HTTP status of failing requests; 0 if they fail in another way.
 func (f *Fault) Status() int {
 	number, is := strings.CutPrefix(f.Fails, statusPrefix)
 	if !is {
@@ -68,10 +67,10 @@ func (f *Fault) Status() int {
 	return status
 }
 
-// mostRequests is how many of the requests of a call can fail in a search.
+// mostRequests bounds the requests of a call that can fail in a search.
 const mostRequests = 2
 
-// failingRequests are the faults of the requests that a driver makes in a call.
+// failingRequests returns the faults of the requests that a driver makes in a call.
 func failingRequests(c Called) (all []Fault) {
 	if !c.Served {
 		return nil

@@ -2,24 +2,23 @@ package fault
 
 import "cmp"
 
-// Set is the faults in force, in the order in which they were injected.
+// Set is the list of active faults, in the order in which they were injected.
 type Set struct{ faults []*Fault }
 
-// Inject puts a fault in force. Without a name it has that of the call, without a
-// message it gives its name.
+// Inject activates a fault. Its default name is the call, its default message names the fault.
 func (s *Set) Inject(f *Fault) {
 	f.Name = cmp.Or(f.Name, f.Call)
 	f.Message = cmp.Or(f.Message, "fault "+f.Name)
 	s.faults = append(s.faults, f)
 }
 
-// Clear ends the fault of that name, all faults if name is empty, and lets go of
-// the calls that they hold. It reports how many it ended.
+// Clear ends the fault of that name, or all faults if name is empty, and releases the calls that
+// they hold. It returns the number of ended faults.
 func (s *Set) Clear(name string) int {
 	return s.end(func(f *Fault) bool { return name == "" || f.Name == name })
 }
 
-// End ends this fault and lets go of the calls that it holds.
+// End ends this fault and releases the calls that it holds.
 func (s *Set) End(f *Fault) { s.end(func(other *Fault) bool { return other == f }) }
 
 func (s *Set) end(over func(*Fault) bool) int {
@@ -36,8 +35,8 @@ func (s *Set) end(over func(*Fault) bool) int {
 	return ended
 }
 
-// Strike returns the fault that befalls this call, nil if none does. The first
-// that matches and is not used up does.
+// Strike returns the fault that applies to this call: the first one that matches and is not used
+// up; nil if there is none.
 func (s *Set) Strike(site Site) *Fault {
 	for _, f := range s.faults {
 		if !f.Matches(site) || (f.Times > 0 && f.fired >= f.Times) {
@@ -53,7 +52,7 @@ func (s *Set) Strike(site Site) *Fault {
 	return nil
 }
 
-// InForce lists the faults that can still befall a call.
+// InForce lists the faults that can still apply to a call.
 func (s *Set) InForce() []*Fault {
 	var open []*Fault
 	for _, f := range s.faults {
@@ -64,7 +63,7 @@ func (s *Set) InForce() []*Fault {
 	return open
 }
 
-// Unused lists the faults that never befell a call.
+// Unused lists the faults that never applied to a call.
 func (s *Set) Unused() []*Fault {
 	var unused []*Fault
 	for _, f := range s.faults {
@@ -75,11 +74,11 @@ func (s *Set) Unused() []*Fault {
 	return unused
 }
 
-// Struck corrects, when the call has ended which a fault befell, how often it took effect in that: not at all, if the
-// driver made no such system call, or several times.
+// Struck corrects the hit count of the fault when the affected call has ended: there is no hit if
+// the driver made no such system call, and there may be several.
 func (f *Fault) Struck(times int) { f.fired += times - 1 }
 
-// Left is how often a fault may take effect in the call that it befalls; 0 is any number.
+// Left returns how often a fault may take effect in the affected call; 0 is any number.
 func (f *Fault) Left() int {
 	if f.Times == 0 {
 		return 0

@@ -8,24 +8,24 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Kind is a family of faults that a search may draw from.
+// Kind is a family of faults for a search.
 type Kind string
 
-// The kinds of faults that a Space may have.
+// The kinds of faults of a Space.
 const (
-	Lost     Kind = "lost"    // the driver did it, its answer is lost
-	Errors   Kind = "error"   // the driver never sees the call, which fails
-	Late     Kind = "late"    // the answer comes when the caller has given up, whose deadline the driver may see pass
-	Belated  Kind = "belated" // the driver does it when the caller has given up
-	Repeated Kind = "repeat"  // the driver gets the same call again
-	Overlaps Kind = "overlap" // the driver gets the call twice at once
-	Stalls   Kind = "stall"   // the driver stands still in the call while others come
-	Killed   Kind = "kill"    // the driver is killed at the call, and started again
-	Halfway  Kind = "halfway" // the driver's program is killed between two of its changes of files, or finds in use what it unmounts
-	Crashed  Kind = "crash"   // who calls, or writes to the API, is killed, and started again
-	Power    Kind = "power"   // the called plugin's node loses power, and gets it back
-	API      Kind = "api"     // a write to the API conflicts, is refused, or its answer is lost
-	User     Kind = "user"    // a user deletes what the cluster is busy with, and makes it again; drains; edits
+	Lost     Kind = "lost"    // the driver executed the call, its answer is lost
+	Errors   Kind = "error"   // the call fails before it reaches the driver
+	Late     Kind = "late"    // the answer arrives after the caller has given up; the driver may see the deadline pass
+	Belated  Kind = "belated" // the driver acts after the caller has given up
+	Repeated Kind = "repeat"  // the driver receives the same call again
+	Overlaps Kind = "overlap" // the driver receives the call twice at once
+	Stalls   Kind = "stall"   // the driver stops in the call while others come
+	Killed   Kind = "kill"    // the driver is killed during the call, and restarted
+	Halfway  Kind = "halfway" // the driver's program is killed between two of its changes of files, or cannot unmount a mount in use
+	Crashed  Kind = "crash"   // the caller, or the writer of an object, is killed, and restarted
+	Power    Kind = "power"   // the called plugin's node loses power, and boots again
+	API      Kind = "api"     // a write to the API conflicts, is rejected, or its answer is lost
+	User     Kind = "user"    // a user deletes objects in use, and creates them again; drains; edits
 	Services Kind = "service" // a request of the driver to the stand-in for its service fails
 	Sockets  Kind = "socket"  // the registration socket of the called plugin vanishes, or it registers twice
 )
@@ -35,49 +35,51 @@ func Kinds() []Kind {
 	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Sockets}
 }
 
-// Usual lists those that happen to each cluster and that a run makes again: what users do to it is left out, and so is what makes two
-// calls be in the driver at once.
+// Usual lists the kinds that occur in every cluster and lead to a repetition. It excludes actions
+// of users, and faults that cause simultaneous calls in the driver.
 func Usual() []Kind {
 	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services}
 }
 
-// Space is what may go wrong at the calls and the writes to the API of a run that change something:
-// the run's strategy decides whether and what. The zero value is nothing.
+// Space is the set of possible faults of a run, at calls and writes to the API that change
+// something. The run's strategy decides which of them happen. The zero value is empty.
 type Space struct {
 	// Kinds are the kinds of faults that may happen. Default: none.
 	Kinds []Kind
-	// Budget is how many faults a run may have at most. Default: none.
+	// Budget bounds the faults of a run. Default: none.
 	Budget int
 }
 
 const (
-	// RestartTime is how long, in virtual time, a program is gone that a fault of a Space killed.
+	// RestartTime is the virtual time until a program that a fault killed is restarted.
 	RestartTime = 2 * time.Second
-	// bootTime is how long a node is without power: it is back before anybody takes it for lost.
+	// bootTime is the time for which a node is without power: it is back before Kubernetes
+	// considers it lost.
 	bootTime = 20 * time.Second
 )
 
-// Belatedly is the name of the fault by which a call takes effect when its caller has given up. Callers have gone on by then: what it
-// undoes of what came after is no driver's fault.
+// Belatedly is the name of the fault that makes a call take effect after its caller has given up.
+// Callers have continued by then, so the driver is not responsible if this reverts later changes.
 const Belatedly = "takes effect when its caller has given up"
 
 // Has reports whether faults of the kind may happen.
 func (s Space) Has(kind Kind) bool { return s.Budget > 0 && slices.Contains(s.Kinds, kind) }
 
-// Called is what of a call decides which faults can befall it.
+// Called holds the properties of a call that determine its possible faults.
 type Called struct {
-	// OnNode says that it is one to a plugin on a node. Default: to a controller plugin.
+	// OnNode is set for calls to plugins on nodes. Default: to a controller plugin.
 	OnNode bool
-	// Watched says that the plugin is a program whose system calls are seen. Default: it is Go code of this process, or somebody else's.
+	// Watched is set if the plugin is a program with traced system calls. Default: it is Go code of
+	// this process, or not started by csisim.
 	Watched bool
-	// Unmounts says that it takes mounts away.
+	// Unmounts is set if the call unmounts.
 	Unmounts bool
-	// Served says that the plugin makes HTTP requests of a stand-in that shows them.
+	// Served is set if the plugin makes HTTP requests to a stand-in that reports them.
 	Served bool
 }
 
-// AtCall are the faults that can befall a call, each with a name of its own, in an order that depends on the kinds alone.
-// Spaces have them in common: who wants to change one, or to inject it, copies it.
+// AtCall returns the possible faults of a call, each with a unique name, in an order that depends
+// only on the kinds. Spaces share them: copy one before you change or inject it.
 func (s Space) AtCall(c Called) []*Fault {
 	if s.Budget == 0 {
 		return nil
@@ -89,7 +91,7 @@ func (s Space) AtCall(c Called) []*Fault {
 	return all
 }
 
-// atCalls are the faults of each kind, made once: each run of a search asks for them.
+// atCalls caches the faults of each kind, since each run of a search needs them.
 var atCalls = map[Called]map[Kind][]*Fault{}
 
 func init() {
@@ -114,7 +116,8 @@ func allAtCall(c Called) map[Kind][]*Fault {
 	return all
 }
 
-// atCall are the faults of a kind; some befall calls to plugins on nodes alone, or to programs.
+// atCall returns the faults of a kind; some only apply to calls to plugins on nodes, or to
+// programs.
 func (k Kind) atCall(c Called) []Fault {
 	switch k {
 	case User:
@@ -161,7 +164,7 @@ func (k Kind) atCall(c Called) []Fault {
 	return nil
 }
 
-// deaths are those of a victim before and after the driver acts.
+// deaths returns the kills of a victim before and after the driver acts.
 func deaths(of Victim, name string, restart time.Duration) []Fault {
 	return []Fault{
 		{Name: name + " before the driver acts", Effect: Kill, Victim: of, At: OnReceipt, RestartAfter: restart},
@@ -169,10 +172,11 @@ func deaths(of Victim, name string, restart time.Duration) []Fault {
 	}
 }
 
-// mostChanges is how many changes of files a program has made at most when it is killed halfway: few calls make more.
+// mostChanges bounds the changes of files after which a program is killed halfway: few calls make
+// more.
 const mostChanges = 4
 
-// halfway are the faults of a program at its work.
+// halfway returns the faults of a program during its work.
 func halfway(c Called) (all []Fault) {
 	if !c.Watched {
 		return nil
