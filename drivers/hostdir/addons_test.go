@@ -40,7 +40,8 @@ func TestAddonsIsOffByDefault(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, code(err))
 }
 
-// Each capability can be left out: it is not promised, and who uses it is answered Unimplemented. What is left works.
+// Each capability can be left out: it is not in GetCapabilities, and its calls are answered with
+// Unimplemented. The others work.
 func TestCapabilitiesOfAddonsCanBeLeftOut(t *testing.T) {
 	promises := func(d *driver) (names []string) {
 		answer, err := identity.NewIdentityClient(d.conn).GetCapabilities(t.Context(), &identity.GetCapabilitiesRequest{})
@@ -170,7 +171,8 @@ func TestAFencedNodeIsRefused(t *testing.T) {
 	assert.NoError(t, v.stage())
 }
 
-// What a fenced node has published cannot be written any more, also by a plugin that was away, until it is unfenced.
+// The published volumes of a fenced node cannot be written any more until it is unfenced, also by a
+// plugin that was restarted meanwhile.
 func TestAFencedNodeWritesNothing(t *testing.T) {
 	d := newWorld(t).startAddons()
 	v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
@@ -189,7 +191,7 @@ func TestAFencedNodeWritesNothing(t *testing.T) {
 	assert.Zero(t, d.w.mountsAt(target))
 }
 
-// An inline volume is no storage that a fence is about.
+// A fence does not affect inline volumes, which are on the node.
 func TestAFenceLeavesInlineVolumes(t *testing.T) {
 	d := newWorld(t).startAddons("--inline=also")
 	v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
@@ -205,7 +207,7 @@ func TestAFenceLeavesInlineVolumes(t *testing.T) {
 	assert.NoError(t, write(own))
 }
 
-// What cannot be made read-only is reported, and all else is.
+// A volume that cannot be made read-only is reported, and all others become read-only.
 func TestAFenceMakesAllReadOnlyThatItCan(t *testing.T) {
 	d := newWorld(t).startAddons()
 	targets := map[string]string{} // by volume

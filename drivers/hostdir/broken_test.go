@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// losesContent sees the defect in a volume that is empty after an operation.
+// losesContent detects the defect by a volume that is empty after an operation.
 func losesContent(operate func(*testing.T, *volume) error) func(*testing.T, *driver) bool {
 	return func(t *testing.T, d *driver) bool {
 		v := d.create("vol", capability(false, singleNode))
@@ -33,7 +33,7 @@ func losesContent(operate func(*testing.T, *volume) error) func(*testing.T, *dri
 	}
 }
 
-// Each test sees the defect with the switch and none without it.
+// Each test detects the defect with the switch and none without it.
 func TestBrokenBehaviours(t *testing.T) {
 	for name, shows := range map[string]func(t *testing.T, d *driver) bool{
 		"reclaim-loses-data": losesContent(func(t *testing.T, v *volume) error {
@@ -98,7 +98,7 @@ func TestBrokenBehaviours(t *testing.T) {
 		},
 		"readonly-by-remount": func(t *testing.T, d *driver) bool {
 			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
-			pods, elsewhere := filepath.Dir(target), d.w.mkdir("elsewhere") // a peer, as the node's own mount is
+			pods, elsewhere := filepath.Dir(target), d.w.mkdir("elsewhere") // a peer, like the node's own mount
 			require.NoError(t, unix.Mount(pods, pods, "", unix.MS_BIND, ""))
 			require.NoError(t, unix.Mount("", pods, "", unix.MS_SHARED, ""))
 			require.NoError(t, unix.Mount(pods, elsewhere, "", unix.MS_BIND, ""))
@@ -249,7 +249,7 @@ func TestBrokenBehaviours(t *testing.T) {
 	}
 }
 
-// memory is what the driver's program has, in KiB.
+// memory returns the resident memory of the driver's program, in KiB.
 func (d *driver) memory() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
 	require.NoError(d.w.t, err)
@@ -281,7 +281,7 @@ func (d *driver) restore(v *volume) string {
 	return d.w.path("backend", "volumes", made.GetVolume().GetVolumeId(), "data")
 }
 
-// ended reports whether a call failed because the driver's program is gone.
+// ended reports whether a call failed because the driver's program has exited.
 func ended(err error) bool { return status.Code(err) == codes.Unavailable }
 
 func missing(path string) bool {
@@ -289,7 +289,7 @@ func missing(path string) bool {
 	return os.IsNotExist(err)
 }
 
-// watchersOf are the processes that call themselves after a target.
+// watchersOf returns the processes that are named after a target.
 func watchersOf(t *testing.T, path string) (pids []int) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)

@@ -25,8 +25,8 @@ import (
 
 const asDriver = "HOSTDIR_RUN_MAIN"
 
-// TestMain makes this binary the driver, or the tests, which find no loop device of
-// theirs on the machine afterwards.
+// TestMain runs this binary as the driver, or runs the tests and then checks that they have left no
+// loop device.
 func TestMain(m *testing.M) {
 	if os.Getenv(asDriver) != "" {
 		main()
@@ -52,7 +52,7 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// loopsBelow lists the loop devices whose image lies below dir.
+// loopsBelow lists the loop devices with images below dir.
 func loopsBelow(dir string) []string {
 	var devices []string
 	files, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
@@ -83,7 +83,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// sweep removes what broken drivers leave behind.
+// sweep removes the leftovers of broken drivers.
 func (w *world) sweep() {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	require.NoError(w.t, err)
@@ -180,14 +180,14 @@ func (d *driver) kill() {
 	_ = d.cmd.Wait()
 }
 
-// crash kills the driver without warning and starts it again.
+// crash kills the driver and restarts it.
 func (d *driver) crash() {
 	d.w.t.Helper()
 	d.kill()
 	d.launch()
 }
 
-// crashWith does the same and changes the arguments.
+// crashWith kills the driver and restarts it with other arguments.
 func (d *driver) crashWith(args ...string) {
 	d.w.t.Helper()
 	d.args = append(d.args, args...)

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Every step is done, the driver killed, and the step repeated: CSI requires each
-// call to be idempotent, and nothing may live in memory only.
+// After every step the driver is killed and the step repeated: CSI requires each call to be
+// idempotent, and no state may be in memory only.
 func TestEveryStepSurvivesKillAndRepetition(t *testing.T) {
 	for name, tt := range map[string]struct {
 		block   bool
@@ -85,7 +85,7 @@ func TestEveryStepSurvivesKillAndRepetition(t *testing.T) {
 	}
 }
 
-// A publish that is killed between two of its steps is finished by the next one.
+// A publish that is killed between two of its steps is completed by the next one.
 func TestPublishFinishesWhatAKilledCallBegan(t *testing.T) {
 	for name, undo := range map[string]func(t *testing.T, target string){
 		"recorded only": func(t *testing.T, target string) {
@@ -116,7 +116,7 @@ func TestPublishFinishesWhatAKilledCallBegan(t *testing.T) {
 	}
 }
 
-// Mounts of a volume that the backend has lost can still be taken away.
+// Mounts of a volume that the backend has lost can still be unmounted.
 func TestTeardownWorksWithoutTheVolume(t *testing.T) {
 	w := newWorld(t)
 	d := w.start("node-a")
@@ -158,8 +158,7 @@ func TestBlockVolumeGrowsOnline(t *testing.T) {
 	assert.EqualValues(t, 8*mib, end)
 }
 
-// Two nodes on one machine stage the same block volume; neither takes the
-// other's loop device away.
+// Two nodes on one machine stage the same block volume; neither detaches the other's loop device.
 func TestNodesKeepTheirOwnLoopDevices(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.start("node-a"), w.start("node-b")

@@ -96,7 +96,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	return o, o.check(mode, flags.Args())
 }
 
-// addJobs adds the flags by which the driver works outside the calls, as drivers of clouds do.
+// addJobs adds the flags for work outside the calls, as in drivers of clouds.
 func addJobs(flags *flag.FlagSet, c *service.Config) {
 	flags.DurationVar(&c.Jobs.Attach, "attach-delay", 0, "attach in a job that takes so long; calls are answered with ABORTED meanwhile")
 	flags.DurationVar(&c.Jobs.Detach, "detach-delay", 0, "detach in a job that takes so long; calls are answered with ABORTED meanwhile")
@@ -113,7 +113,7 @@ func addJobs(flags *flag.FlagSet, c *service.Config) {
 	})
 }
 
-// setPeer finds the other one of two sites.
+// setPeer determines the other one of two sites.
 func (o *options) setPeer(sites string) error {
 	if sites == "" && o.config.Site == "" {
 		return nil
@@ -133,13 +133,13 @@ func (o *options) setPeer(sites string) error {
 	return nil
 }
 
-// addressOf is the address of a node that was given none.
+// addressOf returns the default address of a node.
 func addressOf(nodeID string) netip.Addr {
 	sum := sha256.Sum256([]byte(nodeID))
 	return netip.AddrFrom4([4]byte{10, sum[0], sum[1], sum[2]})
 }
 
-// check collects everything that is wrong with the options.
+// check returns all mistakes in the options.
 func (o options) check(mode string, rest []string) error {
 	var errs []error
 	if len(rest) > 0 {

@@ -23,11 +23,11 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
-// stopPatience is how long calls in flight may take once the driver shall stop.
+// stopPatience bounds the time for calls in flight when the driver stops.
 const stopPatience = 5 * time.Second
 
-// serve answers calls on the endpoints, that of CSI-Addons or the same, until ctx ends, then lets the calls in
-// flight finish and removes the sockets.
+// serve answers calls on the endpoints, that of CSI-Addons or the same, until ctx ends. It then
+// lets the calls in flight finish and removes the sockets.
 func serve(ctx context.Context, o options) error {
 	endpoint, addonsEndpoint, cfg, logsAccounts := o.endpoint, o.addonsEndpoint, o.config, o.logsAccounts
 	select {
@@ -93,7 +93,7 @@ func stop(servers []*grpc.Server) {
 	stopping.Wait()
 }
 
-// maxSocketPath is what the kernel's socket address holds, less its final zero.
+// maxSocketPath is the capacity of the kernel's socket address without its final zero byte.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
 func socketPath(endpoint string) string {
@@ -130,7 +130,7 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// logCalls logs calls that fail and, with some defects, requests as they are.
+// logCalls logs failing calls and, with some defects, requests with their secrets.
 func logCalls(defects broken.Set) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		if defects.Has(broken.RequestsLogged) {
@@ -147,7 +147,7 @@ func logCalls(defects broken.Set) grpc.UnaryServerInterceptor {
 	}
 }
 
-// logAccounts logs, if it is to, the parts of secrets that are no credentials.
+// logAccounts logs, if enabled, the parts of secrets that are not credentials.
 func logAccounts(logs bool) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		if with, has := req.(interface{ GetSecrets() map[string]string }); has && logs {

@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// A driver that is to stop answers the calls in flight first, also those at the socket of CSI-Addons.
+// A driver that stops answers the calls in flight first, also those at the socket of CSI-Addons.
 func TestCallsOfCSIAddonsInFlightAreAnsweredBeforeTheDriverStops(t *testing.T) {
 	w := newWorld(t)
 	d := w.start("node-a", "--csi-addons", "--addons-endpoint="+w.path("addons.sock"))
@@ -52,7 +52,7 @@ func until(is func() bool) {
 	}
 }
 
-// awaited reports whether somebody waits for the lock of a file.
+// awaited reports whether a process waits for the lock of a file.
 func awaited(t *testing.T, file *os.File) bool {
 	var stat unix.Stat_t
 	require.NoError(t, unix.Fstat(int(file.Fd()), &stat))

@@ -29,7 +29,7 @@ func capability(block bool, mode csi.VolumeCapability_AccessMode_Mode) *csi.Volu
 	return c
 }
 
-// volume is one volume on its way through a driver.
+// volume is a volume during its life in a driver.
 type volume struct {
 	d          *driver
 	id         string
@@ -112,7 +112,7 @@ func (v *volume) ready() *volume {
 	return v
 }
 
-// target is a path that does not exist in a directory that does.
+// target returns a path that does not exist in a directory that does.
 func (w *world) target(name string) string {
 	w.mkdir("pods")
 	return w.path("pods", name)

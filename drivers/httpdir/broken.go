@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// defect is one way in which the driver misunderstands its storage system.
+// defect is a wrong use of the storage system by the driver.
 type defect string
 
 const (

@@ -21,7 +21,7 @@ type controller struct {
 	dataDir string
 }
 
-// smallest is the size of a volume for which none is required.
+// smallest is the size of a volume without a required one.
 const smallest = 1 << 20
 
 func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {

@@ -99,7 +99,7 @@ func (n *node) NodeUnpublishVolume(_ context.Context, r *csi.NodeUnpublishVolume
 	return &csi.NodeUnpublishVolumeResponse{}, nil
 }
 
-// isMounted reports whether something is mounted at a path.
+// isMounted reports whether a path is a mount point.
 func isMounted(path string) (bool, error) {
 	table, err := os.Open("/proc/self/mountinfo")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// volume is one of the storage system.
+// volume is a volume of the storage system.
 type volume struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
@@ -37,12 +37,12 @@ type storage struct {
 }
 
 func newStorage(url string, broken defects) *storage {
-	// The transport repeats requests by itself when it finds a connection closed that it keeps.
+	// The transport retries requests by itself if it finds a kept connection closed.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return &storage{url: url, client: client, broken: broken, limited: map[string]bool{}}
 }
 
-// answerError is an answer that is no success.
+// answerError is an HTTP answer without success.
 type answerError struct {
 	request string
 	status  int
@@ -103,7 +103,7 @@ func (s *storage) limit(path string) {
 	s.limited[path] = true
 }
 
-// create makes the volume of a name, or finds it.
+// create creates the volume of a name, or finds it.
 func (s *storage) create(ctx context.Context, name string, size int64) (volume, error) {
 	if s.broken[resetMakesAgain] {
 		return s.createLabelled(ctx, name, size)
@@ -123,7 +123,7 @@ func (s *storage) create(ctx context.Context, name string, size int64) (volume, 
 	return found[0], nil
 }
 
-// createLabelled makes a volume that no name keeps from being made twice, unless a list has it.
+// createLabelled creates a volume without a unique name, unless a list contains it.
 func (s *storage) createLabelled(ctx context.Context, name string, size int64) (volume, error) {
 	found, err := s.list(ctx, url.Values{"label": {name}})
 	if err != nil || len(found) > 0 {
@@ -152,7 +152,7 @@ func (s *storage) get(ctx context.Context, id string) (v volume, err error) {
 	return v, err
 }
 
-// remove deletes a volume, which may be gone.
+// remove deletes a volume, which may already be deleted.
 func (s *storage) remove(ctx context.Context, id string) error {
 	if s.broken[listsAreTrusted] {
 		all, err := s.list(ctx, nil)
@@ -167,7 +167,7 @@ func (s *storage) remove(ctx context.Context, id string) error {
 	return err
 }
 
-// attachment says where a volume is used.
+// attachment describes the use of a volume.
 type attachment struct {
 	Volume string `json:"volume"`
 	Node   string `json:"node"`
@@ -194,7 +194,7 @@ func (s *storage) detach(ctx context.Context, id, node string) error {
 	return err
 }
 
-// asStatus is an error of the storage system as one of a call.
+// asStatus converts an error of the storage system to an error of a call.
 func asStatus(err error) error {
 	switch {
 	case err == nil:

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Attachment says how a volume is attached to a node.
+// Attachment describes the attachment of a volume to a node.
 type Attachment struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 	Mode     string `json:"mode"`
-	// From and Until are when jobs end that attach and detach the volume; zero without a job.
+	// From and Until are the end times of the jobs that attach and detach the volume; zero without
+	// a job.
 	From  time.Time `json:"from,omitzero"`
 	Until time.Time `json:"until,omitzero"`
 }
@@ -43,10 +44,10 @@ func (b *Backend) RegisterNode(n Node) error {
 	})
 }
 
-// Attach records that the volume is available on the node. With exclusive, it
-// must not be attached elsewhere. Errors: ErrNotFound (volume or node),
-// ErrIncompatible, ErrInUse (attached to another node), ErrExhausted (too many
-// volumes on the node), ErrUnsuitable (the node cannot reach the volume), ErrPending.
+// Attach records that the volume is available on the node. With exclusive, it must not be attached
+// to another node. Errors: ErrNotFound (volume or node), ErrIncompatible, ErrInUse (attached to
+// another node), ErrExhausted (too many volumes on the node), ErrUnsuitable (the node cannot reach
+// the volume), ErrPending.
 func (b *Backend) Attach(id, nodeID string, a Attachment, exclusive bool) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil {
@@ -107,8 +108,8 @@ func (b *Backend) admit(v Volume, node Node, exclusive bool) error {
 	return nil
 }
 
-// Detach takes the volume from the node, or from all nodes when nodeID is
-// empty. A volume that is detached already is no error. Errors: ErrPending.
+// Detach detaches the volume from the node, or from all nodes when nodeID is empty. It is no error
+// if the volume is not attached. Errors: ErrPending.
 func (b *Backend) Detach(id, nodeID string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -126,7 +127,7 @@ func (b *Backend) Detach(id, nodeID string) error {
 	})
 }
 
-// beginDetach begins the job that detaches the volume, unless it has begun.
+// beginDetach starts the job that detaches the volume, unless it has started.
 func (b *Backend) beginDetach(v Volume, nodeID string, a Attachment) error {
 	if a.Until.IsZero() {
 		a.Until = due(b.Jobs.Detach)

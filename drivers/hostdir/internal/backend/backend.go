@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reasons why the backend refuses a request.
+// Errors of the backend.
 var (
 	ErrNotFound     = errors.New("not found")
 	ErrIncompatible = errors.New("exists with other properties")
@@ -44,28 +44,27 @@ const (
 // lock file, so any number of processes may use it at once.
 type Backend struct {
 	dir  string
-	lock string   // the file whose lock its users take
-	site string   // of two; empty for a backend that is alone
-	peer *Backend // the other site; nil for a backend that is alone
+	lock string   // the lock file
+	site string   // the name of this site; empty without a second site
+	peer *Backend // the other site; nil without one
 
-	serving *os.File // what the other site sees of this process
+	serving *os.File // shows the other site that this process runs
 
-	// Jobs is the work that is done outside the calls. Default: none.
+	// Jobs configures work outside the calls. Default: none.
 	Jobs Jobs
 }
 
-// Open makes the layout below dir where it is missing and clears what a killed
-// process left half done.
+// Open creates the missing directories below dir and removes the partial work of a killed process.
 func Open(dir string) (*Backend, error) { return openWith(dir, "lock") }
 
-// openWith opens a backend whose users take the lock at a path from dir.
+// openWith opens a backend with the lock file at a path from dir.
 func openWith(dir, lock string) (*Backend, error) {
 	for _, sub := range []string{volumesDir, snapshotsDir, groupsDir, nodesDir, partialDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return nil, fmt.Errorf("open backend: %w", err)
 		}
 	}
-	// The mount table, which knows no links, is compared with paths below dir.
+	// The mount table, which contains no links, is compared with paths below dir.
 	dir, err := realPath(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open backend: %w", err)
@@ -79,7 +78,7 @@ func openWith(dir, lock string) (*Backend, error) {
 // Dir is the shared directory.
 func (b *Backend) Dir() string { return b.dir }
 
-// FreeBytes is what the file system below the backend has left.
+// FreeBytes returns the free space of the file system below the backend.
 func (b *Backend) FreeBytes() (int64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(b.dir, &fs); err != nil {
@@ -96,8 +95,8 @@ func (b *Backend) Lose() error {
 	})
 }
 
-// exclusively runs fn while no other process, and no other call of this one, is
-// inside. A killed process gives its lock back.
+// exclusively calls fn while no other process, and no other call of this one, is inside. The lock
+// of a killed process is released.
 func (b *Backend) exclusively(fn func() error) error {
 	lock, err := os.OpenFile(b.lock, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -138,7 +137,7 @@ func (b *Backend) install(kind, id string, record any, fill func(dir string) err
 	return nil
 }
 
-// remove takes an object out of sight by one rename and then frees its space.
+// remove hides an object by one rename and then frees its space.
 func (b *Backend) remove(kind, id string) error {
 	partial := filepath.Join(b.dir, partialDir, id)
 	if err := os.RemoveAll(partial); err != nil {
@@ -154,8 +153,7 @@ func (b *Backend) object(kind, id string) string {
 	return filepath.Join(b.dir, kind, id)
 }
 
-// load reads an object's record. An id that could not have been issued here,
-// such as one with a slash, is not found.
+// load reads an object's record. An impossible id, such as one with a slash, is not found.
 func (b *Backend) load(kind, id string, record any) error {
 	if id != filepath.Base(id) || !filepath.IsLocal(id) {
 		return fmt.Errorf("%s %q: %w", kind, id, ErrNotFound)
@@ -180,19 +178,21 @@ func (b *Backend) ids(kind string) ([]string, error) {
 	return ids, nil
 }
 
-// identify derives an id from a name, so that a repeated creation meets what the
-// first one made, even when that one's answer was lost.
+// identify derives an id from a name, so that a repeated call finds the object of the first one,
+// even if the first answer was lost.
 func identify(prefix, name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return prefix + hex.EncodeToString(sum[:12])
 }
 
-// WriteJSON replaces the file at path in one step. The backend keeps its power, so that nothing need be synced in it.
+// WriteJSON replaces the file at path atomically. It does not sync, since the backend never loses
+// power.
 func WriteJSON(path string, v any) error {
 	return replace(path, v, func(*os.File) error { return nil })
 }
 
-// WriteJSONSynced is WriteJSON for a file that outlasts a loss of power: its content is on the disk before its name is.
+// WriteJSONSynced is WriteJSON for a file that survives a loss of power: its content is on the disk
+// before its name is.
 func WriteJSONSynced(path string, v any) error { return replace(path, v, (*os.File).Sync) }
 
 func replace(path string, v any, finish func(*os.File) error) error {
@@ -216,7 +216,7 @@ func replace(path string, v any, finish func(*os.File) error) error {
 	return nil
 }
 
-// ReadJSON reads what WriteJSON wrote.
+// ReadJSON reads a file from WriteJSON.
 func ReadJSON(path string, v any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -18,17 +18,17 @@ import (
 
 const clientsDir = "clients"
 
-// clientPatience is how long a change of fences waits for the plugins of nodes.
+// clientPatience bounds the time for which a change of fences waits for the plugins of nodes.
 const clientPatience = 10 * time.Second
 
-// notice is what the plugin of a node has made of fences.
+// notice is the result of a node's plugin for the current fences.
 type notice struct {
 	Fences  []string `json:"fences"`
 	Problem string   `json:"problem,omitempty"`
 }
 
-// FollowFences calls apply with the fences that there are, and with those that there are whenever they have changed, as
-// long as the process lives: whoever changes fences waits for it.
+// FollowFences calls apply with the current fences, and again after each change, as long as the
+// process lives. A change of fences waits for it.
 func (b *Backend) FollowFences(nodeID string, apply func(fences []string) error) error {
 	if err := os.MkdirAll(filepath.Join(b.dir, clientsDir), 0o755); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (b *Backend) FollowFences(nodeID string, apply func(fences []string) error)
 	return nil
 }
 
-// noticeFences applies the fences, and says so in the file.
+// noticeFences applies the fences, and records the result in the file.
 func (b *Backend) noticeFences(file *os.File, apply func([]string) error) error {
 	fences, err := b.Fences()
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *Backend) noticeFences(file *os.File, apply func([]string) error) error 
 	return err
 }
 
-// awaitClients returns when the plugins of all nodes that live have applied the fences.
+// awaitClients returns when the plugins of all living nodes have applied the fences.
 func (b *Backend) awaitClients() error {
 	for deadline := time.Now().Add(clientPatience); ; time.Sleep(time.Millisecond) {
 		late, err := b.lateClients()
@@ -87,7 +87,7 @@ func (b *Backend) awaitClients() error {
 	}
 }
 
-// lateClients is a node that has not applied the fences; empty if there is none.
+// lateClients returns a node that has not applied the fences; "" if there is none.
 func (b *Backend) lateClients() (string, error) {
 	wanted, err := b.Fences()
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *Backend) lateClients() (string, error) {
 	return "", nil
 }
 
-// hold opens a file and keeps a lock on it, for as long as the process lives if that keeps it open.
+// hold opens a file and locks it, until the file is closed or the process ends.
 func hold(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -127,7 +127,7 @@ func hold(name string) (*os.File, error) {
 	return file, nil
 }
 
-// isHeld reports whether some process has a lock on a file.
+// isHeld reports whether a process has a lock on a file.
 func isHeld(name string) (bool, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -141,7 +141,7 @@ func isHeld(name string) (bool, error) {
 	return false, err
 }
 
-// watch sends whenever a file was put in place in a directory.
+// watch sends whenever a file is moved into a directory.
 func watch(dir string) (<-chan struct{}, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
@@ -152,7 +152,7 @@ func watch(dir string) (<-chan struct{}, error) {
 	}
 	changes := make(chan struct{})
 	go func() {
-		// Others than that of the fences are put there rarely: which one it was is not asked.
+		// Files other than the fences are rare, so events of all files are reported.
 		events := make([]byte, 4096)
 		for {
 			if _, err := unix.Read(fd, events); err != nil && !errors.Is(err, unix.EINTR) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fill makes a volume's content at path, empty or as a copy of from.
+// fill creates a volume's content at path, empty or as a copy of from.
 func fill(path, from string, block bool, size int64) error {
 	if block {
 		return makeImage(path, from, size)
@@ -24,7 +24,7 @@ func fill(path, from string, block bool, size int64) error {
 	return copyTree(from, path)
 }
 
-// makeImage makes a sparse image of size bytes that starts with from's content.
+// makeImage creates a sparse image of size bytes that starts with from's content.
 func makeImage(path, from string, size int64) error {
 	image, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -92,7 +92,7 @@ func copyTree(from, to string) error {
 		}
 		return copyOwner(target, info)
 	})
-	// A directory gets its mode last: it may deny writing.
+	// A directory gets its mode last, since it may deny writing.
 	for i := len(dirs) - 1; i >= 0 && err == nil; i-- {
 		err = copyOwner(dirs[i].path, dirs[i].info)
 	}

@@ -12,8 +12,9 @@ import (
 
 const fencesFile = "fences.json"
 
-// Fence keeps clients with these addresses off the storage, Unfence lets them on it again. Each address range is one
-// entry, however often it is fenced. Both wait for the plugins of nodes that live. Errors: ErrUnreachable.
+// Fence blocks clients with these addresses from the storage, Unfence unblocks them. Each address
+// range is one entry, however often it is fenced. Both wait for the plugins of living nodes.
+// Errors: ErrUnreachable.
 func (b *Backend) Fence(ranges []string) error {
 	return b.changeFences(func(all []string) []string {
 		for _, r := range ranges {
@@ -46,7 +47,7 @@ func (b *Backend) changeFences(change func([]string) []string) error {
 	return b.awaitClients()
 }
 
-// Fences lists the address ranges that are fenced.
+// Fences lists the fenced address ranges.
 func (b *Backend) Fences() (all []string, err error) {
 	err = b.exclusively(func() error {
 		all, err = b.fences()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Group is snapshots of several volumes at one point in time. Their directories lie in
-// that of the group, so that all come and go with one rename.
+// Group is a set of snapshots of several volumes at one point in time. Their directories are in
+// that of the group, so that all are created and removed by one rename.
 type Group struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name"`
@@ -21,7 +21,7 @@ type Group struct {
 	Members []Snapshot `json:"members"`
 }
 
-// MemberIDs are the ids of its snapshots, sorted.
+// MemberIDs returns the ids of its snapshots, sorted.
 func (g Group) MemberIDs() []string {
 	var ids []string
 	for _, s := range g.Members {
@@ -30,7 +30,7 @@ func (g Group) MemberIDs() []string {
 	return slices.Sorted(slices.Values(ids))
 }
 
-// volumeIDs are the ids of the volumes of which it is, sorted.
+// volumeIDs returns the ids of its volumes, sorted.
 func (g Group) volumeIDs() []string {
 	var ids []string
 	for _, s := range g.Members {
@@ -39,12 +39,12 @@ func (g Group) volumeIDs() []string {
 	return slices.Sorted(slices.Values(ids))
 }
 
-// memberMark stands in the id of a snapshot between that of its group and its number.
+// memberMark separates the group's id from the number in the id of a snapshot.
 const memberMark = "."
 
-// CreateGroup copies the volumes or returns the copies that an earlier call made. source
-// is the volume whose content is copied as that of a member.
-// Errors: ErrNotFound (a volume), ErrIncompatible (a group of other volumes).
+// CreateGroup copies the volumes or returns the copies that an earlier call made. source returns
+// the volume with the content of a member. Errors: ErrNotFound (a volume), ErrIncompatible (a group
+// of other volumes).
 func (b *Backend) CreateGroup(name string, volumeIDs []string, source func(i int) (volumeID string)) (g Group, err error) {
 	id := identify("group-", name)
 	err = b.exclusively(func() error {
@@ -94,8 +94,7 @@ func (b *Backend) Group(id string) (g Group, err error) {
 	return g, err
 }
 
-// DeleteGroup removes the group with all of its snapshots; one that is gone already is
-// no error.
+// DeleteGroup removes the group with all of its snapshots; a missing group is no error.
 func (b *Backend) DeleteGroup(id string) error {
 	return b.exclusively(func() error {
 		_, err := b.group(id)
@@ -113,7 +112,7 @@ func (b *Backend) group(id string) (g Group, err error) {
 	return g, b.load(groupsDir, id, &g)
 }
 
-// member reads a snapshot of a group; ok is false for one that stands alone.
+// member reads a snapshot of a group; ok is false for a snapshot without a group.
 func (b *Backend) member(id string) (s Snapshot, ok bool, err error) {
 	groupID, _, ok := strings.Cut(id, memberMark)
 	if !ok {

@@ -11,22 +11,22 @@ import (
 // ErrPending is returned while a job of the backend works on the volume.
 var ErrPending = errors.New("is under way")
 
-// Jobs describes the work that the backend does outside the calls, as the storage of a cloud does.
-// A job is on disk as the time at which it ends, so that it goes on when programs are killed. With
-// the zero value calls do all work.
+// Jobs describes work of the backend outside the calls, as in the storage of a cloud. The end time
+// of a job is stored on disk, so that the job continues when programs are killed. With the zero
+// value, calls do all work.
 type Jobs struct {
-	// Attach and Detach are how long a volume takes to be attached and detached. Calls return
+	// Attach and Detach are the durations of attaching and detaching a volume. Calls return
 	// ErrPending meanwhile.
 	Attach, Detach time.Duration
 	// DetachLater makes Detach return at once; the volume is detached when its job has ended.
 	DetachLater bool
-	// Snapshot is how long a snapshot, or a group of them, takes until it is ready.
+	// Snapshot is the time until a snapshot, or a group of them, is ready.
 	Snapshot time.Duration
 	// RoundUp is the unit of sizes, in bytes. Default: none.
 	RoundUp int64
 }
 
-// roundUp returns the size of a volume for which so many bytes are needed.
+// roundUp returns the size of a volume for the required bytes.
 func (j Jobs) roundUp(bytes int64) int64 {
 	if j.RoundUp == 0 {
 		return bytes
@@ -34,10 +34,10 @@ func (j Jobs) roundUp(bytes int64) int64 {
 	return (bytes + j.RoundUp - 1) / j.RoundUp * j.RoundUp
 }
 
-// ready reports whether the job of something created at that time has ended.
+// ready reports whether the job of an object that was created at that time has ended.
 func (j Jobs) ready(created time.Time) bool { return !time.Now().Before(created.Add(j.Snapshot)) }
 
-// due is when a job that begins now ends; zero for one that takes no time.
+// due returns the end time of a job that begins now; zero for a job without a duration.
 func due(takes time.Duration) time.Time {
 	if takes == 0 {
 		return time.Time{}

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reclaim gives the file system back what a volume takes and does not need: blocks of its
-// image, or of its files, that hold nothing but zeros. It returns the bytes that the volume
-// took before and takes afterwards. Errors: ErrNotFound.
+// Reclaim returns unused space of a volume to the file system: blocks of its image, or of its
+// files, with zeros only. It returns the bytes that the volume occupied before and occupies
+// afterwards. Errors: ErrNotFound.
 func (b *Backend) Reclaim(id string) (before, after int64, err error) {
 	err = b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -35,7 +35,7 @@ func (b *Backend) Reclaim(id string) (before, after int64, err error) {
 	return before, after, err
 }
 
-// taken is what the files at or below a path take on disk.
+// taken returns the disk space of the files at or below a path.
 func taken(path string) (bytes int64, err error) {
 	const unit = 512 // of st_blocks
 	err = eachFile(path, func(_ string, info fs.FileInfo) error {
@@ -45,7 +45,7 @@ func taken(path string) (bytes int64, err error) {
 	return bytes, err
 }
 
-// eachFile visits the regular files at or below a path. What vanishes meanwhile is left out.
+// eachFile visits the regular files at or below a path. Files that vanish meanwhile are left out.
 func eachFile(path string, visit func(string, fs.FileInfo) error) error {
 	return filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -65,10 +65,10 @@ func eachFile(path string, visit func(string, fs.FileInfo) error) error {
 	})
 }
 
-// punchUnit is the size of a block that is looked at.
+// punchUnit is the size of an examined block.
 const punchUnit = 4096
 
-// punch makes holes of the blocks of a file that hold zeros only.
+// punch replaces blocks of a file with zeros only by holes.
 func punch(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -121,7 +121,7 @@ func zero(block []byte) bool {
 
 const keyFile = "key"
 
-// RotateKey writes a new key for a volume, in one step. Errors: ErrNotFound.
+// RotateKey writes a new key for a volume, atomically. Errors: ErrNotFound.
 func (b *Backend) RotateKey(id string) error {
 	return b.exclusively(func() error {
 		if _, err := b.volume(id); err != nil {

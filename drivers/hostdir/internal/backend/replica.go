@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Reasons why the backend refuses to change a replication.
+// Errors of a replication.
 var (
 	ErrNotReplicated = errors.New("not replicated")
 	ErrNotDemoted    = errors.New("not demoted")
@@ -21,8 +21,8 @@ var (
 
 const replicasDir = "replicas"
 
-// Replica is what is known of the second copy of a volume: in a directory of its own or,
-// of two sites, at the other one. The volume may be written only while it is primary.
+// Replica is the state of the second copy of a volume, which is in a directory of its own or, with
+// two sites, at the other one. The volume may be written only while it is primary.
 type Replica struct {
 	VolumeID string        `json:"volumeID"`
 	Primary  bool          `json:"primary"`
@@ -31,8 +31,8 @@ type Replica struct {
 	Bytes    int64         `json:"bytes"`
 }
 
-// Replicate begins to keep a copy; the volume is secondary until it is promoted. One that
-// is replicated stays as it is. Errors: ErrNotFound, ErrUnreachable.
+// Replicate starts the replication of a volume, which is secondary until it is promoted. It does
+// not change a replicated volume. Errors: ErrNotFound, ErrUnreachable.
 func (b *Backend) Replicate(id string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -49,8 +49,8 @@ func (b *Backend) Replicate(id string) error {
 	})
 }
 
-// Unreplicate removes the copy; without one there is nothing to do. Of two sites only the
-// primary removes the copy at the other one. Errors: ErrNotFound, ErrUnreachable.
+// Unreplicate removes the copy; a missing copy is no error. With two sites, only the primary
+// removes the copy at the other one. Errors: ErrNotFound, ErrUnreachable.
 func (b *Backend) Unreplicate(id string) error {
 	return b.exclusively(func() error {
 		if _, err := b.volume(id); err != nil {
@@ -70,15 +70,15 @@ func (b *Backend) Unreplicate(id string) error {
 	})
 }
 
-// Promote lets a volume be written. Where the other site is primary and can be reached it is
-// ErrPrimaryThere; where it cannot, ErrPrimaryAway, unless it is forced. Errors: ErrNotFound,
-// ErrNotReplicated.
+// Promote makes a volume writable. If the other site is primary and reachable, it returns
+// ErrPrimaryThere; if the other site is not reachable, ErrPrimaryAway, unless it is forced. Errors:
+// ErrNotFound, ErrNotReplicated.
 func (b *Backend) Promote(id string, force bool) error {
 	return b.setPrimary(id, true, func() error { return b.mayPromote(id, force) })
 }
 
-// Demote synchronizes the copy and lets nobody write to the volume any more. One that is
-// attached is ErrInUse, unless it is forced. Errors: ErrNotFound, ErrNotReplicated, ErrUnreachable.
+// Demote synchronizes the copy and makes the volume read-only. For an attached volume it returns
+// ErrInUse, unless it is forced. Errors: ErrNotFound, ErrNotReplicated, ErrUnreachable.
 func (b *Backend) Demote(id string, force bool) error {
 	v, err := b.Volume(id)
 	if err != nil {
@@ -112,8 +112,8 @@ func (b *Backend) setPrimary(id string, primary bool, may func() error) error {
 	})
 }
 
-// Resync makes the copy anew or, of two sites, the volume what the other site has, if that is
-// primary; it is not ready while that cannot be reached. Errors: ErrNotFound, ErrNotReplicated,
+// Resync creates the copy anew. With two sites, it copies the volume of the other site, if that is
+// primary; it is not ready while that site is not reachable. Errors: ErrNotFound, ErrNotReplicated,
 // ErrNotDemoted of a primary, unless there is one site and it is forced.
 func (b *Backend) Resync(id string, force bool) (ready bool, err error) {
 	err = b.exclusively(func() error {
@@ -141,8 +141,8 @@ func (b *Backend) Resync(id string, force bool) (ready bool, err error) {
 	return ready, err
 }
 
-// Synchronize brings the copy of a primary up to date, and reports how the copy is.
-// Errors: ErrNotFound, ErrNotReplicated, ErrUnreachable.
+// Synchronize updates the copy of a primary, and returns the state of the copy. Errors:
+// ErrNotFound, ErrNotReplicated, ErrUnreachable.
 func (b *Backend) Synchronize(id string) (r Replica, err error) {
 	err = b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -164,7 +164,7 @@ func (b *Backend) Synchronize(id string) (r Replica, err error) {
 	return r, err
 }
 
-// Replica is what is known of the copy of a volume. Errors: ErrNotFound, ErrNotReplicated.
+// Replica returns the state of the copy of a volume. Errors: ErrNotFound, ErrNotReplicated.
 func (b *Backend) Replica(id string) (r Replica, err error) {
 	err = b.exclusively(func() error {
 		if _, err := b.volume(id); err != nil {
@@ -202,7 +202,7 @@ func (b *Backend) saveReplica(r Replica) error {
 	return WriteJSON(filepath.Join(dir, recordFile), r)
 }
 
-// sync puts a new copy in the place of the old one.
+// sync replaces the old copy by a new one.
 func (b *Backend) sync(v Volume, r Replica) error {
 	began := time.Now()
 	bytes, err := taken(b.DataPath(v))
@@ -239,7 +239,7 @@ func (b *Backend) keep(v Volume) error {
 	})
 }
 
-// CopyID is the id of the copy of a volume.
+// CopyID returns the id of the copy of a volume.
 func (b *Backend) CopyID(volumeID string) string {
 	if b.peer != nil {
 		return volumeID

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// OpenSite opens a storage directory as one of two sites, each in a directory of its name,
-// which keep copies of each other's volumes under the same ids.
+// OpenSite opens a storage directory as one of two sites. Each site has a directory of its name,
+// and they keep copies of each other's volumes under the same ids.
 func OpenSite(dir, site, peer string) (*Backend, error) {
 	const lock = "../lock" // one for both, or two calls could wait for each other
 	own, err := openWith(filepath.Join(dir, site), lock)
@@ -25,7 +25,7 @@ func OpenSite(dir, site, peer string) (*Backend, error) {
 	return own, nil
 }
 
-// Serve makes the other site reach this one, as long as the process lives.
+// Serve makes this site reachable from the other one, as long as the process lives.
 func (b *Backend) Serve() error {
 	if b.peer == nil {
 		return nil
@@ -39,12 +39,12 @@ func (b *Backend) Serve() error {
 
 func (b *Backend) aliveFile() string { return filepath.Join(b.dir, "alive") }
 
-// serves reports whether some process serves the site.
+// serves reports whether a process serves the site.
 func (b *Backend) serves() (bool, error) {
 	return isHeld(b.aliveFile())
 }
 
-// reach returns ErrUnreachable unless the other site can be reached, or there is none.
+// reach returns ErrUnreachable if there is another site that cannot be reached.
 func (b *Backend) reach() error {
 	if b.peer == nil {
 		return nil
@@ -56,7 +56,7 @@ func (b *Backend) reach() error {
 	return err
 }
 
-// mayPromote refuses to make a second primary.
+// mayPromote returns an error instead of making a second primary.
 func (b *Backend) mayPromote(id string, force bool) error {
 	if b.peer == nil {
 		return nil
@@ -79,7 +79,7 @@ func (b *Backend) mayPromote(id string, force bool) error {
 	return err
 }
 
-// send makes the copy at the other site what the volume is, unless that is primary.
+// send copies the volume to the other site, unless the volume is primary there.
 func (b *Backend) send(v Volume) error {
 	other := b.peer
 	there, err := other.replica(v.ID)
@@ -126,7 +126,7 @@ func (b *Backend) sendTo(id string) error {
 	return b.sync(v, r)
 }
 
-// dropCopy removes the copy at the other site, unless that is primary.
+// dropCopy removes the copy at the other site, unless it is primary there.
 func (b *Backend) dropCopy(id string) error {
 	if err := b.reach(); err != nil {
 		return err

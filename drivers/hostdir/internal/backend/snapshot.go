@@ -14,7 +14,7 @@ type Snapshot struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	VolumeID  string    `json:"volumeID"`
-	GroupID   string    `json:"groupID,omitempty"` // of the group that it was cut with
+	GroupID   string    `json:"groupID,omitempty"` // the group of the snapshot
 	SizeBytes int64     `json:"sizeBytes"`
 	Block     bool      `json:"block,omitempty"`
 	Created   time.Time `json:"created"`
@@ -23,7 +23,7 @@ type Snapshot struct {
 // Ready reports whether a snapshot, or a group of them, that was created at that time can be used.
 func (b *Backend) Ready(created time.Time) bool { return b.Jobs.ready(created) }
 
-// SnapshotID is the id of the snapshot that is created under name.
+// SnapshotID returns the id of the snapshot that is created under name.
 func SnapshotID(name string) string { return identify("snap-", name) }
 
 // CreateSnapshot copies the volume or returns the copy that an earlier call made.
@@ -52,8 +52,8 @@ func (b *Backend) CreateSnapshot(name, volumeID string) (s Snapshot, err error) 
 	return s, err
 }
 
-// DeleteSnapshot removes the snapshot; one that is gone already is no error.
-// Errors: ErrUnsuitable (it goes with its group only).
+// DeleteSnapshot removes the snapshot; a missing snapshot is no error. Errors: ErrUnsuitable (a
+// member of a group).
 func (b *Backend) DeleteSnapshot(id string) error {
 	return b.exclusively(func() error {
 		s, err := b.snapshot(id)

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// MaxVolumeBytes is the largest volume the backend makes.
+// MaxVolumeBytes is the size of the largest possible volume.
 const MaxVolumeBytes = 16 << 40
 
 // blockAlign is the unit in which block volumes grow, in bytes.
 const blockAlign = 4096
 
-// Source names what a volume was copied from. At most one field is set.
+// Source names the origin of a volume's content. At most one field is set.
 type Source struct {
 	VolumeID   string `json:"volumeID,omitempty"`
 	SnapshotID string `json:"snapshotID,omitempty"`
@@ -34,8 +34,8 @@ type Volume struct {
 	Attachments   map[string]Attachment `json:"attachments,omitempty"`
 }
 
-// VolumeSpec is what is asked of a new volume. A capacity of zero means "any";
-// LimitBytes zero means no limit.
+// VolumeSpec describes a requested volume. A capacity of zero means "any"; LimitBytes zero means no
+// limit.
 type VolumeSpec struct {
 	Name          string
 	RequiredBytes int64
@@ -48,20 +48,20 @@ type VolumeSpec struct {
 	Accessible func(topology map[string]string) bool
 }
 
-// defaultVolumeBytes is the capacity of a volume for which none was asked.
+// defaultVolumeBytes is the capacity of a volume without a required one.
 const defaultVolumeBytes = 1 << 30
 
-// VolumeID is the id of the volume that is created under name.
+// VolumeID returns the id of the volume that is created under name.
 func VolumeID(name string) string { return identify("vol-", name) }
 
-// DataPath is the directory or image that holds the volume's content.
+// DataPath returns the directory or image with the volume's content.
 func (b *Backend) DataPath(v Volume) string {
 	return filepath.Join(b.object(volumesDir, v.ID), dataName(v.Block))
 }
 
-// CreateVolume makes the volume or returns the one that an earlier call with the
-// same specification made. Errors: ErrIncompatible, ErrNotFound (source),
-// ErrUnsuitable (source of the other kind), ErrOutOfRange, ErrPending.
+// CreateVolume creates the volume or returns the one that an earlier call with the same
+// specification created. Errors: ErrIncompatible, ErrNotFound (source), ErrUnsuitable (source of
+// the other kind), ErrOutOfRange, ErrPending.
 func (b *Backend) CreateVolume(spec VolumeSpec) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		v, err = b.volume(VolumeID(spec.Name))
@@ -77,7 +77,7 @@ func (b *Backend) CreateVolume(spec VolumeSpec) (v Volume, err error) {
 	return v, err
 }
 
-// CreateAnotherVolume makes a volume even when there is one under that name.
+// CreateAnotherVolume creates a volume even when there is one under that name.
 func (b *Backend) CreateAnotherVolume(spec VolumeSpec) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		ids, err := b.ids(volumesDir)
@@ -140,8 +140,7 @@ func (b *Backend) source(spec VolumeSpec) (from string, bytes int64, err error) 
 	return from, bytes, nil
 }
 
-// DeleteVolume removes the volume; one that is gone already is no error.
-// Errors: ErrInUse while attached.
+// DeleteVolume removes the volume; a missing volume is no error. Errors: ErrInUse while attached.
 func (b *Backend) DeleteVolume(id string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -164,8 +163,8 @@ func (b *Backend) DeleteVolume(id string) error {
 	})
 }
 
-// ExpandVolume makes the volume at least required bytes large and returns it.
-// Errors: ErrNotFound, ErrOutOfRange.
+// ExpandVolume enlarges the volume to at least the required bytes and returns it. Errors:
+// ErrNotFound, ErrOutOfRange.
 func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil {
@@ -192,7 +191,8 @@ func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err 
 	return v, err
 }
 
-// RecordAndExpandVolume is ExpandVolume that notes the new size first: who is killed then takes the volume for grown.
+// RecordAndExpandVolume is ExpandVolume that records the new size first: if the process is killed
+// in between, the volume seems to be expanded.
 func (b *Backend) RecordAndExpandVolume(id string, required, _ int64) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil || v.CapacityBytes >= required {
@@ -233,7 +233,7 @@ func (b *Backend) volumes() ([]Volume, error) {
 	var all []Volume
 	for _, id := range ids {
 		v, err := b.volume(id)
-		if errors.Is(err, ErrNotFound) { // of which nothing is known
+		if errors.Is(err, ErrNotFound) { // a volume without a record
 			continue
 		}
 		if err != nil {
@@ -255,7 +255,7 @@ func (b *Backend) saveVolume(v Volume) error {
 	return WriteJSON(filepath.Join(b.object(volumesDir, v.ID), recordFile), v)
 }
 
-// fits reports whether v is what the specification would have made.
+// fits reports whether v is the volume that the specification describes.
 func (s VolumeSpec) fits(v Volume) error {
 	sized := v.CapacityBytes >= s.RequiredBytes && (s.LimitBytes == 0 || v.CapacityBytes <= s.LimitBytes)
 	same := v.Block == s.Block && v.Source == s.Source && maps.Equal(v.Parameters, s.Parameters)
@@ -265,7 +265,7 @@ func (s VolumeSpec) fits(v Volume) error {
 	return nil
 }
 
-// capacity settles the size of a volume that starts from a source of that size.
+// capacity returns the size of a volume that starts from a source of that size.
 func (b *Backend) capacity(s VolumeSpec, sourceBytes int64) (int64, error) {
 	capacity := s.RequiredBytes
 	if capacity == 0 {
@@ -297,7 +297,7 @@ func dataName(block bool) string {
 	return "data"
 }
 
-// Shrink makes a block volume as small as what it was made from, and leaves what is said of its size.
+// Shrink truncates a block volume to the size of its source, and keeps its recorded size.
 func (b *Backend) Shrink(v Volume) error {
 	return b.exclusively(func() error {
 		_, bytes, err := b.source(VolumeSpec{Source: v.Source, Block: v.Block})
@@ -308,7 +308,7 @@ func (b *Backend) Shrink(v Volume) error {
 	})
 }
 
-// WipeCopies takes the content of the volumes away that were made from one.
+// WipeCopies deletes the content of the volumes that were copied from one.
 func (b *Backend) WipeCopies(id string) error {
 	all, err := b.Volumes()
 	for _, v := range all {
@@ -319,7 +319,7 @@ func (b *Backend) WipeCopies(id string) error {
 	return err
 }
 
-// WipeSnapshot takes the content of a snapshot of a directory away.
+// WipeSnapshot deletes the content of a snapshot of a directory.
 func (b *Backend) WipeSnapshot(id string) error {
 	return b.exclusively(func() error {
 		s, err := b.snapshot(id)
@@ -330,7 +330,7 @@ func (b *Backend) WipeSnapshot(id string) error {
 	})
 }
 
-// DeleteInParts removes what is known of a volume, and then its content.
+// DeleteInParts removes the record of a volume, and then its content.
 func (b *Backend) DeleteInParts(v Volume) error {
 	return b.exclusively(func() error {
 		dir := b.object(volumesDir, v.ID)
@@ -338,7 +338,7 @@ func (b *Backend) DeleteInParts(v Volume) error {
 	})
 }
 
-// Wipe takes a volume's content away.
+// Wipe deletes a volume's content.
 func (b *Backend) Wipe(v Volume) error {
 	if !v.Block {
 		return clear(b.DataPath(v))

@@ -12,16 +12,16 @@ import (
 
 const volumeGroupsDir = "volumegroups"
 
-// VolumeGroup is volumes that are replicated together.
+// VolumeGroup is a set of volumes that are replicated together.
 type VolumeGroup struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
 	VolumeIDs []string `json:"volumeIDs"`
 }
 
-// CreateVolumeGroup makes a group or returns the one that an earlier call made. Errors:
-// ErrNotFound (a volume), ErrIncompatible (a group of other volumes), ErrInUse (a volume of
-// another group).
+// CreateVolumeGroup creates a group or returns the one that an earlier call created. Errors:
+// ErrNotFound (a volume), ErrIncompatible (a group of other volumes), ErrInUse (a volume of another
+// group).
 func (b *Backend) CreateVolumeGroup(name string, volumeIDs []string) (g VolumeGroup, err error) {
 	id := identify("vg-", name)
 	err = b.exclusively(func() error {
@@ -44,7 +44,7 @@ func (b *Backend) CreateVolumeGroup(name string, volumeIDs []string) (g VolumeGr
 	return g, err
 }
 
-// ModifyVolumeGroup makes a group one of exactly these volumes. Errors: as CreateVolumeGroup.
+// ModifyVolumeGroup replaces the volumes of a group. Errors: as CreateVolumeGroup.
 func (b *Backend) ModifyVolumeGroup(id string, volumeIDs []string) (g VolumeGroup, err error) {
 	err = b.exclusively(func() error {
 		if err := b.load(volumeGroupsDir, id, &g); err != nil {
@@ -59,8 +59,8 @@ func (b *Backend) ModifyVolumeGroup(id string, volumeIDs []string) (g VolumeGrou
 	return g, err
 }
 
-// DeleteVolumeGroup removes a group, not its volumes; one that is gone already is no error.
-// Errors: ErrInUse while it has volumes.
+// DeleteVolumeGroup removes a group, not its volumes; a missing group is no error. Errors: ErrInUse
+// while it has volumes.
 func (b *Backend) DeleteVolumeGroup(id string) error {
 	return b.exclusively(func() error {
 		var g VolumeGroup
@@ -83,7 +83,7 @@ func (b *Backend) VolumeGroup(id string) (g VolumeGroup, err error) {
 	return g, err
 }
 
-// groupable reports what keeps volumes out of a group.
+// groupable returns an error if volumes cannot join a group.
 func (b *Backend) groupable(into string, volumeIDs []string) error {
 	for _, id := range volumeIDs {
 		if _, err := b.volume(id); err != nil {

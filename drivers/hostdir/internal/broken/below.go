@@ -11,8 +11,8 @@ import (
 
 const below = "shared"
 
-// BindBelow binds source at target and, writable whatever the flags are, a directory of it
-// below the target.
+// BindBelow binds source at target and a directory of it below the target, writable whatever the
+// flags are.
 func BindBelow(source, target string, flags mount.Flags) error {
 	dir := filepath.Join(source, below)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -24,7 +24,7 @@ func BindBelow(source, target string, flags mount.Flags) error {
 	return mount.Bind(dir, filepath.Join(target, below))
 }
 
-// UnmountBelow takes off what BindBelow has mounted below a target.
+// UnmountBelow unmounts the mount of BindBelow below a target.
 func UnmountBelow(target string) error {
 	_, err := mount.Unmount(filepath.Join(target, below))
 	return err

@@ -1,5 +1,5 @@
-// Package broken names the ways in which hostdir can misbehave, so
-// that tests can show which of them is noticed.
+// Package broken names the possible defects of hostdir, so that tests can prove which of them
+// csisim detects.
 package broken
 
 import (
@@ -212,10 +212,10 @@ var catalogue = []struct {
 	{RotateLosesData, "changing a volume's key takes its content away"},
 }
 
-// Set is the chosen defects. The empty set is a correct driver.
+// Set is the set of chosen defects. The empty set is a correct driver.
 type Set map[Behaviour]bool
 
-// Has reports whether the driver shall show the defect.
+// Has reports whether the driver has the defect.
 func (s Set) Has(b Behaviour) bool { return s[b] }
 
 // Parse reads names separated by commas.
@@ -242,7 +242,7 @@ func known(b Behaviour) bool {
 	return false
 }
 
-// Help lists every defect with what it does, a line each.
+// Help lists every defect with its description, a line each.
 func Help() string {
 	var text strings.Builder
 	for _, entry := range catalogue {

@@ -6,7 +6,7 @@ import "sync"
 
 var published int
 
-// CountPublished counts a call in two goroutines that write one variable without a lock, and returns
+// CountPublished counts a call in two goroutines that write a variable without a lock, and returns
 // the count.
 func CountPublished() int {
 	var both sync.WaitGroup

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Misplaces reports whether the driver shall put something other than a directory at target
-// paths.
+// Misplaces reports whether the driver puts something other than a directory at target paths.
 func (s Set) Misplaces() bool {
 	return s.Has(PublishMakesFile) || s.Has(PublishMakesFIFO) || s.Has(PublishMakesSymlink)
 }

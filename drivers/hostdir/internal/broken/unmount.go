@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
 )
 
-// UnmountOthers takes off all mounts below the kubelet's directory, in which the target
-// lies, but for the driver's own.
+// UnmountOthers unmounts all mounts below the kubelet's directory, in which the target lies, except
+// the driver's own.
 func UnmountOthers(target string, isOwn func(path string) bool) error {
 	kubelet, _, _ := strings.Cut(target, "/pods/")
 	table, err := mount.Read()

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNone says that there is no device to attach an image to.
+// ErrNone is the error if there is no free device for an image.
 var ErrNone = errors.New("no loop device is left")
 
-// free is the path of a device that shows nothing: the one that the kernel offers or,
-// where that has no node in /dev, as in containers, another.
+// free returns the path of a free device: the one that the kernel offers or, if that has no node in
+// /dev, as in containers, another one.
 func free() (string, error) {
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -39,8 +39,8 @@ func free() (string, error) {
 	return offered, nil
 }
 
-// freeNode is the first device in /dev that shows nothing. why is what keeps the kernel
-// from reporting it.
+// freeNode returns the first free device in /dev. why is the reason why the kernel does not report
+// it.
 func freeNode(why error) (string, error) {
 	nodes, err := filepath.Glob("/dev/loop[0-9]*")
 	if err != nil {

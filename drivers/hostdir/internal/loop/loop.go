@@ -2,9 +2,9 @@
 
 // Package loop attaches image files to loop block devices.
 //
-// The kernel keeps all state: a device carries a label that says who attached
-// it, so a process that was killed finds its devices again. Labels matter because
-// loop devices belong to the machine, not to a mount namespace.
+// The kernel keeps all state: a device carries a label that identifies the process that attached
+// it, so a process that was killed finds its devices again. Labels matter because loop devices
+// belong to the machine, not to a mount namespace.
 package loop
 
 import (
@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLabel is what fits into the kernel's field with its final zero byte.
+// maxLabel is the capacity of the kernel's field without its final zero byte.
 const maxLabel = unix.LO_NAME_SIZE - 1
 
 // Device is a loop device in use.
@@ -67,7 +67,7 @@ func Find(label string) ([]Device, error) {
 // inspect returns the device at path when it is attached under label.
 func inspect(path, label string) (*Device, error) {
 	f, err := os.Open(path)
-	// Who may not open a device has not attached it.
+	// A process without access to a device has not attached it.
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || errors.Is(err, unix.ENXIO) {
 		return nil, nil
 	}
@@ -89,8 +89,8 @@ func inspect(path, label string) (*Device, error) {
 	return &Device{Path: path, inode: info.Inode, dev: info.Device}, nil
 }
 
-// Attach returns the device that shows image under label, attaching one if there
-// is none. A device with that label and another image is stale and detached.
+// Attach returns the device with the image and label, attaching one if there is none. A device with
+// that label and another image is stale and detached.
 func Attach(image, label string, readOnly bool) (Device, error) {
 	if len(label) > maxLabel {
 		return Device{}, fmt.Errorf("loop device label %q is longer than %d bytes", label, maxLabel)
@@ -152,7 +152,7 @@ func configureDevice(path string, access int, config *unix.LoopConfig) error {
 	return unix.IoctlLoopConfigure(int(device.Fd()), config)
 }
 
-// Detach frees the device; the kernel defers that while somebody has it open.
+// Detach frees the device; the kernel defers that while a process has it open.
 func (d Device) Detach() error {
 	return d.control("detach", unix.LOOP_CLR_FD)
 }

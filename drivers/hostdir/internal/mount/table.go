@@ -15,9 +15,9 @@ import (
 type Point struct {
 	// Device is the mounted file system as "major:minor".
 	Device string
-	// Root is the directory of that file system which is visible at Path.
+	// Root is the directory of that file system that is visible at Path.
 	Root string
-	// Path is where it is mounted.
+	// Path is the mount point.
 	Path     string
 	ReadOnly bool
 }
@@ -87,7 +87,7 @@ func (t Table) Shows(source, path string) bool {
 	return top.Device == device && top.Root == root
 }
 
-// origin is the file system and the path in it where a file or directory lies.
+// origin returns the file system of a file or directory, and the path in it.
 func (t Table) origin(path string) (device, root string) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if p, mounted := t.At(dir); mounted {
@@ -99,8 +99,8 @@ func (t Table) origin(path string) (device, root string) {
 	}
 }
 
-// Resolve is path as the mount table writes it: the links of its directory
-// followed. The last element itself need not exist.
+// Resolve returns path in the form of the mount table, with the links of its directory followed.
+// The last element itself need not exist.
 func Resolve(path string) (string, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

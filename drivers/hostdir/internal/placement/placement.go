@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package placement remembers with which arguments a volume was put at a path of
-// this node. Whether it is there is for the mount table to say; the record says
-// a repeated call from a conflicting one, also after a restart.
+// Package placement records the arguments with which a volume was put at a path of this node. The
+// mount table tells whether the volume is there. The record distinguishes a repeated call from a
+// conflicting one, also after a restart.
 package placement
 
 import (
@@ -33,7 +33,7 @@ type Ledger struct {
 	unsynced bool
 }
 
-// Open makes the directory where it is missing. What is unsynced does not outlast a loss of the node's power.
+// Open creates the missing directory. Unsynced records do not survive a loss of the node's power.
 func Open(dir string, unsynced bool) (Ledger, error) {
 	return Ledger{dir, unsynced}, os.MkdirAll(dir, 0o755)
 }
@@ -46,7 +46,7 @@ func (l Ledger) Put(p Placement) error {
 	return backend.WriteJSONSynced(l.file(p.Path), p)
 }
 
-// Get returns what was last recorded for path.
+// Get returns the last record for path.
 func (l Ledger) Get(path string) (p Placement, known bool, err error) {
 	err = backend.ReadJSON(l.file(path), &p)
 	if errors.Is(err, os.ErrNotExist) {
@@ -55,13 +55,13 @@ func (l Ledger) Get(path string) (p Placement, known bool, err error) {
 	return p, err == nil, err
 }
 
-// Has reports whether anything was recorded for path.
+// Has reports whether there is a record for path.
 func (l Ledger) Has(path string) bool {
 	_, known, err := l.Get(path)
 	return known || err != nil
 }
 
-// Drop forgets path after the work is undone.
+// Drop removes the record of path after the work is undone.
 func (l Ledger) Drop(path string) error {
 	err := os.Remove(l.file(path))
 	if errors.Is(err, os.ErrNotExist) {
@@ -70,13 +70,13 @@ func (l Ledger) Drop(path string) error {
 	return err
 }
 
-// Of lists what is recorded for a volume.
+// Of lists the records of a volume.
 func (l Ledger) Of(volumeID string) ([]Placement, error) {
 	all, err := l.All()
 	return slices.DeleteFunc(all, func(p Placement) bool { return p.VolumeID != volumeID }), err
 }
 
-// All lists what is recorded.
+// All lists all records.
 func (l Ledger) All() ([]Placement, error) {
 	files, err := filepath.Glob(filepath.Join(l.dir, "*.json"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
-// A record that an unpublish removes after the directory was listed is as a name that leads nowhere.
+// If an unpublish removes a record after the directory was listed, All ignores it. A dangling
+// symlink stands for such a record.
 func TestARecordThatGoesMeanwhileIsNone(t *testing.T) {
 	dir := t.TempDir()
 	ledger, err := placement.Open(dir, false)

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
 )
 
-// access is how a caller wants to use a volume.
+// access is the way in which a caller wants to use a volume.
 type access struct {
 	block   bool
 	mode    csi.VolumeCapability_AccessMode_Mode
@@ -39,8 +39,8 @@ func readAccess(c *csi.VolumeCapability) (access, error) {
 	return a, nil
 }
 
-// readAccesses reads the capabilities of a volume to be; one volume is either a
-// block device or a file system.
+// readAccesses reads the capabilities of a new volume; a volume is either a block device or a file
+// system.
 func readAccesses(cs []*csi.VolumeCapability) (block bool, err error) {
 	if len(cs) == 0 {
 		return false, invalid("volume_capabilities is required")
@@ -74,7 +74,7 @@ func (a access) singleTarget() bool {
 	return a.singleNode() && a.mode != csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
 
-// readerOnly reports whether nobody may write.
+// readerOnly reports whether the mode allows no writes.
 func (a access) readerOnly() bool {
 	return a.mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY ||
 		a.mode == csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY
@@ -83,8 +83,7 @@ func (a access) readerOnly() bool {
 // suits reports whether the volume can be used that way.
 func (a access) suits(v backend.Volume) bool { return a.block == v.Block }
 
-// checkExpanded refuses a capability, which calls of expansion may leave out, that
-// the volume does not suit.
+// checkExpanded rejects a capability that does not suit the volume; calls of expansion may omit it.
 func checkExpanded(v backend.Volume, capability *csi.VolumeCapability) error {
 	if capability == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// addonsIdentity serves what every plugin has of CSI-Addons.
+// addonsIdentity serves the part of CSI-Addons that every plugin has.
 type addonsIdentity struct {
 	addons.UnimplementedIdentityServer
 	cfg Config
@@ -40,17 +40,17 @@ func registerAddons(all *grpc.Server, cfg Config, store *backend.Backend) {
 	}
 }
 
-// GetIdentity is the driver's name.
+// GetIdentity returns the driver's name.
 func (a addonsIdentity) GetIdentity(context.Context, *addons.GetIdentityRequest) (*addons.GetIdentityResponse, error) {
 	return &addons.GetIdentityResponse{Name: a.cfg.DriverName, VendorVersion: Version}, nil
 }
 
-// Probe says that the plugin is ready.
+// Probe reports that the plugin is ready.
 func (addonsIdentity) Probe(context.Context, *addons.ProbeRequest) (*addons.ProbeResponse, error) {
 	return &addons.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
 }
 
-// GetCapabilities are those of the services that the instance offers.
+// GetCapabilities returns the capabilities of the services that the instance offers.
 func (a addonsIdentity) GetCapabilities(context.Context, *addons.GetCapabilitiesRequest) (*addons.GetCapabilitiesResponse, error) {
 	answer := &addons.GetCapabilitiesResponse{}
 	if a.cfg.Controller {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
-// fenceController keeps nodes off the storage. The controller plugin fences, a node's plugin
-// says which address is its own.
+// fenceController fences nodes. The controller plugin fences, a node's plugin returns its own
+// address.
 type fenceController struct {
 	fence.UnimplementedFenceControllerServer
 	cfg   Config
@@ -31,7 +31,7 @@ func (f fenceController) FenceClusterNetwork(_ context.Context, req *fence.Fence
 	return &fence.FenceClusterNetworkResponse{}, nil
 }
 
-// UnfenceClusterNetwork lets address ranges on the storage again.
+// UnfenceClusterNetwork unfences address ranges.
 func (f fenceController) UnfenceClusterNetwork(_ context.Context, req *fence.UnfenceClusterNetworkRequest) (*fence.UnfenceClusterNetworkResponse, error) {
 	ranges, err := rangesOf(req.GetCidrs())
 	if err == nil {
@@ -56,7 +56,7 @@ func (f fenceController) ListClusterFence(context.Context, *fence.ListClusterFen
 	return list, nil
 }
 
-// GetFenceClients is the node itself, if it knows its address.
+// GetFenceClients returns the node itself, if its address is known.
 func (f fenceController) GetFenceClients(context.Context, *fence.GetFenceClientsRequest) (*fence.GetFenceClientsResponse, error) {
 	if f.cfg.NodeAddress == (netip.Addr{}) {
 		return nil, unimplemented("the lack of --node-address")
@@ -75,7 +75,7 @@ func rangesOf(cidrs []*fence.CIDR) (ranges []string, err error) {
 	return ranges, nil
 }
 
-// writable refuses to let a volume be written that is demoted.
+// writable rejects write access to a demoted volume.
 func (n *node) writable(id string, readOnly bool) error {
 	if readOnly || n.cfg.Broken.Has(broken.DemotedStaysWritable) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// groupController groups volumes, which can be replicated together then.
+// groupController groups volumes, which can then be replicated together.
 type groupController struct {
 	volumegroup.UnimplementedControllerServer
 	store  *backend.Backend
@@ -35,7 +35,7 @@ func (c groupController) CreateVolumeGroup(_ context.Context, req *volumegroup.C
 	return &volumegroup.CreateVolumeGroupResponse{VolumeGroup: groupMessage(g)}, nil
 }
 
-// ModifyVolumeGroupMembership makes the members exactly those of the request.
+// ModifyVolumeGroupMembership replaces the members by those of the request.
 func (c groupController) ModifyVolumeGroupMembership(_ context.Context, req *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 	g, err := c.store.ModifyVolumeGroup(req.GetVolumeGroupId(), req.GetVolumeIds())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	addons "github.com/csisim/csisim/internal/world/addons/identity"
 )
 
-// taken is the capability of CSI-Addons that a method takes, by the name that a CSIAddonsNode shows.
+// taken maps the methods of CSI-Addons to their capabilities, with the names in a CSIAddonsNode.
 var taken = map[string]string{
 	"ControllerReclaimSpace":        "reclaim_space.OFFLINE",
 	"NodeReclaimSpace":              "reclaim_space.ONLINE",
@@ -39,21 +39,21 @@ func init() {
 	}
 }
 
-// promised registers services without the methods of capabilities that the driver does without: whoever calls
-// one is answered Unimplemented.
+// promised registers services without the methods of disabled capabilities: their calls are
+// answered with Unimplemented.
 type promised struct {
 	grpc.ServiceRegistrar
 	without Without
 }
 
-// RegisterService registers what is left of a service.
+// RegisterService registers the remaining methods of a service.
 func (p promised) RegisterService(service *grpc.ServiceDesc, server any) {
 	left := *service
 	left.Methods = slices.DeleteFunc(slices.Clone(service.Methods), func(m grpc.MethodDesc) bool { return p.without[taken[m.MethodName]] })
 	p.ServiceRegistrar.RegisterService(&left, server)
 }
 
-// kept are the capabilities that the driver does not do without.
+// kept returns the capabilities that are not disabled.
 func (w Without) kept(all []*addons.Capability) []*addons.Capability {
 	return slices.DeleteFunc(all, func(c *addons.Capability) bool { return w[capability.Name(c)] })
 }

@@ -21,7 +21,7 @@ type replicationController struct {
 	store *backend.Backend
 }
 
-// members are the volumes that a source means.
+// members returns the volumes of a source.
 func (r replicationController) members(s *replication.ReplicationSource) ([]string, error) {
 	if id := s.GetVolumegroup().GetVolumeGroupId(); id != "" {
 		g, err := r.store.VolumeGroup(id)
@@ -34,7 +34,7 @@ func (r replicationController) members(s *replication.ReplicationSource) ([]stri
 	return []string{id}, nil
 }
 
-// each does something with every volume of a source.
+// each calls do with every volume of a source.
 func (r replicationController) each(s *replication.ReplicationSource, do func(id string) error) error {
 	ids, err := r.members(s)
 	if err != nil {
@@ -61,7 +61,7 @@ func replicationAnswer(err error) error {
 	return answer(err)
 }
 
-// EnableVolumeReplication begins to keep copies.
+// EnableVolumeReplication starts the replication.
 func (r replicationController) EnableVolumeReplication(_ context.Context, req *replication.EnableVolumeReplicationRequest) (*replication.EnableVolumeReplicationResponse, error) {
 	return &replication.EnableVolumeReplicationResponse{}, r.each(req.GetReplicationSource(), r.store.Replicate)
 }
@@ -71,18 +71,18 @@ func (r replicationController) DisableVolumeReplication(_ context.Context, req *
 	return &replication.DisableVolumeReplicationResponse{}, r.each(req.GetReplicationSource(), r.store.Unreplicate)
 }
 
-// PromoteVolume lets volumes be written. That the other site may be primary, and is out of
-// reach, is FailedPrecondition, which force overcomes.
+// PromoteVolume makes volumes writable. If the other site may be primary and is unreachable, the
+// answer is FailedPrecondition, which force overrides.
 func (r replicationController) PromoteVolume(_ context.Context, req *replication.PromoteVolumeRequest) (*replication.PromoteVolumeResponse, error) {
 	return &replication.PromoteVolumeResponse{}, r.each(req.GetReplicationSource(), func(id string) error { return r.store.Promote(id, req.GetForce()) })
 }
 
-// DemoteVolume lets nobody write any more. A volume that is attached is in use.
+// DemoteVolume makes volumes read-only. An attached volume is in use.
 func (r replicationController) DemoteVolume(_ context.Context, req *replication.DemoteVolumeRequest) (*replication.DemoteVolumeResponse, error) {
 	return &replication.DemoteVolumeResponse{}, r.each(req.GetReplicationSource(), func(id string) error { return r.store.Demote(id, req.GetForce()) })
 }
 
-// ResyncVolume makes the copies anew.
+// ResyncVolume creates the copies anew.
 func (r replicationController) ResyncVolume(_ context.Context, req *replication.ResyncVolumeRequest) (*replication.ResyncVolumeResponse, error) {
 	ready := true
 	err := r.each(req.GetReplicationSource(), func(id string) error {

@@ -11,21 +11,21 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/reclaimspace"
 )
 
-// reclaimController frees space of volumes wherever they are.
+// reclaimController frees space of volumes on any node.
 type reclaimController struct {
 	reclaimspace.UnimplementedReclaimSpaceControllerServer
 	store  *backend.Backend
 	broken broken.Set
 }
 
-// reclaimNode frees space of volumes that are on this node.
+// reclaimNode frees space of volumes on this node.
 type reclaimNode struct {
 	reclaimspace.UnimplementedReclaimSpaceNodeServer
 	store  *backend.Backend
 	broken broken.Set
 }
 
-// ControllerReclaimSpace makes holes where a volume has zeros.
+// ControllerReclaimSpace replaces zeros in a volume by holes.
 func (r reclaimController) ControllerReclaimSpace(_ context.Context, req *reclaimspace.ControllerReclaimSpaceRequest) (*reclaimspace.ControllerReclaimSpaceResponse, error) {
 	before, after, err := reclaim(r.store, r.broken, req.GetVolumeId())
 	if err != nil {
@@ -59,7 +59,7 @@ func reclaim(store *backend.Backend, set broken.Set, id string) (before, after *
 	return &reclaimspace.StorageConsumption{UsageBytes: took}, &reclaimspace.StorageConsumption{UsageBytes: takes}, nil
 }
 
-// wipe takes a volume's content away.
+// wipe deletes a volume's content.
 func wipe(store *backend.Backend, id string) error {
 	v, err := store.Volume(id)
 	if err != nil {

@@ -75,7 +75,7 @@ func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequ
 	return list, nil
 }
 
-// from is the token of a request, with which a page begins.
+// from returns the token of a request, with which a page begins.
 func (c *controller) from(token string) string {
 	if start, err := strconv.Atoi(token); err == nil && c.cfg.Broken.Has(broken.PagesSkip) {
 		return strconv.Itoa(start + 1)
@@ -83,8 +83,8 @@ func (c *controller) from(token string) string {
 	return token
 }
 
-// page cuts the entries from token on, at most limit of them (0 means all). A
-// token is the number of entries before it.
+// page returns the entries from token on, at most limit of them (0 means all). A token is the
+// number of entries before it.
 func page[T any](all []T, token string, limit int32) (listed []T, next string, err error) {
 	if limit < 0 {
 		return nil, "", invalid("max_entries is %d", limit)

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
-// contextPath is the publish_context key for the volume's place in the backend.
+// contextPath is the publish_context key for the volume's path in the backend.
 const contextPath = "path"
 
 func (c *controller) ControllerPublishVolume(_ context.Context, req *csi.ControllerPublishVolumeRequest) (*csi.ControllerPublishVolumeResponse, error) {
@@ -55,7 +55,7 @@ func (c *controller) ControllerUnpublishVolume(_ context.Context, req *csi.Contr
 		return nil, err
 	}
 	v, err := c.store.Volume(req.GetVolumeId())
-	if errors.Is(err, backend.ErrNotFound) { // a volume that is gone is attached nowhere
+	if errors.Is(err, backend.ErrNotFound) { // a deleted volume is not attached
 		return &csi.ControllerUnpublishVolumeResponse{}, nil
 	}
 	if err != nil {

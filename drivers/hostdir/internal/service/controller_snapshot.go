@@ -27,7 +27,7 @@ func (c *controller) CreateSnapshot(_ context.Context, req *csi.CreateSnapshotRe
 	return &csi.CreateSnapshotResponse{Snapshot: describeSnapshot(c.store, s)}, nil
 }
 
-// cutAnew gives the other snapshots of a snapshot's volume the content of now.
+// cutAnew replaces the content of the other snapshots of a snapshot's volume by the current one.
 func (c *controller) cutAnew(s backend.Snapshot) error {
 	all, err := c.store.Snapshots()
 	if err != nil {

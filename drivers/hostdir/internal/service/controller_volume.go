@@ -82,7 +82,7 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
 }
 
-// firstCopy is the source of a copy that broken.CloneRemembered takes: an earlier copy of the same volume.
+// firstCopy returns the source for broken.CloneRemembered: an earlier copy of the same volume.
 func (c *controller) firstCopy(of backend.Source, id string) backend.Source {
 	all, _ := c.store.Volumes()
 	for _, v := range all {
@@ -93,9 +93,9 @@ func (c *controller) firstCopy(of backend.Source, id string) backend.Source {
 	return of
 }
 
-// copyAside makes an empty volume and copies into it beside the call, which is answered with
-// ABORTED until that is done. Of a copy that a killed driver had begun nobody knows: the
-// volume is taken as it is.
+// copyAside creates an empty volume and copies into it outside the call, which is answered with
+// ABORTED meanwhile. If the driver is killed during the copy, the partial volume is taken for
+// complete.
 func (c *controller) copyAside(spec backend.VolumeSpec) (backend.Volume, error) {
 	c.copying.Lock()
 	defer c.copying.Unlock()
@@ -116,7 +116,7 @@ func (c *controller) copyAside(spec backend.VolumeSpec) (backend.Volume, error) 
 		c.copying.Lock()
 		defer c.copying.Unlock()
 		if c.store.DeleteVolume(v.ID) == nil {
-			_, _ = c.store.CreateVolume(spec) // a call that comes again says why it cannot be
+			_, _ = c.store.CreateVolume(spec) // a repeated call returns the error
 		}
 		delete(c.copies, v.ID)
 	})
@@ -152,7 +152,7 @@ func (c *controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-// deleteMore does what some defects do to a volume, or to what it was made from, before it is deleted.
+// deleteMore applies the defects that damage a volume, or its source, before the volume is deleted.
 func (c *controller) deleteMore(id string) error {
 	v, err := c.store.Volume(id)
 	if errors.Is(err, backend.ErrNotFound) || len(v.Attachments) > 0 {
@@ -236,8 +236,8 @@ func (c *controller) ValidateVolumeCapabilities(_ context.Context, req *csi.Vali
 	}}, nil
 }
 
-// GetCapacity says what the backend's file system has left, nothing where a
-// volume of the asked kind cannot be made.
+// GetCapacity returns the free space of the backend's file system, or nothing if a volume of the
+// requested kind is impossible.
 func (c *controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
 	if len(req.GetVolumeCapabilities()) > 0 {
 		if _, err := readAccesses(req.GetVolumeCapabilities()); err != nil {

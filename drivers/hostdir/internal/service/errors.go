@@ -13,10 +13,10 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
 )
 
-// answer turns an error of the backend or the machine into the code that the CSI
-// specification wants for it.
+// answer converts an error of the backend or the machine to the code that the CSI specification
+// requires.
 func answer(err error) error {
-	if _, ok := status.FromError(err); ok { // nil, or decided already
+	if _, ok := status.FromError(err); ok { // nil, or has a code already
 		return err
 	}
 	return status.Error(codeOf(err), err.Error())
@@ -59,8 +59,7 @@ func unimplemented(option string) error {
 	return status.Errorf(codes.Unimplemented, "switched off by %s", option)
 }
 
-// require refuses a request that lacks a required field, given as name and value
-// in turn.
+// require rejects a request that lacks a required field, given as name and value in turn.
 func require(fields ...string) error {
 	for i := 0; i+1 < len(fields); i += 2 {
 		if fields[i+1] == "" {

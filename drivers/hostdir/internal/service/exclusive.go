@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
-// Exclusive admits one changing call per volume or snapshot at a time and
-// answers ABORTED to one that overlaps it.
+// Exclusive admits one changing call per volume or snapshot at a time and answers ABORTED to calls
+// that overlap it.
 func Exclusive(set broken.Set) grpc.UnaryServerInterceptor {
 	var mu sync.Mutex
 	pending := map[string]bool{}
@@ -52,7 +52,7 @@ func Exclusive(set broken.Set) grpc.UnaryServerInterceptor {
 	}
 }
 
-// subjectOf is the id of what the call changes, empty for a call that only reads.
+// subjectOf returns the id of the object that the call changes, empty for a call that only reads.
 func subjectOf(req any) string {
 	switch r := req.(type) {
 	case *csi.CreateVolumeRequest:

@@ -78,7 +78,7 @@ func (g groups) GetVolumeGroupSnapshot(_ context.Context, req *csi.GetVolumeGrou
 	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(g.store, group)}, nil
 }
 
-// hasMembers refuses a list of snapshots that is not the group's.
+// hasMembers rejects a list of snapshots that differs from the group's.
 func hasMembers(g backend.Group, ids []string) error {
 	if len(ids) > 0 && !slices.Equal(slices.Sorted(slices.Values(ids)), g.MemberIDs()) {
 		return invalid("snapshot_ids are %v, group %s has %v", ids, g.ID, g.MemberIDs())

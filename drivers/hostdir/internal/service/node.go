@@ -25,22 +25,23 @@ type node struct {
 	cfg    Config
 	store  *backend.Backend
 	ledger placement.Ledger
-	// restarted is true when an earlier instance has served this node.
+	// restarted is true if an earlier instance has served this node.
 	restarted bool
-	// inlines has the ids of the inline volumes that this instance has published: calls for several overlap.
+	// inlines has the ids of the inline volumes that this instance has published; calls for several
+	// overlap.
 	inlines sync.Map
-	// devices has the loop devices that broken.DeviceRemembered takes for those of volumes.
+	// devices has the loop devices that broken.DeviceRemembered assumes to be those of volumes.
 	devices sync.Map
 	// staged has the paths at which this instance has staged volumes, for broken.UnstageForgives.
 	staged sync.Map
-	// remembered has what some other defects take for so because it was so first.
+	// remembered has the first results that some other defects assume to hold for ever.
 	remembered sync.Map
-	// fencing is held to change what a fence does, and by what publishes meanwhile.
+	// fencing is locked to change mounts for a fence, and read-locked while volumes are published.
 	fencing sync.RWMutex
 }
 
 func newNode(cfg Config, store *backend.Backend) (*node, error) {
-	records := filepath.Join(cfg.NodeStateDir, "placements") // whoever starts the driver may make the directory above
+	records := filepath.Join(cfg.NodeStateDir, "placements") // the directory above may exist before the first start
 	_, err := os.Stat(records)
 	restarted := err == nil
 	ledger, err := placement.Open(records, cfg.Broken.Has(broken.RecordsNotSynced))
@@ -56,7 +57,7 @@ func newNode(cfg Config, store *backend.Backend) (*node, error) {
 	return &node{cfg: cfg, store: store, ledger: ledger, restarted: restarted}, err
 }
 
-// UnmountAll unmounts whatever an instance has mounted, if it serves a node.
+// UnmountAll unmounts all mounts of an instance, if it serves a node.
 func UnmountAll(cfg Config) error {
 	if !cfg.Node {
 		return nil
@@ -68,7 +69,7 @@ func UnmountAll(cfg Config) error {
 	return unmountAll(ledger)
 }
 
-// unmountAll unmounts whatever an earlier instance has mounted.
+// unmountAll unmounts all mounts of an earlier instance.
 func unmountAll(ledger placement.Ledger) error {
 	known, err := ledger.All()
 	for _, p := range known {
@@ -112,7 +113,7 @@ func (n *node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequ
 	return answer, nil
 }
 
-// nodePromises says what the node plugins can do, and does nothing.
+// nodePromises only returns the capabilities of the node plugins.
 type nodePromises struct {
 	csi.UnimplementedNodeServer
 	node *node
@@ -122,8 +123,7 @@ func (p nodePromises) NodeGetCapabilities(ctx context.Context, req *csi.NodeGetC
 	return p.node.NodeGetCapabilities(ctx, req)
 }
 
-// usable finds a volume that may be used on this node in that way, and says
-// whether it may only be read.
+// usable returns a volume that may be used on this node in that way, and whether it is read-only.
 func (n *node) usable(id string, a access, publishContext map[string]string) (v backend.Volume, readOnly bool, err error) {
 	if n.cfg.Addons {
 		if err := n.admitted(); err != nil {
@@ -155,7 +155,7 @@ func (n *node) usable(id string, a access, publishContext map[string]string) (v 
 // exists reports whether the volume is in the backend.
 func (n *node) exists(id string) (bool, error) {
 	if n.isInlineID(id) {
-		return true, nil // it is made whenever it is published
+		return true, nil // it is created whenever it is published
 	}
 	_, err := n.store.Volume(id)
 	if errors.Is(err, backend.ErrNotFound) {
@@ -164,8 +164,8 @@ func (n *node) exists(id string) (bool, error) {
 	return err == nil, err
 }
 
-// label marks this node's loop device for a volume. Loop devices are visible to
-// every node that shares the machine, so the label names node and backend too.
+// label identifies this node's loop device for a volume. Loop devices are visible to every node
+// that shares the machine, so the label names node and backend, too.
 func (n *node) label(volumeID string) string {
 	key := strings.Join([]string{n.cfg.DriverName, n.store.Dir(), n.cfg.NodeID, volumeID}, "\x00")
 	sum := sha256.Sum256([]byte(key))

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
-// admitted refuses the calls of a node that is fenced.
+// admitted rejects the calls of a fenced node.
 func (n *node) admitted() error {
 	if n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) {
 		return nil
@@ -30,7 +30,7 @@ func (n *node) admitted() error {
 	return answer(err)
 }
 
-// followFences has what is published on the node be read-only while it is fenced.
+// followFences makes the published volumes of the node read-only while it is fenced.
 func (n *node) followFences() error {
 	if !n.cfg.Addons || n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) || n.cfg.Broken.Has(broken.FenceLeavesMounts) {
 		return nil
@@ -42,8 +42,8 @@ func (n *node) followFences() error {
 	})
 }
 
-// shut makes all volumes of the storage that are published writable read-only, or what they were. Inline volumes are
-// of the node.
+// shut makes the writable published volumes read-only, or reverts that. Inline volumes are on the
+// node and not affected.
 func (n *node) shut(fenced bool) error {
 	all, err := n.ledger.All()
 	if err != nil {
@@ -64,8 +64,8 @@ func (n *node) shut(fenced bool) error {
 	return errors.Join(errs...)
 }
 
-// shutTarget mounts anew what is published: a remount would be seen in this mount namespace only, and a mount on top
-// would be propagated to where the volume is staged. A device is what it says of itself.
+// shutTarget mounts a published volume anew: a remount would affect this mount namespace only, and
+// a mount on top would be propagated to the staging path. A device can be changed itself.
 func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
 	info, err := os.Stat(p.Path)
 	if err != nil {

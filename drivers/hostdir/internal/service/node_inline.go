@@ -17,28 +17,28 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
-// podInfo begins the keys that Kubernetes adds to a volume's context, if the CSIDriver object
-// asks for podInfoOnMount; ephemeral is the one that marks inline volumes.
+// podInfo is the prefix of the keys that Kubernetes adds to a volume's context if the CSIDriver
+// object has podInfoOnMount; ephemeral is the key that marks inline volumes.
 const (
 	podInfo   = "csi.storage.k8s.io/"
 	ephemeral = podInfo + "ephemeral"
 )
 
-// inlineID is the form of the ids that the kubelet gives inline volumes: all that shows
-// them to a driver without podInfoOnMount.
+// inlineID is the form of the ids that the kubelet gives inline volumes. Without podInfoOnMount,
+// only the id identifies them.
 var inlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
 
-// isInline reports whether a request is about a volume that a pod has in its own spec, and
-// that lives as long as it is published: a directory of this node.
+// isInline reports whether a request concerns a volume in a pod's own spec. It is a directory of
+// this node that exists as long as it is published.
 func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
 	marked, given := req.GetVolumeContext()[ephemeral]
 	return n.cfg.Inline && (marked == "true" || !given && inlineID.MatchString(req.GetVolumeId()))
 }
 
-// isInlineID reports whether an id is that of such a volume.
+// isInlineID reports whether an id is the id of such a volume.
 func (n *node) isInlineID(id string) bool { return n.cfg.Inline && inlineID.MatchString(id) }
 
-// publishInline makes the volume and binds it on the target path.
+// publishInline creates the volume and binds it on the target path.
 func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error {
 	if a.block {
 		return invalid("an inline volume is a file system")
@@ -73,7 +73,7 @@ func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error 
 	return refused
 }
 
-// checkAttributes refuses volume attributes that mean nothing; size is the only one that does.
+// checkAttributes rejects volume attributes other than size.
 func checkAttributes(attributes map[string]string) error {
 	for key, value := range attributes {
 		switch {
@@ -89,7 +89,7 @@ func checkAttributes(attributes map[string]string) error {
 	return nil
 }
 
-// removeInline removes the content of an inline volume that is not published any more.
+// removeInline removes the content of an inline volume that is no longer published.
 func (n *node) removeInline(id string) (was bool, err error) {
 	dir := n.inlineDir(id)
 	_, err = os.Stat(dir)

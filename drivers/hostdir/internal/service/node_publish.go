@@ -88,7 +88,7 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	return &csi.NodePublishVolumeResponse{}, nil
 }
 
-// giveToGroup lets a group write to a directory. New files in it belong to the group, too.
+// giveToGroup makes a directory writable for a group. New files in it belong to the group, too.
 func giveToGroup(dir, group string) error {
 	gid, err := strconv.Atoi(group)
 	if err != nil {
@@ -100,7 +100,7 @@ func giveToGroup(dir, group string) error {
 	return os.Chmod(dir, 0o770|os.ModeSetgid)
 }
 
-// publish does the steps that an earlier call, killed at any point, has not done.
+// publish executes the steps that an earlier call, killed at any point, has not executed.
 func (n *node) publish(v backend.Volume, source string, p placement.Placement, a access, flags mount.Flags) error {
 	if n.cfg.Broken.Has(broken.IgnoreReadOnly) {
 		flags &^= mount.ReadOnly
@@ -180,8 +180,8 @@ func (n *node) bind(source, target string, flags mount.Flags) error {
 	return mount.BindRestricted(source, target, flags)
 }
 
-// source is what a publish binds: the staged volume, or without staging the
-// volume itself.
+// source returns the path that a publish binds: the staged volume, or without staging the volume
+// itself.
 func (n *node) source(v backend.Volume, staging string, readOnly bool) (string, error) {
 	if n.restarted && n.cfg.Broken.Has(broken.PublishWrongVolume) {
 		return n.wrongSource(v, readOnly)
@@ -225,7 +225,7 @@ func (n *node) unstagedSource(v backend.Volume, readOnly bool) (string, error) {
 	return device.Path, err
 }
 
-// wrongSource is another volume of the same kind, or v when there is none.
+// wrongSource returns another volume of the same kind, or v when there is none.
 func (n *node) wrongSource(v backend.Volume, readOnly bool) (string, error) {
 	all, err := n.store.Volumes()
 	if err != nil {
@@ -244,7 +244,7 @@ func (n *node) wrongSource(v backend.Volume, readOnly bool) (string, error) {
 	return device.Path, err
 }
 
-// admit refuses a second target path for a volume that may have one only.
+// admit rejects a second target path for a volume that may have only one.
 func (n *node) admit(p placement.Placement, a access) error {
 	others, err := n.targets(p.VolumeID)
 	if err != nil {
@@ -258,7 +258,7 @@ func (n *node) admit(p placement.Placement, a access) error {
 	return nil
 }
 
-// targets lists where on this node the volume is published.
+// targets lists the paths on this node at which the volume is published.
 func (n *node) targets(volumeID string) ([]placement.Placement, error) {
 	recorded, err := n.ledger.Of(volumeID)
 	if err != nil {
@@ -359,7 +359,7 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	if n.cfg.Stage {
 		return was, nil
 	}
-	// Without staging the last target takes the loop device with it.
+	// Without staging, unpublishing the last target detaches the loop device.
 	left, err := n.targets(volumeID)
 	if err != nil || len(left) > 0 {
 		return was, err
@@ -368,7 +368,7 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	return was || detached, err
 }
 
-// leaveTarget puts a file into what is left of a target directory.
+// leaveTarget puts a file into the remaining target directory.
 func leaveTarget(target string) error {
 	info, err := os.Stat(target)
 	if err != nil || !info.IsDir() {

@@ -94,7 +94,7 @@ func (n *node) stageDirectory(v backend.Volume, p placement.Placement) error {
 	return err
 }
 
-// leakMount mounts something for a volume at a path that nobody else knows.
+// leakMount mounts a directory for a volume at a hidden path.
 func (n *node) leakMount(v backend.Volume) error {
 	hidden := filepath.Join(n.cfg.NodeStateDir, "hidden", v.ID)
 	if err := os.MkdirAll(hidden, 0o755); err != nil {
@@ -113,7 +113,7 @@ func (n *node) stageBlock(v backend.Volume, readOnly bool) error {
 	return err
 }
 
-// placed reports whether the volume is at p.Path already, as p says.
+// placed reports whether the volume is already at p.Path, as p describes.
 func (n *node) placed(p placement.Placement, source string) (bool, error) {
 	table, err := mount.Read()
 	if err != nil {
@@ -132,7 +132,7 @@ func (n *node) placed(p placement.Placement, source string) (bool, error) {
 	return true, nil
 }
 
-// NodeUnstageVolume takes away whatever a stage, complete or not, left behind.
+// NodeUnstageVolume removes everything that a stage, complete or not, left behind.
 func (n *node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRequest) (*csi.NodeUnstageVolumeResponse, error) {
 	if !n.cfg.Stage {
 		return nil, unimplemented("--no-stage")
@@ -163,8 +163,7 @@ func (n *node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 	return &csi.NodeUnstageVolumeResponse{}, nil
 }
 
-// displace unmounts what is at path and forgets it. A path that is not there is
-// no error.
+// displace unmounts path and forgets it. A missing path is no error.
 func (n *node) displace(path string) (was bool, err error) {
 	path, err = mount.Resolve(path)
 	if os.IsNotExist(err) {

@@ -47,15 +47,15 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 	return measured(req.GetVolumePath(), v.CapacityBytes)
 }
 
-// sizeOfFileSystem is that in which a path lies.
+// sizeOfFileSystem returns the size of the file system of a path.
 func sizeOfFileSystem(path string) (int64, error) {
 	var fs unix.Statfs_t
 	err := unix.Statfs(path, &fs)
 	return int64(fs.Blocks) * fs.Bsize, err
 }
 
-// measured is what is used of a volume's directory. An inline volume has no size: what it
-// holds is all that there is.
+// measured returns the usage of a volume's directory. An inline volume has no size: its total is
+// its usage.
 func measured(path string, capacity int64) (*csi.NodeGetVolumeStatsResponse, error) {
 	used, err := usage(path)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
-// Version is what GetPluginInfo reports.
+// Version is the version in GetPluginInfo.
 const Version = "0.1.0"
 
 // Config describes one instance of the driver.
@@ -27,37 +27,37 @@ type Config struct {
 	// StateDir is shared by all instances. NodeStateDir belongs to this node;
 	// the default lies below StateDir.
 	StateDir, NodeStateDir string
-	// Site and Peer make StateDir that of two sites, each in a directory of its name. Default:
-	// there is one.
+	// Site and Peer make StateDir that of two sites, each in a directory of its name. Default: one
+	// site.
 	Site, Peer string
-	// Controller and Node choose the services that this instance offers.
+	// Controller and Node select the services that this instance offers.
 	Controller, Node bool
 	// Attach and Stage switch ControllerPublishVolume and NodeStageVolume on.
 	Attach, Stage bool
-	// Topology is where this node lies; empty means that topology is off.
+	// Topology is the topology of this node; empty disables topology.
 	Topology map[string]string
 	// MaxVolumes limits the volumes attached to this node; 0 means no limit.
 	MaxVolumes int64
 	// MountGroup offers VOLUME_MOUNT_GROUP. Default: the kubelet gives volumes to the fsGroup.
 	MountGroup bool
-	// Inline serves volumes that pods have in their own specs; InlineOnly serves nothing
-	// else.
+	// Inline serves volumes that pods have in their own specs; InlineOnly serves only these.
 	Inline, InlineOnly bool
-	// InlineReadOnly refuses inline volumes that are not read-only.
+	// InlineReadOnly rejects inline volumes that are not read-only.
 	InlineReadOnly bool
-	// Addons serves CSI-Addons as well. NodeAddress is the address of this node, by which it
-	// can be fenced; none by default.
+	// Addons also serves CSI-Addons. NodeAddress is the address of this node for fencing; none by
+	// default.
 	Addons      bool
 	NodeAddress netip.Addr
 	Without     Without
-	// Jobs is the work that the backend does outside the calls. Default: none.
+	// Jobs configures work of the backend outside the calls. Default: none.
 	Jobs backend.Jobs
-	// StartDelay is how long the driver takes to serve.
+	// StartDelay is the time until the driver serves.
 	StartDelay time.Duration
 	Broken     broken.Set
 }
 
-// Register opens the state and adds the services to the server, those of CSI-Addons to another one or the same.
+// Register opens the state and adds the services to the server, those of CSI-Addons to
+// addonsServer, which may be the same.
 func Register(server, addonsServer *grpc.Server, cfg Config) error {
 	store, err := cfg.open()
 	if err != nil {
@@ -85,7 +85,7 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 		}
 		csi.RegisterControllerServer(server, c)
 		csi.RegisterGroupControllerServer(server, groups{cfg: cfg, store: store})
-		if !cfg.Node && cfg.Without[withoutControllerExpand] { // csi-resizer asks the controller plugin
+		if !cfg.Node && cfg.Without[withoutControllerExpand] { // csi-resizer calls the controller plugin
 			csi.RegisterNodeServer(server, nodePromises{node: &node{cfg: cfg}})
 		}
 	}

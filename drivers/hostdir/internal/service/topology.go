@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// place chooses where a new volume is accessible: the first preferred, else the
-// first requisite term that has all keys the driver knows.
+// place selects the topology of a new volume: the first preferred, otherwise the first requisite
+// term that has all keys of the driver.
 func (c *controller) place(r *csi.TopologyRequirement) (map[string]string, error) {
 	terms := slices.Concat(r.GetPreferred(), r.GetRequisite())
 	if c.cfg.Broken.Has(broken.TopologyFirstRequisite) {

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// used is what a directory volume holds. The file system below it is that of all
-// volumes, and says nothing about one of them.
+// used is the usage of a directory volume. The file system below it is shared by all volumes, so
+// its usage says nothing about one of them.
 type used struct{ bytes, files int64 }
 
-// usage measures what lies below a directory. What vanishes meanwhile does not count.
+// usage measures the files below a directory. Files that vanish meanwhile do not count.
 func usage(dir string) (u used, err error) {
 	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

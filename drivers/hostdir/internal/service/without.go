@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// Without names what an instance of the driver does without, beside --no-attach and
-// --no-stage.
+// Without names disabled features of an instance of the driver, besides --no-attach and --no-stage.
 type Without map[string]bool
 
-// What the driver can do without.
+// The features that can be disabled.
 const (
 	withoutList             = "list"
 	withoutSnapshots        = "snapshots"
@@ -41,7 +40,7 @@ func ParseWithout(names string) (Without, error) {
 	return set, nil
 }
 
-// WithoutHelp lists what can be left out, a line each.
+// WithoutHelp lists the features that can be disabled, a line each.
 func WithoutHelp() string {
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(dispensable)) {
