@@ -1,5 +1,6 @@
-// Package comparison holds the simulation of a scenario against runs of it on a real cluster, and these against each
-// other: what two real runs differ in is noise, and says nothing about the simulation.
+// Package comparison compares the simulation of a scenario with runs of it on a real cluster, and
+// these runs with each other. Differences between two real runs are noise, and say nothing about
+// the simulation.
 package comparison
 
 import (
@@ -11,33 +12,35 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Comparison is what the simulation and the real runs of a scenario differ in.
+// Comparison holds the differences between the simulation and the real runs of a scenario.
 type Comparison struct {
 	// Runs is the number of real runs.
 	Runs   int
 	Levels []Level
-	// Failed are the runs whose expectations did not hold: the simulation, real run 2.
+	// Failed are the runs with failed expectations: the simulation, real run 2.
 	Failed []string
 }
 
 // Level is one level of the comparison.
 type Level struct {
 	diff.Level
-	// Compared is how much was compared, in the real run that had most.
+	// Compared is the number of comparisons, in the real run with most.
 	Compared int
-	// Unseen is a level of which no real run has recorded anything.
+	// Unseen is set for a level that no real run has recorded.
 	Unseen bool
 	// Wrong are differences of the simulation from every real run that no two real runs have.
 	Wrong []Difference
-	// Noise are differences that not all runs have, or that two real runs have as well, and known races.
+	// Noise are differences that not all runs have, or that two real runs have as well, and known
+	// races.
 	Noise []Difference
 }
 
-// Difference is one of two runs, A and B: the simulation, real run 1.
+// Difference is a difference between two runs, A and B: the simulation, real run 1.
 type Difference struct {
 	diff.Difference
 	A, B string
-	// Race is what races, if real runs that were not compared here have shown that it goes either way; else empty.
+	// Race names the race, if other real runs have shown that it has both outcomes; otherwise
+	// empty.
 	Race string
 }
 
@@ -47,7 +50,7 @@ type pair struct {
 	report *diff.Report
 }
 
-// of are the differences of one level.
+// of returns the differences of one level.
 func (p pair) of(level diff.Level) (all []Difference) {
 	for _, d := range p.report.Of(level) {
 		all = append(all, Difference{Difference: d, A: p.a, B: p.b})
@@ -55,7 +58,7 @@ func (p pair) of(level diff.Level) (all []Difference) {
 	return all
 }
 
-// Of compares a simulation with real runs, of which there is at least one.
+// Of compares a simulation with at least one real run.
 func Of(simulated []trace.Line, real ...[]trace.Line) *Comparison {
 	var from, between []pair
 	for i, run := range real {
@@ -80,7 +83,7 @@ const simulation = "simulation"
 
 func realRun(i int) string { return fmt.Sprintf("real run %d", i+1) }
 
-// isRecorded reports whether a level that not every cluster shows is in any of the traces.
+// isRecorded reports whether any of the traces contains a level that not every cluster shows.
 func isRecorded(level diff.Level, traces [][]trace.Line) bool {
 	kind, sometimes := map[diff.Level]trace.Kind{diff.Files: trace.Files, diff.Runtime: trace.Runtime}[level]
 	return !sometimes || slices.ContainsFunc(traces, func(lines []trace.Line) bool {
@@ -90,13 +93,13 @@ func isRecorded(level diff.Level, traces [][]trace.Line) bool {
 
 func levelOf(level diff.Level, from, between []pair) Level {
 	l := Level{Level: level}
-	noise := map[place]int{} // how often at most two real runs differ there
+	noise := map[place]int{} // the largest number of differences between two real runs there
 	for _, r := range between {
 		for p, n := range counted(r.of(level)) {
 			noise[p] = max(noise[p], n)
 		}
 	}
-	fewest := counted(from[0].of(level)) // how often at least the simulation differs there
+	fewest := counted(from[0].of(level)) // the smallest number of differences of the simulation there
 	for _, r := range from {
 		l.Compared = max(l.Compared, r.report.Compared[level])
 		found := counted(r.of(level))
@@ -122,7 +125,7 @@ func levelOf(level diff.Level, from, between []pair) Level {
 	return l
 }
 
-// addNoise adds what only other reports have: a place each.
+// addNoise adds the differences that only other reports have, one for each place.
 func (l *Level) addNoise(others []pair) {
 	known := map[place]bool{}
 	for _, d := range append(slices.Clone(l.Wrong), l.Noise...) {
@@ -138,7 +141,7 @@ func (l *Level) addNoise(others []pair) {
 	}
 }
 
-// place is what differences of two pairs of traces have in common if they are the same.
+// place identifies equal differences of two pairs of traces.
 type place struct{ subject, what string }
 
 var (
@@ -146,7 +149,7 @@ var (
 	onlyIn = regexp.MustCompile(`\bonly in [AB]\b`)
 )
 
-// placeOf leaves out how much it was, and in which of the two runs.
+// placeOf leaves out the amount, and the name of the run.
 func placeOf(d Difference) place {
 	return place{d.Subject, onlyIn.ReplaceAllString(number.ReplaceAllString(d.What, "#"), "only in one")}
 }
@@ -159,7 +162,7 @@ func counted(all []Difference) map[place]int {
 	return found
 }
 
-// Wrong is the number of differences of the simulation on all levels, Noise that of all others.
+// Wrong returns the number of differences of the simulation on all levels.
 func (c *Comparison) Wrong() (n int) {
 	for _, l := range c.Levels {
 		n += len(l.Wrong)
@@ -167,7 +170,7 @@ func (c *Comparison) Wrong() (n int) {
 	return n
 }
 
-// Races is the number of known races that all real runs have decided alike.
+// Races returns the number of known races with the same outcome in all real runs.
 func (c *Comparison) Races() (n int) {
 	for _, l := range c.Levels {
 		for _, d := range l.Noise {
@@ -179,7 +182,7 @@ func (c *Comparison) Races() (n int) {
 	return n
 }
 
-// Noise is the number of differences that say nothing about the simulation.
+// Noise returns the number of differences that say nothing about the simulation.
 func (c *Comparison) Noise() (n int) {
 	for _, l := range c.Levels {
 		n += len(l.Noise)

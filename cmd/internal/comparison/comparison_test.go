@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recording is a trace of a real cluster.
+// recording returns a trace of a real cluster.
 func recording(t *testing.T, name string) []trace.Line {
 	t.Helper()
 	file, err := os.Open("../../../scenarios/golden/" + name + ".jsonl")
@@ -32,12 +32,12 @@ func recording(t *testing.T, name string) []trace.Line {
 
 const name = "lifecycle-stub"
 
-// without is a trace without the calls of a method.
+// without returns a trace without the calls of a method.
 func without(lines []trace.Line, method string) []trace.Line {
 	return slices.DeleteFunc(slices.Clone(lines), func(l trace.Line) bool { return l.K == trace.Call && l.M == method })
 }
 
-// answered is a trace in which the calls of a method fail with a code.
+// answered returns a trace in which the calls of a method fail with a code.
 func answered(lines []trace.Line, method, code string) []trace.Line {
 	all := slices.Clone(lines)
 	for i, l := range all {
@@ -48,7 +48,7 @@ func answered(lines []trace.Line, method, code string) []trace.Line {
 	return all
 }
 
-// of is what differs on the level of calls.
+// of returns the differences on a level.
 func of(c *comparison.Comparison, level diff.Level) comparison.Level {
 	return c.Levels[slices.IndexFunc(c.Levels, func(l comparison.Level) bool { return l.Level == level })]
 }
@@ -62,7 +62,7 @@ func TestTwoRealRunsThatAreAlikeLeaveNothingToNoise(t *testing.T) {
 	assert.NotZero(t, of(c, diff.Calls).Compared)
 }
 
-// What the simulation alone has is its mistake, however many real runs there are.
+// A difference that only the simulation has is its mistake, however many real runs there are.
 func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), without(run, "Node/NodeStageVolume")}} {
@@ -74,7 +74,7 @@ func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
 	}
 }
 
-// The simulation is like one of two real runs that differ.
+// The simulation equals one of two real runs that differ.
 func TestWhatRealRunsDifferInIsNoise(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{run, without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), run}} {
@@ -85,7 +85,7 @@ func TestWhatRealRunsDifferInIsNoise(t *testing.T) {
 	}
 }
 
-// The simulation is like neither of two real runs that differ in the same place.
+// The simulation equals neither of two real runs that differ in the same place.
 func TestAPlaceInWhichRealRunsDifferSaysNothingAboutTheSimulation(t *testing.T) {
 	run := recording(t, name)
 	c := comparison.Of(run, answered(run, "Node/NodeStageVolume", "Internal"), answered(run, "Node/NodeStageVolume", "Aborted"))
@@ -140,8 +140,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Whether the scheduler looks at a pod before its claim is bound is a race: that all real runs have decided it alike says
-// nothing about the simulation. C-SCHED-1
+// Whether the scheduler processes a pod before its claim is bound is a race: the same outcome in
+// all real runs says nothing about the simulation. C-SCHED-1
 func TestAKnownRaceIsNoise(t *testing.T) {
 	const name = "statefulset"
 	run := recording(t, name)
@@ -159,7 +159,8 @@ func TestAKnownRaceIsNoise(t *testing.T) {
 	assert.Contains(t, out.String(), "a race: whether the scheduler looks at a pod before its claim is bound")
 }
 
-// That a watch delivers a cause after its effect is a race, too; an effect without a cause is not: then the cause is missing.
+// A watch that delivers a cause after its effect is a race, too. An effect without a cause is not,
+// since the cause is missing.
 func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 	run := recording(t, name)
 	attached := slices.IndexFunc(run, func(l trace.Line) bool { return l.R == "volumeattachments" && l.Ev == "ADDED" })
@@ -175,7 +176,8 @@ func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(run, never, never), diff.Objects).Wrong)
 }
 
-// A kubelet looks every minute which volumes have statistics, counted from its own start: once more while a pod runs is noise.
+// A kubelet checks every minute which volumes have statistics, counted from its own start: one more
+// check while a pod runs is noise.
 func TestALookForVolumesWithStatisticsIsNoise(t *testing.T) {
 	run := recording(t, name)
 	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })
@@ -194,7 +196,8 @@ func TestALookForVolumesWithStatisticsIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(more(1), run), diff.Calls).Wrong, "a simulation that asks more is wrong")
 }
 
-// How long containers take to end is the node's affair, up to a bound: the kubelet unmounts their volumes later on a busy one.
+// The time until containers end depends on the node, up to a bound: on a busy node the kubelet
+// unmounts their volumes later.
 func TestAContainerThatEndsSlowlyIsNoise(t *testing.T) {
 	run := recording(t, name)
 	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })
@@ -219,7 +222,7 @@ func TestAContainerThatEndsSlowlyIsNoise(t *testing.T) {
 	assert.NotZero(t, c.Races())
 }
 
-// A sidecar that was killed in a call makes it again when its container has started, up to a bound.
+// A sidecar that was killed in a call repeats it when its container has started, up to a bound.
 func TestASidecarThatStartsSlowlyIsNoise(t *testing.T) {
 	killed := func(method string, by int64) []trace.Line {
 		run := recording(t, name)
@@ -240,8 +243,8 @@ func TestASidecarThatStartsSlowlyIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(killed(attach, 6_800), killed(attach, 3_000), killed(attach, 3_000)), diff.Gaps).Wrong, "a simulation that is slow is wrong")
 }
 
-// csi-provisioner may delete a volume up to three times, and csi-attacher attach it twice; a simulation that never does while real
-// clusters do is wrong.
+// csi-provisioner may delete a volume up to three times, and csi-attacher attach it twice. A
+// simulation that never repeats a call that real clusters repeat is wrong.
 func TestACallThatASidecarRepeatsIsNoise(t *testing.T) {
 	run := recording(t, name)
 	for method, most := range map[string]int{"Controller/DeleteVolume": 3, "Controller/ControllerPublishVolume": 2} {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Markdown writes the comparison as a report that can be put into an issue. About says what was compared, a line each.
+// Markdown writes the comparison as a report for an issue. about describes the compared runs, a
+// line each.
 func (c *Comparison) Markdown(w io.Writer, title string, about []string) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n**%s**\n\n", title, c.Verdict())
@@ -27,7 +28,7 @@ func (c *Comparison) Markdown(w io.Writer, title string, about []string) error {
 	return err
 }
 
-// section is a list of differences, each with both sides as text that nothing in it ends.
+// section writes a list of differences, each with both sides as fenced text.
 func section(out *strings.Builder, title string, differences []Difference) {
 	if len(differences) == 0 {
 		return

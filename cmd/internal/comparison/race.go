@@ -9,15 +9,16 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// race is a difference that real clusters decide either way, which two runs may happen to decide alike.
+// race is a difference with both outcomes in real clusters, and by chance the same outcome in two
+// runs.
 type race struct {
 	level diff.Level
 	is    func(d Difference) bool
-	// because is what races, for the reader of a report.
+	// because describes the race for the reader of a report.
 	because string
 }
 
-// races are those that real runs have shown to go both ways.
+// races are races with both outcomes in real runs.
 var races = []race{
 	{diff.Objects, isUnscheduled, scheduling},
 	{diff.Events, isUnscheduled, scheduling},
@@ -37,14 +38,15 @@ func isUnscheduled(d Difference) bool {
 	return strings.Contains(d.What, "only in ") && strings.Contains(row.A.Text+row.B.Text, "pod has unbound immediate PersistentVolumeClaims")
 }
 
-// isSeenLate reports whether a real run has an effect whose cause comes after it: a cause that never came would be a
+// isSeenLate reports whether an effect in a real run precedes its cause. A missing cause would be a
 // difference of its own.
 func isSeenLate(d Difference) bool {
 	row := d.Rows[d.Index]
 	return d.What == "order of cause and effect" && d.A == simulation && !strings.Contains(row.A.Text, " without: ") && strings.Contains(row.B.Text, " without: ")
 }
 
-// isStatsLook reports whether the kubelet of a real run asks once more for capabilities while a pod runs. K-STAT-1
+// isStatsLook reports whether the kubelet of a real run queries capabilities once more while a pod
+// runs. K-STAT-1
 func isStatsLook(d Difference) bool {
 	row := d.Rows[d.Index]
 	var simulated, real int
@@ -53,8 +55,9 @@ func isStatsLook(d Difference) bool {
 	return d.A == simulation && d.What == "NodeGetCapabilities before NodeUnpublishVolume" && badly == nil && worse == nil && real == simulated+1
 }
 
-// repeated is for a successful call that a sidecar makes so often at most, one after the other, as its cache is behind what it has
-// done: a real run has it once more than the simulation.
+// repeated returns a check for a successful call that a sidecar makes up to most times in
+// succession, because its cache lags behind its own writes: a real run has it once more than the
+// simulation.
 func repeated(method string, most int) func(Difference) bool {
 	return func(d Difference) bool {
 		call := d.Rows[d.Index].B.Text
@@ -73,11 +76,13 @@ func repeated(method string, most int) func(Difference) bool {
 	}
 }
 
-// slowestEnd is how much longer a container may take to end, and all of its pod that the kubelet ends before it unmounts.
+// slowestEnd bounds the additional time for a container to end, and for the parts of its pod that
+// the kubelet ends before it unmounts.
 const slowestEnd = 5 * time.Second
 
-// afterPod is the gap between a pod, whose name is in lower case, and its volume's unmounting. One that is deleted as soon as it runs
-// has its volume unmounted after the call that published it.
+// afterPod matches the gap between a pod, with its name in lower case, and the unmounting of its
+// volume. A pod that is deleted as soon as it runs has its volume unmounted after the call that
+// published it.
 var afterPod = lazyregexp.New(`^from ([a-z0-9.-]+|NodePublishVolume) to NodeUn(publish|stage)Volume$`)
 
 // isSlowEnd reports whether the kubelet of a real run unmounts a deleted pod's volume later.
@@ -85,26 +90,28 @@ func isSlowEnd(d Difference) bool {
 	return afterPod().MatchString(d.What) && later(d, slowestEnd)
 }
 
-// slowestStart is how much longer a sidecar may take to be back that was killed.
+// slowestStart bounds the additional time for a killed sidecar to be back.
 const slowestStart = 5 * time.Second
 
-// again is the gap between a sidecar's call that did not come back and the same call of the next one. Others follow themselves by a clock.
+// again matches the gap between an unanswered call of a sidecar and the same call of the restarted
+// sidecar. Other repetitions follow a timer.
 var again = lazyregexp.New(`^from ((?:Create|Delete|Controller)\w+) to (\w+)$`)
 
-// isSlowStart reports whether a sidecar of a real run that was killed in a call makes it later again.
+// isSlowStart reports whether a sidecar of a real run that was killed in a call repeats it later.
 func isSlowStart(d Difference) bool {
 	calls := again().FindStringSubmatch(d.What)
 	return calls != nil && calls[1] == calls[2] && later(d, slowestStart)
 }
 
-// later reports whether a gap of a real run is longer than the simulated one, but not by more than most.
+// later reports whether a gap of a real run is longer than the simulated one, but not by more than
+// most.
 func later(d Difference, most time.Duration) bool {
 	simulated, badly := time.ParseDuration(d.Rows[d.Index].A.Text)
 	real, worse := time.ParseDuration(d.Rows[d.Index].B.Text)
 	return d.A == simulation && badly == nil && worse == nil && simulated < real && real-simulated <= most
 }
 
-// known is why a difference is a known race; empty for any other.
+// known returns the race of a difference; "" if it is no known race.
 func known(d Difference) string {
 	for _, r := range races {
 		if r.level == d.Level && r.is(d) {

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// listed is how many differences of a kind are listed where not all are asked for.
+// listed bounds the listed differences of a kind, unless all are requested.
 const listed = 12
 
 // Text writes the comparison for people; all of it, or the first differences of each level.
@@ -73,12 +73,12 @@ func list(out *strings.Builder, title string, differences []Difference, all bool
 	}
 }
 
-// what says what differs, with the names of the runs.
+// what describes the difference, with the names of the runs.
 func (d Difference) what() string {
 	return strings.NewReplacer("only in A", "only in "+d.A, "only in B", "only in "+d.B).Replace(d.What)
 }
 
-// side is one side of a difference, with its time in seconds.
+// side renders one side of a difference, with its time in seconds.
 func side(c diff.Cell) string {
 	if c.Text == "" {
 		return "–"

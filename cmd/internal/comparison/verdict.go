@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// Verdict is what came of it, in one line.
+// Verdict summarizes the result in one line.
 func (c *Comparison) Verdict() string {
 	runs := plural.Of(c.Runs, "real run")
 	switch {

@@ -1,17 +1,17 @@
 package diff
 
-// pair is one row of an alignment: indexes into both lists, -1 where one has nothing.
+// pair is one row of an alignment: indexes into both lists, -1 for a missing entry.
 type pair struct{ a, b int }
 
-// costs say what it takes to make two lists equal. Deleting costs per entry,
-// pairing costs 0 for what is equal and less than two deletions for what is alike.
+// costs are the costs of making two lists equal. Deletion has a cost per entry. Pairing costs 0 for
+// equal entries, and less than two deletions for similar ones.
 type costs struct {
 	pair         func(a, b int) float64
 	onlyA, onlyB func(i int) float64
 }
 
-// align pairs the entries of two lists of n and m entries at the least cost and
-// keeps their order. Of equal costs the pairs that come first win.
+// align pairs the entries of two lists of n and m entries at the lowest cost and keeps their order.
+// At equal costs it prefers earlier pairs.
 func align(n, m int, c costs) []pair {
 	total := make([][]float64, n+1)
 	for i := range total {
@@ -39,7 +39,7 @@ func align(n, m int, c costs) []pair {
 	return rows
 }
 
-// cheapest is the cost of the rest of both lists from i and j on.
+// cheapest returns the cost of the rest of both lists from i and j on.
 func cheapest(i, j, n, m int, total [][]float64, c costs) float64 {
 	if i == n && j == m {
 		return 0

@@ -12,12 +12,12 @@ import (
 
 // call is one CSI call.
 type call struct {
-	line         int // of those that are compared
+	line         int // among the compared lines
 	number       int // among all calls of the trace, from 0
 	at, ended    int64
-	caller, node string // node is the node that it is about, also of a controller's call
+	caller, node string // node also names the target node of a controller's call
 	method, code string
-	volume       string // key of its volume; empty if it is about none
+	volume       string // key of its volume; empty without a volume
 	request      map[string]any
 	heldUp       bool // by a fault
 	doubled      bool // the second of a double call
@@ -38,7 +38,7 @@ const (
 // periodic calls come when their loop is due.
 var periodic = map[string]bool{"Node/NodeGetVolumeStats": true, "Controller/ListVolumes": true}
 
-// teardown are the calls that end a volume, also one from before the trace.
+// teardown are the calls that end the use of a volume, also of one from before the trace.
 var teardown = map[string]bool{
 	"Node/NodeUnpublishVolume": true, "Node/NodeUnstageVolume": true,
 	"Controller/ControllerUnpublishVolume": true, deleteVolume: true,
@@ -75,7 +75,7 @@ func (s *side) call(i, number int, l trace.Line) {
 	s.calls = append(s.calls, c)
 }
 
-// outcome is the code as people write it.
+// outcome returns the code as people write it.
 func (c *call) outcome() string {
 	if c.code == "" {
 		return "OK"
@@ -93,13 +93,12 @@ func (c *call) String() string {
 
 func (c *call) same(other *call) bool { return c.alike(other) && c.code == other.code }
 
-// alike calls are the same call with perhaps another outcome.
+// alike calls are equal except, perhaps, for their outcome.
 func (c *call) alike(other *call) bool {
 	return c.method == other.method && c.node == other.node && c.caller == other.caller
 }
 
-// series are the calls of one caller on one volume; without a volume, of one
-// caller on one node.
+// series are the calls of one caller for one volume; without a volume, of one caller for one node.
 type series struct{ volume, caller, node string }
 
 // ordered sorts the calls into series, marks the second of double calls and
@@ -136,14 +135,14 @@ func (s *side) ordered(abridged bool) map[series][]*call {
 	return all
 }
 
-// callerGone reports whether the codes of a call differ because its caller died.
+// callerGone reports whether the codes of a call differ because its caller was killed.
 func callerGone(a, b *call) bool {
 	return (a.code == "Canceled" || b.code == "Canceled") && a.heldUp && b.heldUp
 }
 
-// ofBystander reports whether a NodeGetInfo that only one trace has is one for a
-// driver without a part: of several in the same round, or, if the trace does not
-// say which drivers there are, one that changes nothing.
+// ofBystander reports whether a NodeGetInfo in only one trace belongs to a driver that takes no
+// part: one of several in the same round, or, if the trace does not name the drivers, one that
+// changes nothing.
 func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	c := calls[i]
 	switch {
@@ -162,7 +161,7 @@ func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	})
 }
 
-// asksOnly reports whether a call asks who the driver is and what it can do.
+// asksOnly reports whether a call only queries the identity or the capabilities of the driver.
 func asksOnly(method string) bool {
 	return strings.HasPrefix(method, "Identity/") || strings.HasSuffix(method, "GetCapabilities")
 }
@@ -172,10 +171,10 @@ func isDouble(first, second *call) bool {
 		first.same(second) && !first.doubled && second.at-first.at <= doubleCallWithin
 }
 
-// matched is a call that both traces have.
+// matched is a call in both traces.
 type matched struct{ a, b *call }
 
-// compareCalls compares the calls and returns those that both traces have, by series.
+// compareCalls compares the calls and returns those in both traces, by series.
 func (d *comparison) compareCalls() map[series][]matched {
 	a, b := d.a.ordered(d.b.abridged), d.b.ordered(d.a.abridged)
 	pairs := map[series][]matched{}
@@ -260,7 +259,7 @@ func (d *comparison) callRows(rows []pair, a, b []*call) []Row {
 	return shown
 }
 
-// compareCallers compares the order of the calls of different callers on one volume.
+// compareCallers compares the order of the calls of different callers for one volume.
 func (d *comparison) compareCallers(pairs map[series][]matched) {
 	byVolume := map[string][]matched{}
 	for _, on := range sortedSeries(pairs) {
@@ -279,7 +278,7 @@ func (d *comparison) compareCallers(pairs map[series][]matched) {
 	}
 }
 
-// compareOrder looks at two calls of different callers; x is first in A.
+// compareOrder compares the order of two calls of different callers; x is first in A.
 func (d *comparison) compareOrder(volume string, x, y matched) {
 	if x.a.caller == y.a.caller && x.a.node == y.a.node || x.b.at <= y.b.at {
 		return
@@ -294,8 +293,8 @@ func (d *comparison) compareOrder(volume string, x, y matched) {
 	}, 0)
 }
 
-// compareCapabilities compares how often the kubelet asked for capabilities
-// before each call; of overlapping operations only the sum is known.
+// compareCapabilities compares how often the kubelet queried capabilities before each call; of
+// overlapping operations only the sum is known.
 func (d *comparison) compareCapabilities(pairs map[series][]matched) {
 	if d.a.abridged || d.b.abridged {
 		if d.a.abridged != d.b.abridged {

@@ -7,14 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// cause says that one thing comes before another, for one volume on one node.
+// cause states that one event precedes another, for one volume on one node.
 type cause struct {
 	first, then string
-	undone      string // after this, what came first no longer counts
+	undone      string // after this event, an earlier first no longer counts
 }
 
-// causes are the orders between calls and objects that the control plane keeps
-// (fact 1). Where one trace keeps one and the other breaks it, they differ.
+// causes are the orders between calls and objects that the control plane maintains (fact 1). If one
+// trace keeps an order and the other breaks it, they differ.
 var causes = []cause{
 	{first: "CreateVolume succeeds", then: "PersistentVolume appears"},
 	{first: "PersistentVolume appears", then: "claim is bound"},
@@ -34,13 +34,13 @@ var causes = []cause{
 	{first: "DeleteVolume succeeds", then: "PersistentVolume is deleted"},
 }
 
-// together is how far cause and effect may be swapped, in ms.
+// together is the time by which cause and effect may be swapped, in ms.
 const together = 25
 
-// place is a volume, and the node where something happened to it, if it was on one.
+// place is a volume, and the node of the event, if it was on one.
 type place struct{ volume, node string }
 
-// marks are the times of what happened, by place and by what it was.
+// marks are the times of events, by place and by kind.
 type marks map[place]map[string][]int64
 
 func (m marks) add(volume, node, what string, at int64) {
@@ -54,7 +54,7 @@ func (m marks) add(volume, node, what string, at int64) {
 	m[p][what] = append(m[p][what], at)
 }
 
-// kept are the verdicts on each time that the effect came: did its cause precede it.
+// kept returns, for each occurrence of the effect, whether its cause preceded it.
 func (m marks) kept(p place, c cause) (verdicts []verdict) {
 	for _, then := range m[p][c.then] {
 		v := verdict{at: then}
@@ -75,7 +75,7 @@ type verdict struct {
 	kept, together bool
 }
 
-// compareCauses compares in which order causes and effects came.
+// compareCauses compares the orders of causes and effects.
 func (d *comparison) compareCauses() {
 	a, b := d.a.marks(), d.b.marks()
 	for _, p := range union(a, b, func(x, y place) int { return strings.Compare(x.volume+" "+x.node, y.volume+" "+y.node) }) {
@@ -105,7 +105,7 @@ func (d *comparison) compareVerdicts(p place, c cause, a, b verdict) {
 		[]Row{{A: cell(a.at, say(a)), B: cell(b.at, say(b))}}, 0)
 }
 
-// marks are what happened to each volume.
+// marks returns the events of each volume.
 func (s *side) marks() marks {
 	m := marks{}
 	for _, c := range s.calls {
@@ -123,7 +123,7 @@ func (s *side) marks() marks {
 	return m
 }
 
-// links are the ways from objects to volumes.
+// links lead from objects to volumes.
 type links struct {
 	claims      map[string]string // claim, to volume
 	volumes     map[string]string // PersistentVolume, to volume
@@ -147,7 +147,7 @@ func (s *side) links() links {
 	return l
 }
 
-// markChange notes what a change of an object means for a volume.
+// markChange records the events of volumes in a change of an object.
 func (m marks) markChange(l links, c *change) {
 	name := c.line.Name
 	switch c.object.resource {
@@ -170,7 +170,7 @@ func (m marks) markChange(l links, c *change) {
 	}
 }
 
-// addEnds notes that an object appears, is deleted, is gone.
+// addEnds records that an object appears, has a deletionTimestamp, or is deleted.
 func (m marks) addEnds(p place, what string, c *change) {
 	switch {
 	case c.how == "ADDED":
@@ -182,7 +182,8 @@ func (m marks) addEnds(p place, what string, c *change) {
 	}
 }
 
-// markNodes notes which volumes come to the lists in the status of Nodes and go from them.
+// markNodes records the volumes that are added to and removed from the lists in the status of
+// Nodes.
 func (s *side) markNodes(m marks) {
 	state := map[string]map[string]any{}
 	for _, c := range s.changes {

@@ -43,7 +43,7 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// What the real cluster did twice is equal: the tolerances are wide enough.
+// Two recordings of the same scenario on a real cluster are equal: the tolerances are wide enough.
 func TestEveryRecordingEqualsItsRepeat(t *testing.T) {
 	repeats := names(t, "repeats/")
 	require.Greater(t, len(repeats), 40)
@@ -69,8 +69,7 @@ func TestEveryRecordingEqualsItself(t *testing.T) {
 	}
 }
 
-// Recordings of different scenarios are not equal: the tolerances are not so wide
-// that everything passes.
+// Recordings of different scenarios are not equal: the tolerances are narrow enough.
 func TestDifferentScenariosDiffer(t *testing.T) {
 	all := names(t, "")
 	for i := 1; i < len(all); i += 5 {
@@ -78,7 +77,8 @@ func TestDifferentScenariosDiffer(t *testing.T) {
 	}
 }
 
-// A scheduler that has fallen back to core events counts the first one; what comes again counts for all.
+// A scheduler that has fallen back to core events counts the first event; the count of repeated
+// events includes it.
 func TestTheFirstEventOfTheSchedulerIsCountedOrNot(t *testing.T) {
 	counted := func(count float64) *Report {
 		again := edited(eventsOf("Scheduled"), func(l *trace.Line) { l.Obj = map[string]any{"count": count} })

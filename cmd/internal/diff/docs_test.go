@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the page")
 
 const page = "../../../docs/reference/diff.md"
 
-// The page lists the same tolerances as the code: it is made from it.
+// The page lists the same tolerances as the code, from which it is generated.
 func TestThePageShowsEveryTolerance(t *testing.T) {
 	want := pageText()
 	if *update {
@@ -37,7 +37,7 @@ func TestEveryToleranceHasAReason(t *testing.T) {
 	}
 }
 
-// What is counted is in the table, and what is in the table is used by some recording.
+// All used tolerances are in the table, and each tolerance in the table is used by some recording.
 func TestTheTableIsNeitherTooLongNorTooShort(t *testing.T) {
 	used := map[Tolerance]bool{}
 	for _, repeat := range names(t, "repeats/") {
@@ -46,7 +46,7 @@ func TestTheTableIsNeitherTooLongNorTooShort(t *testing.T) {
 			used[tolerance] = true
 		}
 	}
-	// Simulated traces need these, recordings that are not abridged, or those of kind clusters.
+	// These are needed by simulated traces, by unabridged recordings, or by those of kind clusters.
 	for _, tolerance := range []Tolerance{Setup, Probe, Capabilities, EventCounts, SchedulerEvents, NotReached, RegistrationRounds, ConflictRepeat, ClaimOrder} {
 		used[tolerance] = true
 	}

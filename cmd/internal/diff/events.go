@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// healthEvents are those of the tolerance NodeHealth.
+// healthEvents are the events of the tolerance NodeHealth.
 var healthEvents = map[string]bool{
 	"NodeHasSufficientMemory": true, "NodeHasNoDiskPressure": true, "NodeHasSufficientPID": true, "NodeAllocatableEnforced": true, "CgroupV1": true,
 }
@@ -40,12 +40,12 @@ func (s *side) event(l trace.Line) {
 	s.events = append(s.events, e)
 }
 
-// added reports whether an object has come since the first step.
+// added reports whether an object was created after the first step.
 func (s *side) added(o object) bool {
 	return slices.ContainsFunc(s.changes, func(c *change) bool { return c.object == o && c.how == "ADDED" })
 }
 
-// uncounted events are repeated by chance: the tolerance EventCounts.
+// uncounted reports whether an event is repeated at random: the tolerance EventCounts.
 func (s *side) uncounted(e *event) bool {
 	return e.reason == "ExternalProvisioning" || e.reason == "NodeReady" ||
 		e.reason == "FailedScheduling" && strings.Contains(e.message, "unbound immediate PersistentVolumeClaims")
@@ -55,7 +55,7 @@ func (e *event) String() string {
 	return strings.Join(strings.Fields(e.kind+" "+e.reason+" "+e.counted), " ") + ": " + e.message
 }
 
-// emitter is who emits what.
+// emitter is the object and the source of an event.
 type emitter struct{ about, source string }
 
 func (s *side) emitted(abridged bool) map[emitter][]*event {
@@ -76,8 +76,8 @@ func (s *side) emitted(abridged bool) map[emitter][]*event {
 	return all
 }
 
-// compareEvents compares the events about each object, by who reports it, and
-// the gaps between those that are repeated.
+// compareEvents compares the events about each object, by source, and the gaps between repeated
+// ones.
 func (d *comparison) compareEvents() {
 	a, b := d.a.emitted(d.b.abridged && !d.a.abridged), d.b.emitted(d.a.abridged && !d.b.abridged)
 	for _, by := range union(a, b, func(x, y emitter) int {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// field follows a path into nested maps; nil if it leads nowhere.
+// field follows a path into nested maps; nil if it does not exist.
 func field(object any, path ...string) any {
 	for _, name := range path {
 		m, ok := object.(map[string]any)
@@ -17,7 +17,7 @@ func field(object any, path ...string) any {
 	return object
 }
 
-// text is the string at a path; empty if there is none.
+// text returns the string at a path; "" if there is none.
 func text(object any, path ...string) string {
 	s, _ := field(object, path...).(string)
 	return s
@@ -28,7 +28,7 @@ func list(value any) []any {
 	return l
 }
 
-// has reports whether the path is there, be it null.
+// has reports whether the path exists, even if the value is null.
 func has(object any, path ...string) bool {
 	m, ok := field(object, path[:len(path)-1]...).(map[string]any)
 	if !ok {
@@ -40,7 +40,7 @@ func has(object any, path ...string) bool {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// eachString calls see with every string in a value and the field it stands in.
+// eachString calls see with every string in a value and the field that contains it.
 func eachString(value any, see func(key, value string)) {
 	var walk func(key string, v any)
 	walk = func(key string, v any) {

@@ -15,8 +15,8 @@ var (
 	leftBehind   = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
-// askedOptions are those of a mount's options that a file system does not have by itself:
-// somebody asked for them. The first is rw or ro.
+// askedOptions returns the mount options that a file system does not have by default, so that they
+// were requested. The first is rw or ro.
 func askedOptions(options string) []string {
 	all := strings.Split(options, ",")
 	asked := all[:1:1]
@@ -30,7 +30,7 @@ func askedOptions(options string) []string {
 	return asked
 }
 
-// entries are the paths of a listing that can be compared.
+// entries returns the paths of a listing that can be compared.
 func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []string {
 	var kept []string
 	for _, entry := range l.raw {
@@ -59,9 +59,9 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 	return kept
 }
 
-// inPassing are the directories that are there or not by chance: of a volume that is
-// unstaged just before the listing in one trace and just after it in the other, and of
-// pods that have just gone.
+// inPassing returns the directories that exist at random: those of a volume that is unstaged just
+// before the listing in one trace and just after it in the other, and of pods that have just been
+// deleted.
 func (d *comparison) inPassing(a, b *listing) []string {
 	dirs := append(d.a.justGone(a), d.b.justGone(b)...)
 	inA, inB := d.a.unstaged(a), d.b.unstaged(b)
@@ -74,8 +74,8 @@ func (d *comparison) inPassing(a, b *listing) []string {
 	return dirs
 }
 
-// unstaged are the volumes that are unstaged within a second of a listing, and whether
-// that is before it.
+// unstaged returns the volumes that are unstaged within a second of a listing, and whether that is
+// before it.
 func (s *side) unstaged(l *listing) map[string]bool {
 	const about = 1000 // ms
 	found := map[string]bool{}
@@ -87,7 +87,7 @@ func (s *side) unstaged(l *listing) map[string]bool {
 	return found
 }
 
-// justGone are the directories of pods that have just gone.
+// justGone returns the directories of pods that have just been deleted.
 func (s *side) justGone(l *listing) (dirs []string) {
 	for _, c := range s.changes {
 		if c.object.resource == "pods" && c.how == "DELETED" && c.at <= l.at && l.at-c.at <= housekeeping {
@@ -97,20 +97,20 @@ func (s *side) justGone(l *listing) (dirs []string) {
 	return dirs
 }
 
-// housekeeping is the period, in ms, of the kubelet's look for directories of pods that are gone.
+// housekeeping is the interval, in ms, in which the kubelet removes directories of deleted pods.
 const housekeeping = 2_000
 
-// blockDirs are made for the first raw block volume of a node and stay.
+// blockDirs are created for the first raw block volume of a node and stay.
 var blockDirs = lazyregexp.New(`^plugins/kubernetes\.io/csi/volumeDevices/((publish|staging)/)? `)
 
-// pluginDirs are made for the first volume that is staged and stay.
+// pluginDirs are created for the first staged volume and stay.
 var pluginDirs = lazyregexp.New(`^plugins/kubernetes\.io/(csi/)? `)
 
-// stagingDirs is where drivers have their directories of staged file systems.
+// stagingDirs is the parent of the drivers' directories of staged file systems.
 const stagingDirs = "plugins/kubernetes.io/csi/"
 
-// bystander reports whether a path belongs to a driver without a part, or was
-// left behind by what ran on the cluster before.
+// bystander reports whether a path belongs to a driver that takes no part, or is a leftover from
+// before the scenario.
 func (s *side) bystander(entry string, drivers map[string]bool) bool {
 	found := ofDriver().FindStringSubmatch(entry)
 	if found != nil && found[1] != "kubernetes.io" && !drivers[found[1]+found[2]] {
@@ -155,7 +155,7 @@ func (d *comparison) compareFiles() {
 	}
 }
 
-// shareLayout gives each side the directories the other one's volumes need.
+// shareLayout gives each side the directories that the other one's volumes need.
 func (d *comparison) shareLayout() {
 	d.a.block = d.a.block || d.b.block
 	d.b.block = d.a.block
@@ -225,5 +225,5 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 	}
 }
 
-// entryPath is the path of an entry, without mode, mount or content.
+// entryPath returns the path of an entry, without mode, mount or content.
 func entryPath(entry string) string { return besidesPath().ReplaceAllString(entry, "") }

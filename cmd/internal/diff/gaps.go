@@ -17,15 +17,14 @@ const (
 	attachDetachGap = 600 // ms: it polls every 500
 )
 
-// trigger is something that a call on a volume may follow from.
+// trigger is an event that may cause a call for a volume.
 type trigger struct {
 	at   int64
 	what string
 	line int // of the trace
 }
 
-// compareGaps compares the times between retries, and from the last trigger to
-// every other call.
+// compareGaps compares the times between retries, and from the last trigger to every other call.
 func (d *comparison) compareGaps(pairs map[series][]matched) {
 	for _, on := range sortedSeries(pairs) {
 		all := slices.DeleteFunc(slices.Clone(pairs[on]), func(m matched) bool { return m.a.doubled && m.b.doubled })
@@ -44,7 +43,7 @@ func (d *comparison) compareGaps(pairs map[series][]matched) {
 	}
 }
 
-// failed calls are tried again by their caller, if it lives.
+// failed reports whether a call failed and is retried by its caller, if the caller lives.
 func failed(c *call) bool { return c.code != "" && c.code != "Canceled" }
 
 // compareRetry compares the gap between a failed call and its retry.
@@ -63,7 +62,7 @@ func (d *comparison) compareRetry(on series, before, m matched, backoff *bool) {
 	}
 }
 
-// compareWait compares the time from the last trigger that both traces have to a call.
+// compareWait compares the time from the last trigger in both traces to a call.
 func (d *comparison) compareWait(on series, m matched) {
 	a, b, ok := shared(d.a.before(on.volume, m.a), d.b.before(on.volume, m.b))
 	if !ok {
@@ -82,7 +81,7 @@ func (d *comparison) compareWait(on series, m matched) {
 	}
 }
 
-// shared is the last trigger that both lists have.
+// shared returns the last trigger in both lists.
 func shared(a, b []trigger) (inA, inB trigger, ok bool) {
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
@@ -105,8 +104,8 @@ func (d *comparison) gap(subject, what string, atA, a, atB, b int64) {
 
 func seconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// compareRepeats compares the gaps between emissions of the same warning: what
-// fails is retried on a clock, what succeeds is not.
+// compareRepeats compares the gaps between emissions of the same warning: failures are retried
+// after fixed times, successes are not.
 func (d *comparison) compareRepeats(subject string, rows []pair, a, b []*event) {
 	last := map[string]pair{}
 	for _, row := range rows {
@@ -133,10 +132,10 @@ func (d *comparison) compareRepeats(subject string, rows []pair, a, b []*event) 
 	}
 }
 
-// recent is how many triggers before a call may be the one it follows from.
+// recent is the number of triggers before a call that may have caused it.
 const recent = 3
 
-// before are the last triggers before a call, the newest last.
+// before returns the last triggers before a call, the newest last.
 func (s *side) before(volume string, c *call) (found []trigger) {
 	for _, t := range s.triggers[volume] {
 		if t.line < c.line && t.at <= c.at {
@@ -146,8 +145,8 @@ func (s *side) before(volume string, c *call) (found []trigger) {
 	return found[max(0, len(found)-recent):]
 }
 
-// findTriggers collects, by volume, the ends of its calls and the comings and
-// goings of its claim and of the pods that use it.
+// findTriggers collects, by volume, the ends of its calls and the creation and deletion of its
+// claim and of the pods that use it.
 func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 	all := map[string][]trigger{}
 	for _, c := range s.calls {
@@ -206,7 +205,7 @@ func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 	return all
 }
 
-// claimsOf are the claims that a pod uses.
+// claimsOf returns the claims that a pod uses.
 func claimsOf(l trace.Line) (claims []string) {
 	namespace, _, _ := strings.Cut(l.Name, "/")
 	for _, v := range list(field(l.Obj, "spec", "volumes")) {
@@ -217,7 +216,7 @@ func claimsOf(l trace.Line) (claims []string) {
 	return claims
 }
 
-// volumesByClaim are the keys of the volumes behind the claims.
+// volumesByClaim returns the keys of the volumes of claims.
 func (s *side) volumesByClaim(lines []trace.Line) map[string]string {
 	handles, keys := map[string]string{}, map[string]string{}
 	for _, l := range lines {

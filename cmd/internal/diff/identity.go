@@ -13,11 +13,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// identities are the names that a run makes anew, by the role that each plays.
+// identities maps the names that a run generates to their roles.
 type identities struct {
-	role    map[string]string // what stands in the trace, to its role
+	role    map[string]string // by names in the trace
 	kind    map[string]string // of each of them: "uid", "volume id" ...
-	taken   map[string]int    // how often a role was given, to distinguish an object from its successor
+	taken   map[string]int    // how often a role was given, to distinguish successive objects
 	volume  map[string]string // volume id, to the key of its volume
 	created map[string]string // name in CreateVolume, to the key of the volume
 	drivers map[string]bool   // drivers that take part
@@ -39,8 +39,8 @@ func discover(lines []trace.Line) *identities {
 	return n
 }
 
-// timed notes the names that cron jobs and their jobs have of a time. The cron jobs of one claim are one role: two made
-// within a second have one name.
+// timed records the names of cron jobs and their jobs, which contain times. The cron jobs of one
+// claim share a role, since two that are created within a second have one name.
 func (n *identities) timed(lines []trace.Line) {
 	for _, l := range lines {
 		base := timedName().FindStringSubmatch(l.Name)
@@ -55,11 +55,11 @@ func (n *identities) timed(lines []trace.Line) {
 	}
 }
 
-// timedName is a name that ends with seconds since 1970.
+// timedName matches a name that ends with seconds since 1970.
 var timedName = lazyregexp.New(`^(.+)-\d{10}$`)
 
-// byEnd are the lines in the order in which they ended: what a call made is there
-// when it is over.
+// byEnd returns the lines in the order of their ends, since the results of a call exist when it has
+// ended.
 func byEnd(lines []trace.Line) []trace.Line {
 	ordered := slices.Clone(lines)
 	slices.SortStableFunc(ordered, func(x, y trace.Line) int { return cmp.Compare(x.T+x.Ms, y.T+y.Ms) })
@@ -78,10 +78,10 @@ func (n *identities) is(name, kind, role string) {
 	n.role[name], n.kind[name] = "<"+role+">", kind
 }
 
-// generated are the resources whose objects are named after others.
+// generated are the resources with object names that are derived from other objects.
 var generated = map[string]bool{"persistentvolumes": true, "volumeattachments": true, "volumesnapshotcontents": true}
 
-// objects notes the uids of objects that are named after others, or of all others.
+// objects records the uids of objects with derived names, or of all others.
 func (n *identities) objects(lines []trace.Line, named bool) {
 	for _, l := range lines {
 		if l.K != trace.API || !watched[l.R] || generated[l.R] != named {
@@ -96,7 +96,7 @@ func (n *identities) objects(lines []trace.Line, named bool) {
 	}
 }
 
-// object notes the drivers that an object names.
+// object records the drivers that an object names.
 func (n *identities) object(l trace.Line) {
 	for _, place := range []any{l.Obj, l.Patch} {
 		for _, path := range [][]string{{"spec", "attacher"}, {"spec", "csi", "driver"}, {"spec", "driver"}} {
@@ -115,8 +115,8 @@ func (n *identities) takesPart(driver string) {
 	}
 }
 
-// made notes what drivers made: volumes and snapshots. A volume's key is the
-// claim that it was made for, or its own id.
+// made records the volumes and snapshots that drivers made. A volume's key is its claim, or its own
+// id.
 func (n *identities) made(l trace.Line) {
 	switch {
 	case l.M == "Controller/CreateVolume":
@@ -150,7 +150,7 @@ func (n *identities) volumeID(id, key string) {
 	}
 }
 
-// claimOf names the claim behind a generated volume name.
+// claimOf returns the claim of a generated volume name.
 func (n *identities) claimOf(name string) string {
 	role := n.role[strings.TrimPrefix(name, "pvc-")]
 	if role == "" {
@@ -159,9 +159,8 @@ func (n *identities) claimOf(name string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(role, "<uid of "), ">")
 }
 
-// derived notes the names that Kubernetes computes from volume ids: staging
-// directories, VolumeAttachments, inline volumes. A name that is computed wrongly
-// keeps its letters, and so differs.
+// derived records the names that Kubernetes computes from volume ids: staging directories,
+// VolumeAttachments, inline volumes. A wrongly computed name stays unchanged, and so differs.
 func (n *identities) derived(lines []trace.Line) {
 	nodes := map[string]bool{}
 	for _, l := range lines {
@@ -187,10 +186,10 @@ func (n *identities) derived(lines []trace.Line) {
 	}
 }
 
-// stagingDir is the role of the directory in which a volume is staged.
+// stagingDir returns the role of the directory in which a volume is staged.
 func stagingDir(volume string) string { return "<sha256 of " + volume + ">" }
 
-// inline notes the handles of a pod's inline volumes.
+// inline records the handles of a pod's inline volumes.
 func (n *identities) inline(pod string, object map[string]any) {
 	uid := text(object, "metadata", "uid")
 	for _, v := range list(field(object, "spec", "volumes")) {
@@ -201,7 +200,7 @@ func (n *identities) inline(pod string, object map[string]any) {
 	}
 }
 
-// inlineOf are the keys of a pod's inline volumes.
+// inlineOf returns the keys of a pod's inline volumes.
 func (n *identities) inlineOf(l trace.Line) (keys []string) {
 	for _, v := range list(field(l.Obj, "spec", "volumes")) {
 		if key := n.volume["csi-"+sum(text(l.Obj, "metadata", "uid")+text(v, "name"))]; key != "" {
@@ -211,7 +210,7 @@ func (n *identities) inlineOf(l trace.Line) (keys []string) {
 	return keys
 }
 
-// handle notes a volume that was not made by a driver here: its id is its key.
+// handle records a volume that no driver in the trace made: its id is its key.
 func (n *identities) handle(key, value string) {
 	switch {
 	case key == "volumeHandle" || key == "volume_id":
@@ -227,7 +226,7 @@ func (n *identities) handle(key, value string) {
 	}
 }
 
-// volumeOf is the key of the volume that a request is about; empty if about none.
+// volumeOf returns the key of the volume of a request; empty without one.
 func (n *identities) volumeOf(request map[string]any) string {
 	for _, name := range []string{"volume_id", "source_volume_id"} {
 		if id := text(request, name); id != "" {
@@ -240,7 +239,7 @@ func (n *identities) volumeOf(request map[string]any) string {
 	return n.created[text(request, "name")]
 }
 
-// keyOf is the key of the volume with this id.
+// keyOf returns the key of the volume with this id.
 func (n *identities) keyOf(id string) string {
 	if key := n.volume[id]; key != "" {
 		return key
@@ -253,7 +252,7 @@ func sum(text string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// singular is what one object of a resource is called here.
+// singular returns the name for one object of a resource.
 func singular(resource string) string {
 	switch resource {
 	case "persistentvolumeclaims":
@@ -269,5 +268,5 @@ func singular(resource string) string {
 	}
 }
 
-// leftOver reports whether a name is that of something that was made before the trace began.
+// leftOver reports whether a name belongs to an object from before the trace.
 func leftOver(name string) bool { return strings.Contains(name, unknownUID) }

@@ -1,9 +1,9 @@
-// Package diff lays two traces side by side and says where they part: a simulated
-// run against a recorded one, or a recording against its own repeat.
+// Package diff compares two traces and finds their differences: a simulated run and a recorded one,
+// or a recording and its own repeat.
 //
-// What cannot be equal (uids, generated names, times) is replaced by the role it
-// plays; what need not be equal is allowed by one table of tolerances. Whatever a
-// tolerance excuses is counted and shown.
+// Values that cannot be equal (uids, generated names, times) are replaced by their roles.
+// Differences that are acceptable are listed in one table of tolerances. Every use of a tolerance
+// is counted and shown.
 package diff
 
 // Level is one of the views in which two traces are compared, each reported apart.
@@ -22,17 +22,17 @@ const (
 	Events Level = "events"
 	// Files are the listings of the kubelets' directories.
 	Files Level = "files"
-	// Runtime is what the kubelets asked of the container runtime, per pod.
+	// Runtime are the requests of the kubelets to the container runtime, per pod.
 	Runtime Level = "runtime"
 )
 
 // Levels are all levels, in the order in which they are printed.
 var Levels = []Level{Calls, Requests, Objects, Gaps, Events, Files, Runtime}
 
-// Title says what the level compares.
+// Title describes the comparison at the level.
 func (l Level) Title() string { return title[l] }
 
-// title says what a level compares.
+// title describes the comparison at each level.
 var title = map[Level]string{
 	Calls:    "method, caller, node and code, in order, per volume",
 	Requests: "every field of every request",

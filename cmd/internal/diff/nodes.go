@@ -11,7 +11,7 @@ const (
 	nodeTTL = "node.alpha.kubernetes.io/ttl"
 )
 
-// withoutBystanders is a change without what it says of drivers that have no part.
+// withoutBystanders returns a change without the parts about drivers that take no part.
 func (s *side) withoutBystanders(o object, before, content map[string]any, drivers map[string]bool) map[string]any {
 	switch o.resource {
 	case "csinodes":
@@ -23,7 +23,7 @@ func (s *side) withoutBystanders(o object, before, content map[string]any, drive
 	}
 }
 
-// bystanderOn reports whether a driver without a part is or was on the node.
+// bystanderOn reports whether a driver that takes no part is or was on the node.
 func (s *side) bystanderOn(node string, drivers map[string]bool) bool {
 	on := object{"csinodes", node}
 	known := list(field(s.initial[on], "spec", "drivers"))
@@ -36,13 +36,13 @@ func (s *side) bystanderOn(node string, drivers map[string]bool) bool {
 	return slices.ContainsFunc(known, func(entry any) bool { return !drivers[text(entry, "name")] })
 }
 
-// atStart is an object of the initial state, without bystanders and what is the machine's.
+// atStart returns an object of the initial state, without bystanders and properties of the machine.
 func (s *side) atStart(o object, content map[string]any, drivers map[string]bool) map[string]any {
 	content = without(content, "metadata", "uid")
 	return merged(nil, s.withoutBystanders(o, nil, content, drivers))
 }
 
-// csiNode leaves only drivers that have a part in spec.drivers.
+// csiNode keeps only drivers that take part in spec.drivers.
 func (s *side) csiNode(before, content map[string]any, drivers map[string]bool) map[string]any {
 	if !has(content, "spec", "drivers") {
 		return content
@@ -57,7 +57,7 @@ func (s *side) csiNode(before, content map[string]any, drivers map[string]bool) 
 	return overlaid(content, map[string]any{"spec": map[string]any{"drivers": is}})
 }
 
-// playing are the drivers of a CSINode that have a part, by name.
+// playing returns the drivers of a CSINode that take part, by name.
 func playing(all any, drivers map[string]bool) []any {
 	kept := []any{}
 	for _, entry := range list(all) {
@@ -69,7 +69,7 @@ func playing(all any, drivers map[string]bool) []any {
 	return kept
 }
 
-// nodeObject leaves the node ids of drivers that have a part, and no sizes.
+// nodeObject keeps the node ids of drivers that take part, and no sizes.
 func (s *side) nodeObject(content map[string]any, drivers map[string]bool) map[string]any {
 	if has(content, "status", "allocatable") {
 		s.allow(MachineCapacity, "")
@@ -108,7 +108,7 @@ type fieldChange struct {
 	text string
 }
 
-// compareNode compares each field of a Node, or of another object in byField, by itself.
+// compareNode compares each field of a Node, or of another object in byField, separately.
 func (d *comparison) compareNode(o object, a, b []*change) {
 	fieldsA, fieldsB := d.a.nodeFields(o, a), d.b.nodeFields(o, b)
 	if len(fieldsA) > 1 && len(a) > 1 {
@@ -119,7 +119,7 @@ func (d *comparison) compareNode(o object, a, b []*change) {
 	}
 }
 
-// nodeFields are the changes of a Node by field, of lists of volumes by volume.
+// nodeFields returns the changes of a Node by field, of lists of volumes by volume.
 func (s *side) nodeFields(o object, changes []*change) map[string][]fieldChange {
 	fields := map[string][]fieldChange{}
 	state := s.initial[o]
@@ -146,7 +146,7 @@ func (s *side) nodeFields(o object, changes []*change) map[string][]fieldChange 
 	return fields
 }
 
-// volumeChange is a volume that comes to a list or goes from it.
+// volumeChange is a volume that is added to a list or removed from it.
 type volumeChange struct{ volume, what string }
 
 func volumesOf(before, after any) (changes []volumeChange) {

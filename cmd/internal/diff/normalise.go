@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// unknownUID stands for a uid that nothing in the trace explains.
+// unknownUID replaces a uid of unknown origin.
 const unknownUID = "<unknown uid>"
 
 var (
@@ -21,7 +21,7 @@ var (
 	hash         = lazyregexp.New(`[0-9a-f]{64}`)
 )
 
-// in writes a text with roles in place of what this run made anew.
+// in returns a text with roles instead of the names that this run generated.
 func (n *identities) in(s string) string {
 	s = moment().ReplaceAllString(s, "<time>")
 	s = provisioner().ReplaceAllString(s, "<provisioner>-$1")
@@ -44,10 +44,10 @@ func (n *identities) roleOr(name, otherwise string) string {
 	return otherwise
 }
 
-// source is the component that emitted an event, without the instance of a sidecar.
+// source returns the component that emitted an event, without the instance of a sidecar.
 func (n *identities) source(from string) string { return instance().ReplaceAllString(n.in(from), "") }
 
-// dropped are fields that hold nothing but the time or the place of a write.
+// dropped are fields that only hold the time or the origin of a write.
 var dropped = map[string]Tolerance{
 	"creationTimestamp":       Times,
 	"lastPhaseTransitionTime": TransitionTime,
@@ -55,15 +55,15 @@ var dropped = map[string]Tolerance{
 	"resourceVersion":         Revisions,
 }
 
-// local are labels whose values are the machine's, or computed from what
-// recordings leave out of a pod's template.
+// local are labels with values that depend on the machine, or on parts of a pod's template that
+// recordings leave out.
 var local = map[string]string{
 	"topology.kubernetes.io/zone":   "<zone>",
 	"topology.kubernetes.io/region": "<region>",
 	"controller-revision-hash":      "<revision>",
 }
 
-// text is a text with roles for names and one wording for deadlines.
+// text returns a text with roles for names and one wording for deadlines.
 func (s *side) text(original string) string {
 	out := s.names.in(original)
 	if out != original {
@@ -80,7 +80,7 @@ func (s *side) text(original string) string {
 	return out
 }
 
-// normal is a value as it can be compared: roles for names, no times, no revisions.
+// normal returns a comparable value: roles for names, no times, no revisions.
 func (s *side) normal(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -135,7 +135,7 @@ func (s *side) normalFields(fields map[string]any) map[string]any {
 	return out
 }
 
-// canonical is a value as text, the same for the same value.
+// canonical returns a value as text, the same for equal values.
 func canonical(value any) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// byField are the resources whose objects several programs or controllers write: they are compared field by field.
+// byField are the resources with several writers: their objects are compared field by field.
 var byField = map[string]bool{"nodes": true, "volumegroupreplications": true, "volumegroupreplicationcontents": true}
 
 // compareObjects compares the changes of every object.
@@ -27,7 +27,7 @@ func objectOrder(x, y object) int {
 	return strings.Compare(x.resource+" "+x.name, y.resource+" "+y.name)
 }
 
-// plays are the drivers that have a part in either trace.
+// plays returns the drivers that take part in either trace.
 func (d *comparison) plays() map[string]bool {
 	drivers := map[string]bool{}
 	for _, s := range []*side{d.a, d.b} {
@@ -38,8 +38,8 @@ func (d *comparison) plays() map[string]bool {
 	return drivers
 }
 
-// byObject sorts the changes by object. What has no part in the scenario is left
-// out, and the removal of finalizers while an object goes.
+// byObject sorts the changes by object. It leaves out objects without a part in the scenario, and
+// the removal of finalizers during a deletion.
 func (s *side) byObject(drivers map[string]bool) map[object][]*change {
 	all := map[object][]*change{}
 	state := map[object]map[string]any{}
@@ -74,7 +74,7 @@ func (s *side) byObject(drivers map[string]bool) map[object][]*change {
 	return all
 }
 
-// withoutLastFinalizers is a patch without the finalizers of an object that is going.
+// withoutLastFinalizers returns a patch without the finalizers of an object that is being deleted.
 func (s *side) withoutLastFinalizers(patch, after map[string]any) map[string]any {
 	if !has(patch, "metadata", "finalizers") || text(after, "metadata", "deletionTimestamp") == "" {
 		return patch
@@ -83,7 +83,7 @@ func (s *side) withoutLastFinalizers(patch, after map[string]any) map[string]any
 	return without(patch, "metadata", "finalizers")
 }
 
-// withoutSecondDeletion is a patch without the deletionTimestamp of an object that has one.
+// withoutSecondDeletion returns a patch without the deletionTimestamp of an object that has one.
 func (s *side) withoutSecondDeletion(before, patch map[string]any) map[string]any {
 	if !has(patch, "metadata", "deletionTimestamp") || text(before, "metadata", "deletionTimestamp") == "" {
 		return patch
@@ -92,8 +92,8 @@ func (s *side) withoutSecondDeletion(before, patch map[string]any) map[string]an
 	return without(patch, "metadata", "deletionTimestamp")
 }
 
-// without is a copy of a nested map without the field at the path; maps that
-// become empty go with it.
+// without returns a copy of a nested map without the field at the path, and without maps that
+// become empty.
 func without(object map[string]any, path ...string) map[string]any {
 	out := merged(object, nil)
 	if len(path) == 1 {
@@ -112,7 +112,7 @@ func without(object map[string]any, path ...string) map[string]any {
 	return out
 }
 
-// String is the change as text, the same for the same change.
+// String renders the change as text, the same for equal changes.
 func (c *change) String() string {
 	if c.text == "" {
 		c.text = c.how
@@ -123,7 +123,7 @@ func (c *change) String() string {
 	return c.text
 }
 
-// fields are the names of what changes.
+// fields returns the names of the changed fields.
 func (c *change) fields() []string {
 	if c.named == nil {
 		c.named = append([]string{}, leaves(c.content)...)
@@ -163,7 +163,7 @@ func (d *comparison) compareObject(o object, a, b []*change) {
 	}
 }
 
-// gist names what a change is about.
+// gist summarizes a change.
 func (c *change) gist() string {
 	if c.how != "MODIFIED" {
 		return c.how
@@ -180,7 +180,7 @@ func describe(a, b map[string]any) string {
 	return strings.Join(names, ", ")
 }
 
-// leaf is a field of a change that holds a value.
+// leaf is a field of a change with a value.
 type leaf struct {
 	path  []string
 	value any
@@ -188,7 +188,7 @@ type leaf struct {
 
 func (l leaf) String() string { return strings.Join(l.path, ".") }
 
-// leavesOf are all fields of a change that hold values.
+// leavesOf returns all fields of a change with values.
 func leavesOf(content map[string]any, at ...string) (all []leaf) {
 	for _, key := range sortedKeys(content) {
 		path := append(at[:len(at):len(at)], key)
@@ -201,7 +201,7 @@ func leavesOf(content map[string]any, at ...string) (all []leaf) {
 	return all
 }
 
-// leaves are the names of all fields of a change.
+// leaves returns the names of all fields of a change.
 func leaves(content map[string]any) (names []string) {
 	for _, l := range leavesOf(content) {
 		names = append(names, l.String())
@@ -209,7 +209,7 @@ func leaves(content map[string]any) (names []string) {
 	return names
 }
 
-// overlaid is two patches in one.
+// overlaid merges two patches into one.
 func overlaid(first, second map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, key := range sortedKeys(first) {
@@ -227,7 +227,7 @@ func overlaid(first, second map[string]any) map[string]any {
 	return out
 }
 
-// compareStart compares the objects that are there at the first step.
+// compareStart compares the objects that exist at the first step.
 func (d *comparison) compareStart() {
 	if !d.a.hasStart || !d.b.hasStart {
 		if d.a.hasStart != d.b.hasStart {
@@ -252,8 +252,8 @@ func (d *comparison) compareStart() {
 	}
 }
 
-// startsAlone is an object that only one trace has at the start. A driver or
-// class without a part is a bystander.
+// startsAlone reports an object that only one trace has at the start. A driver or class that takes
+// no part is a bystander.
 func (d *comparison) startsAlone(o object, inA bool, drivers map[string]bool) {
 	start := d.b.initial[o]
 	if inA {

@@ -5,16 +5,15 @@ import (
 	"path"
 )
 
-// rounds of a periodic loop cannot all fall into one of two traces.
+// rounds is a number of rounds of a periodic loop that cannot all be missing in one of two traces.
 const rounds = 3
 
-// periodicCalls are the periodic calls of a series, by what they asked and got.
+// periodicCalls are the periodic calls of a series, by request and response.
 type periodicCalls map[string][]*call
 
-// comparePeriodic compares periodic calls. When they come, and how often, is the phase
-// of their loop; whether they come at all, what they ask and what they get is not. One
-// that only one trace has counts if it came in three rounds, or if all in that trace
-// are like it.
+// comparePeriodic compares periodic calls. Their times and their number depend on the phase of
+// their loop, but their existence, requests and responses do not. A call in only one trace counts
+// if it came in three rounds, or if all calls of that trace are like it.
 func (d *comparison) comparePeriodic() {
 	a, b := d.a.periodicCalls(), d.b.periodicCalls()
 	for _, on := range union(a, b, func(x, y series) int {
@@ -33,12 +32,13 @@ func (d *comparison) comparePeriodic() {
 	}
 }
 
-// counts reports whether calls that the other trace does not have are a difference.
+// counts reports whether calls that the other trace lacks are a difference.
 func (c periodicCalls) counts(only []*call, other periodicCalls) bool {
 	return len(only) >= rounds || len(c) == 1 && len(other) > 0
 }
 
-// periodicCalls are those of a trace. A node's loop asks about each volume by itself.
+// periodicCalls returns the periodic calls of a trace. A node's loop queries each volume
+// separately.
 func (s *side) periodicCalls() map[series]periodicCalls {
 	all := map[series]periodicCalls{}
 	for _, c := range s.calls {

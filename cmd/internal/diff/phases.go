@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Phase is a periodic loop that a call waits for: a wait may be off by its period.
+// Phase is a periodic loop that delays a call: the delay may differ by its period.
 type Phase struct {
-	// Method waits; empty is every other method.
+	// Method is the delayed call; empty is every other method.
 	Method string
-	// After is the call that it comes after; empty is any trigger.
+	// After is the preceding call; empty is any trigger.
 	After   string
 	Period  time.Duration
 	Because string
@@ -30,7 +30,7 @@ var Phases = []Phase{
 	{"", "", 1500 * time.Millisecond, "the pod worker, 10 ms to 1 s; queues and caches"},
 }
 
-// phase is the period by which the wait of a method after a trigger may be off.
+// phase returns the period by which the delay of a method after a trigger may differ.
 func phase(method, after string) time.Duration {
 	for _, p := range Phases {
 		if (p.Method == "" || strings.HasSuffix(method, "/"+p.Method)) && (p.After == "" || strings.HasSuffix(after, "/"+p.After)) {

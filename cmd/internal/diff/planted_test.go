@@ -15,8 +15,8 @@ import (
 // edit is a change to a trace that makes it a different one.
 type edit func(t *testing.T, lines []trace.Line) []trace.Line
 
-// A difference planted in a real trace is found at its level, against the trace
-// itself and against the real cluster's second run of the same scenario.
+// A planted difference in a real trace is found at its level, compared with the trace itself and
+// with the real cluster's second run of the same scenario.
 func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 	const (
 		b4  = "lifecycle-stub" // attach and stage
@@ -120,7 +120,7 @@ func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 	}
 }
 
-// A selector says which lines are meant.
+// A selector selects lines.
 type selector func(lines []trace.Line) []int
 
 func linesThat(wanted func(trace.Line) bool) selector {
@@ -164,7 +164,7 @@ func nth(s selector, n int) selector {
 	return func(all []trace.Line) []int { return s(all)[n : n+1] }
 }
 
-// first is the first selected line.
+// first returns the first selected line.
 func (s selector) first(t *testing.T, all []trace.Line) int {
 	t.Helper()
 	found := s(all)
@@ -200,7 +200,7 @@ func none(s selector) edit {
 	}
 }
 
-// repeat adds the line once more, so many ms later.
+// repeated adds the line once more, ms milliseconds later.
 func repeated(s selector, ms int64) edit {
 	return func(t *testing.T, all []trace.Line) []trace.Line {
 		again := all[s.first(t, all)]

@@ -7,13 +7,13 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Row is one line of the two traces side by side. An empty cell is nothing.
+// Row is one line of the two traces side by side. An empty cell means that there is nothing.
 type Row struct {
 	A, B Cell
 	Same bool
 }
 
-// Cell is what one trace has at a point: its time in ms and what happened.
+// Cell is the event of one trace at a point: its time in ms and its text.
 type Cell struct {
 	At   int64
 	Text string
@@ -21,7 +21,7 @@ type Cell struct {
 
 func cell(at int64, text string) Cell { return Cell{at, text} }
 
-// sideBySide lays two aligned lists out as rows. What reads the same is the same.
+// sideBySide returns two aligned lists as rows. Rows with equal texts count as equal.
 func sideBySide[T any](rows []pair, a, b []T, cellOf func(T) Cell) []Row {
 	shown := make([]Row, len(rows))
 	for i, row := range rows {
@@ -39,14 +39,14 @@ func sideBySide[T any](rows []pair, a, b []T, cellOf func(T) Cell) []Row {
 // Difference is one point in which the traces differ.
 type Difference struct {
 	Level   Level
-	Subject string // volume, object, node or pod that it is about
+	Subject string // the volume, object, node or pod
 	What    string
 	// Rows are the lines around it, the difference itself at Index.
 	Rows  []Row
 	Index int
 }
 
-// At is the time of the difference in ms, in the trace where it is earlier.
+// At is the time of the difference in ms, in the trace in which it is earlier.
 func (d Difference) At() int64 {
 	row := d.Rows[d.Index]
 	switch {
@@ -59,33 +59,34 @@ func (d Difference) At() int64 {
 	}
 }
 
-// Report says how two traces compare.
+// Report is the result of a comparison.
 type Report struct {
 	// Differences, the earliest first.
 	Differences []Difference
-	// Pairs are the calls that both traces have, by their numbers among all calls of each, from 0, in the order of A.
+	// Pairs are the calls in both traces, by their numbers among all calls of each, from 0, in the
+	// order of A.
 	Pairs [][2]int
-	// Compared is how much was compared, by level.
+	// Compared is the number of comparisons, by level.
 	Compared map[Level]int
-	// Allowed is how often each tolerance was used.
+	// Allowed is the number of uses of each tolerance.
 	Allowed map[Tolerance]int
 }
 
 // Equal reports whether no level differs.
 func (r *Report) Equal() bool { return len(r.Differences) == 0 }
 
-// Of are the differences of one level.
+// Of returns the differences of one level.
 func (r *Report) Of(level Level) []Difference {
 	return slices.DeleteFunc(slices.Clone(r.Differences), func(d Difference) bool { return d.Level != level })
 }
 
-// comparison is a report while it is made.
+// comparison is a report in progress.
 type comparison struct {
 	a, b   *side
 	report *Report
 }
 
-// Compare lays two traces side by side.
+// Compare compares two traces.
 func Compare(a, b []trace.Line) *Report {
 	d := &comparison{a: newSide(a), b: newSide(b), report: &Report{Compared: map[Level]int{}, Allowed: map[Tolerance]int{}}}
 	pairs := d.compareCalls()
@@ -131,7 +132,7 @@ func (d *comparison) close() {
 	})
 }
 
-// union are the keys of both maps in order.
+// union returns the keys of both maps in order.
 func union[K comparable, V any](a, b map[K]V, order func(x, y K) int) []K {
 	var keys []K
 	for key := range a {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// compareRequests compares every field of the requests that both traces have.
+// compareRequests compares every field of the requests in both traces.
 func (d *comparison) compareRequests(pairs map[series][]matched) {
 	for _, on := range sortedSeries(pairs) {
 		for _, m := range pairs[on] {
@@ -52,12 +52,12 @@ func unequalFields(a, b any) []unequal {
 	return found
 }
 
-// absent stands for a field that is not there.
+// absent represents a missing field.
 var absent = missing{}
 
 type missing struct{}
 
-// MarshalJSON shows a missing field as nothing that JSON could hold.
+// MarshalJSON renders a missing field as a text that no JSON value has.
 func (missing) MarshalJSON() ([]byte, error) { return []byte(`"(absent)"`), nil }
 
 func shown(v any) string {

@@ -2,7 +2,7 @@ package diff
 
 import "strings"
 
-// compareRuntime compares what was asked of the container runtime for each pod.
+// compareRuntime compares the requests to the container runtime for each pod.
 func (d *comparison) compareRuntime() {
 	byPod := func(s *side) map[string][]*request {
 		all := map[string][]*request{}

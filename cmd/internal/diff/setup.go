@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// setUpDone is the step with which the recordings of CSI-Addons begin what they are about. Before it the programs were
-// started, in an order that is a race between them. Their nodes and pods are no more than records.
+// setUpDone is the step after the set-up in the recordings of CSI-Addons. During the set-up,
+// programs race to start. The nodes and pods of these recordings are only records.
 const setUpDone = "-- set-up done"
 
 // ofRecord are the resources of such records.
@@ -16,12 +16,14 @@ var ofRecord = map[string]bool{"nodes": true, "csinodes": true, "csidrivers": tr
 
 func isSetUpDone(l trace.Line) bool { return l.K == trace.Step && strings.Contains(l.Msg, setUpDone) }
 
-// startsSidecar reports whether a step starts a sidecar of CSI-Addons: the end of the set-up where nothing else says so.
+// startsSidecar reports whether a step starts a sidecar of CSI-Addons, which ends the set-up if
+// there is no setUpDone.
 func startsSidecar(l trace.Line) bool {
 	return l.K == trace.Step && (strings.HasPrefix(l.Msg, "start sidecar ") || strings.HasPrefix(l.Msg, "start-controller csi-addons-sidecar/"))
 }
 
-// setUpEnd is the line with which the set-up of a trace with sidecars of CSI-Addons ends, -1 for another trace.
+// setUpEnd returns the line that ends the set-up of a trace with sidecars of CSI-Addons, -1 for
+// another trace.
 func setUpEnd(lines []trace.Line) int {
 	if done := slices.IndexFunc(lines, isSetUpDone); done >= 0 {
 		return done
@@ -29,8 +31,8 @@ func setUpEnd(lines []trace.Line) int {
 	return slices.IndexFunc(lines, startsSidecar)
 }
 
-// withoutSameConditions is a patch without conditions that are as before but for their times: a patch has all of a list
-// when a second has passed between two changes, and none of it when it has not.
+// withoutSameConditions returns a patch without conditions that only differ in their times: a patch
+// contains the whole list if a second has passed between two changes, and otherwise nothing of it.
 func (s *side) withoutSameConditions(before, patch map[string]any) map[string]any {
 	if !s.records || !has(patch, "status", "conditions") || canonical(field(before, "status", "conditions")) != canonical(field(patch, "status", "conditions")) {
 		return patch
@@ -39,8 +41,9 @@ func (s *side) withoutSameConditions(before, patch map[string]any) map[string]an
 	return without(patch, "status", "conditions")
 }
 
-// foreign reports whether an object belongs to a driver of another scenario, which the recorded cluster ran at the same
-// time: a driver that serves CSI-Addons in neither trace, of an object that only one has.
+// foreign reports whether an object that only one trace has belongs to a driver of another
+// scenario, which ran on the recorded cluster at the same time: the driver serves CSI-Addons in
+// neither trace.
 func (d *comparison) foreign(o object, a, b []*change) bool {
 	if !d.a.records && !d.b.records || len(a) > 0 && len(b) > 0 {
 		return false
@@ -71,8 +74,9 @@ func (s *side) serves(driver string) bool {
 
 const addonsNodes = "csiaddonsnodes"
 
-// withoutRounds are lines without what the manager of CSI-Addons does to a CSIAddonsNode while its sidecar does not listen
-// yet: it retries, deletes the object, and the sidecar makes it again, as often as the sidecar's key takes to make.
+// withoutRounds returns the lines without the manager's work on a CSIAddonsNode before its sidecar
+// listens: the manager retries and deletes the object, and the sidecar creates it again, as long as
+// the sidecar generates its key.
 func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 	if !s.records {
 		return lines
@@ -92,8 +96,9 @@ func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 	return rest
 }
 
-// inRound reports whether a change of a CSIAddonsNode is one of a round: a failed try of an object that is connected in
-// the end, or any change of one that was never connected and is made again.
+// inRound reports whether a change of a CSIAddonsNode belongs to such a round: a failed attempt of
+// an object that is connected in the end, or any change of an object that was never connected and
+// is created again.
 func inRound(lines []trace.Line, i int) bool {
 	first, end := i, i
 	for first > 0 && !(sameObject(lines[first], lines[i]) && lines[first].Ev == "ADDED") {
@@ -121,12 +126,13 @@ func inRound(lines []trace.Line, i int) bool {
 
 func sameObject(a, b trace.Line) bool { return a.K == trace.API && a.R == b.R && a.Name == b.Name }
 
-// refused reports whether a change says that nobody listens at the sidecar's port.
+// refused reports whether a change reports that the sidecar's port refuses connections.
 func refused(l trace.Line) bool {
 	return l.R == addonsNodes && strings.Contains(text(l.Patch, "status", "message"), "connection refused")
 }
 
-// volumeHealth begins an annotation that ends with the uid of a node, which recordings of CSI-Addons do not hold.
+// volumeHealth is the prefix of an annotation that ends with the uid of a node, which recordings of
+// CSI-Addons do not contain.
 const volumeHealth = "csiaddons.openshift.io/volumehealth."
 
 func (s *side) healthOf(key string) string {
@@ -136,7 +142,8 @@ func (s *side) healthOf(key string) string {
 	return key
 }
 
-// sorted is a list of names in order: that of the claims of a group is the one in which the cache lists them.
+// sorted sorts a list of names, since the claims of a group are in the order in which the cache
+// lists them.
 func (s *side) sorted(value any) any {
 	names := slices.Clone(list(value))
 	slices.SortFunc(names, func(x, y any) int { return strings.Compare(text(x, "name"), text(y, "name")) })
@@ -147,7 +154,8 @@ func (s *side) sorted(value any) any {
 	return names
 }
 
-// repeatedWithin is how soon a controller of CSI-Addons repeats a call whose outcome it could not write down.
+// repeatedWithin is the time after which a controller of CSI-Addons repeats a call with an outcome
+// that it could not write.
 const repeatedWithin = 250 // ms
 
 // conflicting are the calls of CSI-Addons after which two controllers write the same object.
@@ -157,20 +165,20 @@ var conflicting = map[string]bool{
 	"fence.FenceController/FenceClusterNetwork": true, "fence.FenceController/UnfenceClusterNetwork": true,
 }
 
-// isRepeated reports whether a call is the same as one shortly before it, with the same end.
+// isRepeated reports whether a call equals an earlier one shortly before it, with the same outcome.
 func isRepeated(earlier []*call, c *call) bool {
 	return conflicting[c.method] && slices.ContainsFunc(earlier, func(other *call) bool {
 		return other.same(c) && c.at-other.ended <= repeatedWithin && canonical(other.request) == canonical(c.request)
 	})
 }
 
-// asked are the questions that parts of a sidecar of CSI-Addons ask at once when it starts, the last of them for the
-// manager as soon as that has reached it.
+// asked are the queries that parts of a sidecar of CSI-Addons make at once when it starts, the last
+// of them for the manager as soon as it has connected.
 var asked = map[string]bool{
 	"identity.Identity/GetIdentity": true, "identity.Identity/GetCapabilities": true, "Identity/GetPluginInfo": true, nodeCapabilities: true,
 }
 
-// inOneOrder puts such questions, up to the next other call, into one order.
+// inOneOrder sorts such queries, up to the next other call.
 func (s *side) inOneOrder(calls []*call) {
 	for i := 0; i < len(calls); {
 		end := i

@@ -7,19 +7,19 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// side is one of the two traces, made ready for comparison.
+// side is one of the two traces, prepared for comparison.
 type side struct {
 	lines      []trace.Line
 	names      *identities
-	normalised int // strings that hold what this run made anew
+	normalised int // strings with names that this run generated
 	allowed    map[Tolerance]int
 
 	initial  map[object]map[string]any // by the first step
 	hasStart bool                      // the initial objects are known
 	block    bool                      // some volume is a raw block volume
 	staged   map[string]bool           // drivers that stage file systems
-	abridged bool                      // stored without what the tolerance Abridged names
-	records  bool                      // of a cluster whose nodes and pods are records, see setUpDone
+	abridged bool                      // stored without the lines of the tolerance Abridged
+	records  bool                      // of a cluster with records as nodes and pods, see setUpDone
 
 	calls    []*call
 	changes  []*change
@@ -32,7 +32,7 @@ type side struct {
 // object is an API object by its role.
 type object struct{ resource, name string }
 
-// String is the object as people write it.
+// String renders the object as people write it.
 func (o object) String() string { return singular(o.resource) + " " + o.name }
 
 // change is one change of an API object.
@@ -42,8 +42,8 @@ type change struct {
 	how     string // ADDED, MODIFIED, DELETED
 	content map[string]any
 	line    trace.Line
-	text    string   // what String has made of it
-	named   []string // what fields has found
+	text    string   // the cached result of String
+	named   []string // the cached result of fields
 }
 
 // event is one emission of a Kubernetes Event.
@@ -53,25 +53,25 @@ type event struct {
 	kind, reason, message, counted string
 }
 
-// listing is what stood on a node's disk at one point.
+// listing lists the files on a node's disk at one point.
 type listing struct {
 	at           int64
 	node, moment string
 	raw          []string
 }
 
-// request is what a kubelet asked of the runtime for a pod.
+// request is a request of a kubelet to the runtime for a pod.
 type request struct {
 	at              int64
 	pod, node, what string
 }
 
-// outOfRepeats are the events that the tolerance Abridged names.
+// outOfRepeats are the events of the tolerance Abridged.
 var outOfRepeats = map[string]bool{
 	"Pulled": true, "Created": true, "Started": true, "Killing": true, "Provisioning": true, "ExternalProvisioning": true,
 }
 
-// watched are the resources that recordings hold.
+// watched are the resources in recordings.
 var watched = map[string]bool{
 	"csidrivers": true, "csinodes": true, "nodes": true, "persistentvolumeclaims": true, "persistentvolumes": true, "pods": true,
 	"storageclasses": true, "volumeattachments": true, "volumesnapshots": true, "volumesnapshotcontents": true,
@@ -92,7 +92,7 @@ func newSide(lines []trace.Line) *side {
 	s.lines = lines
 	s.staged = stagingDrivers(lines)
 	lines = s.start(lines)
-	number := callsIn(s.lines) - callsIn(lines) // what is left out stands before the rest
+	number := callsIn(s.lines) - callsIn(lines) // the lines that are left out precede the rest
 	for i, l := range lines {
 		switch l.K {
 		case trace.Call:
@@ -130,7 +130,7 @@ func callsIn(lines []trace.Line) (n int) {
 	return n
 }
 
-// stagingDrivers are the drivers that are given a staging path for a file system.
+// stagingDrivers returns the drivers that receive a staging path for a file system.
 func stagingDrivers(lines []trace.Line) map[string]bool {
 	drivers := map[string]bool{}
 	for _, l := range lines {
@@ -142,7 +142,7 @@ func stagingDrivers(lines []trace.Line) map[string]bool {
 	return drivers
 }
 
-// allow counts a use of a tolerance. The example is for the reader of the code.
+// allow counts a use of a tolerance. The example is for readers of the code.
 func (s *side) allow(t Tolerance, _ string) { s.allowed[t]++ }
 
 func isAbridged(lines []trace.Line) bool {
@@ -158,8 +158,8 @@ func isAbridged(lines []trace.Line) bool {
 	return true
 }
 
-// start takes from the lines what made the initial state: INIT lines, and what
-// happened before the first step, or before the scenario's first object that a cluster acts on.
+// start removes the lines of the initial state: INIT lines, and lines before the first step, or
+// before the first new object of the scenario on which a cluster acts.
 func (s *side) start(lines []trace.Line) []trace.Line {
 	first := 0
 	for first < len(lines) && lines[first].K != trace.Step {
@@ -194,10 +194,10 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	return rest
 }
 
-// acted are the resources of whose new objects a cluster makes something.
+// acted are the resources with new objects on which a cluster acts.
 var acted = map[string]bool{"persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
 
-// actsOn reports whether a line is an object that is new, and for which a cluster does something: a claim gets its volume
+// actsOn reports whether a line is a new object on which a cluster acts: a claim gets its volume
 // before a real client has applied the next object.
 func actsOn(l trace.Line) bool {
 	if l.K != trace.API || l.Ev != "ADDED" || !acted[l.R] {
@@ -206,7 +206,7 @@ func actsOn(l trace.Line) bool {
 	return text(l.Obj, "status", "phase") == "Pending" && text(l.Obj, "spec", "volumeName") == "" && text(l.Obj, "spec", "nodeName") == ""
 }
 
-// apply brings the initial state up to date with a change.
+// apply updates the initial state with a change.
 func (s *side) apply(l trace.Line) {
 	o := object{l.R, s.names.in(l.Name)}
 	switch l.Ev {
@@ -220,7 +220,7 @@ func (s *side) apply(l trace.Line) {
 	}
 }
 
-// merged is an object after a JSON merge patch. Neither argument is changed.
+// merged returns an object after a JSON merge patch. Neither argument is changed.
 func merged(before, patch map[string]any) map[string]any {
 	after := map[string]any{}
 	for _, key := range sortedKeys(before) {

@@ -12,11 +12,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// TextOptions say how a report looks to people. The zero value is plain text.
+// TextOptions control the appearance of a report. The zero value is plain text.
 type TextOptions struct {
-	// A and B are what the traces are called. Default: A and B.
+	// A and B are the names of the traces. Default: A and B.
 	A, B string
-	// Color paints with ANSI escapes.
+	// Color adds ANSI escapes.
 	Color bool
 	// Width is the number of columns. Default: 120.
 	Width int
@@ -30,8 +30,8 @@ const (
 	listed     = 12
 )
 
-// Text writes the report for people: the first difference with its context, then
-// a summary by level, the other differences, and what was not counted as one.
+// Text writes the report for people: the first difference with its context, then a summary by
+// level, the other differences, and the uses of tolerances.
 func (r *Report) Text(w io.Writer, o TextOptions) error {
 	if o.Width == 0 {
 		o.Width = usualWidth
@@ -118,7 +118,7 @@ func (p *printer) beside(rows []Row, at, column int) {
 	}
 }
 
-// stacked writes the rows one trace under the other; of rows that are equal, once.
+// stacked writes the rows one trace under the other; equal rows once.
 func (p *printer) stacked(rows []Row, at int) {
 	room := p.Width - 20
 	for i, r := range rows {
@@ -168,7 +168,7 @@ func clip(s string, room int) string {
 	return string([]rune(s)[:room-1]) + "…"
 }
 
-// apart cuts two long texts so that the place where they part is seen.
+// apart cuts two long texts so that their first difference is visible.
 func apart(a, b string, room int) (string, string) {
 	runesA, runesB := []rune(a), []rune(b)
 	if len(runesA) <= room && len(runesB) <= room {
@@ -223,7 +223,7 @@ func (p *printer) others(r *Report) {
 	}
 }
 
-// tolerances writes what was not counted as a difference.
+// tolerances writes the differences that were not counted.
 func (p *printer) tolerances(r *Report) {
 	used := slices.DeleteFunc(slices.Clone(Tolerances), func(rule Rule) bool { return r.Allowed[rule.Name] == 0 })
 	if len(used) == 0 {

@@ -1,9 +1,9 @@
 package diff
 
-// Tolerance is the name of something that two traces may differ in.
+// Tolerance is the name of an accepted difference between two traces.
 type Tolerance string
 
-// The tolerances. What each means, and why it is one, stands in Tolerances.
+// The tolerances. Tolerances has their meanings and reasons.
 const (
 	Identities      Tolerance = "identities"
 	Times           Tolerance = "times"
@@ -41,17 +41,17 @@ const (
 	ClaimOrder         Tolerance = "order-of-claims"
 )
 
-// Rule says what a tolerance allows and why.
+// Rule describes a tolerance and its reason.
 type Rule struct {
 	Name   Tolerance
 	Levels []Level
-	// Allows is what may differ.
+	// Allows describes the accepted differences.
 	Allows string
-	// Because is the reason: what real repeats show, or how the traces are made.
+	// Because is the reason: observations in real repeats, or the way in which traces are made.
 	Because string
 }
 
-// Tolerances is the one table of all that two equal traces may differ in.
+// Tolerances is the one table of all accepted differences between equal traces.
 var Tolerances = []Rule{
 	{Identities, Levels,
 		"uids, generated names, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels, the hash of a pod template's revision",
