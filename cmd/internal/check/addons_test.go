@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// withAddons is the reference driver in memory that serves CSI-Addons.
+// withAddons returns the reference driver in memory with CSI-Addons.
 func withAddons(faulty ...string) check.Subject {
 	return mocked(mock.Options{Faulty: faulty, CSIAddons: &mock.Addons{
 		Node:         []string{"service.NODE_SERVICE", "reclaim_space.ONLINE", "encryption_key_rotation.ENCRYPTIONKEYROTATION", "network_fence.GET_CLIENTS_TO_FENCE"},
@@ -21,7 +21,7 @@ func withAddons(faulty ...string) check.Subject {
 	}})
 }
 
-// dayTwo are the names of the trials of CSI-Addons that a driver is offered.
+// dayTwo returns the names of the trials of CSI-Addons for a driver.
 func dayTwo(t *testing.T, s check.Subject) (names []string) {
 	t.Helper()
 	_, trials := planned(t, s, check.RunOptions{})
@@ -78,7 +78,8 @@ func TestATrialFindsWhatADriverDoesWrongWithCSIAddons(t *testing.T) {
 	}
 }
 
-// broken is a trial of the mock with a defect. To plan all trials of each defect would take longer than the runs.
+// broken returns a trial of the mock with a defect. Planning all trials for each defect would take
+// longer than the runs.
 func broken(t *testing.T, sound *check.Trial, defect string) *check.Trial {
 	t.Helper()
 	text := strings.Replace(sound.Text, "  mock:\n", "  mock:\n    faulty: ["+defect+"]\n", 1)
@@ -90,7 +91,8 @@ func broken(t *testing.T, sound *check.Trial, defect string) *check.Trial {
 	return &trial
 }
 
-// twoSites is hostdir with CSI-Addons at a socket of its own, and with a site in each of two clusters.
+// twoSites returns hostdir with CSI-Addons at a separate socket, and with a site in each of two
+// clusters.
 func twoSites(program, defect string) check.Subject {
 	s := hostdir(program, defect)
 	s.Driver.Program.Command = append(s.Driver.Program.Command, "--csi-addons", "--addons-endpoint={{.AddonsEndpoint}}",
@@ -98,7 +100,7 @@ func twoSites(program, defect string) check.Subject {
 	return s
 }
 
-// A command may find the name of its cluster in its environment.
+// A command can read the name of its cluster from its environment.
 func TestAProgramHasSitesByItsEnvironment(t *testing.T) {
 	s := hostdir(buildHostdir(t), "")
 	s.Driver.Program.Command = append(s.Driver.Program.Command, "--csi-addons")

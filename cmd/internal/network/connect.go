@@ -22,10 +22,11 @@ import (
 	"github.com/csisim/csisim/internal/world/address"
 )
 
-// patience is how long a connection may take to come about.
+// patience bounds the time for establishing a connection.
 const patience = 30 * time.Second
 
-// connect connects a client in the cluster with where it wants to. It is refused if that cannot be reached.
+// connect connects a client in the cluster with its destination. The connection is refused if that
+// cannot be reached.
 func (n *Network) connect(r *tcp.ForwarderRequest) {
 	to := wanted(r.ID())
 	n.forwards.Go(func() {
@@ -55,7 +56,7 @@ func (n *Network) connect(r *tcp.ForwarderRequest) {
 	})
 }
 
-// lifeOf ends with what a connection leads to, if that is of the cluster.
+// lifeOf returns a context that ends with the server of a connection, if that is in the cluster.
 func (n *Network) lifeOf(server net.Conn) context.Context {
 	at, err := netip.ParseAddrPort(server.RemoteAddr().String())
 	if err != nil || !inCluster(at.Addr()) {
@@ -69,12 +70,12 @@ func (n *Network) lifeOf(server net.Conn) context.Context {
 	return gone
 }
 
-// wanted is where a client wants to.
+// wanted returns the destination of a client.
 func wanted(id stack.TransportEndpointID) netip.AddrPort {
 	return netip.AddrPortFrom(addressOf(id.LocalAddress), id.LocalPort)
 }
 
-// accept completes the client's connection, nil if it is gone.
+// accept completes the client's connection; nil if the client has disconnected.
 func accept(r *tcp.ForwarderRequest) *gonet.TCPConn {
 	var queue waiter.Queue
 	endpoint, err := r.CreateEndpoint(&queue)
@@ -86,7 +87,7 @@ func accept(r *tcp.ForwarderRequest) *gonet.TCPConn {
 	return gonet.NewTCPConn(&queue, endpoint)
 }
 
-// Dial connects with an address of the cluster, IP and port, as one of the machine that csisim runs on.
+// Dial connects to an address of the cluster, IP and port, from the machine that csisim runs on.
 func (n *Network) Dial(ctx context.Context, protocol, to string) (net.Conn, error) {
 	at, err := netip.ParseAddrPort(to)
 	if err != nil {
@@ -95,8 +96,8 @@ func (n *Network) Dial(ctx context.Context, protocol, to string) (net.Conn, erro
 	return n.dial(ctx, strings.TrimSuffix(protocol, "4"), at)
 }
 
-// dial connects with where an address of the cluster leads: a service to one of its pods, the host's to loopback of the machine that csisim
-// runs on, and others, which are outside, to themselves.
+// dial connects to the server of an address: of a service, one of its pods; of the host, loopback
+// of the machine that csisim runs on; of other addresses, which are outside, the address itself.
 func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) (net.Conn, error) {
 	if c := n.cluster.Load(); c != nil && address.Services.Contains(to.Addr()) {
 		backends, _ := (*c).Backends(to, protocol)
@@ -124,24 +125,24 @@ func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) 
 	switch {
 	case errors.As(err, &failed) && failed.Err.Error() == new(tcpip.ErrConnectionRefused).String():
 		return nil, refused(protocol, to)
-	case err != nil: // nil of the stack's type is no nil here
+	case err != nil: // nil of the stack's type is not a nil interface
 		return nil, err
 	}
 	return conn, nil
 }
 
-// refused is the system's error for an address at which nobody listens.
+// refused returns the system's error for an address without a listener.
 func refused(protocol string, at netip.AddrPort) error {
 	return &net.OpError{Op: "dial", Net: protocol, Addr: net.TCPAddrFromAddrPort(at), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 }
 
-// stream is a connection of which each side can end what it sends.
+// stream is a connection with separately closable directions.
 type stream interface {
 	net.Conn
 	CloseWrite() error
 }
 
-// splice passes on what each side sends until both have ended, or one of them is gone.
+// splice forwards data between both sides until both have ended, or one of them leaves.
 func splice(from, to context.Context, client stream, server net.Conn) {
 	both := func() {
 		_ = client.Close()
@@ -159,7 +160,8 @@ func splice(from, to context.Context, client stream, server net.Conn) {
 	<-sent
 }
 
-// pour copies until the end of one stream, which becomes that of the other. One that breaks ends both directions.
+// pour copies until the end of one stream and then closes that direction of the other. An error
+// ends both directions.
 func pour(to stream, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil {
 		_ = to.Close()

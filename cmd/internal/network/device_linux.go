@@ -10,21 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interfaceName is what pods and nodes call it.
+// interfaceName is its name in pods and nodes.
 const interfaceName = "eth0"
 
 // device is an end of a TUN device; its other end is the interface of a network namespace.
 type device struct {
 	address netip.Addr
 	file    *os.File
-	ctx     context.Context // of what is connected through it
+	ctx     context.Context // of the connections through it
 	end     context.CancelFunc
 }
 
-// write gives the namespace a packet. One that it does not take is lost, as on any network.
+// write sends a packet to the namespace. A rejected packet is lost, as on any network.
 func (d *device) write(packet []byte) { _, _ = d.file.Write(packet) }
 
-// openDevice makes the interface of the network namespace that the calling OS thread is in, where all ways lead through it.
+// openDevice creates the interface, and the default route through it, in the network namespace of
+// the calling OS thread.
 func openDevice(at netip.Addr) (*device, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -34,10 +35,10 @@ func openDevice(at netip.Addr) (*device, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	return &device{address: at, file: os.NewFile(uintptr(fd), "tun of "+at.String())}, nil // it can be waited for since it has an interface
+	return &device{address: at, file: os.NewFile(uintptr(fd), "tun of "+at.String())}, nil // reads can be awaited now that it has an interface
 }
 
-// configure makes the interface of a file, and gives it, and loopback, their addresses.
+// configure creates the interface of a file, and sets its address and that of loopback.
 func configure(tun int, at netip.Addr) error {
 	own, err := unix.NewIfreq(interfaceName)
 	if err != nil {
@@ -81,7 +82,7 @@ func configure(tun int, at netip.Addr) error {
 	return addDefaultRoute(socket)
 }
 
-// turnOn sets an interface to work.
+// turnOn activates an interface.
 func turnOn(socket int, name string) error {
 	r, err := unix.NewIfreq(name)
 	if err == nil {
@@ -108,7 +109,7 @@ type route struct {
 	roundTrip            uint16
 }
 
-// addDefaultRoute leads all ways through the interface.
+// addDefaultRoute adds the default route through the interface.
 func addDefaultRoute(socket int) error {
 	name, err := unix.BytePtrFromString(interfaceName)
 	if err != nil {

@@ -15,7 +15,7 @@ var errNotLinux = errors.New("only Linux has network namespaces")
 type device struct {
 	address netip.Addr
 	file    *os.File
-	ctx     context.Context // of what is connected through it
+	ctx     context.Context // of the connections through it
 	end     context.CancelFunc
 }
 

@@ -15,22 +15,22 @@ import (
 	"github.com/csisim/csisim/internal/world/address"
 )
 
-// resolver is where names are resolved.
+// resolver is the address of the name server.
 var resolver = netip.AddrPortFrom(address.DNS, 53)
 
 // HostName is the name of the machine that csisim runs on.
 const HostName = "host.csisim.internal"
 
 const (
-	// longestDatagram is that of an answer to a client that says nothing else.
+	// longestDatagram bounds an answer to a client without EDNS.
 	longestDatagram = 512
-	// lifetime is how long an answer holds, in seconds.
+	// lifetime is the TTL of an answer, in seconds.
 	lifetime = 5
-	// answerPatience is how long an answer may take.
+	// answerPatience bounds the time for an answer.
 	answerPatience = 5 * time.Second
 )
 
-// answerDatagrams answers the questions of one port of a client.
+// answerDatagrams answers the questions from one port of a client.
 func (n *Network) answerDatagrams(ctx context.Context, client *gonet.UDPConn) {
 	defer client.Close()
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
@@ -48,7 +48,7 @@ func (n *Network) answerDatagrams(ctx context.Context, client *gonet.UDPConn) {
 				answer = truncated(answer)
 			}
 			if answer != nil {
-				_, _ = client.Write(answer) // who asks may be gone
+				_, _ = client.Write(answer) // the client may have disconnected
 			}
 		})
 	}
@@ -73,12 +73,12 @@ func (n *Network) answerStream(ctx context.Context, client net.Conn) {
 	}
 }
 
-// withLength is a message as connections have it.
+// withLength returns a message with the length prefix of connections.
 func withLength(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(message))), message...)
 }
 
-// readMessage reads one that a connection has.
+// readMessage reads a message from a connection.
 func readMessage(from io.Reader) ([]byte, error) {
 	var size [2]byte
 	if _, err := io.ReadFull(from, size[:]); err != nil {
@@ -89,7 +89,7 @@ func readMessage(from io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// answer is the answer to a message, nil for one that is none.
+// answer returns the answer to a message, nil if the message is invalid.
 func (n *Network) answer(ctx context.Context, message []byte, protocol string) []byte {
 	var p dnsmessage.Parser
 	head, err := p.Start(message)
@@ -143,7 +143,7 @@ func (n *Network) answerOfCluster(ctx context.Context, a *answer, name string) {
 	a.add(a.question.Name, addresses)
 }
 
-// answer is an answer that is being made.
+// answer is an answer in progress.
 type answer struct {
 	head     dnsmessage.Header
 	question dnsmessage.Question
@@ -151,7 +151,7 @@ type answer struct {
 	records  []dnsmessage.Resource
 }
 
-// add adds the addresses of a name, if it was asked for such.
+// add adds the addresses of a name, if the question is for addresses.
 func (a *answer) add(name dnsmessage.Name, addresses []netip.Addr) {
 	if a.question.Type != dnsmessage.TypeA && a.question.Type != dnsmessage.TypeALL {
 		return
@@ -168,7 +168,7 @@ func (a *answer) record(name dnsmessage.Name, kind dnsmessage.Type, body dnsmess
 	a.records = append(a.records, dnsmessage.Resource{Header: head, Body: body})
 }
 
-// addPorts adds ports that have a name, if it was asked for such.
+// addPorts adds named ports, if the question is for ports.
 func (a *answer) addPorts(ports []net.SRV) {
 	if a.question.Type != dnsmessage.TypeSRV {
 		return
@@ -194,7 +194,8 @@ func (a *answer) addAlias(ctx context.Context, alias string) {
 	}
 }
 
-// lookUp adds what the machine that csisim runs on finds by a name, in its /etc/hosts, too.
+// lookUp adds the addresses that the machine that csisim runs on finds for a name, also in its
+// /etc/hosts.
 func (a *answer) lookUp(ctx context.Context, name dnsmessage.Name, text string) {
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", text)
 	if err != nil {
@@ -203,7 +204,7 @@ func (a *answer) lookUp(ctx context.Context, name dnsmessage.Name, text string) 
 	a.add(name, addresses)
 }
 
-// pack is the answer as it is sent.
+// pack returns the encoded answer.
 func (a *answer) pack() []byte {
 	m := dnsmessage.Message{
 		Header: dnsmessage.Header{
@@ -215,7 +216,7 @@ func (a *answer) pack() []byte {
 	return packed
 }
 
-// truncated is an answer without what it answers: the client comes again by a connection.
+// truncated returns an answer without records, so that the client retries over a connection.
 func truncated(message []byte) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(message) != nil {

@@ -1,8 +1,11 @@
-// Package network is the network of a live cluster: nodes and pods in network namespaces of their own, and csisim, in user space, as the
-// switch between them, as the services in front of pods, as the name server, and as the way out.
+// Package network is the network of a live cluster: nodes and pods in their own network namespaces,
+// and csisim, in user space, as the switch between them, as the services in front of pods, as the
+// name server, and as the way out.
 //
-// Each namespace has one interface, a TUN device whose other end is here. What goes from one to another is passed on as it is. All else ends
-// in a TCP/IP stack of this process, which connects in its place: with the pods of a service, or from the machine that csisim runs on. The
+// Each namespace has one interface, a TUN device with its other end here. Packets between
+// namespaces are forwarded unchanged. All others end in a TCP/IP stack of this process, which
+// connects on their behalf: with the pods of a service, or from the machine that csisim runs on.
+// The machine's own network is not changed, and root is not needed.
 // machine's own network is not changed, and nothing takes root.
 package network
 
@@ -21,15 +24,17 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Cluster is what the network asks of the cluster. It is safe for concurrent use.
+// Cluster provides the services and names of the cluster. It is safe for concurrent use.
 type Cluster interface {
-	// Backends are where a port of a service leads; false if no service has it.
+	// Backends returns the addresses behind a port of a service; false if no service has it.
 	Backends(service netip.AddrPort, protocol string) ([]netip.AddrPort, bool)
-	// Addresses are those of a name of the cluster's domain; false if there is no such name.
+	// Addresses returns the addresses of a name in the cluster's domain; false if the name does not
+	// exist.
 	Addresses(name string) ([]netip.Addr, bool)
-	// Ports are the ports that a name such as "_http._tcp.web.default.svc.cluster.local" leads to; false if there is no such name.
+	// Ports returns the ports of a name such as "_http._tcp.web.default.svc.cluster.local"; false
+	// if the name does not exist.
 	Ports(name string) ([]net.SRV, bool)
-	// Alias is another name for one of the cluster's domain; empty if it has none.
+	// Alias returns another name for a name of the cluster's domain; "" if it has none.
 	Alias(name string) string
 }
 
@@ -47,7 +52,7 @@ type Network struct {
 	forwards sync.WaitGroup
 }
 
-// New makes a network to which nothing belongs yet.
+// New returns a network without members.
 func New() (*Network, error) {
 	n := &Network{devices: map[netip.Addr]*device{}}
 	n.ctx, n.end = context.WithCancel(context.Background())
@@ -58,7 +63,8 @@ func New() (*Network, error) {
 	return n, nil
 }
 
-// Permitted tries whether the machine that csisim runs on allows networks to this user, for a number of nodes, and returns why not.
+// Permitted reports why the machine that csisim runs on does not allow networks to this user, for a
+// number of nodes; nil if it does.
 func Permitted(nodes int) error {
 	if nodes > address.MostNodes {
 		return fmt.Errorf("there are %d nodes, and at most %d have a subnet for their pods", nodes, address.MostNodes)
@@ -77,10 +83,10 @@ func Permitted(nodes int) error {
 	return nil
 }
 
-// Serve makes the services and names of a cluster known.
+// Serve sets the cluster with the services and names.
 func (n *Network) Serve(c Cluster) { n.cluster.Store(&c) }
 
-// Join makes the network namespace that the calling OS thread is in a part of the network, until leave is called.
+// Join adds the network namespace of the calling OS thread to the network, until leave is called.
 func (n *Network) Join(at netip.Addr) (leave func(), err error) {
 	d, err := openDevice(at)
 	if err != nil {
@@ -114,14 +120,14 @@ func (n *Network) remove(at netip.Addr) {
 	}
 }
 
-// device is the device of an address, nil if it has none.
+// device returns the device of an address, nil if it has none.
 func (n *Network) device(at netip.Addr) *device {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.devices[at]
 }
 
-// Close ends all connections. What is in the namespaces is alone then.
+// Close ends all connections. The namespaces are isolated afterwards.
 func (n *Network) Close() {
 	n.mu.Lock()
 	devices := n.devices
@@ -137,7 +143,7 @@ func (n *Network) Close() {
 	n.stack.Wait()
 }
 
-// inCluster reports whether an address is of the cluster's subnets.
+// inCluster reports whether an address belongs to the cluster's subnets.
 func inCluster(at netip.Addr) bool {
 	return address.Pods.Contains(at) || address.Nodes.Contains(at) || address.Services.Contains(at)
 }

@@ -46,7 +46,7 @@ func start(t *testing.T) *site {
 	return s
 }
 
-// service makes a service.
+// service adds a service.
 func (s *site) service(at netip.AddrPort, backends ...string) {
 	s.cluster.Lock()
 	defer s.cluster.Unlock()
@@ -56,7 +56,7 @@ func (s *site) service(at netip.AddrPort, backends ...string) {
 	}
 }
 
-// name gives addresses a name.
+// name adds a name for addresses.
 func (s *site) name(name string, addresses ...netip.Addr) {
 	s.cluster.Lock()
 	defer s.cluster.Unlock()
@@ -69,7 +69,7 @@ type pod struct {
 	*machine.Network
 }
 
-// pod makes a pod in which each of the servers is started.
+// pod makes a pod and starts each of the servers in it.
 func (s *site) pod(at string, servers ...func(p *pod)) *pod {
 	s.Helper()
 	p := &pod{site: s}
@@ -77,7 +77,7 @@ func (s *site) pod(at string, servers ...func(p *pod)) *pod {
 	p.Network, err = machine.NewNetwork(netip.MustParseAddr(at), func(a netip.Addr) (func(), error) {
 		leave, err := s.network.Join(a)
 		for _, start := range servers {
-			start(p) // what listens here listens in the namespace
+			start(p) // its listeners are in the namespace
 		}
 		return leave, err
 	})
@@ -118,7 +118,7 @@ func say(name string) func(net.Conn) {
 	}
 }
 
-// ask connects and returns what the server says.
+// ask connects and returns the server's answer.
 func (p *pod) ask(to string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -138,7 +138,7 @@ func (p *pod) hears(expected, from string) {
 	assert.Equal(p.T, expected, text)
 }
 
-// cluster is one with services and names.
+// cluster provides services and names.
 type cluster struct {
 	sync.Mutex
 	services map[netip.AddrPort][]netip.AddrPort
@@ -193,7 +193,8 @@ func TestAPodThatIsGoneRefuses(t *testing.T) {
 	a.hears("c to 10.244.0.2", "10.244.0.3:8080")
 }
 
-// What a pod is connected with sees its end, and a client that of the pod behind a service.
+// The peers of a pod's connections see its end, and the client of a service sees the end of the pod
+// behind it.
 func TestConnectionsEndWithTheirPods(t *testing.T) {
 	s := start(t)
 	ended, over := make(chan error), make(chan struct{})
@@ -336,7 +337,7 @@ func TestDatagramsArrive(t *testing.T) {
 	}
 }
 
-// resolver asks the cluster's name server from within a pod.
+// resolver uses the cluster's name server from within a pod.
 func (p *pod) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, protocol, _ string) (net.Conn, error) {
 		return p.Dial(ctx, protocol[:3]+"4", address.DNS.String()+":53")
@@ -381,7 +382,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "web.default.svc.cluster.local. 80", strings.Join([]string{ports[0].Target, fmt.Sprint(ports[0].Port)}, " "))
 }
 
-// A client that waits sees the end of the network, and Close waits for nobody.
+// A waiting client sees the end of the network, and Close does not wait for clients.
 func TestTheEndOfTheNetworkEndsItsConnections(t *testing.T) {
 	n, err := network.New()
 	require.NoError(t, err)
@@ -402,7 +403,7 @@ func TestTheEndOfTheNetworkEndsItsConnections(t *testing.T) {
 	require.ErrorContains(t, err, "the network is closed")
 }
 
-// The pods of a node beyond the last subnet would have the addresses of another's.
+// The pods of a node beyond the last subnet would have the addresses of another node's pods.
 func TestNodesWithoutASubnetHaveNoNetwork(t *testing.T) {
 	assert.EqualError(t, network.Permitted(257), "there are 257 nodes, and at most 256 have a subnet for their pods")
 	assert.NotEqual(t, address.PodsOf(0), address.PodsOf(address.MostNodes-1))

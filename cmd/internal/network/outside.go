@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// codeOf is what an error of the machine's own resolver means to others.
+// codeOf converts an error of the machine's own resolver to a DNS code.
 func codeOf(err error) dnsmessage.RCode {
 	var failed *net.DNSError
 	if errors.As(err, &failed) && failed.IsNotFound {
@@ -21,7 +21,7 @@ func codeOf(err error) dnsmessage.RCode {
 	return dnsmessage.RCodeServerFailure
 }
 
-// askOutside asks the name servers of the machine that csisim runs on, one after the other.
+// askOutside queries the name servers of the machine that csisim runs on, one after the other.
 func askOutside(ctx context.Context, protocol string, message []byte) (answer []byte, err error) {
 	servers, err := nameservers("/etc/resolv.conf")
 	if err != nil {
@@ -36,7 +36,7 @@ func askOutside(ctx context.Context, protocol string, message []byte) (answer []
 	return nil, err
 }
 
-// nameservers are those of a resolv.conf, which may change as the machine goes from one network to another.
+// nameservers reads a resolv.conf, which may change when the machine changes networks.
 func nameservers(file string) (servers []string, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -51,7 +51,7 @@ func nameservers(file string) (servers []string, err error) {
 	return servers, nil
 }
 
-// ask asks one name server.
+// ask queries one name server.
 func ask(ctx context.Context, protocol, server string, message []byte) ([]byte, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, protocol, server)
@@ -73,7 +73,7 @@ func ask(ctx context.Context, protocol, server string, message []byte) ([]byte, 
 	return answer[:size], err
 }
 
-// askStream asks over a connection.
+// askStream queries over a connection.
 func askStream(conn net.Conn, message []byte) ([]byte, error) {
 	if _, err := conn.Write(withLength(message)); err != nil {
 		return nil, err

@@ -11,10 +11,11 @@ import (
 	"gvisor.dev/gvisor/pkg/waiter"
 )
 
-// idle is how long datagrams of one client may pause before others from its port are new, as with the NAT of a router.
+// idle is the pause after which datagrams from a client's port start a new flow, as with the NAT of
+// a router.
 const idle = 2 * time.Minute
 
-// relay passes on the datagrams of a client and what is answered.
+// relay forwards the datagrams of a client and the answers.
 func (n *Network) relay(r *udp.ForwarderRequest) bool {
 	to, from := wanted(r.ID()), n.device(addressOf(r.ID().RemoteAddress))
 	if from == nil { // it has left
@@ -43,7 +44,8 @@ func (n *Network) relay(r *udp.ForwarderRequest) bool {
 	return true
 }
 
-// exchange passes on datagrams in both directions until neither side has sent any for a while, or ctx is done.
+// exchange forwards datagrams in both directions until neither side has sent any for a while, or
+// ctx is done.
 func exchange(ctx context.Context, a, b net.Conn) {
 	var last atomic.Int64
 	touch := func() { last.Store(time.Now().UnixNano()) }

@@ -18,10 +18,11 @@ import (
 // nic is the stack's only interface.
 const nic tcpip.NICID = 1
 
-// mostOpening is how many connections may be on their way at once.
+// mostOpening bounds the connections that are being established.
 const mostOpening = 4096
 
-// startStack starts the stack: it takes whatever is delivered as its own, and may answer from any address.
+// startStack starts the stack: it accepts every delivered packet as its own, and may answer from
+// any address.
 func (n *Network) startStack() error {
 	n.stack = stack.New(stack.Options{
 		NetworkProtocols:   []stack.NetworkProtocolFactory{ipv4.NewProtocol},
@@ -29,7 +30,7 @@ func (n *Network) startStack() error {
 	})
 	n.link = &link{channel.New(0, mtu, ""), n.send}
 	host := tcpip.ProtocolAddress{Protocol: ipv4.ProtocolNumber, AddressWithPrefix: tcpip.AddrFrom4(address.Host.As4()).WithPrefix()}
-	sack, recovery := tcpip.TCPSACKEnabled(true), tcpip.TCPRecovery(0) // its loss detection by time takes late readers for losses
+	sack, recovery := tcpip.TCPSACKEnabled(true), tcpip.TCPRecovery(0) // its loss detection by time mistakes slow readers for losses
 	var failed []error
 	for _, err := range []tcpip.Error{
 		n.stack.CreateNIC(nic, n.link),
@@ -49,7 +50,7 @@ func (n *Network) startStack() error {
 	return errors.Join(failed...)
 }
 
-// link is the stack's end of the network: what the stack sends is on its way when WritePackets returns.
+// link is the stack's end of the network: packets of the stack are sent when WritePackets returns.
 type link struct {
 	*channel.Endpoint
 	send func(packet []byte)

@@ -11,10 +11,10 @@ import (
 	"github.com/csisim/csisim/internal/world/address"
 )
 
-// mtu is the largest packet of the network: nothing on its way is smaller.
+// mtu is the size of the largest packet of the network; no part of the network has a smaller one.
 const mtu = 65520
 
-// read passes on what comes from a device until that is closed.
+// read forwards the packets of a device until it is closed.
 func (n *Network) read(d *device) {
 	packet := make([]byte, mtu)
 	for {
@@ -26,7 +26,7 @@ func (n *Network) read(d *device) {
 	}
 }
 
-// pass passes on one packet of a device. IPv6 is not spoken.
+// pass forwards one packet of a device. IPv6 is not supported.
 func (n *Network) pass(from *device, packet []byte) {
 	ip := header.IPv4(packet)
 	if len(packet) < header.IPv4MinimumSize || header.IPVersion(packet) != header.IPv4Version || addressOf(ip.SourceAddress()) != from.address {
@@ -37,7 +37,7 @@ func (n *Network) pass(from *device, packet []byte) {
 	case other != nil:
 		other.write(packet)
 	case to.IsMulticast() || to == broadcast:
-	case ip.Protocol() == uint8(header.ICMPv4ProtocolNumber) && to != address.Host: // who is outside is not asked, and others do not answer for it
+	case ip.Protocol() == uint8(header.ICMPv4ProtocolNumber) && to != address.Host: // pings of outside addresses are dropped
 	default:
 		n.deliver(packet)
 	}
@@ -45,14 +45,14 @@ func (n *Network) pass(from *device, packet []byte) {
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// deliver gives a packet to the stack.
+// deliver passes a packet to the stack.
 func (n *Network) deliver(packet []byte) {
 	p := stack.NewPacketBuffer(stack.PacketBufferOptions{Payload: buffer.MakeWithData(packet)})
 	n.link.InjectInbound(header.IPv4ProtocolNumber, p)
 	p.DecRef()
 }
 
-// send gives a packet of the stack to the device of its address.
+// send passes a packet of the stack to the device of its address.
 func (n *Network) send(packet []byte) {
 	if d := n.device(addressOf(header.IPv4(packet).DestinationAddress())); d != nil {
 		d.write(packet)
