@@ -27,7 +27,8 @@ type Facts struct {
 	// InlineRefused is the answer with which a node refuses the inline volumes that the CSIDriver
 	// object offers; empty if it does not.
 	InlineRefused string
-	// InlineReadOnly says that a node refuses inline volumes without readOnly: true, and takes those that have it.
+	// InlineReadOnly is set if a node refuses inline volumes without readOnly: true, and accepts
+	// those with it.
 	InlineReadOnly bool
 	// MountOptionRefused is the answer with which the driver refuses a volume with a mount option;
 	// empty if it does not.

@@ -121,7 +121,7 @@ func formOf(v verdict.Verdict) (of form, ok bool) {
 		return form{method: call, fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
-	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left although the call came
+	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left behind despite the call
 		return form{method: v.Undo}, true
 	}
 	return form{}, false

@@ -208,8 +208,8 @@ func TestRecordsOutliveAContainerInADirectoryOfTheNodeOnly(t *testing.T) {
 	assert.Equal(t, check.Totals{Passed: 4}, counted(card))
 }
 
-// Given a driver with two defects that two faults of one trial show, when the trial fails, then each
-// fault has a verdict of its own, and can be tried alone.
+// Given a driver with two defects, and a trial with two faults that each show one of them, when the
+// trial fails, then each fault has a verdict of its own, and can be tried alone.
 func TestEachFaultOfATrialHasAVerdict(t *testing.T) {
 	program := buildHostdir(t)
 	subject := hostdir(program, "records-in-container,publish-ignores-errors")
@@ -231,8 +231,8 @@ func TestEachFaultOfATrialHasAVerdict(t *testing.T) {
 	assert.Contains(t, verdicts(again), "NodePublishVolume has no effect: nothing is mounted at ")
 }
 
-// Given a CSIDriver object with tokenRequests, when the driver logs the tokens, then that is found; a
-// driver that keeps them passes.
+// Given a CSIDriver object with tokenRequests, when the driver logs the tokens, then that is found;
+// a driver that keeps them secret passes.
 func TestServiceAccountTokensInALogAreFound(t *testing.T) {
 	program := buildHostdir(t)
 	for _, defect := range []string{"", "tokens-logged", "requests-logged"} {
@@ -248,8 +248,8 @@ func TestServiceAccountTokensInALogAreFound(t *testing.T) {
 	}
 }
 
-// Given Secrets with a user, an endpoint and a region, when the driver logs these, then nothing is wrong: they are no
-// credentials.
+// Given Secrets with a user, an endpoint and a region, when the driver logs these, then nothing is
+// wrong, since they are not credentials.
 func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
 	program := buildHostdir(t)
 	for defect, want := range map[string]string{"": "", "requests-logged": "logs a secret"} {

@@ -7,7 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// BeyondMachine is the trial as one that was not tried, if this machine, and not the driver, has failed; else nil.
+// BeyondMachine returns the trial as one that was not tried if this machine caused the failure; nil
+// if the driver caused it.
 func (t *Trial) BeyondMachine(r *scenario.Result) *Trial {
 	if why := beyond(r); why != "" {
 		return t.without(Machine, why)
@@ -15,8 +16,8 @@ func (t *Trial) BeyondMachine(r *scenario.Result) *Trial {
 	return nil
 }
 
-// beyond says why a trial failed that this machine, and not the driver, has failed; empty
-// if it is the driver.
+// beyond returns the reason if this machine caused the failure of a trial; "" if the driver caused
+// it.
 func beyond(r *scenario.Result) string {
 	for _, e := range r.Trace {
 		// resize2fs says so where the kernel wants CAP_SYS_RESOURCE.

@@ -2,7 +2,7 @@ package check
 
 import "golang.org/x/sys/unix"
 
-// mayResize says whether this process has CAP_SYS_RESOURCE.
+// mayResize reports whether this process has CAP_SYS_RESOURCE.
 func mayResize() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

@@ -2,5 +2,5 @@
 
 package check
 
-// mayResize: nothing is mounted here.
+// mayResize returns true, since nothing is mounted here.
 func mayResize() bool { return true }

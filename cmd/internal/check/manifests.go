@@ -33,7 +33,7 @@ type claim struct {
 	from               string // the volume's source in YAML; empty for none
 	grouped            bool   // with the label of those that are snapshotted together
 	larger             bool   // than others
-	odd                bool   // of a size that few drivers make as it is
+	odd                bool   // of a size that few drivers make without rounding
 }
 
 // manifest of the claim; with a driver that makes no volumes, also of the volume.

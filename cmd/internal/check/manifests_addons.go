@@ -13,7 +13,8 @@ type job struct {
 	limit      int    // retries; default patient
 }
 
-// patient is how often a job is tried: the usual 6 times are over before a program is back that was killed.
+// patient is the number of attempts of a job: the default 6 attempts end before a killed program is
+// back.
 const patient = 30
 
 func (j job) manifest(*Facts) string {

@@ -30,7 +30,8 @@ func (s *script) lifeWithRotation() {
 // documentation is an address range that no node has.
 const documentation = "192.0.2.0/24"
 
-// lifeWithFence fences the node of a pod, if its addresses are known: none can come to it meanwhile.
+// lifeWithFence fences the node of a pod, if its addresses are known: no other pod can start on it
+// meanwhile.
 func (s *script) lifeWithFence() {
 	cidrs := s.facts.Addons.Clients[nodeA]
 	known := len(cidrs) > 0
@@ -85,7 +86,8 @@ func (s *script) unreplicate() {
 	s.step("wait: {vr: vr, gone: true, for: 3h}")
 }
 
-// lifeWithReplication: a pod that wants to write to the secondary has to wait until it is primary again.
+// lifeWithReplication: a pod that writes to the secondary has to wait until the volume is primary
+// again.
 func (s *script) lifeWithReplication() {
 	s.replicationClasses()
 	s.up([]claim{data}, web(nodeA, data))

@@ -147,7 +147,8 @@ func (s *script) snapshotWithoutSource() {
 	s.goneInTime(restored)
 }
 
-// cloneWithoutSource: a copy is a volume of its own. A driver may refuse to delete its source as long as there is one.
+// cloneWithoutSource: a copy does not depend on its source. A driver may refuse to delete the
+// source as long as the copy exists.
 func (s *script) cloneWithoutSource() {
 	reader, after := pod{name: "reader", node: nodeA, claims: []claim{cloned}}, pod{name: "after", node: nodeA, claims: []claim{cloned}}
 	s.up([]claim{data}, web(nodeA, data))

@@ -85,7 +85,8 @@ func (s *script) losesAnswers(call string) {
 	s.fault("name: late, call: %s, lateAnswer: true, times: 1", call)
 }
 
-// timedOutCalls: the deadline of a call passes while the driver works on it, so that its context ends there.
+// timedOutCalls: the deadline of a call passes while the driver works on it, which ends the call's
+// context.
 func timedOutCalls(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The deadline of %s passes while the driver works on it, twice.", e.call)
@@ -168,7 +169,7 @@ func driverCrashes(p *plan) {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
 		life := func(kill func(*script)) func(*script) {
 			return func(s *script) {
-				if e.call == "DeleteVolume" { // the run then knows how a volume ends in the ordinary way
+				if e.call == "DeleteVolume" { // the run then knows how a volume is deleted normally
 					s.life([]claim{data}, web(nodeA, data))
 				}
 				kill(s)

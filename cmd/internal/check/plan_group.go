@@ -72,7 +72,8 @@ var groupClaims = []claim{
 	{name: "logs", form: filesystem, access: oneNodeRW, grouped: true},
 }
 
-// lifeWithGroup is the life of two volumes that are snapshotted together; one of the snapshots becomes a volume.
+// lifeWithGroup is the life of two volumes that are snapshotted together. One of the snapshots
+// becomes a volume.
 func (s *script) lifeWithGroup() {
 	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: pvc/logs}"}
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}

@@ -21,8 +21,8 @@ func (p point) String() string { return fmt.Sprintf("syscall: %s, nth: %d", p.na
 // if a driver copies a file by a thousand of them, some are tried.
 const mostPoints = 10
 
-// failures are the errors with which system calls fail on a healthy node: a disk that is full or broken, something that
-// is in use.
+// failures are the errors of system calls on a healthy node: a disk is full or broken, or a file or
+// mount is in use.
 var failures = map[string]string{
 	"mount": "EIO", "umount2": "EBUSY", "mkdir": "ENOSPC", "mknod": "ENOSPC", "open": "ENOSPC", "symlink": "ENOSPC", "link": "ENOSPC", "rename": "EIO",
 	"unlink": "EIO", "rmdir": "EBUSY", "truncate": "ENOSPC", "fallocate": "ENOSPC", "pwrite": "ENOSPC", "copy_file_range": "ENOSPC", "fsync": "EIO", "ioctl": "EBUSY",

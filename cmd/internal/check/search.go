@@ -39,12 +39,13 @@ type Found struct {
 	Known []string
 }
 
-// hazards are those for which Kubernetes is to blame: under the same faults real clusters may do the same.
+// hazards returns the findings that Kubernetes is responsible for: under the same faults real
+// clusters may show them, too.
 func (s *Searched) hazards() []Found {
 	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == verdict.Driver })
 }
 
-// OfDriver is the first for which the driver is to blame; nil if none is.
+// OfDriver returns the first finding that the driver is responsible for; nil if there is none.
 func (s *Searched) OfDriver() *Found {
 	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == verdict.Driver }); i >= 0 {
 		return &s.Found[i]
@@ -112,8 +113,8 @@ func ByChance(shown, runs int) string {
 	return fmt.Sprintf("%d of %d runs with these choices show it: the rest is chance in the driver's own program", shown, runs)
 }
 
-// searched counts the runs of all searches, their time and the findings of the driver. It is empty if
-// nothing was searched.
+// searched sums up the runs of all searches, their time and the findings of the driver. It is empty
+// if there was no search.
 func (c *Card) searched() string {
 	runs, found, elapsed := 0, 0, time.Duration(0)
 	for _, o := range c.Outcomes {

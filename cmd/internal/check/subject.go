@@ -110,7 +110,8 @@ func (s Subject) grown() string {
 	return twice.String()
 }
 
-// oddSize is a bit more than the size of volumes, and no multiple of anything: 17000001 bytes for 16Mi.
+// oddSize is slightly larger than the size of volumes, and no multiple of a round number: 17000001
+// bytes for 16Mi.
 func (s Subject) oddSize() string {
 	size := resource.MustParse(s.size())
 	return strconv.FormatInt(size.Value()+222785, 10)

@@ -119,7 +119,8 @@ func (f *Facts) suiteCapabilities() map[string]bool {
 	return caps
 }
 
-// trueByDefault are the capabilities that a driver which expands volumes has unless its file says no.
+// trueByDefault are the capabilities of a driver that expands volumes unless its file disables
+// them.
 var trueByDefault = map[string]bool{"onlineExpansion": true, "offlineExpansion": true}
 
 // makes reports whether volumes of a kind were requested, and made.

@@ -51,7 +51,8 @@ func (u *Usage) Lines() (lines []string) {
 	return lines
 }
 
-// lost are the sentences about files that the driver lost with a container in a trial, and looked for afterwards.
+// lost returns the sentences about files that the driver lost with a container in a trial and then
+// looked for.
 func lost(o Outcome) []string {
 	if o.Result == nil {
 		return nil

@@ -1,4 +1,5 @@
-// Package golden_test holds simulated runs against recordings of a real cluster, those in scenarios/golden.
+// Package golden_test compares simulated runs with the recordings of a real cluster in
+// scenarios/golden.
 package golden_test
 
 import (
@@ -32,9 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSimulatedRunsEqualTheRecordings runs the scenario beside each recording and
-// compares the traces on every level. A level that does not agree yet must stand
-// in the list of what is open, with the reason; one that agrees must not.
+// TestSimulatedRunsEqualTheRecordings runs the scenario of each recording and compares the traces
+// on every level. A level that differs must be in the list of open differences, with the reason; a
+// level that agrees must not.
 func TestSimulatedRunsEqualTheRecordings(t *testing.T) {
 	found, open := map[string]*diff.Report{}, readOpen(t)
 	for _, name := range recordings(t) {
@@ -87,7 +88,7 @@ func recorded(t *testing.T, name string) []trace.Line {
 	return lines
 }
 
-// simulated is the trace of the scenario as csisim run --trace writes it.
+// simulated returns the trace of the scenario as csisim run --trace writes it.
 func simulated(t *testing.T, name string, mayFail bool) []trace.Line {
 	t.Helper()
 	s, err := scenario.Load(name + ".yaml")
@@ -113,7 +114,7 @@ func described(t *testing.T, r *diff.Report) string {
 	return out.String()
 }
 
-// compareTable holds docs/reference/golden.md to what was found.
+// compareTable compares docs/reference/golden.md with the results.
 func compareTable(t *testing.T, found map[string]*diff.Report, open openList) {
 	t.Helper()
 	if t.Failed() && !*update {
@@ -172,7 +173,8 @@ This page is made by ` + "`make golden`" + `.
 	return out.String()
 }
 
-// description is what the scenario beside a recording says of it; empty if there is none yet.
+// description returns the description in the scenario of a recording; empty if there is no scenario
+// yet.
 func description(t *testing.T, name string) string {
 	t.Helper()
 	if !exists(name + ".yaml") {
@@ -204,7 +206,7 @@ func mark(report *diff.Report, level diff.Level) string {
 	}
 }
 
-// onlyTable is the page without its introduction, for the terminal.
+// onlyTable returns the page without its introduction, for the terminal.
 func onlyTable(page string) string {
 	_, rest, _ := strings.Cut(page, "\n| Recording")
 	return "| Recording" + rest

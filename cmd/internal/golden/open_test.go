@@ -13,9 +13,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/diff"
 )
 
-// openList says, by recording and level, why a simulated run does not agree yet;
-// a recording without levels has no scenario yet. The list may only shrink: with
-// -update what agrees goes from it.
+// openList holds, by recording and level, the reason why a simulated run still differs; a recording
+// without levels has no scenario yet. The list may only shrink: -update removes levels that agree.
 type openList map[string]map[diff.Level]string
 
 const openFile = "open.txt"

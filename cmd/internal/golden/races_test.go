@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// race is a scenario whose course real programs decide by a race: each outcome must
-// come about under some seed, and every run must pass and break no rule.
+// race is a scenario with a race between real programs: each outcome must occur under some seed,
+// and every run must pass without breaking a rule.
 type race struct {
 	scenario string // below scenarios
 	about    string
@@ -29,7 +29,7 @@ type outcome struct {
 	occurs func(course) bool
 }
 
-// races are those that the recordings show.
+// races are the races in the recordings.
 var races = []race{
 	{"races/double-calls", "csi-attacher and csi-provisioner are queued again by their own writes (fact 6)", []outcome{
 		{"both calls once", func(c course) bool { return c.calls["ControllerPublishVolume"] == 1 && c.calls["DeleteVolume"] == 1 }},
@@ -57,18 +57,18 @@ var races = []race{
 	}},
 }
 
-// course is what a run did, as far as races decide it.
+// course is the part of a run that races decide.
 type course struct {
 	calls         map[string]int // that reached the driver, by method
 	warnings      map[string]int // by reason
-	attached, got int64          // when the attachment was attached, and SuccessfulAttachVolume emitted; in ms
+	attached, got int64          // when the volume was attached, and SuccessfulAttachVolume emitted; in ms
 }
 
-// enoughSeeds is how many seeds are tried for an outcome.
+// enoughSeeds bounds the seeds that are tried for an outcome.
 const enoughSeeds = 200
 
-// raceSection runs each race under seed after seed until all its outcomes have been
-// seen, and prints the first seed of each.
+// raceSection runs each race under successive seeds until all its outcomes have occurred, and
+// prints the first seed of each.
 func raceSection(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString("\n## Races\n\nWhat real programs decide by a race comes out in every way that was recorded, under the seed that is named\n" +
@@ -88,11 +88,11 @@ func raceSection(t *testing.T) string {
 
 var seedColumn = regexp.MustCompile(`(?m)\| \d+ \|$`)
 
-// withoutSeeds is the page without the seeds of races: any change to the simulation may
-// have another one give an outcome first.
+// withoutSeeds returns the page without the seeds of races: any change to the simulation may change
+// the first seed with an outcome.
 func withoutSeeds(page string) string { return seedColumn.ReplaceAllString(page, "| seed |") }
 
-// seeds are the first seeds that give each outcome, 0 for none.
+// seeds returns the first seed with each outcome, 0 for none.
 func (r race) seeds(t *testing.T) []uint64 {
 	first, missing := make([]uint64, len(r.outcomes)), len(r.outcomes)
 	for seed := uint64(1); seed <= enoughSeeds && missing > 0; seed++ {

@@ -18,8 +18,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// brokenDrivers are faulty drivers, the scenario in which each is caught, and what
-// hears of it.
+// brokenDrivers lists faulty drivers, the scenario that detects each, and the text of the verdict.
 var brokenDrivers = []struct{ broken, file, want string }{
 	{"unstage-leaves-mount", "hostdir-move.yaml",
 		"left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/hostdir.csi.csisim.dev/HASH/globalmount on node-a: " +
@@ -105,12 +104,12 @@ func runBroken(t *testing.T, file, broken string) *scenario.Result {
 	return result
 }
 
-// withBroken is a scenario with the reference driver that has a defect.
+// withBroken returns a scenario with the reference driver that has a defect.
 func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Load(file)
 	require.NoError(t, err)
-	if broken == "publish-wrong-volume-after-restart" { // it refuses to publish anew what is mounted
+	if broken == "publish-wrong-volume-after-restart" { // this driver refuses to publish a mounted volume again
 		s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Kind == "restart-kubelet" })
 	}
 	asProgram, err := scenario.Load("programs/hostdir-block.yaml") // others may name the driver's profile
@@ -123,7 +122,8 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	return s
 }
 
-// A search makes thousands of runs: what a program takes in one of them is bounded, and what it leaves is named.
+// A search makes thousands of runs: the memory of a program in each of them is bounded, and its
+// leftovers are named.
 func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {
 	withHostdir(t)
 	s := withBroken(t, "programs/hostdir-move.yaml", "stage-hoards-memory")
@@ -148,7 +148,7 @@ func TestProcessesThatADriverLeavesAreNamed(t *testing.T) {
 	assert.Contains(t, result.Notes, "left running by the program of driver hostdir.csi.csisim.dev on node-a when it ended: 1 of its processes, such as watch:node-a infinity; csisim ended what was left")
 }
 
-// named replaces what differs between runs.
+// named replaces the parts that differ between runs.
 func named(text string) string {
 	for _, r := range [][2]string{
 		{`vol-[0-9a-f]{24}`, "VOLUME"}, {`pvc-[0-9a-f-]{36}`, "PV"}, {`[0-9a-f]{64}`, "HASH"}, {`/dev/loop[0-9]+`, "/dev/loopN"}, {`process [0-9]+`, "process N"},
@@ -159,8 +159,8 @@ func named(text string) string {
 	return text
 }
 
-// A container that ends is restarted at once, then after 10 s, and so on; what its program wrote last is in the
-// report, before the wait that failed since.
+// A container that ends is restarted at once, then after 10 s, and so on. The report has the last
+// output of its program, before the wait that has failed since.
 func TestADriverThatDiesIsRestartedLikeAContainer(t *testing.T) {
 	withHostdir(t)
 	result := runBroken(t, "programs/hostdir-move.yaml", "stage-panics")

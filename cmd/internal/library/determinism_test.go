@@ -30,9 +30,10 @@ var (
 // A pair of runs takes some seconds on a busy machine. One that takes longer than endOfPair hangs.
 const endOfPair = 2 * time.Minute
 
-// TestRunsWithProgramsComeAgain makes each run twice: what a driver's program does enters a run in an order that the
-// strategy chooses, and not the clock. The reference driver is deterministic; runs that differ since it differs fail, too,
-// unless a fault has killed it at work. Each pair prints a line as it ends, and all together one at the end.
+// TestRunsWithProgramsComeAgain makes each run twice: the actions of a driver's program enter a run
+// in an order that the strategy chooses, not the clock. The reference driver is deterministic. Runs
+// that differ because of the driver fail, too, unless a fault has killed it during a call. The test
+// prints a line for each pair when it ends, and one for all of them.
 func TestRunsWithProgramsComeAgain(t *testing.T) {
 	withHostdir(t)
 	if *loaded {
@@ -63,8 +64,8 @@ func TestRunsWithProgramsComeAgain(t *testing.T) {
 	}
 }
 
-// hasTime reports whether one more pair fits in what -for allows, and in the time of go test, which would
-// end it without a word of the others.
+// hasTime reports whether another pair fits into -for and into the timeout of go test, which would
+// end the test without results.
 func hasTime(t *testing.T, began time.Time, longest time.Duration) bool {
 	needs := longest + 5*time.Second
 	if *fitting > 0 && time.Since(began)+needs > *fitting {
@@ -74,7 +75,7 @@ func hasTime(t *testing.T, began time.Time, longest time.Duration) bool {
 	return !ok || time.Until(end) > 2*needs
 }
 
-// outcome is what the second run of a pair was like.
+// outcome compares the second run of a pair with the first.
 type outcome string
 
 const (
@@ -91,7 +92,7 @@ func again(t *testing.T, file string, seed uint64) outcome {
 	defer end()
 	s, err := scenario.Load(file)
 	require.NoError(t, err)
-	s.Expect.Fails = "" // a run that fails has to come again like any other
+	s.Expect.Fails = "" // a run that fails must be repeatable, too
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{Seed: seed, CheckDeterminism: true})
 	if err != nil || ctx.Err() != nil {
 		t.Errorf("the runs have not ended: %v", errors.Join(err, ctx.Err()))
@@ -114,8 +115,9 @@ func again(t *testing.T, file string, seed uint64) outcome {
 	return same
 }
 
-// Where nodes are kept apart by directories, programs find everything below the run's: a path that a driver answers, here
-// as the id of its node, is the same in every run all the same, and the driver gets back what it said.
+// If nodes are separated by directories, programs find everything below the directory of the run.
+// Nevertheless a path in a driver's answer, here the id of its node, is the same in every run, and
+// the driver receives it back unchanged.
 func TestPathsAreTheSameInEveryRunWithoutNamespaces(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-block.yaml")
@@ -142,7 +144,7 @@ func burn(t *testing.T) {
 	}
 }
 
-// A driver whose answers depend on chance is named with the answer; csisim made no difference.
+// A driver with random answers is named together with the answer; csisim made no difference.
 func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-block.yaml")
@@ -156,8 +158,9 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	require.Contains(t, last.Got, "answer of driver hostdir.csi.csisim.dev on node-a to Node/NodeGetInfo: {")
 }
 
-// Which of two overlapping calls a driver takes first is up to its threads: where runs differ afterwards, that is said.
-// Here they differ since the plugin has another node id after its restart, in each run.
+// The driver's threads decide which of two overlapping calls it executes first; differences between
+// runs after that are reported as such. Here the runs differ because the plugin has another node id
+// after its restart in each run.
 func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
 	withHostdir(t)
 	text, err := os.ReadFile("programs/hostdir-block.yaml")

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// blamed are those to blame, in words.
+// blamed maps responsible parties to words.
 var blamed = map[verdict.Blame]string{
 	verdict.Driver: "the driver", verdict.Kubernetes: "Kubernetes, which may do the same in a real cluster", verdict.Scenario: "neither: the scenario leads to it", verdict.Own: "the party that the invariant's author names",
 }

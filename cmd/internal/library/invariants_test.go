@@ -16,13 +16,13 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// proof is a scenario that breaks an invariant with a mistake, and keeps it without.
+// proof is a scenario that breaks an invariant with a mistake, and passes without it.
 type proof struct {
 	scenario string         // default: the life of a volume that moves
 	faulty   string         // the mistake of the mock
 	broken   string         // the mistake of hostdir
 	own      seeded.Mistake // the mistake of Kubernetes' own programs
-	steps    string         // that come first, with the mistake and without
+	steps    string         // steps at the beginning, with the mistake and without
 	wrong    string         // a step that is itself the mistake
 	head     string         // fields of the scenario
 	without  string         // a pattern of the scenario's lines that are themselves the mistake
@@ -82,7 +82,7 @@ var (
 	ownMistake      = regexp.MustCompile(`(?m)^    faulty: .*$`)
 )
 
-// verdicts are those of the run of a proof.
+// verdicts returns the verdicts of the run of a proof.
 func verdicts(t *testing.T, p proof, mistaken bool) (all []verdict.Verdict) {
 	t.Helper()
 	file := p.scenario
@@ -132,7 +132,7 @@ func verdicts(t *testing.T, p proof, mistaken bool) (all []verdict.Verdict) {
 	return all
 }
 
-// cleanup undoes what a test has planted, before the test ends.
+// cleanup reverts the changes of a test before the test ends.
 type cleanup struct{ undo []func() }
 
 func (c *cleanup) Cleanup(f func()) { c.undo = append(c.undo, f) }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestEveryScenarioPassesWithItsGoldenCallSequence runs all scenarios whose drivers are mocks, twice.
+// TestEveryScenarioPassesWithItsGoldenCallSequence runs all scenarios with mocks as drivers, twice.
 func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
 	files, err := filepath.Glob("*.yaml")
 	require.NoError(t, err)
@@ -51,11 +51,11 @@ func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
 	}
 }
 
-// TestConformance runs the scenarios after cases of Kubernetes' own suites, which their comments name.
+// TestConformance runs the scenarios for cases of Kubernetes' own suites, which their comments
+// name.
 func TestConformance(t *testing.T) { runAll(t, "conformance/*.yaml") }
 
-// TestFacts runs the scenarios that show what real clusters were seen to do, where no recording is held
-// against the simulation.
+// TestFacts runs the scenarios of observations in real clusters for which there is no recording.
 func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
 
 // TestCSIAddons runs the scenarios of CSI-Addons.
@@ -70,8 +70,8 @@ func TestWorkloads(t *testing.T) { runAll(t, "workloads/*.yaml") }
 // TestHistory runs the scenarios of mistakes in older versions of Kubernetes.
 func TestHistory(t *testing.T) { runAll(t, "history/*.yaml") }
 
-// TestCSIAddonsOfFaultyDrivers runs those in which a driver breaks what it promises with CSI-Addons, each of which
-// has to be found.
+// TestCSIAddonsOfFaultyDrivers runs the scenarios of drivers that break a promise of CSI-Addons;
+// each defect must be found.
 func TestCSIAddonsOfFaultyDrivers(t *testing.T) {
 	runAll(t, "csi-addons/broken/*.yaml")
 	all := ""
@@ -107,8 +107,8 @@ func runAll(t *testing.T, pattern string) {
 	}
 }
 
-// TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts, as a program of its own, and public drivers that are in
-// PATH.
+// TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts as a program,
+// and public drivers in PATH.
 func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 	withHostdir(t)
 	mounts := mountTable(t)
@@ -130,7 +130,7 @@ func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 	require.Equal(t, mounts, mountTable(t), "the host's mount table is as before")
 }
 
-// needPrograms skips the test of a scenario whose driver is a program that is not in PATH.
+// needPrograms skips the test of a scenario with a driver program that is not in PATH.
 func needPrograms(t *testing.T, s *scenario.Scenario) {
 	t.Helper()
 	for _, d := range s.Drivers {

@@ -14,11 +14,11 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// seeds is how many seeds each scenario of the library is run with. `make nightly` runs 200.
+// seeds is the number of seeds for each scenario of the library. `make nightly` uses 200.
 var seeds = flag.Uint64("seeds", 2, "run the scenario library with the seeds 1 to N")
 
-// A scenario expects what Kubernetes promises: it holds in every order in which things may happen, not in the
-// calm one alone.
+// Scenarios expect only guarantees of Kubernetes, so they pass in every order of events, not only
+// in the calm one.
 func TestEveryScenarioPassesUnderEverySeed(t *testing.T) {
 	for _, file := range library(t) {
 		t.Run(strings.TrimSuffix(filepath.ToSlash(file), ".yaml"), func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEveryScenarioPassesUnderEverySeed(t *testing.T) {
 	}
 }
 
-// library is all scenarios whose drivers are mocks, but for the large ones, which take minutes.
+// library returns all scenarios with mocks as drivers, except the large ones, which take minutes.
 func library(t *testing.T) []string {
 	t.Helper()
 	var files []string
