@@ -1,10 +1,12 @@
 // Package earlygc sets how much the heap of the command may grow before garbage is collected.
 //
-// The packages that the command links allocate 5 MB while they initialize, which with Go's default starts a collection:
-// a tenth of the processor time of a short run. This package is initialized before them, for it needs next to no other
-// one, and Go takes packages that are ready by their import paths.
+// The packages of the command allocate 5 MB during initialization, which starts a collection with
+// Go's default setting: a tenth of the processor time of a short run. This package is initialized
+// before them, since it imports almost no packages, and Go initializes packages that are ready in
+// the order of their import paths.
 //
-// It also turns off the sampling of allocations, which Go wants as early: the command shows no profile of its memory.
+// It also disables the sampling of allocations, which must happen equally early: the command has no
+// memory profile.
 package earlygc
 
 import (
@@ -13,7 +15,7 @@ import (
 	"runtime/debug"
 )
 
-// percent is for programs that live a moment, or have memory to spare; GOGC overrides it.
+// percent suits programs that run briefly, or have enough memory; GOGC overrides it.
 const percent = 400
 
 func init() {

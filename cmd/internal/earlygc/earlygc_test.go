@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain prints what the environment has made of the percentage, if it is asked to.
+// TestMain prints the effective percentage if the environment requests it.
 func TestMain(m *testing.M) {
 	if os.Getenv("CSISIM_TEST_GC") != "" {
 		os.Stdout.WriteString(strconv.Itoa(debug.SetGCPercent(percent)))

@@ -1,4 +1,4 @@
-// Package plan says what a scenario becomes on a real cluster, before it runs there.
+// Package plan describes the run of a scenario on a real cluster in advance.
 package plan
 
 import (
@@ -15,18 +15,19 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Plan is what a scenario becomes on a real cluster.
+// Plan describes the run of a scenario on a real cluster.
 type Plan struct {
 	scenario   *scenario.Scenario
 	options    promotion.TargetOptions
 	all        []scenario.Promotion
 	deployment *promotion.Deployment // nil if the drivers cannot be deployed
-	takes      time.Duration         // of the simulation, in virtual time; 0 if it is not known
+	takes      time.Duration         // by the simulation, in virtual time; 0 if unknown
 }
 
-// What a run takes beside the scenario's own time, as seen: kind's three nodes; drivers and their registration, of which the
-// simulation has the first part; more for a driver's own manifests; nodes that boot, until their driver is registered again; pods that
-// follow each other; the quiet at the end and taking all away.
+// Measured durations besides the scenario's own time: kind's three nodes; drivers and their
+// registration, which the simulation contains in part; a driver's own manifests; a node's boot
+// until its driver is registered again; each further pod; the settling at the end and the removal
+// of everything.
 const (
 	makesCluster = 50 * time.Second
 	makesDrivers = 4 * time.Second
@@ -36,7 +37,7 @@ const (
 	makesQuiet   = time.Second
 )
 
-// New plans a run. It runs the scenario as a simulation, to learn how long it takes.
+// New plans a run. It simulates the scenario to determine its duration.
 func New(ctx context.Context, s *scenario.Scenario, o promotion.TargetOptions) (*Plan, error) {
 	p := &Plan{scenario: s, options: o, all: s.Promote(o)}
 	if len(p.Refused()) > 0 {
@@ -54,7 +55,7 @@ func New(ctx context.Context, s *scenario.Scenario, o promotion.TargetOptions) (
 	return p, ctx.Err()
 }
 
-// Refused are the reasons for which the scenario cannot run there.
+// Refused returns the reasons why the scenario cannot run there.
 func (p *Plan) Refused() (all []scenario.Promotion) {
 	for _, one := range p.all {
 		if one.Never != "" {
@@ -64,7 +65,7 @@ func (p *Plan) Refused() (all []scenario.Promotion) {
 	return all
 }
 
-// String is the plan for its reader.
+// String renders the plan for people.
 func (p *Plan) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s on %s, nodes %s\n", p.scenario.Name, p.target(), strings.Join(p.scenario.NodeNames(), ", "))
@@ -79,7 +80,7 @@ func (p *Plan) String() string {
 			fmt.Fprintf(table, "\t\t! %s\n", one.Warning)
 		}
 	}
-	_ = table.Flush() // a Builder takes everything
+	_ = table.Flush() // a Builder never fails
 	if refused := p.Refused(); len(refused) > 0 {
 		fmt.Fprintf(&out, "It cannot be promoted: a real cluster has no place for %d of its parts.\n", len(refused))
 		return out.String()
@@ -89,7 +90,7 @@ func (p *Plan) String() string {
 	return out.String()
 }
 
-// maxWhat is how much of a step's title is shown.
+// maxWhat bounds the shown part of a step's title.
 const maxWhat = 44
 
 func short(text string) string {
@@ -131,7 +132,7 @@ func (p *Plan) drivers(out *strings.Builder) {
 	fmt.Fprintf(out, "Images made here: %s\nImages from this machine's engine or a registry: %s\n", orNothing(built), orNothing(p.deployment.Pulled))
 }
 
-// own says how a driver's own manifests are applied.
+// own describes how a driver's own manifests are applied.
 func (p *Plan) own(out *strings.Builder, d deploy.Driver) {
 	fmt.Fprintf(out, "Driver %s: its own manifests, %d objects; csisim labels them, and puts recording proxies into the pods:\n", d.Name, len(d.Own.Objects()))
 	for _, line := range d.Own.Plugins() {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// A plan names every step with its place, and why one has none on a real cluster.
+// A plan names every step with its place, and the reason if it is impossible on a real cluster.
 func TestPlans(t *testing.T) {
 	for _, name := range []string{"rwo-filesystem", "driver-gone", "stage-errors", "upgrade-drained", "force-detach", "crash-node-in-publish"} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// On a cluster that is not kind's commands on nodes are run by pods, and nobody reaches the power of a node.
+// On a cluster that is not kind's, pods run the commands on nodes, and the power of nodes cannot be
+// controlled.
 func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
 	for name, want := range map[string]string{
 		"golden/kubelet-restart": "a privileged pod on the node does it",
@@ -53,7 +54,7 @@ func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
 	}
 }
 
-// What is planned covers every step of the library: it becomes something, or there is a reason.
+// Plans cover every step of the library: each has a description or a reason.
 func TestEveryStepOfTheLibraryIsPlanned(t *testing.T) {
 	files, err := filepath.Glob("../../../scenarios/*.yaml")
 	require.NoError(t, err)

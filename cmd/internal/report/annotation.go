@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// annotate puts a message beside its line in a pull request, or above all lines if the file
-// is not there.
+// annotate attaches a message to its line in a pull request, or to the top if the file does not
+// exist.
 func (p *Printer) annotate(file string, line int, title, message string) {
 	if p.o.Workspace == "" {
 		return
@@ -22,7 +22,7 @@ func (p *Printer) annotate(file string, line int, title, message string) {
 	p.write(trace.Visible(Annotation(p.o.Workspace, file, line, 0, title, excerpt.Words(message))))
 }
 
-// gist is what an annotation says of a failure.
+// gist is the text of an annotation for a failure.
 func gist(f scenario.Failure) string {
 	text := f.Verdict.Text
 	if f.Expected != "" {
@@ -34,8 +34,8 @@ func gist(f scenario.Failure) string {
 	return text
 }
 
-// Annotation is the workflow command for an error at a place of a file; line and
-// column 0 are unknown, and an empty file is none. The path is relative to the workspace.
+// Annotation returns the workflow command for an error at a place of a file. Line and column are 0
+// if unknown, and the file is empty if there is none. The path is relative to the workspace.
 func Annotation(workspace, file string, line, column int, title, message string) string {
 	var place []string
 	if file != "" {
@@ -53,7 +53,7 @@ func Annotation(workspace, file string, line, column int, title, message string)
 	return fmt.Sprintf("::error %s::%s\n", strings.Join(place, ","), escapeData(message))
 }
 
-// within is the path relative to the workspace; unchanged if it is not in there.
+// within returns the path relative to the workspace; unchanged if it is outside.
 func within(workspace, file string) string {
 	absolute, err := filepath.Abs(file)
 	if err != nil {

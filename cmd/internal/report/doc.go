@@ -1,5 +1,5 @@
-// Package report shows people and machines how scenarios went: as text on a
-// terminal or in a pipe, as JUnit XML, as annotations in a pull request.
+// Package report renders the results of scenarios for people and machines: as text on a terminal or
+// in a pipe, as JUnit XML, as annotations in a pull request.
 package report
 
 import (
@@ -10,22 +10,21 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// Run is one scenario that was run, and how.
+// Run is one scenario that was run, with its options.
 type Run struct {
-	// Name is what it is called. Default: the scenario's name, else its file.
+	// Name is its name. Default: the scenario's name, otherwise its file.
 	Name string
 	// File is the scenario's file as the user named it; empty if there is none.
 	File string
-	// Result is how it went; nil if it could not be run.
+	// Result is the result; nil if it could not be run.
 	Result *scenario.Result
-	// Err says why it could not be run, or what went wrong beside its
-	// expectations. Default: nothing.
+	// Err is the reason why it could not be run, or an error besides its expectations. Default:
+	// nil.
 	Err error
-	// Strategy and Seed are those of the run, for the command that replays it.
-	// Default: calm.
+	// Strategy and Seed are those of the run, for the command that replays it. Default: calm.
 	Strategy string
 	Seed     uint64
-	// Flags are further arguments that a replay needs.
+	// Flags are further arguments of a replay.
 	Flags []string
 	// Trace is the file that holds the trace; empty if none was written.
 	Trace string
@@ -33,23 +32,23 @@ type Run struct {
 	Page string
 	// Logs is the directory with the output of driver programs; empty if it was not kept.
 	Logs string
-	// Again is the command that makes the same run again. Default: Program run with
-	// the file, strategy, seed and flags.
+	// Again is the command that repeats the run. Default: Program run with the file, strategy, seed
+	// and flags.
 	Again string
-	// Program is csisim as its user calls it. Default: csisim.
+	// Program is the name by which the user calls csisim. Default: csisim.
 	Program string
-	// Blame says whose doing is what was found; empty if nobody judged it.
+	// Blame names the party responsible for the finding; empty if it was not determined.
 	Blame string
-	// NotTried says why it was not run; empty if it was.
+	// NotTried is the reason why it was not run; empty if it was.
 	NotTried string
 }
 
-// Passed reports whether all that the scenario expects came about.
+// Passed reports whether all expectations of the scenario held.
 func (r Run) Passed() bool {
 	return r.Err == nil && r.Result != nil && r.Result.Exit == scenario.Passed
 }
 
-// Replay is the command that makes the same run again.
+// Replay returns the command that repeats the run.
 func (r Run) Replay() string {
 	if r.Again != "" {
 		return r.Again
@@ -64,7 +63,7 @@ func (r Run) Replay() string {
 	return strings.Join(words, " ")
 }
 
-// Quoted is a word as a shell must be given it.
+// Quoted quotes a word for a shell.
 func Quoted(word string) string {
 	if word != "" && strings.Trim(word, shellSafe) == "" {
 		return word

@@ -9,11 +9,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// longestTrail is how many events that led to a failure are shown.
+// longestTrail bounds the events before a failure that are shown.
 const longestTrail = 9
 
-// failure describes one failure in the order in which readers need it: verdict,
-// events that led there, expected and got, how to see it again.
+// failure describes one failure in the order in which readers need it: verdict, events before it,
+// expected and got, replay command.
 func (p *Printer) failure(run Run, f scenario.Failure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n  %s\n", p.paint(red, indentedRest(shortLines(f.Verdict.Text), "  ")))
@@ -32,7 +32,7 @@ func (p *Printer) failure(run Run, f scenario.Failure) string {
 	return b.String() + "\n"
 }
 
-// place is file:line and the step. A scenario without a file goes by its name.
+// place returns file:line and the step. A scenario without a file is identified by its name.
 func place(run Run, f scenario.Failure) string {
 	text := f.File
 	switch {
@@ -47,7 +47,7 @@ func place(run Run, f scenario.Failure) string {
 	return text
 }
 
-// trail is the events that led to a failure as a timeline.
+// trail renders the events before a failure as a timeline.
 func (p *Printer) trail(events []*trace.Event) string {
 	var b strings.Builder
 	if earlier := len(events) - longestTrail; earlier > 0 {
@@ -64,7 +64,7 @@ func (p *Printer) trail(events []*trace.Event) string {
 	return b.String()
 }
 
-// shortLines cuts what others have written to lines that can be read.
+// shortLines shortens long lines of text from other programs.
 func shortLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// jsonReport is what machines read of a session. Times are in seconds.
+// jsonReport is the report of a session for machines. Times are in seconds.
 type jsonReport struct {
 	Planned     int       `json:"planned"`
 	Passed      int       `json:"passed"`
@@ -47,7 +47,7 @@ type jsonFailure struct {
 	Spec     string `json:"spec,omitempty"`
 }
 
-// JSON writes the runs for machines; planned is how many there were to be.
+// JSON writes the runs for machines; planned is the number of planned runs.
 func JSON(w io.Writer, runs []Run, planned int) error {
 	r := jsonReport{Planned: max(planned, len(runs)), Scenarios: []jsonRun{}}
 	var cluster time.Duration

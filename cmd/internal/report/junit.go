@@ -52,8 +52,8 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes the runs as one test suite, a scenario being a test case. What
-// could not be run is an error, what was not as expected a failure.
+// JUnit writes the runs as one test suite with a test case for each scenario. A scenario that could
+// not be run is an error, a failed expectation is a failure.
 func JUnit(w io.Writer, runs []Run) error {
 	suite := junitSuite{Name: "csisim", Tests: len(runs)}
 	var wall time.Duration
@@ -104,7 +104,7 @@ func caseOf(run Run) junitCase {
 	return c
 }
 
-// problemOf is all that was not as expected: the first verdict, and how many more there are.
+// problemOf describes the failures of a run: the first verdict, and the number of the others.
 func problemOf(run Run) *junitProblem {
 	failures := run.Result.Failures
 	if len(failures) == 0 {

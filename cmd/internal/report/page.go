@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Page writes the report of a run for a browser, in one file, with the trace that the encoder has.
+// Page writes the browser report of a run to one file, with the trace of the encoder.
 func Page(w io.Writer, run Run, shown *view.Encoder) error {
 	page := pageOf(run)
 	shown.Explain(&page)
@@ -70,7 +70,7 @@ func facts(run Run) [][2]string {
 	return append(rows, rowsOf([2]string{"Nodes", result.Apart}, [2]string{"Trace", run.Trace}, [2]string{"Logs", run.Logs})...)
 }
 
-// rowsOf are the rows that say something.
+// rowsOf returns the rows that are not empty.
 func rowsOf(rows ...[2]string) [][2]string {
 	var kept [][2]string
 	for _, row := range rows {

@@ -7,12 +7,12 @@ import (
 	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
-// stepText is a step as a status line names it.
+// stepText is the name of a step in a status line.
 func stepText(step scenario.StepResult) string {
 	return fmt.Sprintf("step %d: %s", step.Number, excerpt.Of(step.Title, excerpt.Name))
 }
 
-// stepOf is the step at which a failure was found; empty for what was expected at the end.
+// stepOf returns the step at which a failure was found; empty for expectations at the end.
 func stepOf(run Run, f scenario.Failure) string {
 	if f.Step < 1 || f.Step > len(run.Result.Steps) {
 		return ""
@@ -20,7 +20,7 @@ func stepOf(run Run, f scenario.Failure) string {
 	return stepText(run.Result.Steps[f.Step-1])
 }
 
-// scenarioName is the name of a run's scenario as people read it, its file if it has none.
+// scenarioName is the name of a run's scenario for people; its file if it has none.
 func scenarioName(run Run) string { return excerpt.Of(wholeName(run), excerpt.Name) }
 
 func wholeName(run Run) string {

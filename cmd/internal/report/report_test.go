@@ -72,8 +72,8 @@ func text(t *testing.T, o report.Options, runs ...report.Run) string {
 	return out.String()
 }
 
-// A failure is reported in the order: verdict, events that led there, expected and
-// got, hint, replay, trace.
+// A failure is reported in the order: verdict, events before it, expected and got, hint, replay,
+// trace.
 func TestTextShowsAllRunsAndWhyTheyFailed(t *testing.T) {
 	workspace, err := filepath.Abs(".")
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestJUnitHoldsACaseForEachScenario(t *testing.T) {
 	assert.NoError(t, xml.Unmarshal(out.Bytes(), new(struct{})), "it is well-formed")
 }
 
-// Names and messages of any length leave a report that can be read; the JSON report has them whole.
+// Names and messages of any length leave the report readable; the JSON report has them in full.
 func TestLongNamesDoNotFillTheReport(t *testing.T) {
 	long := strings.Repeat("n", 10_000)
 	run := failed()
@@ -160,7 +160,7 @@ func TestReplayIsACommandForTheShell(t *testing.T) {
 	assert.Equal(t, `csisim run 'scenarios/it'\''s lost.yaml' --strategy random --seed 7 --until 3`, failed().Replay())
 }
 
-// GitHub reads percent signs, line ends, and in properties colons and commas, as its own.
+// GitHub interprets percent signs, line ends, and in properties colons and commas.
 func TestAnnotationEscapesItsText(t *testing.T) {
 	assert.Equal(t, "::error file=/elsewhere/a%2Cb.yaml,line=3,col=5,title=x%3A y::100%25%0Asecond\n",
 		report.Annotation("/workspace", "/elsewhere/a,b.yaml", 3, 5, "x: y", "100%\nsecond"))
@@ -175,8 +175,8 @@ func TestAPipeIsNoTerminal(t *testing.T) {
 	assert.Equal(t, report.Terminal{}, report.TerminalOf(write, func(string) string { return "" }))
 }
 
-// Verdicts and values quote drivers. That text must not be a command to the runner of a workflow,
-// nor coloured.
+// Verdicts and values quote drivers. This text must not act as a workflow command, and must not be
+// coloured.
 func TestTextOfDriversIsNoCommand(t *testing.T) {
 	hostile := failed()
 	f := &hostile.Result.Failures[0]

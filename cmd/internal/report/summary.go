@@ -31,7 +31,8 @@ func (t *totals) add(run Run) {
 	}
 }
 
-// line is the last line: 14 scenarios: 14 passed, 0 failed · 312 driver calls · 21 min of cluster time in 0.4 s.
+// line returns the last line: 14 scenarios: 14 passed, 0 failed · 312 driver calls · 21 min of
+// cluster time in 0.4 s.
 func (t *totals) line(planned int, wall time.Duration) string {
 	ended := t.passed + t.failed + t.impossible
 	text := fmt.Sprintf("%s: %d passed, %d failed", plural.Of(max(ended, planned), "scenario"), t.passed, t.failed)

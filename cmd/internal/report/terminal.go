@@ -6,21 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is what can be done with an output.
+// Terminal describes the abilities of an output.
 type Terminal struct {
-	// Live says that it is a terminal on which lines can be rewritten. Default: a pipe or file.
+	// Live is set for a terminal on which lines can be rewritten. Default: a pipe or file.
 	Live bool
-	// Color says that ANSI colours are understood and wanted.
+	// Color is set if ANSI colours are supported and enabled.
 	Color bool
 	// Width is the number of columns; 0 is unlimited.
 	Width int
 }
 
-// usualWidth is assumed of a terminal that does not know its width.
+// usualWidth is the width of a terminal that does not report its width.
 const usualWidth = 80
 
-// TerminalOf looks at an output and at the environment: NO_COLOR and TERM=dumb
-// switch colours off, TERM=dumb also the rewriting of lines.
+// TerminalOf inspects an output and the environment: NO_COLOR and TERM=dumb disable colours,
+// TERM=dumb also disables the rewriting of lines.
 func TerminalOf(out *os.File, getenv func(string) string) Terminal {
 	size, err := unix.IoctlGetWinsize(int(out.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

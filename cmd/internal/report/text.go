@@ -14,20 +14,20 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Options say how a report looks. The zero value is plain text for a pipe.
+// Options control the appearance of a report. The zero value is plain text for a pipe.
 type Options struct {
 	Terminal
 	// Workspace is the root of the repository in a GitHub workflow: failures are
 	// annotated with paths relative to it. Default: no annotations.
 	Workspace string
-	// Exists says whether there is a file, which annotations may point at. Default: os.Stat.
+	// Exists reports whether a file exists, so that annotations may refer to it. Default: os.Stat.
 	Exists func(file string) bool
 	// Planned is the number of scenarios, if it is known; those that were not run
 	// are reported in the summary.
 	Planned int
-	// Began is when the first scenario began. Default: when the printer is made.
+	// Began is the time at which the first scenario began. Default: when the printer is made.
 	Began time.Time
-	// Now is the wall clock, for what takes long. Default: time.Now.
+	// Now is the wall clock, for durations. Default: time.Now.
 	Now func() time.Time
 }
 
@@ -37,7 +37,7 @@ type Printer struct {
 	w       io.Writer
 	o       Options
 	current string
-	open    bool // a line that will be rewritten stands on the terminal
+	open    bool // the last line on the terminal will be rewritten
 	total   totals
 	err     error
 }
@@ -62,12 +62,12 @@ func (p *Printer) Started(name string) {
 	p.live("• " + name)
 }
 
-// Progress shows on a terminal how far the scenario is.
+// Progress shows the progress of the scenario on a terminal.
 func (p *Printer) Progress(step scenario.StepResult) {
 	p.live(fmt.Sprintf("• %s  %s", p.current, stepText(step)))
 }
 
-// Finished says how a scenario went and, if it failed, why.
+// Finished prints the result of a scenario and, if it failed, the reason.
 func (p *Printer) Finished(run Run) {
 	p.erase()
 	p.total.add(run)
@@ -87,10 +87,10 @@ func (p *Printer) Finished(run Run) {
 	}
 }
 
-// longestNotes is how many notes of a run are printed.
+// longestNotes bounds the printed notes of a run.
 const longestNotes = 3
 
-// notes say what is nobody's fault.
+// notes prints leftovers and observations that are no failures.
 func (p *Printer) notes(notes []string) {
 	for _, note := range notes[:min(len(notes), longestNotes)] {
 		p.print(p.paint(dim, "    "+note) + "\n")
@@ -100,7 +100,8 @@ func (p *Printer) notes(notes []string) {
 	}
 }
 
-// waits says how much of the time was the driver's, and where the run went on without its answer.
+// waits prints how much of the time was spent waiting for the driver, and where the run went on
+// without its answer.
 func (p *Printer) waits(r *scenario.Result) {
 	if waited := unfinished.InWords(r.Waits); waited != "" {
 		p.print(p.paint(dim, "    "+waited) + "\n")
@@ -145,7 +146,7 @@ func (p *Printer) live(text string) {
 	p.open = true
 }
 
-// Clear makes room for what somebody else prints.
+// Clear removes the status line for output of other code.
 func (p *Printer) Clear() { p.erase() }
 
 func (p *Printer) erase() {

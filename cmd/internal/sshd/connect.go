@@ -12,7 +12,7 @@ import (
 // port is where nodes serve SSH.
 const port = 22
 
-// direct is what a client wants to be connected with. RFC 4254, 7.2
+// direct is the destination that a client requests. RFC 4254, 7.2
 type direct struct {
 	Host       string
 	Port       uint32
@@ -20,7 +20,7 @@ type direct struct {
 	OriginPort uint32
 }
 
-// connect serves a connection with a node inside that with the client.
+// connect serves a connection to a node through that of the client.
 func (s *Server) connect(ctx context.Context, asked ssh.NewChannel) {
 	var to direct
 	if err := ssh.Unmarshal(asked.ExtraData(), &to); err != nil {
@@ -34,7 +34,7 @@ func (s *Server) connect(ctx context.Context, asked ssh.NewChannel) {
 	}
 	channel, requests, err := asked.Accept()
 	if err != nil {
-		return // the client is gone
+		return // the client has disconnected
 	}
 	go ssh.DiscardRequests(requests)
 	inner, outer := net.Pipe()

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// What clients ask for in a session. RFC 4254, 6
+// The requests of clients in a session. RFC 4254, 6
 type (
 	terminalRequest struct {
 		Term                         string
@@ -22,7 +22,7 @@ type (
 	exitStatus     struct{ Code uint32 }
 )
 
-// session is one that a client has with a node.
+// session is a session of a client with a node.
 type session struct {
 	ssh.Channel
 	node     Node
@@ -30,11 +30,11 @@ type session struct {
 	sizes    chan machine.TerminalSize
 }
 
-// serveSession runs the one command, or the shell, that a session is for.
+// serveSession runs the command, or the shell, of a session.
 func serveSession(ctx context.Context, asked ssh.NewChannel, node Node) {
 	channel, requests, err := asked.Accept()
 	if err != nil {
-		return // the client is gone
+		return // the client has disconnected
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s := &session{Channel: channel, node: node, sizes: make(chan machine.TerminalSize, 1)}
@@ -68,7 +68,7 @@ func serveSession(ctx context.Context, asked ssh.NewChannel, node Node) {
 	}
 }
 
-// handle answers a request; it returns what is to be run, nil if nothing is.
+// handle answers a request; it returns the function to run, nil if there is none.
 func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, error)) {
 	var err error
 	switch request.Type {
@@ -99,7 +99,7 @@ func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, 
 	return run
 }
 
-// resize keeps the latest size only.
+// resize keeps only the latest size.
 func (s *session) resize(columns, rows uint32) {
 	select {
 	case <-s.sizes:
@@ -108,7 +108,8 @@ func (s *session) resize(columns, rows uint32) {
 	s.sizes <- machine.TerminalSize{Width: uint16(columns), Height: uint16(rows)}
 }
 
-// run runs a command of the client: systemctl acts on the kubelet, all else is the shell's.
+// run runs a command of the client: systemctl acts on the kubelet, other commands are executed by
+// the shell.
 func (s *session) run(ctx context.Context, command string) (int, error) {
 	if order, ok := parseSystemctl(command); ok {
 		return order.run(s.node, s, s.Stderr()), nil
@@ -123,7 +124,7 @@ func (s *session) start(ctx context.Context, args ...string) (int, error) {
 // notRun is the exit code of shells for a command that cannot be run.
 const notRun = 126
 
-// end sends how the command has ended.
+// end sends the exit status of the command.
 func (s *session) end(code int, err error) {
 	if err != nil {
 		fmt.Fprintln(s.Stderr(), err)

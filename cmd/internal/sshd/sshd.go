@@ -1,5 +1,6 @@
-// Package sshd lets SSH clients into the nodes of a live cluster, as their administrator. One server is the way to all
-// of them: it connects a client with port 22 of a node's address, as a bastion does, or with the node whose name it logs in as.
+// Package sshd serves SSH to the nodes of a live cluster, for their administrator. One server gives
+// access to all of them: it forwards connections to port 22 of a node's address, like a bastion
+// host, or connects to the node with the login's user name.
 package sshd
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Node is a node as its administrator reaches it.
+// Node provides a node to its administrator.
 type Node interface {
 	// Run runs the administrator's shell until it ends or ctx is done.
 	Run(ctx context.Context, args []string, s machine.Stdio, terminal bool) (code int, err error)
@@ -27,17 +28,17 @@ type Node interface {
 	StopKubelet() error
 }
 
-// Names are how clients ask for a node.
+// Names are the names by which clients select a node.
 type Names struct{ Name, Address string }
 
-// Server is a server that lets those in who have its key.
+// Server is an SSH server for clients that have its key.
 type Server struct {
 	nodes  map[Names]Node
 	config *ssh.ServerConfig
 	key    []byte // in OpenSSH's form
 }
 
-// New returns a server with keys of its own.
+// New returns a server with its own keys.
 func New(nodes map[Names]Node) (*Server, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -69,10 +70,10 @@ func New(nodes map[Names]Node) (*Server, error) {
 	return &Server{nodes: nodes, config: config, key: pem.EncodeToMemory(block)}, nil
 }
 
-// Key is the private key of clients.
+// Key returns the private key of clients.
 func (s *Server) Key() []byte { return s.key }
 
-// Serve lets clients in until ctx is done, and waits for the end of what they run.
+// Serve accepts clients until ctx is done, and waits for the end of their commands.
 func (s *Server) Serve(ctx context.Context, at net.Listener) {
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -86,7 +87,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) {
 	}
 }
 
-// welcome serves one connection, which leads to a node unless that is nil.
+// welcome serves one connection; to a node unless that is nil.
 func (s *Server) welcome(ctx context.Context, conn net.Conn, node Node) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,7 +103,7 @@ func (s *Server) welcome(ctx context.Context, conn net.Conn, node Node) {
 	go ssh.DiscardRequests(requests)
 	var served sync.WaitGroup
 	defer served.Wait()
-	defer cancel() // what the client has begun ends with its connection
+	defer cancel() // the commands of the client end with its connection
 	for channel := range channels {
 		switch {
 		case channel.ChannelType() == "direct-tcpip":
@@ -117,7 +118,7 @@ func (s *Server) welcome(ctx context.Context, conn net.Conn, node Node) {
 	}
 }
 
-// find returns the node whose names are meant, nil if there is none.
+// find returns the node for which meant returns true, nil if there is none.
 func (s *Server) find(meant func(Names) bool) Node {
 	for names, node := range s.nodes {
 		if meant(names) {

@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// node says what it is asked to run, with its input.
+// node echoes the commands that it receives, with their input.
 type node struct {
 	name    string
 	lock    sync.Mutex
@@ -100,7 +100,7 @@ func (s *site) login(user string) *ssh.Client {
 	return client
 }
 
-// through logs in at an address by way of the server.
+// through logs in at an address through the server.
 func (s *site) through(address string) *ssh.Client {
 	s.t.Helper()
 	tunnel, err := s.login("whoever").Dial("tcp", address)
@@ -157,7 +157,7 @@ func TestWhatAClientHasBegunEndsWithIt(t *testing.T) {
 	session, err := client.NewSession()
 	require.NoError(t, err)
 	require.NoError(t, session.Start("wait"))
-	require.NoError(t, client.Close()) // the server's end waits for all that runs
+	require.NoError(t, client.Close()) // the server waits at its end for all commands
 }
 
 func TestNobodyElseGetsIn(t *testing.T) {

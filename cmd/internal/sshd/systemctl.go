@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// systemctl is a command about the node's services, of which there is the kubelet.
+// systemctl is a command for the node's only service, the kubelet.
 type systemctl struct {
 	verb, unit string
 	quiet      bool   // prints nothing
-	value      bool   // prints the value of a property only
+	value      bool   // prints only the value of a property
 	property   string // of show
 }
 
 // kubeletUnit is the name of the kubelet's service.
 const kubeletUnit = "kubelet.service"
 
-// parseSystemctl reads a command line of plain words; false for all others.
+// parseSystemctl parses a command line of plain words; it returns false for others.
 func parseSystemctl(line string) (order systemctl, ok bool) {
 	words := strings.Fields(line)
 	if len(words) > 0 && words[0] == "sudo" {
@@ -58,10 +58,10 @@ const (
 	badUsage  = 1
 )
 
-// verbs are those that change or ask for the kubelet's state.
+// verbs are the verbs that change or query the kubelet's state.
 var verbs = []string{"start", "stop", "restart", "kill", "is-active", "status", "show"}
 
-// run does what is ordered and returns its exit code.
+// run executes the command and returns its exit code.
 func (o systemctl) run(node Node, out, errs io.Writer) int {
 	switch {
 	case !slices.Contains(verbs, o.verb):

@@ -1,5 +1,5 @@
-// Command testsummary runs go test with its arguments, prints a line for each package
-// and the output of what failed, and at the end how many tests were skipped for lack of what.
+// Command testsummary runs go test with its arguments, prints a line for each package and the
+// output of failed tests, and finally the number of skipped tests for each reason.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(args []string) error {
 	return tests.Wait()
 }
 
-// read goes on to the end of the input; lines that are no JSON are printed as they are.
+// read reads the input to its end; lines that are not JSON are printed unchanged.
 func (s *summary) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// summary is what became of the tests so far.
+// summary sums up the tests so far.
 type summary struct {
 	out io.Writer
-	// output is what each test wrote that has not ended, and under an empty name its package.
+	// output is the output of each unfinished test; an empty name stands for the package.
 	output map[test]*strings.Builder
 	passed int
-	// skipped counts tests by the reason that they gave.
+	// skipped counts tests by reason.
 	skipped map[string]int
 }
 
@@ -56,7 +56,7 @@ func (s *summary) of(t test) *strings.Builder {
 	return s.output[t]
 }
 
-// reason is the line of t.Skip in what a test wrote.
+// reason matches the line of t.Skip in the output of a test.
 var reason = regexp.MustCompile(`(?m)^\s+\w+\.go:\d+: (.*)$`)
 
 func reasonIn(output string) string {
