@@ -23,14 +23,14 @@ type Controller struct {
 	sizes map[string]int64 // by volume id
 }
 
-// ControllerGetCapabilities says that volumes can be made and deleted.
+// ControllerGetCapabilities reports that volumes can be created and deleted.
 func (c *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: []*csi.ControllerServiceCapability{{
 		Type: &csi.ControllerServiceCapability_Rpc{Rpc: &csi.ControllerServiceCapability_RPC{Type: csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME}},
 	}}}, nil
 }
 
-// CreateVolume makes the directory of a volume, which has the volume's name.
+// CreateVolume creates the directory of a volume, which has the volume's name.
 func (c *Controller) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
 	switch {
 	case r.GetName() == "" || strings.Contains(r.GetName(), "/"):
@@ -68,7 +68,7 @@ func (c *Controller) DeleteVolume(_ context.Context, r *csi.DeleteVolumeRequest)
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-// ValidateVolumeCapabilities confirms what a directory can be.
+// ValidateVolumeCapabilities confirms the capabilities that a directory supports.
 func (c *Controller) ValidateVolumeCapabilities(_ context.Context, r *csi.ValidateVolumeCapabilitiesRequest) (*csi.ValidateVolumeCapabilitiesResponse, error) {
 	if r.GetVolumeId() == "" || len(r.GetVolumeCapabilities()) == 0 {
 		return nil, status.Error(codes.InvalidArgument, "which volume and capabilities?")

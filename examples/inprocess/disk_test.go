@@ -15,8 +15,8 @@ import (
 
 const root = "/var/lib/disk"
 
-// cluster has the driver as Go servers of this process: nothing is mounted on the
-// machine that the test runs on, and there is no socket.
+// cluster runs the driver as Go servers of this process: nothing is mounted on the machine that the
+// test runs on, and there is no socket.
 func cluster(t *testing.T, options ...sim.Option) *sim.Cluster {
 	control := machine.NewMemory("controller")
 	c := sim.New(t, append(options, sim.WithServers(disk.Name, sim.Servers{
@@ -62,7 +62,7 @@ func TestAPublishThatFailsIsTriedAgain(t *testing.T) {
 	c.Expect(expect.Event{Reason: "FailedMount", About: "pod/web", Type: "Warning"})
 }
 
-// The same life in another order of things, which is the same in every run.
+// The same life in another order of events, which is the same in every run.
 func TestChanceFindsNothing(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package disk is a small CSI driver: a volume is a directory below a root that all
-// nodes share, bound where a pod wants it.
+// Package disk is a small CSI driver: a volume is a directory below a root that all nodes share,
+// bind-mounted for pods.
 package disk
 
 import (
@@ -12,8 +12,8 @@ import (
 // Name is the driver's.
 const Name = "disk.example.com"
 
-// Files is what the driver needs of the machine that it runs on: the real one, see
-// Host, or that of a test.
+// Files are the file operations that the driver needs from its machine: the real one, see Host, or
+// that of a test.
 type Files interface {
 	MkdirAll(path string, mode fs.FileMode) error
 	Remove(path string) error
@@ -24,7 +24,7 @@ type Files interface {
 	Unmount(target string) error
 }
 
-// Identity says what the driver is.
+// Identity serves the identity service.
 type Identity struct {
 	csi.UnimplementedIdentityServer
 }
@@ -34,14 +34,14 @@ func (Identity) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*csi.
 	return &csi.GetPluginInfoResponse{Name: Name, VendorVersion: "1.0"}, nil
 }
 
-// GetPluginCapabilities says that there is a controller.
+// GetPluginCapabilities reports that there is a controller.
 func (Identity) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
 	return &csi.GetPluginCapabilitiesResponse{Capabilities: []*csi.PluginCapability{{
 		Type: &csi.PluginCapability_Service_{Service: &csi.PluginCapability_Service{Type: csi.PluginCapability_Service_CONTROLLER_SERVICE}},
 	}}}, nil
 }
 
-// Probe says that it is ready.
+// Probe reports that the driver is ready.
 func (Identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, error) {
 	return &csi.ProbeResponse{}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Node binds volumes where pods want them.
+// Node bind-mounts volumes for pods.
 type Node struct {
 	csi.UnimplementedNodeServer
 	ID    string
@@ -24,7 +24,7 @@ func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeG
 	return &csi.NodeGetInfoResponse{NodeId: n.ID}, nil
 }
 
-// NodeGetCapabilities says that nothing is staged.
+// NodeGetCapabilities reports that volumes are not staged.
 func (n *Node) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
 	return &csi.NodeGetCapabilitiesResponse{}, nil
 }
@@ -50,7 +50,7 @@ func (n *Node) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeRequ
 	return &csi.NodePublishVolumeResponse{}, nil
 }
 
-// NodeUnpublishVolume takes the volume off the target, and the target away.
+// NodeUnpublishVolume unmounts and removes the target.
 func (n *Node) NodeUnpublishVolume(_ context.Context, r *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
 	target := r.GetTargetPath()
 	if r.GetVolumeId() == "" || target == "" {

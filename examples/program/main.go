@@ -1,5 +1,4 @@
-// Diskplugin serves the disk driver on a unix socket, as csi sidecars and the
-// kubelet expect it.
+// Diskplugin serves the disk driver on a unix socket, for CSI sidecars and the kubelet.
 package main
 
 import (

@@ -17,7 +17,7 @@ import (
 // plugin is the driver's program.
 var plugin string
 
-// TestMain puts the tests where they may mount, and builds the program.
+// TestMain enters namespaces, in which tests may mount, and builds the program.
 func TestMain(m *testing.M) {
 	namespaces.Enter()
 	os.Exit(run(m))
@@ -37,8 +37,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// cluster has the driver as programs, one for each node and one for the controller,
-// each with its own view of the machine, as in containers.
+// cluster runs the driver as programs, one for each node and one for the controller, each with its
+// own view of the machine, as in containers.
 func cluster(t *testing.T, options ...sim.Option) *sim.Cluster {
 	t.Helper()
 	if !namespaces.Entered() {
@@ -58,7 +58,7 @@ func TestAVolumeLivesFromClaimToDeletion(t *testing.T) {
 	c.Until(running)
 	c.Delete("pod/web", "pvc/data")
 	c.Settle()
-	c.ExpectExactCalls("CreateVolume", "NodePublishVolume", "NodeUnpublishVolume", "DeleteVolume", "...") // csi-provisioner may ask again
+	c.ExpectExactCalls("CreateVolume", "NodePublishVolume", "NodeUnpublishVolume", "DeleteVolume", "...") // csi-provisioner may call again
 }
 
 func TestTheDriverMayDieWhileItWorks(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package sanity tests the disk driver from both sides: csi-sanity makes each call
-// by itself and holds the answers against the CSI spec, csisim makes them as
-// Kubernetes does.
+// Package sanity tests the disk driver from both sides: csi-sanity makes each call by itself and
+// checks the answers against the CSI spec, csisim makes them as Kubernetes does.
 package sanity
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// TestMain puts the tests where they may mount.
+// TestMain enters namespaces, in which tests may mount.
 func TestMain(m *testing.M) {
 	namespaces.Enter()
 	os.Exit(m.Run())
@@ -58,7 +57,7 @@ func serve(t *testing.T, socket, root string) {
 	t.Cleanup(server.Stop)
 }
 
-// What csi-sanity cannot see: what Kubernetes does when it comes back from a restart.
+// csi-sanity cannot test how Kubernetes continues after a restart of the kubelet.
 func TestAPodThatIsDeletedWhileItsKubeletIsDownLeavesNothing(t *testing.T) {
 	const root = "/var/lib/disk"
 	c := sim.New(t, sim.WithServers(disk.Name, sim.Servers{

@@ -1,5 +1,5 @@
-// Package clients uses clusters in tests as driver repositories do: with the clients,
-// caches and controllers of controller-runtime, and in specs of ginkgo.
+// Package clients uses clusters in tests like driver repositories: with the clients, caches and
+// controllers of controller-runtime, and in specs of ginkgo.
 package clients
 
 import (
@@ -119,8 +119,7 @@ func TestAClientOfControllerRuntimeSeesSnapshotsToo(t *testing.T) {
 	c.ExpectCalls("CreateSnapshot", "DeleteSnapshot")
 }
 
-// A cluster that stands still answers informers; they see what happened when it has
-// moved.
+// A paused cluster answers informers; they receive events when virtual time has advanced.
 func TestInformersFollowVirtualTime(t *testing.T) {
 	c := cluster(t)
 	factory := informers.NewSharedInformerFactory(c.Client(), 0)

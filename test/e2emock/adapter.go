@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// adapter changes what the mock has no setting for: its node id, which is always
-// the driver's name, and its staging, which it always offers.
+// adapter changes properties of the mock that have no setting: its node id, which is always the
+// driver's name, and its staging, which it always offers.
 type adapter struct {
 	name         string
 	nodeID       string
@@ -60,8 +60,8 @@ func (a adapter) reply(reply any) {
 	}
 }
 
-// inward is the node id as the mock knows it. Another node's id stays as it is
-// and is refused by the mock; so is the mock's own under another name.
+// inward converts a node id to the mock's. Another node's id stays unchanged, and the mock refuses
+// it; it also refuses its own id under another name.
 func (a adapter) inward(id string) string {
 	switch {
 	case a.nodeID == "":

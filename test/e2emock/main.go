@@ -1,6 +1,5 @@
-// Command e2emock serves the CSI mock driver of Kubernetes' own end-to-end tests
-// on a unix socket. There it lives inside the test program and is reached through
-// a proxy pod; here it is a driver process like any other.
+// Command e2emock serves the CSI mock driver of Kubernetes' own end-to-end tests on a unix socket.
+// There it is part of the test program, behind a proxy pod; here it is a normal driver process.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// admitUpdate lets the admission plugin Priority fill in the priority of a pod that an update omits.
+// admitUpdate lets the admission plugin Priority set the priority of a pod that an update omits.
 func admitUpdate(ctx context.Context, pod *api.Pod, old runtime.Object) error {
 	return priority.NewPlugin().Admit(ctx, admission.NewAttributesRecord(pod, old, api.SchemeGroupVersion.WithKind("Pod"),
 		pod.Namespace, pod.Name, api.SchemeGroupVersion.WithResource("pods"), "", admission.Update, &metav1.UpdateOptions{}, false, nil), nil)

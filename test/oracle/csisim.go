@@ -17,13 +17,13 @@ func newStore() *store.Store {
 	return kind.NewStore(store.Options{UID: func(string) types.UID { return uid }}, kind.NoServiceAccounts)
 }
 
-// apiKind is a kind as it is stored, or in another form in which it is served.
+// apiKind is a kind in its stored form, or in another served form.
 type apiKind struct {
 	*store.Resource
 	form *kind.Form
 }
 
-// apiOf is the API of objects of a Go type.
+// apiOf returns the API of objects of a Go type.
 func apiOf(obj store.Object) (apiKind, error) {
 	for _, res := range store.Resources() {
 		for i := range kind.Of(res).Forms {
@@ -37,7 +37,7 @@ func apiOf(obj store.Object) (apiKind, error) {
 	return apiKind{res, nil}, err
 }
 
-// groupVersion is that of the form.
+// groupVersion returns the version of the form.
 func (a apiKind) groupVersion() schema.GroupVersion {
 	if a.form == nil {
 		return a.GVK.GroupVersion()
@@ -45,7 +45,7 @@ func (a apiKind) groupVersion() schema.GroupVersion {
 	return a.form.GroupVersion
 }
 
-// accept makes an object of the form one to be stored, present shows a stored one.
+// accept converts an object of the form to the stored one, present converts it back.
 func (a apiKind) accept(obj store.Object) store.Object {
 	if a.form == nil {
 		return obj
@@ -67,8 +67,8 @@ func (a apiKind) dryRun() []store.WriteOption {
 	return []store.WriteOption{store.DryRun(), store.Checked(a.form.Check)}
 }
 
-// created is what csisim answers to a new object. What other objects would have to be there for is not
-// asked: then the outcome has no object.
+// created returns csisim's result for a new object. A check of other objects cannot pass here: the
+// outcome then has no object.
 func created(s *store.Store, a apiKind, obj store.Object) (o outcome) {
 	made, err := s.CreateObject(a.Resource, a.accept(obj), a.dryRun()...)
 	switch {
@@ -80,7 +80,7 @@ func created(s *store.Store, a apiKind, obj store.Object) (o outcome) {
 	return outcome{mistakes: mistakes(s.Validate(a.Resource, a.accept(obj)))}
 }
 
-// updated is what csisim answers to a change of an object, or of its status.
+// updated returns csisim's result for a change of an object, or of its status.
 func updated(s *store.Store, a apiKind, obj, old store.Object, status bool) outcome {
 	write := s.UpdateObject
 	if status {
@@ -103,7 +103,7 @@ func warned(res *store.Resource, obj, old store.Object) []string {
 	return nil
 }
 
-// mistakes are the causes of an error, in order; nil for none.
+// mistakes returns the causes of an error, in order; nil for none.
 func mistakes(err error) []string {
 	var status apierrors.APIStatus
 	switch {

@@ -20,7 +20,8 @@ import (
 	_ "github.com/csisim/csisim/internal/world/definition/rule"
 )
 
-// Rules of definitions have the same mistakes and cost the same: the sentences say by how much too much.
+// Rules of definitions have the same mistakes and the same costs, since the messages contain the
+// excess.
 func TestTheSameMistakesOfRules(t *testing.T) {
 	text, err := os.ReadFile("testdata/rules.yaml")
 	require.NoError(t, err)
@@ -54,8 +55,8 @@ func TestTheSameMistakesOfRules(t *testing.T) {
 	assert.Less(t, refused, len(schemas))
 }
 
-// sentences are the mistakes, sorted; the name of a type that Kubernetes draws is the same in all, and
-// where in an expression a mistake is counts, not how it is drawn.
+// sentences returns the mistakes, sorted. Generated type names are replaced by the same text. The
+// position of a mistake in an expression counts, but not its drawing.
 func sentences(errs field.ErrorList) (all []string) {
 	for _, err := range errs {
 		text, _, _ := strings.Cut(err.Error(), "\n")

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// difference is something that one side says and the other does not.
+// difference is a result of one side that the other one lacks.
 type difference struct{ kind, side, what string }
 
 var numbersInPath = regexp.MustCompile(`\[[^]]*\]`)
 
-// signature leaves out which element of a list, and what the value was.
+// signature leaves out the index in a list, and the value.
 func (d difference) signature() string {
 	field, rest, _ := strings.Cut(d.what, ": ")
 	reason, _, _ := strings.Cut(rest, ": ")
 	return strings.TrimSpace(strings.Join([]string{d.kind, d.side, numbersInPath.ReplaceAllString(field, "[]"), reason}, " "))
 }
 
-// compare finds what one side alone says, each as often as it does.
+// compare returns the results of only one side, each as often as it occurs.
 func compare(kind string, theirs, ours []string) (all []difference) {
 	count := map[string]int{}
 	for _, m := range theirs {
@@ -42,8 +42,8 @@ func compare(kind string, theirs, ours []string) (all []difference) {
 	return all
 }
 
-// compareWrites lays the outcomes of one write side by side. Kubernetes finds some mistakes in the order of a map,
-// and so in any; csisim answers alike each time.
+// compareWrites compares the outcomes of one write. Kubernetes finds some mistakes in the random
+// order of a map; csisim's order is fixed.
 func compareWrites(write, kind string, kubernetes, csisim func() outcome) (theirs outcome, all []difference) {
 	theirs = kubernetes()
 	if theirs.panicked {
@@ -75,7 +75,7 @@ func isSteady(first outcome, again func() outcome) bool {
 	return true
 }
 
-// fieldsOf are the fields of an object with their values. Empty ones and those without a value are none.
+// fieldsOf returns the fields of an object with their values, except empty ones.
 func fieldsOf(obj runtime.Object) (all []string) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {

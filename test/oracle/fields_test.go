@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// fieldLabels are those that some kind offers, and others that none does.
+// fieldLabels are labels that some kind offers, and others that none does.
 var fieldLabels = []string{
 	"metadata.name", "metadata.namespace", "metadata.uid", "name", "type", "reason", "source", "reportingComponent", "reportingController",
 	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork", "spec.host", "spec.unschedulable",
@@ -51,7 +51,7 @@ func TestFieldSelectors(t *testing.T) {
 	s.report(t)
 }
 
-// valuesOf are what Kubernetes reads of an object for selectors.
+// valuesOf returns the values that Kubernetes reads from an object for selectors.
 func valuesOf(t *testing.T, obj store.Object) fields.Set {
 	t.Helper()
 	internal, err := internalOf(obj)
@@ -70,7 +70,7 @@ func valueOf(t *testing.T, obj store.Object, label string) string {
 	return valuesOf(t, obj)[label]
 }
 
-// selects says whether Kubernetes selects the object, or why it refuses the label.
+// selects returns whether Kubernetes selects the object, or why it rejects the label.
 func selects(t *testing.T, obj store.Object, label, value string) string {
 	t.Helper()
 	gvk := obj.GetObjectKind().GroupVersionKind()

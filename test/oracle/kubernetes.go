@@ -1,5 +1,5 @@
-// Package oracle lays what csisim says of objects beside what Kubernetes' own code says: the mistakes
-// in them, their defaults, what updates may change, warnings, columns and field selectors.
+// Package oracle compares csisim's treatment of objects with that of Kubernetes' own code: the
+// mistakes in them, their defaults, allowed changes, warnings, columns and field selectors.
 package oracle
 
 import (
@@ -45,15 +45,15 @@ func init() {
 
 const uid = types.UID("00000000-0000-0000-0000-000000000001")
 
-// outcome is what an API server makes of a write.
+// outcome is the result of a write in an API server.
 type outcome struct {
 	object   runtime.Object // nil if it is refused
-	mistakes []string       // why it is refused, in order
+	mistakes []string       // the reasons for the rejection, in order
 	warnings []string
-	panicked bool // says nothing: an answer of Kubernetes that nobody can want
+	panicked bool // means nothing: Kubernetes' answer cannot be intended
 }
 
-// is reports whether two outcomes are the same in all.
+// is reports whether two outcomes are equal.
 func (o outcome) is(other outcome) bool {
 	return slices.Equal(o.mistakes, other.mistakes) && slices.Equal(o.warnings, other.warnings) && equality.Semantic.DeepEqual(o.object, other.object)
 }
@@ -66,20 +66,20 @@ func (o outcome) String() string {
 	return strings.Join(said, "\n\t       ")
 }
 
-// defaulted is the object with the defaults of its kind.
+// defaulted returns the object with the defaults of its kind.
 func defaulted(obj runtime.Object) runtime.Object {
 	obj = obj.DeepCopyObject()
 	legacyscheme.Scheme.Default(obj)
 	return obj
 }
 
-// internalOf is the object in the version in which Kubernetes works with it.
+// internalOf returns the object in Kubernetes' internal version.
 func internalOf(obj runtime.Object) (runtime.Object, error) {
 	group := obj.GetObjectKind().GroupVersionKind().Group
 	return legacyscheme.Scheme.ConvertToVersion(obj, schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal})
 }
 
-// stored is the object with its defaults as it comes back from the internal version.
+// stored returns the object with its defaults, converted to the internal version and back.
 func stored(obj runtime.Object) (runtime.Object, error) {
 	internal, err := internalOf(defaulted(obj))
 	if err != nil {
@@ -88,7 +88,7 @@ func stored(obj runtime.Object) (runtime.Object, error) {
 	return legacyscheme.Scheme.ConvertToVersion(internal, obj.GetObjectKind().GroupVersionKind().GroupVersion())
 }
 
-// create is what Kubernetes answers to a new object, as far as its own fields decide.
+// create returns Kubernetes' result for a new object, as far as its own fields determine it.
 func create(obj runtime.Object) outcome {
 	internal, err := internalOf(defaulted(obj))
 	if err != nil {
@@ -108,7 +108,7 @@ func create(obj runtime.Object) outcome {
 	})
 }
 
-// update is what Kubernetes answers to a change of an object, or of its status by the strategy of that.
+// update returns Kubernetes' result for a change of an object, or of its status with that strategy.
 func update(strategy rest.RESTUpdateStrategy, obj, old runtime.Object) outcome {
 	was, err := internalOf(old)
 	if err != nil {
@@ -132,7 +132,7 @@ func update(strategy rest.RESTUpdateStrategy, obj, old runtime.Object) outcome {
 	})
 }
 
-// write runs what precedes the writing of internal, which comes of obj.
+// write runs the checks before internal, which was converted from obj, is written.
 func write(obj runtime.Object, m metav1.Object, internal runtime.Object, verb string, before func(context.Context) error) (o outcome) {
 	defer func() {
 		if recover() != nil {

@@ -17,7 +17,7 @@ import (
 // generator changes objects at random.
 type generator struct{ *rand.Rand }
 
-// strings that are right in some field and wrong in others.
+// words are strings that are valid in some fields and invalid in others.
 var words = []string{
 	"", "a", "A", "-", "a_b", "a/b", "a.b", "a b", "/", "/a", "../a", "./a", "1", "0", "-1", "web", "data", "main", "default", "kube-system", "node-a",
 	"disk.example.com", "example.com/a", "Example.com", "http", "Always", "Never", "OnFailure", "None", "In", "NotIn", "Exists", "DoesNotExist", "Gt",
@@ -47,7 +47,7 @@ var (
 	intOrString  = reflect.TypeFor[intstr.IntOrString]()
 )
 
-// mutate changes something below a value, which must be settable.
+// mutate changes a part of a value, which must be settable.
 func (g generator) mutate(v reflect.Value, depth int) {
 	switch v.Type() {
 	case quantityType:
@@ -95,12 +95,13 @@ func (g generator) mutate(v reflect.Value, depth int) {
 	}
 }
 
-// time is some time, in few cases the same; often none.
+// time returns a time, in few cases the same; often none.
 func (g generator) time() time.Time {
 	return []time.Time{{}, store.Epoch, store.Epoch.Add(-time.Hour), store.Epoch.Add(100 * time.Hour)}[g.IntN(4)]
 }
 
-// past is a time some while ago, of ages that do not change during a comparison; rarely none, or one to come.
+// past returns a time in the past, with an age that does not change during a comparison; rarely
+// none, or a time in the future.
 func (g generator) past() metav1.Time {
 	ages := []time.Duration{150*time.Minute + 20*time.Second, 75*time.Hour + 20*time.Minute, 9000 * time.Hour, -time.Hour}
 	if g.IntN(10) == 0 {
@@ -109,7 +110,7 @@ func (g generator) past() metav1.Time {
 	return metav1.NewTime(time.Now().Add(-ages[g.IntN(len(ages))]).Truncate(time.Second))
 }
 
-// object changes what users write of an object, its status that of what has one.
+// object changes the fields of an object that users write, status changes its status if it has one.
 func (g generator) object(obj store.Object) {
 	for range 1 + g.IntN(3) {
 		g.mutate(reflect.ValueOf(obj).Elem(), 0)
@@ -126,7 +127,7 @@ func (g generator) status(obj store.Object) {
 	}
 }
 
-// field changes one field of a struct: rather one that is set.
+// field changes one field of a struct, preferably one that is set.
 func (g generator) field(v reflect.Value, depth int) {
 	var set, all []int
 	for i := range v.NumField() {
@@ -175,7 +176,7 @@ func (g generator) mapping(v reflect.Value, depth int) {
 	v.SetMapIndex(key, value)
 }
 
-// metadata changes what users write of it.
+// metadata changes the fields that users write.
 func (g generator) metadata(m *metav1.ObjectMeta) {
 	word := func() string { return words[g.IntN(len(words))] }
 	switch g.IntN(5) {

@@ -27,7 +27,7 @@ var (
 	only   = flag.String("kind", "", "only objects of this kind")
 )
 
-// objects are those that the generator begins with.
+// objects returns the objects with which the generator begins.
 func objects(t *testing.T) (all []store.Object) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/objects.yaml")
@@ -46,7 +46,7 @@ func objects(t *testing.T) (all []store.Object) {
 	}
 }
 
-// search has differences without a reason, one of each signature, and how much was compared.
+// search holds the unexplained differences, one of each signature, and the number of comparisons.
 type search struct {
 	reasons        reasons
 	found          map[string]string
@@ -54,7 +54,7 @@ type search struct {
 	first, further uint64
 }
 
-// each runs a comparison for each object of the file, with seeds for as long as is asked for.
+// each runs a comparison for each object of the file, with new seeds until the budget is used up.
 func each(t *testing.T, compare func(s *search, g generator, obj store.Object)) *search {
 	t.Helper()
 	s := &search{reasons: readReasons(t), found: map[string]string{}, first: *seed}
@@ -99,14 +99,15 @@ func (s *search) report(t *testing.T) {
 	}
 }
 
-// mixed fails for a generator that makes no mistakes, and so finds none, or nothing else.
+// mixed fails if the generator makes no mistakes, so that it finds none, or makes only mistakes.
 func (s *search) mixed(t *testing.T) {
 	t.Helper()
 	require.Greater(t, s.wrong, s.writes/10)
 	require.Less(t, s.wrong, s.writes*9/10)
 }
 
-// servedAs is the API of an object, and what its differences are called: by the kind, with the group of another form.
+// servedAs returns the API of an object, and the name for its differences: the kind, with the group
+// of another form.
 func servedAs(t *testing.T, obj store.Object) (a apiKind, name string) {
 	t.Helper()
 	a, err := apiOf(obj)
@@ -117,7 +118,7 @@ func servedAs(t *testing.T, obj store.Object) (a apiKind, name string) {
 	return a, name
 }
 
-// New objects: mistakes, defaults, what is dropped, warnings.
+// TestCreation compares mistakes, defaults, dropped fields and warnings of new objects.
 func TestCreation(t *testing.T) {
 	cluster := newStore()
 	s := each(t, func(s *search, g generator, obj store.Object) {
@@ -129,7 +130,7 @@ func TestCreation(t *testing.T) {
 	s.report(t)
 }
 
-// Changes of objects and of their status.
+// TestUpdate compares changes of objects and of their status.
 func TestUpdate(t *testing.T) {
 	s := each(t, func(s *search, g generator, obj store.Object) {
 		api, kind := servedAs(t, obj)
@@ -158,7 +159,7 @@ func TestUpdate(t *testing.T) {
 	s.report(t)
 }
 
-// existing is an object that is there, half of them with a status; nil if there is none.
+// existing returns an existing object, half of them with a status; nil if there is none.
 func (g generator) existing(cluster *store.Store, a apiKind, obj store.Object) store.Object {
 	if g.IntN(2) == 0 {
 		g.object(obj)
@@ -181,7 +182,7 @@ func (g generator) existing(cluster *store.Store, a apiKind, obj store.Object) s
 	return a.present(old)
 }
 
-// What kubectl shows of objects.
+// TestColumns compares the columns that kubectl shows.
 func TestColumns(t *testing.T) {
 	s := each(t, func(s *search, g generator, obj store.Object) {
 		api, kind := servedAs(t, obj)

@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/input/partial"
 )
 
-// reasons are the differences that are meant, by patterns of their signatures.
+// reasons are intended differences, by patterns of their signatures.
 type reasons []struct {
-	// Because is why csisim is not to be as Kubernetes there.
+	// Because is the reason why csisim deviates from Kubernetes there.
 	Because string `json:"because"`
 	// Saying is a part of the text of each of these differences. Default: any text.
 	Saying string `json:"saying"`
@@ -33,7 +33,7 @@ func readReasons(t *testing.T) (all reasons) {
 	return all
 }
 
-// explain reports whether a difference of that signature and text is meant.
+// explain reports whether a difference with that signature and text is intended.
 func (all reasons) explain(signature, text string) bool {
 	for _, r := range all {
 		if !strings.Contains(text, r.Saying) {
@@ -48,7 +48,7 @@ func (all reasons) explain(signature, text string) bool {
 	return false
 }
 
-// A reason for one message of a field is none for another.
+// A reason for one message of a field does not explain another message.
 func TestReasonsForAMessage(t *testing.T) {
 	all := readReasons(t)
 	const signature = "Endpoints missed subsets[].addresses[].ip FieldValueInvalid"

@@ -53,7 +53,7 @@ func realDefaults() (all rbac.Defaults) {
 	return all
 }
 
-// written has one rule in each line.
+// written renders one rule per line.
 func written(all rbac.Defaults) string {
 	text := &strings.Builder{}
 	fmt.Fprintln(text, "# The roles and bindings with which a cluster of Kubernetes v1.36.3 begins: make default-roles\nclusterRoles:")
@@ -90,7 +90,7 @@ func writeRules(text *strings.Builder, rules []rbacv1.PolicyRule) {
 	}
 }
 
-// flow is a value as YAML in one line.
+// flow renders a value as YAML in one line.
 func flow(value any) string {
 	text, err := yaml.Marshal(value)
 	if err != nil {
@@ -103,8 +103,8 @@ func flow(value any) string {
 	return strings.Replace(string(inOneLine), `"creationTimestamp":null,`, "", 1)
 }
 
-// TestRequestsAreAllowedAsByKubernetes asks both authorizers the same questions about the default
-// roles and about others made at random.
+// TestRequestsAreAllowedAsByKubernetes queries both authorizers about the default roles and about
+// random ones.
 func TestRequestsAreAllowedAsByKubernetes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s := kind.NewStore(store.Options{})
@@ -215,7 +215,7 @@ func attributesOf(asked authorizationv1.SubjectAccessReviewSpec) authorizer.Attr
 	}
 }
 
-// inStore shows the roles of a store to Kubernetes' own code.
+// inStore provides the roles of a store to Kubernetes' own code.
 type inStore struct{ *store.Store }
 
 var _ validation.RoleGetter = inStore{}

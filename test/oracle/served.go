@@ -40,7 +40,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
 
-// served is what an API server of Kubernetes does with the objects of one kind.
+// served is the treatment of the objects of one kind in an API server of Kubernetes.
 type served struct {
 	strategy interface {
 		rest.RESTCreateStrategy
@@ -87,7 +87,7 @@ var kinds = map[string]served{
 	"ClusterRoleBinding":    {clusterrolebinding.Strategy, nil, nil},
 }
 
-// kept are the kinds that csisim keeps as they are written, and why it looks no further than at their metadata:
+// kept are the kinds that csisim stores without checks beyond their metadata, with the reason:
 // nothing acts on them.
 var kept = map[string]string{
 	"PodTemplate":                      "nothing makes pods of it",

@@ -21,10 +21,12 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service/storage"
 )
 
-// services give a Service its addresses and ports before it is validated, as in a cluster of kind.
+// services allocates the addresses and ports of a Service before it is validated, as in a cluster
+// of kind.
 var services = newServices()
 
-// addresses are those of one range, which says of others what an API server with several ranges says.
+// addresses is one range of addresses. Its errors for other addresses are those of an API server
+// with several ranges.
 type addresses struct{ ipallocator.Interface }
 
 func (a addresses) Allocate(ip net.IP) error {
@@ -56,7 +58,7 @@ func must(err error) {
 	}
 }
 
-// noStorage stores nothing: what is asked of services comes before that.
+// noStorage stores nothing: the used parts of services do not need it.
 type noStorage struct{}
 
 func (noStorage) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.RESTOptions, error) {
@@ -68,7 +70,7 @@ func (noStorage) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.R
 	}}, nil
 }
 
-// begin is what precedes the checks of a write. old is what the object replaces, nil for a new one.
+// begin runs the steps before the checks of a write. old is the replaced object, nil for a new one.
 func begin(ctx context.Context, obj, old runtime.Object) error {
 	if pod, isPod := obj.(*api.Pod); isPod && old != nil {
 		return admitUpdate(ctx, pod, old)
@@ -84,7 +86,7 @@ func begin(ctx context.Context, obj, old runtime.Object) error {
 		finish, err = services.BeginUpdate(ctx, obj, old, &metav1.UpdateOptions{})
 	}
 	if err == nil {
-		finish(ctx, false) // gives back what it has got
+		finish(ctx, false) // releases the allocated addresses
 	}
 	return err
 }

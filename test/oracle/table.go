@@ -22,7 +22,7 @@ var tables = printers.NewTableGenerator().With(internalversion.AddHandlers)
 // plainKinds have no columns of their own in Kubernetes.
 var plainKinds = []string{"ClusterRole", "CSIStorageCapacity", "LimitRange", "Role"}
 
-// table is what Kubernetes shows of an object: the columns and its cells.
+// table returns the columns and cells that Kubernetes shows for an object.
 func table(obj store.Object) ([]string, error) {
 	internal, err := internalOf(obj)
 	if err != nil {
@@ -44,7 +44,7 @@ func table(obj store.Object) ([]string, error) {
 	return all, nil
 }
 
-// shown is what csisim shows.
+// shown returns the cells that csisim shows.
 func shown(api apiKind, obj store.Object, now time.Time) (all []string) {
 	accepted := api.accept(obj)
 	for _, c := range kind.Of(api.Resource).Columns {

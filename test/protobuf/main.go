@@ -1,9 +1,9 @@
-// Command protobuf makes Go code of the .proto files of CSI-Addons, beside them:
+// Command protobuf generates Go code from the .proto files of CSI-Addons, beside them:
 //
 //	cd test/protobuf && go run .
 //
-// The code does not enter its messages into the registry of the process: a program that
-// has the project's own package for the same messages could not start otherwise.
+// The code does not register its messages in the registry of the process. Otherwise a program that
+// also contains the project's own package for the same messages could not start.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 	_ "github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// target is the package beside which the code is made.
+// target is the package beside which the code is generated.
 const target = "github.com/csisim" + "/csisim/internal/world/addons"
 
 const csiProto = "csi.proto"
@@ -72,7 +72,7 @@ func generate() error {
 	return nil
 }
 
-// compile reads the files. That of CSI is what the package of CSI was made of.
+// compile reads the files. CSI's file is the source of the package of CSI.
 func compile() (*pluginpb.CodeGeneratorRequest, error) {
 	var names []string
 	for _, name := range packages {
@@ -123,7 +123,7 @@ func messagesOf(request *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGenerat
 	return plugin.Response().GetFile(), nil
 }
 
-// servicesOf has protoc-gen-go-grpc make clients and servers.
+// servicesOf generates clients and servers with protoc-gen-go-grpc.
 func servicesOf(request *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	in, err := proto.Marshal(request)
 	if err != nil {
@@ -145,8 +145,7 @@ func servicesOf(request *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGenerat
 	return response.GetFile(), nil
 }
 
-// unregistered is generated code that enters what it makes into the registry of the
-// package registry.
+// unregistered changes generated code so that it registers its types in the package registry.
 func unregistered(code string) string {
 	const build = "\tout := protoimpl.TypeBuilder{\n\t\tFile: protoimpl.DescBuilder{\n"
 	if !strings.Contains(code, build) {

@@ -20,15 +20,17 @@ import (
 // mockRun carries the mock's options, as JSON, to the process that executes the suite.
 const mockRun = "SANITY_MOCK"
 
-// notRun are the specs that even a mock with all its options on skips: csi-snapshotter asks for no topology of snapshots,
-// nobody in Kubernetes for the health of a node's storage, and the suite itself leaves one pending.
+// notRun are the specs that even a mock with all its options skips: csi-snapshotter requests no
+// topology of snapshots, nothing in Kubernetes reads the health of a node's storage, and the suite
+// itself leaves one pending.
 var notRun = []string{
 	"pagination should detect volumes added between pages and accept tokens when the last volume from a page is deleted",
 	"should return appropriate response", // NodeGetStorageHealth
 	"should succeed when creating a snapshot with accessibility requirements",
 }
 
-// The suite skips what a driver does not promise; with everything on, it runs all specs but notRun.
+// The suite skips specs of capabilities that a driver does not have. With all of them, it runs all
+// specs except notRun.
 //
 // conformance: sanity-plugin-capabilities, sanity-probe, sanity-controller-capabilities, sanity-get-capacity,
 // sanity-create-no-name, sanity-create-no-capabilities, sanity-create-same-name-same-size,
@@ -77,7 +79,7 @@ func TestMockPassesSanity(t *testing.T) {
 	}
 }
 
-// withoutOutcome are the specs of a report that were not run.
+// withoutOutcome returns the specs of a report that were not run.
 func withoutOutcome(t *testing.T, file string) (texts []string) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -117,18 +119,18 @@ func TestMockSuite(t *testing.T) {
 	sanity.Test(t, config)
 }
 
-// directories stand for mounts: the suite looks for target paths only.
+// directories replace mounts: the suite only checks target paths.
 type directories struct {
 	mu      sync.Mutex
 	targets map[string]bool
 }
 
-// Mount makes the target.
+// Mount creates the target.
 func (d *directories) Mount(_, target string, _ bool) error {
 	return d.made(target, os.MkdirAll(target, 0o755))
 }
 
-// MountDevice makes the target, a file.
+// MountDevice creates the target, a file.
 func (d *directories) MountDevice(_, target string) error {
 	return d.made(target, os.WriteFile(target, nil, 0o644))
 }
@@ -148,14 +150,14 @@ func (d *directories) Unmount(target string) error {
 	return os.RemoveAll(target)
 }
 
-// IsMounted reports whether the target was made.
+// IsMounted reports whether the target was created.
 func (d *directories) IsMounted(target string) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.targets[target], nil
 }
 
-// serve offers controller and node of the mock on one socket.
+// serve serves controller and node of the mock on one socket.
 func serve(t *testing.T, socket string, driver *mock.Driver) {
 	listener, err := net.Listen("unix", socket)
 	require.NoError(t, err)

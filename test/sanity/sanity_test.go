@@ -1,5 +1,5 @@
-// Package sanity runs the CSI project's conformance suite against the reference
-// drivers, each as a process of its own.
+// Package sanity runs the CSI project's conformance suite against the reference drivers, each in a
+// separate process.
 package sanity
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// run is one run of the suite against a driver that serves already.
+// run is one run of the suite against a driver that already serves.
 type run struct {
 	Dir        string
 	AccessType string
@@ -71,8 +71,8 @@ func TestSuite(t *testing.T) {
 	sanity.Test(t, config)
 }
 
-// runSuite starts the driver in a mount namespace of its own, so that no mount is
-// ever seen outside, and the suite beside it. The driver must end well.
+// runSuite starts the driver in its own mount namespace, so that its mounts are invisible outside,
+// and the suite next to it. The driver must exit cleanly.
 func runSuite(t *testing.T, r run, driverArgs []string) {
 	driver := exec.Command(driverArgs[0], driverArgs[1:]...)
 	if testing.Verbose() {
@@ -103,7 +103,7 @@ func runSuite(t *testing.T, r run, driverArgs []string) {
 
 func socket(dir string) string { return filepath.Join(dir, "csi.sock") }
 
-// summary is the line in which the suite counts its specs.
+// summary returns the line in which the suite counts its specs.
 func summary(output string) string {
 	for line := range strings.Lines(output) {
 		if strings.Contains(line, " Passed") {

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The programs of CSI-Addons are built outside of this project, from github.com/csi-addons/kubernetes-csi-addons.
+// The programs of CSI-Addons are built outside this project, from
+// github.com/csi-addons/kubernetes-csi-addons.
 const (
 	managerProgram = "CSI_ADDONS_MANAGER"
 	sidecarProgram = "CSI_ADDONS_SIDECAR"
@@ -38,7 +39,7 @@ objects:
 - {apiVersion: v1, kind: Secret, metadata: {name: creds}, stringData: {user: u}}
 `
 
-// The real controller manager has csisim's sidecar do what each kind asks for.
+// The real controller manager makes the calls of each kind through csisim's sidecar.
 func TestTheControllerManagerOfCSIAddons(t *testing.T) {
 	image := "quay.io/csiaddons/k8s-controller: " + addonsProgram(t, managerProgram)
 	c := upWithAddons(t, image, "csi-addons-controller-manager", "  csiAddons: [{node: node-a}]")
@@ -46,7 +47,7 @@ func TestTheControllerManagerOfCSIAddons(t *testing.T) {
 	c.dayTwo()
 }
 
-// csisim's controller manager has the real sidecar do it.
+// csisim's controller manager makes them through the real sidecar.
 func TestTheSidecarOfCSIAddons(t *testing.T) {
 	image := "quay.io/csiaddons/k8s-sidecar: " + addonsProgram(t, sidecarProgram)
 	c := upWithAddons(t, image, "csi-addons-sidecar", "")
@@ -54,7 +55,7 @@ func TestTheSidecarOfCSIAddons(t *testing.T) {
 	c.dayTwo()
 }
 
-// Both are the real ones: csisim has the driver, the cluster and the kinds.
+// Both are real: csisim provides the driver, the cluster and the kinds.
 func TestTheProgramsOfCSIAddons(t *testing.T) {
 	images := "quay.io/csiaddons/k8s-controller: " + addonsProgram(t, managerProgram) + ", quay.io/csiaddons/k8s-sidecar: " + addonsProgram(t, sidecarProgram)
 	c := upWithAddons(t, images, "csi-addons-controller-manager, csi-addons-sidecar", "")
@@ -76,10 +77,10 @@ func addonsProgram(t *testing.T, variable string) string {
 
 func upWithAddons(t *testing.T, images, external, ours string) *cluster {
 	file := strings.NewReplacer("IMAGE", images, "EXTERNAL", external, "PROGRAMS", programs, "OURS\n", ours+"\n").Replace(addonsFile)
-	return up(t, file, "--speed", "1") // the real ones have the real clock
+	return up(t, file, "--speed", "1") // the real programs use the real clock
 }
 
-// addons makes the objects of a file.
+// addons creates the objects of a file.
 func (c *cluster) addons(file string) {
 	text, err := os.ReadFile(file)
 	require.NoError(c, err)
@@ -116,7 +117,7 @@ func (c *cluster) dayTwo() {
 	c.groups()
 }
 
-// fencing: a range of addresses that no node has.
+// fencing fences a range of addresses that no node has.
 func (c *cluster) fencing() {
 	c.make(`{apiVersion: csiaddons.openshift.io/v1alpha1, kind: NetworkFenceClass, metadata: {name: fences}, spec: {provisioner: real.csi.example.com, parameters: {csiaddons.openshift.io/networkfence-secret-name: creds, csiaddons.openshift.io/networkfence-secret-namespace: default}}}
 ---
@@ -136,7 +137,7 @@ func (c *cluster) fencing() {
 	c.remove("NetworkFenceClass", "", "fences")
 }
 
-// replication: a volume that nobody uses is promoted, demoted and promoted again.
+// replication promotes, demotes and promotes a volume without a pod.
 func (c *cluster) replication() {
 	require.NoError(c, c.CoreV1().Pods("default").Delete(c.Context(), "web", metav1.DeleteOptions{}))
 	c.awaitGone("Pod", "default", "web")
@@ -151,7 +152,7 @@ func (c *cluster) replication() {
 	c.remove("VolumeReplication", "default", "data")
 }
 
-// groups: the claims with a label are replicated together.
+// groups replicates the claims with a label together.
 func (c *cluster) groups() {
 	c.change("PersistentVolumeClaim", "default", "data", "{metadata: {labels: {app: web}}}")
 	c.make(`{apiVersion: replication.storage.openshift.io/v1alpha1, kind: VolumeGroupReplicationClass, metadata: {name: groups}, spec: {provisioner: real.csi.example.com, parameters: {replication.storage.openshift.io/group-replication-secret-name: creds, replication.storage.openshift.io/group-replication-secret-namespace: default}}}

@@ -19,11 +19,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// speed is how many times as fast as the real clock the cluster lives: the kubelet looks
-// at volumes that have grown once a minute.
+// speed is the ratio of the cluster's clock to the real one: the kubelet checks expanded volumes
+// once a minute.
 const speed = "10"
 
-// cluster is csisim up as a process, with a home of its own, and clients of its API.
+// cluster is csisim up as a process with its own home directory, and clients of its API.
 type cluster struct {
 	*testing.T
 	kubernetes.Interface
@@ -31,7 +31,8 @@ type cluster struct {
 	dir       string
 }
 
-// up starts a live cluster after a file. All that is its own, and the programs', is gone at the end.
+// up starts a live cluster from a file. At the end of the test, all its files and processes are
+// removed.
 func up(t *testing.T, file string, flags ...string) *cluster {
 	dir, err := os.MkdirTemp("", "side") // t.TempDir's names are too long for a socket
 	require.NoError(t, err)
@@ -64,14 +65,14 @@ func up(t *testing.T, file string, flags ...string) *cluster {
 func (c *cluster) kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 func (c *cluster) outputFile() string { return filepath.Join(c.dir, "output") }
 
-// output is what csisim up has printed so far.
+// output returns the output of csisim up so far.
 func (c *cluster) output() string {
 	text, err := os.ReadFile(c.outputFile())
 	require.NoError(c, err)
 	return string(text)
 }
 
-// command is csisim with the cluster's home.
+// command returns csisim with the cluster's home.
 func (c *cluster) command(args ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(programs, "csisim"), args...)
 	command.Env = append(os.Environ(), "HOME="+c.dir, "XDG_CACHE_HOME="+c.dir)
@@ -79,7 +80,7 @@ func (c *cluster) command(args ...string) *exec.Cmd {
 	return command
 }
 
-// controllerSocket asks the run where the driver's controller plugin serves.
+// controllerSocket returns the socket of the driver's controller plugin.
 func (c *cluster) controllerSocket() string {
 	out, err := c.command("get", "sockets").Output()
 	require.NoError(c, err)
@@ -112,7 +113,7 @@ func (c *cluster) run(name string, args ...string) {
 	})
 }
 
-// await waits until something holds.
+// await waits until a condition holds.
 func (c *cluster) await(what string, holds func(ctx context.Context) (bool, error)) {
 	c.Helper()
 	var last error

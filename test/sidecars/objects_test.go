@@ -30,7 +30,7 @@ func (c *cluster) anyKind() resources {
 	return resources{dynamic.NewForConfigOrDie(config), restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Discovery()))}
 }
 
-// named is a client of a kind, by its name; of all namespaces without one.
+// named returns a client of a kind, by its name; of all namespaces without one.
 func (r resources) named(kind, namespace string) (dynamic.ResourceInterface, error) {
 	at, err := r.ResourceFor(schema.GroupVersionResource{Resource: strings.ToLower(kind)})
 	if err != nil {
@@ -39,7 +39,7 @@ func (r resources) named(kind, namespace string) (dynamic.ResourceInterface, err
 	return r.Resource(at).Namespace(namespace), nil
 }
 
-// make makes objects, in the namespace default if they name none.
+// make creates objects, in the namespace default if they name none.
 func (c *cluster) make(text string) {
 	kinds := c.anyKind()
 	for document := range strings.SplitSeq(text, "\n---\n") {
@@ -59,7 +59,7 @@ func (c *cluster) make(text string) {
 	}
 }
 
-// find finds the objects of a kind whose names begin so.
+// find returns the objects of a kind with names that begin with a prefix.
 func (c *cluster) find(ctx context.Context, kind, namespace, prefix string) (found []unstructured.Unstructured, err error) {
 	client, err := c.anyKind().named(kind, namespace)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *cluster) change(kind, namespace, name, patch string) {
 	require.NoError(c, err)
 }
 
-// remove deletes an object and waits until it is gone.
+// remove deletes an object and waits for the deletion.
 func (c *cluster) remove(kind, namespace, name string) {
 	c.Helper()
 	client, err := c.anyKind().named(kind, namespace)

@@ -33,7 +33,7 @@ objects:
 `
 
 // The same life with the sidecars as pods of a Deployment and a DaemonSet: each container runs its
-// real program, which finds the API as in a cluster and the driver by its volume.
+// real program, which finds the API as in a cluster and the driver through its volume.
 func TestSidecarsRunInPods(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("loop devices need root")
@@ -59,7 +59,7 @@ func TestSidecarsRunInPods(t *testing.T) {
 	assert.Contains(t, c.log(pods.Items[0].Name, "attacher"), "Successfully acquired lease")
 }
 
-// apply makes the objects of a file, which may repeat itself by YAML's means.
+// apply creates the objects of a file, which may use YAML's anchors.
 func (c *cluster) apply(file string) {
 	text, err := os.ReadFile(file)
 	require.NoError(c, err)

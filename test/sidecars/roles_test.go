@@ -16,9 +16,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Each sidecar runs as the service account of its own project's manifests. A rule that somebody
-// forgot is named, and what waits for it goes on once it is there. One is missing in the manifests
-// themselves: external-attacher v4.12.0 emits an event when it becomes the leader, and may not.
+// Each sidecar runs as the service account of its own project's manifests. A forgotten rule is
+// reported, and the sidecar continues once the rule exists. One rule is missing in the manifests
+// themselves: external-attacher v4.12.0 emits an event when it becomes the leader, without
+// permission.
 func TestSidecarsHaveTheRightsThatTheirManifestsGive(t *testing.T) {
 	c := up(t, strings.ReplaceAll(file, "%s", "mock: {controllerExpand: true, nodeExpand: true, snapshot: true}"), "--authorization", "rbac")
 	c.grant("github.com/kubernetes-csi/external-attacher/v4", "deploy/kubernetes/rbac.yaml")
@@ -47,7 +48,7 @@ func TestSidecarsHaveTheRightsThatTheirManifestsGive(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(c.output(), "forbidden:"), c.output())
 }
 
-// grant makes the objects of a file of a sidecar's module.
+// grant creates the objects of a file of a sidecar's module.
 func (c *cluster) grant(module, file string) {
 	c.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
@@ -57,7 +58,7 @@ func (c *cluster) grant(module, file string) {
 	c.make(string(text))
 }
 
-// forget takes the rule for a resource out of a role, and returns the role as it was.
+// forget removes the rule for a resource from a role, and returns the unchanged role.
 func (c *cluster) forget(name, resource string) *rbacv1.ClusterRole {
 	role, err := c.RbacV1().ClusterRoles().Get(c.Context(), name, metav1.GetOptions{})
 	require.NoError(c, err)

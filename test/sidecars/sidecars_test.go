@@ -60,8 +60,8 @@ objects:
 - {apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {name: fast}, driver: real.csi.example.com, deletionPolicy: Delete}
 `
 
-// A volume's life with csi-attacher, csi-resizer, csi-snapshotter and the snapshot-controller in
-// place of the built-in ones.
+// A volume's life with csi-attacher, csi-resizer, csi-snapshotter and the snapshot-controller
+// instead of the built-in ones.
 func TestSidecarsTakeAVolumeThroughItsLife(t *testing.T) {
 	for name, way := range map[string]string{
 		"mock": "mock: {controllerExpand: true, nodeExpand: true, snapshot: true, listSnapshots: true, listVolumes: true, listVolumesPublishedNodes: true}",
@@ -108,7 +108,7 @@ func (c *cluster) lifeOfAVolume() {
 	c.deleteAll()
 }
 
-// leadersAreElected: each sidecar holds a lease.
+// leadersAreElected checks that each sidecar holds a lease.
 func (c *cluster) leadersAreElected() {
 	leases, err := c.CoordinationV1().Leases("kube-system").List(c.Context(), metav1.ListOptions{})
 	require.NoError(c, err)
@@ -157,7 +157,8 @@ func (c *cluster) awaitRunning(name string) {
 	})
 }
 
-// grow asks for more and waits until the claim has it: the file system has grown then, too.
+// grow requests a larger size and waits until the claim has it: the file system has grown then,
+// too.
 func (c *cluster) grow(name, size string) {
 	c.Helper()
 	claims := c.CoreV1().PersistentVolumeClaims("default")
@@ -196,7 +197,7 @@ func (c *cluster) snapshot(name, claim string) {
 	})
 }
 
-// deleteAll deletes what was made and waits until nothing of it is left.
+// deleteAll deletes all objects and waits until nothing is left.
 func (c *cluster) deleteAll() {
 	c.Helper()
 	everything := metav1.ListOptions{}
