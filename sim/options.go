@@ -99,6 +99,10 @@ type Options struct {
 	// other then. It ends the run where the system does not show them. Default: false; they are
 	// recorded for calls with a fault of system calls only.
 	SystemCalls bool
+	// SeesLookups sees also the system calls by which driver programs look at files, which a fault of a
+	// mounted file system takes (fault.FailMounted). Each of them costs some microseconds. Default:
+	// false, unless the FaultSpace has such faults.
+	SeesLookups bool
 	// HostPaths lists host directories that programs may write to. Writes anywhere else are
 	// discarded with the run. Default: none.
 	HostPaths []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -27,6 +28,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 		LogDir:   c.logDir(), StartTimeout: o.StartTimeout, Memory: o.Memory,
 		ServesAt: o.PluginSocket, NodePaths: o.NodePaths, Cluster: c.cluster,
 	}
+	spec.SeesLookups = c.options.SeesLookups || c.options.FaultSpace.Has(fault.Mounts)
 	if door := d.door(p.node); door != nil {
 		spec.ServiceURL = door.URL(door.Machine)
 	}

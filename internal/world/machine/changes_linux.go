@@ -16,6 +16,7 @@ type changes struct {
 	listener int
 	unsynced *unsynced  // nil where they are not known
 	lost     *lostFiles // nil if there are none
+	lookups  bool       // calls that change nothing are seen, too
 
 	mu    sync.Mutex
 	hold  *Hold      // nil if none is to be reached
@@ -31,13 +32,16 @@ type inUse struct {
 
 // follow sees changes of files by the calling thread's children, and notes unsynced files and looks at lost ones. It
 // returns nil where that is not permitted, or the system or its processor is not known.
-func follow(unsynced *unsynced, lost *lostFiles) *changes {
+func follow(unsynced *unsynced, lost *lostFiles, seesLookups bool) *changes {
 	arch, known := architectures[runtime.GOARCH]
 	if !known {
 		return nil
 	}
 	calls := changesOfFiles
-	if lost != nil {
+	switch {
+	case seesLookups:
+		calls = slices.Concat(lookups, usesOfFiles, changesOfFiles)
+	case lost != nil:
 		calls = slices.Concat(lookups, changesOfFiles)
 	}
 	filter := changesFilter(arch, calls)
@@ -47,7 +51,7 @@ func follow(unsynced *unsynced, lost *lostFiles) *changes {
 	if err != 0 {
 		return nil
 	}
-	c := &changes{listener: int(fd), unsynced: unsynced, lost: lost}
+	c := &changes{listener: int(fd), unsynced: unsynced, lost: lost, lookups: lost != nil || seesLookups}
 	// Whoever asks is woken on the processor of who answers. Older kernels do not know it.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	go c.serve()
@@ -88,11 +92,14 @@ func (c *changes) serve() {
 		if c.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != 0 {
 			continue // the caller is dead
 		}
-		if c.lost.see(&n); c.lost != nil && !n.isChange() {
+		c.lost.see(&n)
+		switch {
+		case c.failsBroken(&n):
+		case c.lookups && !n.isChange():
 			c.goOn(n.id)
-			continue
+		default:
+			c.see(&n)
 		}
-		c.see(&n)
 	}
 }
 

@@ -21,6 +21,12 @@ var oldLookups = []change{
 	{number: unix.SYS_READLINK, name: lookedUp, of: fileNamed(0)}, {number: unix.SYS_UNLINK, name: removed, of: fileNamed(0)},
 }
 
+// oldUses are calls that newer processors do without.
+var oldUses = []change{
+	{number: unix.SYS_CHMOD, name: chmod, of: fileNamed(0)},
+	{number: unix.SYS_CHOWN, name: chown, of: fileNamed(0)}, {number: unix.SYS_LCHOWN, name: chown, of: fileNamed(0)},
+}
+
 // openCall says where a call that opens a file has its directory, path, flags and mode.
 func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
 	switch n.number {

@@ -7,7 +7,7 @@ import "golang.org/x/sys/unix"
 // statAt is the call of stat(2) that takes a directory.
 const statAt = unix.SYS_FSTATAT
 
-var oldChanges, oldLookups []change
+var oldChanges, oldLookups, oldUses []change
 
 // openCall says where a call that opens a file has its directory, path, flags and mode.
 func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {

@@ -52,6 +52,9 @@ type Command struct {
 	// Followed says that its changes of files are seen, where the system permits it: see
 	// Process.HoldAfter.
 	Followed bool
+	// SeesLookups says that of a Followed program also the calls are seen by which it looks at files:
+	// BrokenMounts take it. Each of them costs some microseconds.
+	SeesLookups bool
 	// OwnDirs are directories of the host that are on the machine's own disk, as all is that only the machine has in its namespace. What a
 	// program makes there, is Followed and does not sync is lost with the machine's power.
 	OwnDirs []string

@@ -9,6 +9,17 @@ type Interference struct {
 	// program stands still at the first.
 	Fails syscall.Errno
 	Times int
+	// Broken are mounted file systems that fail. The zero value is none.
+	Broken BrokenMounts
+}
+
+// BrokenMounts are mounted file systems whose files the program cannot use until it unmounts them.
+// A process sees them only if its Command has SeesLookups.
+type BrokenMounts struct {
+	// Paths are the mount points, as the program sees them.
+	Paths []string
+	// Fails is the error of each system call about a file there; with EROFS, of those that write.
+	Fails syscall.Errno
 }
 
 // CallWatch sees the system calls by which a program, and all that it starts, changes files.
