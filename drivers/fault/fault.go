@@ -126,6 +126,9 @@ const (
 	FailSystemCall Effect = "fail-system-call"
 	// FailRequest: a request of the driver's program to a stand-in for its service fails.
 	FailRequest Effect = "fail-request"
+	// FailMounted: while a driver's program works on the call, the file systems that are mounted at the
+	// call's paths fail with the error Fails, until they are unmounted.
+	FailMounted Effect = "fail-mounted"
 	// Kill: the victim is killed during the call. If it is the driver, the caller's connection is
 	// lost; otherwise the call continues, whether its caller is alive or not.
 	Kill Effect = "kill"
@@ -188,6 +191,8 @@ func (f *Fault) InWords() string {
 		return fmt.Sprintf("%s of the driver failed, %s", f.System, f.Fails)
 	case FailRequest:
 		return fmt.Sprintf("%s of the driver failed, %s", f.Request, f.Fails)
+	case FailMounted:
+		return "the mounted file system failed, " + f.Fails
 	case Kill:
 		return f.toldOfKill()
 	case Hang:

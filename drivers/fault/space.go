@@ -27,12 +27,13 @@ const (
 	API      Kind = "api"     // a write to the API conflicts, is rejected, or its answer is lost
 	User     Kind = "user"    // a user deletes objects in use, and creates them again; drains; edits
 	Services Kind = "service" // a request of the driver to the stand-in for its service fails
+	Mounts   Kind = "mounted" // the mounted file system of a volume fails while the driver works on the call
 	Sockets  Kind = "socket"  // the registration socket of the called plugin vanishes, or it registers twice
 )
 
 // Kinds lists them.
 func Kinds() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Sockets}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Mounts, Sockets}
 }
 
 // Usual lists the kinds that occur in every cluster and lead to a repetition. It excludes actions
@@ -149,6 +150,8 @@ func (k Kind) atCall(c Called) []Fault {
 		return halfway(c)
 	case Services:
 		return failingRequests(c)
+	case Mounts:
+		return failingMounts(c)
 	case Crashed:
 		return deaths(Caller, "caller killed", RestartTime)
 	case Sockets:

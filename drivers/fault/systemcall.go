@@ -34,7 +34,7 @@ func (s SystemCall) String() string {
 var errnos = map[string]syscall.Errno{
 	"EPERM": 1, "ENOENT": 2, "EINTR": 4, "EIO": 5, "ENXIO": 6, "EAGAIN": 11, "ENOMEM": 12, "EACCES": 13, "EBUSY": 16, "EEXIST": 17, "EXDEV": 18,
 	"ENODEV": 19, "ENOTDIR": 20, "EISDIR": 21, "EINVAL": 22, "ENFILE": 23, "EMFILE": 24, "EFBIG": 27, "ENOSPC": 28, "EROFS": 30, "EMLINK": 31,
-	"ENAMETOOLONG": 36, "ENOTEMPTY": 39, "ELOOP": 40, "ETIMEDOUT": 110, "EHOSTUNREACH": 113, "ESTALE": 116, "EDQUOT": 122,
+	"ENAMETOOLONG": 36, "ENOTEMPTY": 39, "ELOOP": 40, "ENOTCONN": 107, "ETIMEDOUT": 110, "EHOSTUNREACH": 113, "ESTALE": 116, "EDQUOT": 122,
 }
 
 // SystemErrors lists the names of the possible errors of system calls.

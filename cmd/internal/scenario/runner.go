@@ -64,7 +64,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Address: o.Address, Authority: o.Authority, Network: o.Network,
 		Controllers:        s.Cluster.Controllers.names(),
 		SnapshotController: s.Cluster.SnapshotController, AddonsManager: s.Cluster.AddonsManager,
-		NoDataCheck: s.noDataCheck(),
+		NoDataCheck: s.noDataCheck(), SeesLookups: s.breaksMounts(),
 	}
 	if o.Names != "" {
 		options.Names = o.Names + " " + s.Name

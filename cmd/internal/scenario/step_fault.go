@@ -25,7 +25,7 @@ fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times:
 
 // faultStep injects a fault. Exactly one of code, answer, loseAnswer, delayRequest, delayAnswer,
 // lateAnswer, timeOut, stall, holdRequest, holdAnswer, repeat, overlap, contradict, hang, inUse,
-// fails and kill selects its effect; loseAnswer can have a code beside it.
+// mounted, fails and kill selects its effect; loseAnswer can have a code beside it.
 type faultStep struct {
 	Name         string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
 	Call         string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -52,6 +52,7 @@ type faultStep struct {
 	Contradict   bool              `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger volume of the same name, to publish a volume for a single writer at another path as well. Of CreateVolume, ControllerPublishVolume and NodePublishVolume."`
 	Hang         bool              `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
 	InUse        bool              `json:"inUse,omitempty" doc:"While a driver program works on the call its mounts are in use: its first attempt to unmount one fails with EBUSY (target is busy), unless it detaches the mount."`
+	Mounted      string            `json:"mounted,omitempty" example:"ESTALE" doc:"While a driver program works on the call, the file systems that are mounted at the call's paths fail with this error until they are unmounted, as those of a server that has lost them (ESTALE), a broken disk (EIO) or a FUSE daemon that has died (ENOTCONN): each system call about a file there fails, but unmounting works. With EROFS those that write fail."`
 	Syscall      string            `json:"syscall,omitempty" example:"umount2" doc:"With fails: which system calls of the driver program, and of what it starts, fail while it works on the call. mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices), each in all forms: renameat2 is rename, fdatasync is fsync."`
 	Nth          uint              `json:"nth,omitempty" doc:"With syscall or request: which one of each call fails, from 1; default all."`
 	Path         string            `json:"path,omitempty" example:"globalmount" doc:"With syscall: only those about this path, its last elements or all of it; * stands for any letters within an element."`
@@ -87,7 +88,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, timeOut, stall, repeat, overlap, contradict, hang, inUse, fails, kill"
+const wantEffect = "one of code, answer, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, timeOut, stall, repeat, overlap, contradict, hang, inUse, mounted, fails, kill"
 
 func (s *faultStep) checkEffect(c *checker) {
 	effects := s.effects()
@@ -102,11 +103,14 @@ func (s *faultStep) checkEffect(c *checker) {
 		c.report("call", "contradict of "+s.Call, "CreateVolume, ControllerPublishVolume, NodePublishVolume or *")
 	case s.InUse && !c.hasPrograms():
 		c.report("inUse", "mounts in use without a driver program", "a driver that is a program: a mock mounts nothing")
+	case s.Mounted != "" && !c.hasPrograms():
+		c.report("mounted", "a mounted file system without a driver program", "a driver that is a program: a mock mounts nothing")
 	case s.Repeat && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
 		c.report("call", fmt.Sprintf("repeat of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	case s.Overlap && calls.IsMethod(s.Call) && !calls.MayBe(s.Call, fault.HasEffect):
 		c.report("call", fmt.Sprintf("overlap of %s, which changes nothing", s.Call), "a call that changes something, such as NodeStageVolume, or *")
 	}
+	c.knownAs("mounted", "error", s.Mounted, fault.MountErrors())
 	s.checkKill(c)
 	if s.Request != "" {
 		s.checkRequest(c)
@@ -163,7 +167,7 @@ func (s *faultStep) effects() []string {
 		{"code", s.Code != "" && !s.LoseAnswer}, {"answer", s.Answer != nil}, {"loseAnswer", s.LoseAnswer},
 		{"delayRequest", s.DelayRequest.Duration > 0}, {"delayAnswer", s.DelayAnswer.Duration > 0},
 		{"holdRequest", s.HoldRequest}, {"holdAnswer", s.HoldAnswer},
-		{"lateAnswer", s.LateAnswer}, {"timeOut", s.TimeOut}, {"stall", s.Stall}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"fails", s.Fails != ""}, {"kill", s.Kill != ""},
+		{"lateAnswer", s.LateAnswer}, {"timeOut", s.TimeOut}, {"stall", s.Stall}, {"repeat", s.Repeat}, {"overlap", s.Overlap}, {"contradict", s.Contradict}, {"hang", s.Hang}, {"inUse", s.InUse}, {"mounted", s.Mounted != ""}, {"fails", s.Fails != ""}, {"kill", s.Kill != ""},
 	} {
 		if effect.given {
 			found = append(found, effect.name)
@@ -215,6 +219,8 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.Hang
 	case s.InUse:
 		f.Effect = fault.InUse
+	case s.Mounted != "":
+		f.Effect, f.Fails = fault.FailMounted, s.Mounted
 	case s.Request != "":
 		f.Effect, f.Fails = fault.FailRequest, s.Fails
 		f.Request = fault.Request{Pattern: s.Request, Nth: int(s.Nth)}
@@ -231,6 +237,14 @@ func (s *faultStep) fault() *fault.Fault {
 		f.Effect = fault.Answer
 	}
 	return f
+}
+
+// breaksMounts reports whether a step makes mounted file systems fail.
+func (s *Scenario) breaksMounts() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+		f, is := step.action.(*faultStep)
+		return is && f.Mounted != ""
+	})
 }
 
 // clearFaultStep ends the fault of a name, or all.

@@ -98,6 +98,9 @@ func (c *call) send() error {
 	if f.Effect == fault.FailSystemCall {
 		return c.sendFailing(f)
 	}
+	if f.Effect == fault.FailMounted {
+		return c.sendWithBrokenMounts(f)
+	}
 	if f.Effect == fault.FailRequest {
 		return c.sendFailingRequest(f)
 	}

@@ -77,7 +77,7 @@ func (c *call) disturbedByFault(err error) bool {
 	switch c.struck.Effect {
 	case fault.FailSystemCall, fault.Kill: // no system call fails because a job runs
 		return status.Code(err) != codes.Aborted
-	case fault.Stall, fault.TimeOut, fault.InUse, fault.Overlap, fault.FailRequest:
+	case fault.Stall, fault.TimeOut, fault.InUse, fault.Overlap, fault.FailRequest, fault.FailMounted:
 		return true
 	}
 	return c.aside

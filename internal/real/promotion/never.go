@@ -54,7 +54,7 @@ func NeverNode(n sim.Node) string {
 // NeverFault is why a fault has no place on a real cluster; empty if it has one.
 func NeverFault(f *fault.Fault) string {
 	switch {
-	case f.Effect == fault.InUse, f.Effect == fault.FailSystemCall, f.Effect == fault.FailRequest, f.System != (fault.SystemCall{}):
+	case f.Effect == fault.InUse, f.Effect == fault.FailSystemCall, f.Effect == fault.FailRequest, f.Effect == fault.FailMounted, f.System != (fault.SystemCall{}):
 		return "the proxy does not see the driver's system calls"
 	case f.Effect == fault.Meanwhile:
 		return "the deeds of others are drawn in a search only"
