@@ -76,6 +76,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-leaves-target-dir", "life/filesystem", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
 	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "system-calls/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"unpublish-trusts-stat", "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"list-omits-nodes", "life/listed", "ListVolumes leaves out a node: volume vol-"},
 	{"detach-from-all-nodes", "access/ReadWriteMany", "ListVolumes leaves out a node: volume vol-"},
@@ -328,6 +329,23 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 	assert.Equal(t, check.Totals{Passed: 1}, counted(sound))
 }
 
+// Given a driver that looks at the target before it unmounts it. When the mounted file system fails,
+// then the pod cannot end until it works again, which is a note. A driver that reads the mount table
+// unmounts it.
+func TestAVolumeThatStaysMountedWhileItsFileSystemFailsIsANote(t *testing.T) {
+	const trial, remark = "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume fails as long as the mounted file system fails, so the pod cannot end: "
+	program := buildHostdir(t)
+	card := checked(t, hostdir(program, "unpublish-needs-stat"), check.RunOptions{WorkDir: workDir(t)}, trial)
+	assert.Empty(t, verdicts(card))
+	require.Len(t, card.Remarks(), 1)
+	assert.Contains(t, card.Remarks()[0].Text, remark)
+	assert.Contains(t, card.Remarks()[0].Text, "stale file handle")
+
+	sound := checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "broken-mount/*")
+	assert.Empty(t, verdicts(sound))
+	assert.Empty(t, sound.Remarks())
+}
+
 // A driver that gives volumes to the groups of pods, by its owner, passes.
 func TestASoundDriverMayGiveVolumesToGroups(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
@@ -389,7 +407,7 @@ func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	for _, d := range defects {
 		known[d.name] = true
 	}
-	for _, d := range slices.Concat(remarkable, wasteful, []string{"mount-flags-ignored", "publish-races", "tokens-logged", "unstage-fails-once", "unstage-forgives-after-restart"}) {
+	for _, d := range slices.Concat(remarkable, wasteful, []string{"mount-flags-ignored", "publish-races", "tokens-logged", "unstage-fails-once", "unstage-forgives-after-restart", "unpublish-needs-stat"}) {
 		known[d] = true
 	}
 	for _, d := range dayTwoDefects {

@@ -29,6 +29,7 @@ var groups = []Group{
 	{"timed-out", "Deadlines that pass"},
 	{"stalled", "Calls that stall"},
 	{"in-use", "Mounts in use"},
+	{brokenMounts, "Mounts that fail"},
 	{"system-calls", "Cut off between changes"},
 	{service, "Service that fails"},
 	{"abandoned", "Given up half-way"},
@@ -99,7 +100,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, systemCalls, failingService, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, failingMounts, systemCalls, failingService, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, dayTwoOperations, inlineVolumes,
 	} {
 		add(p)

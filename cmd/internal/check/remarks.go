@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,9 @@ func (c *Card) Remarks() []Remark {
 
 // isSingle reports whether an unexplained error came once only. The machine may have caused it: a
 // mount is busy for a moment when another process makes a mount namespace.
-func (r Remark) isSingle() bool { return r.Code != "" && r.More == 0 && len(r.Shown) == 1 }
+func (r Remark) isSingle() bool {
+	return calls.IsSpontaneous(r.Verdict) && r.More == 0 && len(r.Shown) == 1
+}
 
 func remarksOn(o Outcome) (all []verdict.Verdict) {
 	if o.Result == nil {
@@ -50,7 +53,7 @@ func remarksOn(o Outcome) (all []verdict.Verdict) {
 			all = append(all, v)
 		}
 	}
-	return append(all, calls.ClearedUp(o.Result.Trace)...)
+	return slices.Concat(all, calls.ClearedUp(o.Result.Trace), calls.StaysMounted(o.Result.Trace))
 }
 
 // remarks are notes: no trial fails for them.
@@ -58,7 +61,7 @@ func (p *page) remarks(c *Card) {
 	for _, r := range c.Remarks() {
 		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Text))
 		for _, row := range [][2]string{
-			{"shown by", namesOf(r.Shown)}, {"why", contract.Advice(r.Verdict)}, {"strict", strictly(r.Verdict)},
+			{"shown by", namesOf(r.Shown)}, {"why", cmp.Or(contract.Advice(r.Verdict), calls.Advice(r.Verdict))}, {"strict", strictly(r.Verdict)},
 		} {
 			if row[1] != "" {
 				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.TrimSpace(row[1]))
@@ -67,9 +70,9 @@ func (p *page) remarks(c *Card) {
 	}
 }
 
-// strictly returns the effect of --strict on a remark; empty for one on an unexplained error.
+// strictly returns the effect of --strict on a remark; empty for none.
 func strictly(v verdict.Verdict) string {
-	if v.Code != "" {
+	if calls.IsNoted(v) {
 		return ""
 	}
 	return "--strict makes it a failure"

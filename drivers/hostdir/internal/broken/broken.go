@@ -56,6 +56,8 @@ const (
 	StartLeavesProcess       Behaviour = "start-leaves-process"
 	UnpublishLeavesMount     Behaviour = "unpublish-leaves-mount"
 	UnpublishIgnoresErrors   Behaviour = "unpublish-ignores-errors"
+	UnpublishTrustsStat      Behaviour = "unpublish-trusts-stat"
+	UnpublishNeedsStat       Behaviour = "unpublish-needs-stat"
 	UnpublishRemovesContent  Behaviour = "unpublish-removes-content"
 	UnpublishRemovesParent   Behaviour = "unpublish-removes-parent"
 	LimitTooHigh             Behaviour = "limit-too-high"
@@ -158,6 +160,8 @@ var catalogue = []struct {
 	{StartLeavesProcess, "the program starts a process when it starts, and leaves it running when it ends"},
 	{UnpublishLeavesMount, "NodeUnpublishVolume succeeds and leaves the mount"},
 	{UnpublishIgnoresErrors, "NodeUnpublishVolume succeeds when it could not unmount"},
+	{UnpublishTrustsStat, "NodeUnpublishVolume takes a target for deleted if stat(2) fails, whatever the error is"},
+	{UnpublishNeedsStat, "NodeUnpublishVolume fails if stat(2) of the target fails"},
 	{UnpublishRemovesContent, "NodeUnpublishVolume removes the target with all that is in it, unmounted or not"},
 	{LimitTooHigh, "NodeGetInfo allows one volume more than can be attached"},
 	{DeviceRemembered, "NodePublishVolume takes the loop device that a block volume had when it was published first"},

@@ -30,3 +30,19 @@ func (s Set) Misplace(source, target string) error {
 	}
 	return err
 }
+
+// StatFails looks at a target before it is unmounted, and reports whether that ends the call, and
+// with which error.
+func (s Set) StatFails(target string) (ends bool, err error) {
+	if !s.Has(UnpublishTrustsStat) && !s.Has(UnpublishNeedsStat) {
+		return false, nil
+	}
+	_, err = os.Stat(target)
+	switch {
+	case err == nil:
+		return false, nil
+	case s.Has(UnpublishTrustsStat) || errors.Is(err, os.ErrNotExist):
+		return true, nil
+	}
+	return true, err
+}

@@ -328,6 +328,9 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	if n.cfg.Broken.Has(broken.UnpublishLeavesMount) {
 		return true, nil
 	}
+	if ends, err := n.cfg.Broken.StatFails(target); ends {
+		return true, err
+	}
 	if n.cfg.Broken.Has(broken.RecordsInContainer) && !n.ledger.Has(target) {
 		return true, nil
 	}
