@@ -268,23 +268,18 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	return reported(x.code)
 }
 
-// keepFinding writes the file of a finding, and the reduced scenario if the search found a smaller
-// one. It returns the name of the file.
+// keepFinding writes the file of a finding and returns its name.
 func keepFinding(s *explore.Search, f *explore.Finding, dir string) (string, error) {
-	file, reduced, err := s.FileOf(f, dir)
+	file, err := s.FileOf(f, dir)
 	if err != nil {
 		return "", err
 	}
-	text, err := file.Text()
+	text, err := file.Marshal()
 	if err != nil {
 		return "", fmt.Errorf("write finding: %w", err)
 	}
 	name := filepath.Join(dir, s.NameOf(f))
-	err = os.WriteFile(name, text, 0o666)
-	if err == nil && reduced != nil {
-		err = os.WriteFile(filepath.Join(dir, file.Scenario), reduced, 0o666)
-	}
-	if err != nil {
+	if err := os.WriteFile(name, text, 0o666); err != nil {
 		return "", &failure{code: exitEnvironment, err: fmt.Errorf("write finding: %w", err)}
 	}
 	return name, nil

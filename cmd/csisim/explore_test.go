@@ -40,23 +40,21 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	assert.Contains(t, string(html), `"blame":"the driver is to blame: others did what the CSI spec allows them"`)
 	got = csisim(t, "replay", replay)
 	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "FAIL mine-controllerpublishvolume-")
+	assert.Contains(t, got.stdout, "FAIL mine  ")
 	assert.Contains(t, got.stdout, "(FAULT: the same call again, right after its OK)")
 	assert.Contains(t, got.stdout, " replay "+replay+"\n")
 
-	smaller := strings.TrimSuffix(replay, ".csisim.yaml") + ".yaml"
-	reduced, err := os.ReadFile(smaller)
-	require.NoError(t, err, "steps that it does not take are left out")
-	assert.NotContains(t, string(reduced), "- wait:")
-	assert.NotContains(t, string(reduced), "{name: moved}")
-	require.NoError(t, os.WriteFile(smaller, []byte(strings.Replace(string(reduced), "faulty: [attach-not-idempotent]", "", 1)), 0o600))
-	got = csisim(t, "replay", replay)
+	text, err := os.ReadFile(replay)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "- wait:", "steps that it does not take are left out")
+	assert.NotContains(t, string(text), "{name: moved}")
+	elsewhere := filepath.Join(t.TempDir(), "moved.csisim.yaml")
+	require.NoError(t, os.WriteFile(elsewhere, []byte(strings.Replace(string(text), "faulty: [attach-not-idempotent]", "", 1)), 0o600))
+	got = csisim(t, "replay", elsewhere)
 	assert.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stderr, "the run does not show the finding any more: ControllerPublishVolume is not idempotent")
 	assert.Contains(t, got.stderr, "the scenario has changed since the finding was made")
 
-	text, err := os.ReadFile(replay)
-	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(replay, []byte(strings.ReplaceAll(string(text), "vol-0001", "vol-0009")), 0o600))
 	got = csisim(t, "replay", replay)
 	assert.Equal(t, 2, got.code)
@@ -99,6 +97,33 @@ func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
 	assert.Zero(t, got.code, got.stdout+got.stderr)
 	assert.Equal(t, 3, strings.Count(got.stdout, "5 runs, "), got.stdout)
 	assert.Equal(t, 3, strings.Count(got.stdout, ", 0 findings"), got.stdout)
+}
+
+// Given a finding of a scenario that applies a file. When its replay is moved to another directory, and
+// the scenario is deleted, then it shows the finding all the same.
+func TestAReplayNeedsNoOtherFile(t *testing.T) {
+	dir, file := exploredIn(t, "attach-not-idempotent")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	from, to := strings.Index(string(text), "- apply: |\n"), strings.Index(string(text), "- wait:")
+	var manifest []string
+	for line := range strings.Lines(string(text[from+len("- apply: |\n") : to])) {
+		manifest = append(manifest, strings.TrimPrefix(line, "    "))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "claim.yaml"), []byte(strings.Join(manifest, "")), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(string(text[:from])+"- apply: {file: claim.yaml}\n"+string(text[to:])), 0o600))
+
+	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir)
+	require.Equal(t, 1, got.code, got.stdout+got.stderr)
+	found, err := filepath.Glob(filepath.Join(dir, "*.csisim.yaml"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	moved := filepath.Join(t.TempDir(), "moved.csisim.yaml")
+	require.NoError(t, os.Rename(found[0], moved))
+	require.NoError(t, os.RemoveAll(dir))
+	got = csisim(t, "replay", moved)
+	assert.Equal(t, 1, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "ControllerPublishVolume is not idempotent: OK, then Internal")
 }
 
 // The API accepts the manifests of a Job: a scenario that applies them is valid.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -74,7 +75,11 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 		tellMistakes(env, name, err)
 		return reported(exitInput)
 	}
-	path := filepath.Join(filepath.Dir(name), filepath.FromSlash(file.Scenario))
+	path, remove, err := scenarioOf(f.workDir, name, file)
+	if err != nil {
+		return err
+	}
+	defer remove()
 	text, err := strict.ReadFile(path)
 	if err != nil {
 		return usage("%s: the scenario of the finding: %w", name, err)
@@ -82,6 +87,9 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	scenarios, err := load(env, []string{path})
 	if err != nil {
 		return err
+	}
+	if file.Text != "" {
+		scenarios[0].File = filepath.Base(path) // the directory is removed when the run has ended
 	}
 	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
 		return err
@@ -101,6 +109,24 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 		return err
 	}
 	return verdictOf(env, s, file, strategy.Unfit(), changed)
+}
+
+// scenarioOf returns the path of the scenario of a replay, which is written into a directory of its own
+// if the replay has its text.
+func scenarioOf(workDir, name string, file *explore.File) (path string, remove func(), err error) {
+	if file.Text == "" {
+		return filepath.Join(filepath.Dir(name), filepath.FromSlash(file.Scenario)), func() {}, nil
+	}
+	dir, err := os.MkdirTemp(workDir, "csisim-replay-")
+	if err != nil {
+		return "", nil, &failure{code: exitEnvironment, err: fmt.Errorf("write the scenario of the finding: %w", err)}
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	if path, err = file.Unpack(dir); err != nil {
+		remove()
+		return "", nil, usage("%s: the scenario of the finding: %w", name, err)
+	}
+	return path, remove, nil
 }
 
 // verdictOf prints whether the run has shown the finding.

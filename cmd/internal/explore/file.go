@@ -22,6 +22,9 @@ type File struct {
 	Verdict string           `json:"verdict,omitempty" doc:"How the run shows it."`
 	Found   string           `json:"found,omitempty" doc:"The run that showed it."`
 	Choices []explore.Choice `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`
+
+	Text  string            `json:"text,omitempty" doc:"The text of the scenario. Default: that of the file of the scenario."`
+	Files map[string]string `json:"files,omitempty" doc:"The manifests that the text names, by their paths."`
 }
 
 // Extension is the end of the file names of findings.
@@ -31,29 +34,29 @@ func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
-// FileOf returns the file of a finding, to be written into a directory, and its reduced scenario,
-// to be written next to it under the name that is stored in the file; nil if the scenario is that
-// of the search.
-func (s *Search) FileOf(f *Finding, dir string) (file *File, reduced []byte, err error) {
+// FileOf is a finding of a search, to be written into a directory. It holds the scenario: that of the
+// search or, if steps of it are enough, the smaller one.
+func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	path, err := relative(dir, s.file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	text := s.text
 	if f.Scenario != nil {
-		if text, err = movedTo(f.Scenario, filepath.Dir(s.file), dir); err != nil {
-			return nil, nil, err
-		}
-		path, reduced = strings.TrimSuffix(s.NameOf(f), Extension)+".yaml", text
+		text = f.Scenario
+	}
+	moved, files, err := bundled(text, filepath.Dir(s.file))
+	if err != nil {
+		return nil, err
 	}
 	space := fault.Space{}
 	if slices.ContainsFunc(f.Choices, explore.Choice.IsFault) {
 		space = s.options.Space
 	}
 	return &File{
-		Head: headOf(path, text, space), Kind: "Replay",
-		Finding: f.Name, Verdict: f.Text, Found: f.Found, Choices: f.Choices,
-	}, reduced, nil
+		Head: headOf(path, []byte(moved), space), Kind: "Replay",
+		Finding: f.Name, Verdict: f.Shown.Text, Found: f.Found, Choices: f.Choices, Text: moved, Files: files,
+	}, nil
 }
 
 // relative returns the path of a file relative to a directory.
@@ -75,8 +78,8 @@ func (s *Search) NameOf(f *Finding) string {
 	return strings.ReplaceAll(s.subject.scenario.Name, "/", "-") + "-" + verdict.FileName(f.Name) + Extension
 }
 
-// Text returns the content of the file.
-func (f *File) Text() ([]byte, error) {
+// Marshal returns the file as it is written.
+func (f *File) Marshal() ([]byte, error) {
 	text, err := yaml.Marshal(f)
 	return append([]byte("# csisim replay makes this run again.\n"), text...), err
 }

@@ -2,8 +2,6 @@ package explore
 
 import (
 	"context"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -120,24 +118,4 @@ func stepsOf(file, text string) (steps []part) {
 		steps = append(steps, part{from, to})
 	}
 	return steps
-}
-
-// fileReference matches a file that a scenario names relative to its own directory.
-var fileReference = regexp.MustCompile(`(\bfile: *["']?|[ \["']|^)(\.{1,2}/[^\s,"'\]}]+|[^\s/,"'\]}:][^\s,"'\]}:]*)`)
-
-// movedTo returns the text of a scenario with the paths of its files converted for another
-// directory.
-func movedTo(text []byte, from, to string) ([]byte, error) {
-	way, err := relative(to, from)
-	if err != nil || way == "." {
-		return text, err
-	}
-	return fileReference.ReplaceAllFunc(text, func(found []byte) []byte {
-		parts := fileReference.FindSubmatch(found)
-		before, name := string(parts[1]), string(parts[2])
-		if !strings.Contains(before, "file:") && !strings.HasPrefix(name, ".") {
-			return found
-		}
-		return []byte(before + path.Join(way, name))
-	}), nil
 }

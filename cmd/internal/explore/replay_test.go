@@ -56,10 +56,10 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 
 func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
 	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
-	file, _, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Verdict: verdict.Verdict{Name: "n: …", Text: "v"}}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
+	file, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Verdict: verdict.Verdict{Name: "n: …", Text: "v"}}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
 	require.NoError(t, err)
 	assert.Equal(t, "lifecycle.yaml", file.Scenario)
-	text, err := file.Text()
+	text, err := file.Marshal()
 	require.NoError(t, err)
 	name := filepath.Join(t.TempDir(), "x"+Extension)
 	require.NoError(t, os.WriteFile(name, text, 0o600))
