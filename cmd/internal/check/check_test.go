@@ -210,6 +210,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 	assert.Equal(t, []string{
 		"the driver is no program: life/mount-options life/mount-group life/secrets life/again-and-again stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
 			"in-use/NodeUnstageVolume in-use/DeleteVolume in-use/block in-use/CreateSnapshot in-use/DeleteSnapshot " +
+			"broken-mount/NodePublishVolume broken-mount/NodeUnpublishVolume broken-mount/NodeUnstageVolume " +
 			"system-calls/CreateVolume system-calls/ControllerPublishVolume system-calls/NodeStageVolume system-calls/NodePublishVolume " +
 			"system-calls/NodeUnpublishVolume system-calls/NodeUnstageVolume system-calls/ControllerUnpublishVolume system-calls/DeleteVolume",
 		"the controller service lacks PUBLISH_UNPUBLISH_VOLUME: life/listed contradicted/ControllerPublishVolume lost/ControllerPublishVolume " +
