@@ -10,8 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// What csisim has written is not busy when the write is over, also while it starts programs on other machines: those have copies of
-// its open files until they run their own programs.
+// A file that csisim has written is no longer busy after the write, even while csisim starts
+// programs on other machines: a new process holds copies of csisim's open files until it executes
+// its own program.
 func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 	m, other := newNamespace(t), newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

@@ -2,21 +2,21 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// architectures are those whose system calls are known.
+// architectures are the processors with known system calls.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// change is a system call that changes files. What a program writes by write(2) is not among
-// them: the same call writes its sockets. It counts with the file that was opened for it.
+// change is a system call that changes files. write(2) is not among them, since programs also write
+// to sockets with it: a write counts with the open call of its file.
 type change struct {
 	number uint32
-	name   string // without the forms that it has: one of those of SystemCalls
-	of     spot   // what it changes
-	from   spot   // where that comes from; of few
-	// flags are the argument which says whether it changes anything, and bits of which it
-	// does with any; no bits: always.
+	name   string // without its variants: one of SystemCalls
+	of     spot   // the file that it changes
+	from   spot   // the source of the change; few calls have one
+	// The call changes something only if one of these bits is set in this argument. Without bits it
+	// always does.
 	argument int
 	bits     uint32
-	// is are values of that argument with each of which it does; none: see bits.
+	// If set, the call changes something only if the argument has one of these values.
 	is []uint32
 }
 
@@ -38,28 +38,30 @@ var changesOfFiles = append([]change{
 	{number: unix.SYS_IOCTL, name: "ioctl", of: fileOpened(0), argument: 1, is: []uint32{unix.LOOP_SET_FD, unix.LOOP_CLR_FD, unix.LOOP_CONFIGURE}},
 }, oldChanges...)
 
-// Those of which not every one changes something.
+// Names of calls that do not always change something.
 const (
 	open    = "open"
 	fsync   = "fsync"
-	syncAll = "sync" // cannot fail, nor is it shown
+	syncAll = "sync" // cannot fail, and is not shown
 )
 
 const (
-	// makes are the flags with which a file is made or emptied.
+	// makes are the flags that create or truncate a file.
 	makes = unix.O_CREAT | unix.O_TRUNC
-	// writes are those with which it can be written to.
+	// writes are the flags that open a file for writing.
 	writes = unix.O_WRONLY | unix.O_RDWR
 )
 
-// Where struct seccomp_data has the call's number, the processor and the low half of the first argument.
+// Offsets in struct seccomp_data: the call's number, the processor, and the low half of the first
+// argument.
 const (
 	atNumber   = 0
 	atArch     = 4
 	atArgument = 16
 )
 
-// changesFilter asks before each of some calls, by the first entry for its number, and lets all else pass.
+// changesFilter is a seccomp filter that notifies the listener before some calls, by the first
+// entry with the call's number, and allows all others.
 func changesFilter(arch uint32, calls []change) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}

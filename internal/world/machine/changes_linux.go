@@ -10,28 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changes sees each change of a file that a program makes before it is made: the kernel asks
-// a listener of seccomp(2) first. It lasts as long as the program.
+// changes observes each change that a program makes to a file, before it is made: the kernel
+// notifies a listener of seccomp(2) and waits for the response. It lasts as long as the program.
 type changes struct {
 	listener int
-	unsynced *unsynced  // nil where they are not known
+	unsynced *unsynced  // nil if they are not tracked
 	lost     *lostFiles // nil if there are none
 	lookups  bool       // calls that change nothing are seen, too
 
 	mu    sync.Mutex
-	hold  *Hold      // nil if none is to be reached
-	inUse *inUse     // nil if what is mounted is not in use
-	watch *CallWatch // nil if nobody watches
+	hold  *Hold      // nil if the program is not to stop
+	inUse *inUse     // nil if no mount is to count as in use
+	watch *CallWatch // nil if no watch is active
 }
 
-// inUse are mounts that something uses.
+// inUse makes the program's mounts count as in use.
 type inUse struct {
-	refused bool   // an attempt to unmount one
-	lazily  string // what was taken off all the same, while whoever uses it goes on; empty for nothing
+	refused bool   // an unmount was refused
+	lazily  string // the target of a lazy unmount, which succeeds while the mount is in use; empty if none
 }
 
-// follow sees changes of files by the calling thread's children, and notes unsynced files and looks at lost ones. It
-// returns nil where that is not permitted, or the system or its processor is not known.
+// follow observes changes of files by the calling thread's children, notes unsynced files, and
+// records lookups of lost files. It returns nil if that is not permitted, or if the system or its
+// processor is not supported.
 func follow(unsynced *unsynced, lost *lostFiles, seesLookups bool) *changes {
 	arch, known := architectures[runtime.GOARCH]
 	if !known {
@@ -52,13 +53,13 @@ func follow(unsynced *unsynced, lost *lostFiles, seesLookups bool) *changes {
 		return nil
 	}
 	c := &changes{listener: int(fd), unsynced: unsynced, lost: lost, lookups: lost != nil || seesLookups}
-	// Whoever asks is woken on the processor of who answers. Older kernels do not know it.
+	// Wakes the calling program on the listener's processor. Older kernels lack this flag.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	go c.serve()
 	return c
 }
 
-// notification is struct seccomp_notif: a system call that waits.
+// notification is struct seccomp_notif: a system call that waits for a response.
 type notification struct {
 	id     uint64
 	pid    uint32 // of the thread
@@ -77,7 +78,7 @@ type response struct {
 	flags uint32
 }
 
-// serve answers until nobody is left to ask.
+// serve responds to notifications until no process is left that could send any.
 func (c *changes) serve() {
 	defer func() { _ = unix.Close(c.listener) }()
 	for {
@@ -103,7 +104,7 @@ func (c *changes) serve() {
 	}
 }
 
-// see lets a call be made, or holds or refuses it.
+// see allows, holds or refuses a call.
 func (c *changes) see(n *notification) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,13 +128,13 @@ func (c *changes) see(n *notification) {
 	}
 }
 
-// make lets a call be made.
+// make allows a call.
 func (c *changes) make(n *notification) {
 	c.unsynced.note(n)
 	c.goOn(n.id)
 }
 
-// show lets who watches decide on a call.
+// show lets the watch decide on a call.
 func (c *changes) show(n *notification) {
 	call := n.systemCall()
 	if call == nil {
@@ -155,20 +156,20 @@ func (c *changes) show(n *notification) {
 	}
 }
 
-// showWrite shows the first write to a file that a call is about to make or to empty. Where the
-// program is to stand still before that, the file is begun in its place.
+// showWrite shows the watch the first write to a file that a call is about to create or truncate.
+// If the program must stop before that write, csisim creates or truncates the file in its place.
 func (c *changes) showWrite(n *notification, call SystemCall) outcome {
 	call.Name = Write
 	outcome := c.watch.meet(call)
 	if outcome == waits {
 		file := fileOf(n)
 		defer file.close()
-		_ = file.begin() // it cannot be made: nor can the program do it
+		_ = file.begin() // if csisim cannot create it, nor can the program
 	}
 	return outcome
 }
 
-// meets counts what a call changes, and reports whether it is to wait.
+// meets counts the changes of a call, and reports whether the call must wait.
 func (h *Hold) meets(n *notification) bool {
 	weight := n.weight()
 	file := fileOf(n)
@@ -181,7 +182,7 @@ func (h *Hold) meets(n *notification) bool {
 		return false
 	case h.left == 0:
 		return true
-	case weight == 2 && h.left == 1: // between a file's beginning and its content
+	case weight == 2 && h.left == 1: // between the file's creation and its content
 		return file.begin() == nil
 	}
 	h.left -= weight
@@ -249,8 +250,9 @@ func (c *changes) goOn(id uint64) {
 	c.answer(response{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
 }
 
-// letGo ends the waiting of a call. One of a program that was killed, or of what that had started, must not be made any
-// more: the killed do not die before it.
+// letGo releases a waiting call. If the program was killed, the call must not be made any more,
+// although a killed process may not have exited yet: it is refused, and so are calls of the
+// program's children.
 func (c *changes) letGo(id uint64, of *Process) {
 	if of.hasEnded() {
 		c.answer(response{id: id, error: -int32(unix.EINTR)})
@@ -259,7 +261,7 @@ func (c *changes) letGo(id uint64, of *Process) {
 	c.goOn(id)
 }
 
-// answer answers a call. Of one that is dead nobody hears it.
+// answer responds to a call. If the caller is dead, the response has no effect.
 func (c *changes) answer(r response) {
 	c.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 }

@@ -2,7 +2,7 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// oldChanges are calls that newer processors do without.
+// oldChanges are calls that newer processors lack.
 var oldChanges = []change{
 	{number: unix.SYS_OPEN, name: open, of: fileNamed(0), argument: 1, bits: makes | writes}, {number: unix.SYS_CREAT, name: open, of: fileNamed(0)},
 	{number: unix.SYS_MKDIR, name: "mkdir", of: fileNamed(0)}, {number: unix.SYS_MKNOD, name: "mknod", of: fileNamed(0)},
@@ -11,10 +11,10 @@ var oldChanges = []change{
 	{number: unix.SYS_UNLINK, name: "unlink", of: fileNamed(0)}, {number: unix.SYS_RMDIR, name: "rmdir", of: fileNamed(0)},
 }
 
-// statAt is the call of stat(2) that takes a directory.
+// statAt is the form of stat(2) with a directory argument.
 const statAt = unix.SYS_NEWFSTATAT
 
-// oldLookups are calls that newer processors do without.
+// oldLookups are calls that newer processors lack.
 var oldLookups = []change{
 	{number: unix.SYS_OPEN, name: lookOpened, of: fileNamed(0)}, {number: unix.SYS_STAT, name: lookedUp, of: fileNamed(0)},
 	{number: unix.SYS_LSTAT, name: lookedUp, of: fileNamed(0)}, {number: unix.SYS_ACCESS, name: lookedUp, of: fileNamed(0)},
@@ -27,7 +27,7 @@ var oldUses = []change{
 	{number: unix.SYS_CHOWN, name: chown, of: fileNamed(0)}, {number: unix.SYS_LCHOWN, name: chown, of: fileNamed(0)},
 }
 
-// openCall says where a call that opens a file has its directory, path, flags and mode.
+// openCall returns the directory, path, flags and mode of a call that opens a file.
 func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
 	switch n.number {
 	case unix.SYS_OPENAT:

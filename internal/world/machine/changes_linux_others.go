@@ -4,12 +4,12 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// statAt is the call of stat(2) that takes a directory.
+// statAt is the form of stat(2) with a directory argument.
 const statAt = unix.SYS_FSTATAT
 
 var oldChanges, oldLookups, oldUses []change
 
-// openCall says where a call that opens a file has its directory, path, flags and mode.
+// openCall returns the directory, path, flags and mode of a call that opens a file.
 func (n *notification) openCall() (dir int, path, flags, mode uint64, is bool) {
 	dir, path, flags, mode = int(int32(n.args[0])), n.args[1], n.args[2], n.args[3]
 	if n.number == unix.SYS_OPENAT2 {

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stringOf reads a text of a program's memory; empty if there is none.
+// stringOf reads a string from a program's memory. It returns "" if there is none.
 func stringOf(pid int, at uintptr) string {
 	text := make([]byte, unix.PathMax)
 	read := 0
-	for read < len(text) { // page by page: what follows the text may not be readable
+	for read < len(text) { // page by page: the memory after the string may not be readable
 		size := min(len(text)-read, unix.Getpagesize()-int(at+uintptr(read))%unix.Getpagesize())
 		n, err := memoryOf(pid, at+uintptr(read), text[read:read+size])
 		if err != nil {
@@ -25,8 +25,8 @@ func stringOf(pid int, at uintptr) string {
 	return ""
 }
 
-// how reads the flags and the mode of openat2(2), which are in the program's memory; none if that
-// cannot be read.
+// how reads the flags and the mode of openat2(2), which are in the program's memory. It returns
+// zeros if they cannot be read.
 func (n *notification) how() (flags, mode uint64) {
 	var how [16]byte
 	if read, err := memoryOf(int(n.pid), uintptr(n.args[2]), how[:]); err != nil || read < len(how) {
@@ -35,7 +35,7 @@ func (n *notification) how() (flags, mode uint64) {
 	return binary.NativeEndian.Uint64(how[:]), binary.NativeEndian.Uint64(how[8:])
 }
 
-// memoryOf reads a part of a program's memory.
+// memoryOf reads from a program's memory.
 func memoryOf(pid int, at uintptr, into []byte) (int, error) {
 	local := []unix.Iovec{{Base: &into[0]}}
 	local[0].SetLen(len(into))

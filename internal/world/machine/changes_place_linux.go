@@ -9,12 +9,13 @@ import (
 
 // place is a path of a program.
 type place struct {
-	dir  int // of csisim, from which the path starts; negative if it is not known
+	dir  int // csisim's descriptor of the directory where the path starts; negative if unknown
 	path string
 	root bool // dir is the program's root: symlinks in the path do not leave it
 }
 
-// placeOf is where an argument of a waiting call leads, from a directory of the program.
+// placeOf returns the place that an argument of a waiting call names, relative to a directory of
+// the program.
 func (n *notification) placeOf(from int, path uint64) place {
 	p := place{dir: -1, path: stringOf(int(n.pid), uintptr(path))}
 	dir := fmt.Sprintf("/proc/%d/fd/%d", n.pid, from)
@@ -55,7 +56,8 @@ func (n *notification) holdSpot(s spot) (int, error) {
 	return place.open(unix.O_PATH, 0)
 }
 
-// look is what is there, and whether something is mounted on it; nil if nothing is there.
+// look describes the file at the place, and reports whether a mount lies on it. It returns nil if
+// there is none.
 func (p place) look() *unix.Statx_t {
 	fd, err := p.open(unix.O_PATH, 0)
 	if err != nil {
@@ -75,7 +77,8 @@ func (p place) close() {
 	}
 }
 
-// unmounts says that a waiting call is about to unmount something: what nobody may be using or, lazily, whoever uses it.
+// unmounts reports whether a waiting call is about to unmount a mount point, lazily or not. A mount
+// in use can only be unmounted lazily.
 func (n *notification) unmounts(lazily bool) bool {
 	if n.number != unix.SYS_UMOUNT2 || (n.args[1]&unix.MNT_DETACH != 0) != lazily {
 		return false
@@ -86,15 +89,16 @@ func (n *notification) unmounts(lazily bool) bool {
 	return there != nil && there.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
 }
 
-// openedFile is a file that a program is about to make or to empty.
+// openedFile is a file that a program is about to create or truncate.
 type openedFile struct {
 	place
 	flags, mode uint64
 	looked      bool
-	there       *unix.Statx_t // nil if nothing was there when it was looked at
+	there       *unix.Statx_t // nil if the first look found no file
 }
 
-// look is what was there at the first look: the call waits.
+// look describes the file as the first look found it; it cannot change since, because the call
+// waits.
 func (f *openedFile) look() *unix.Statx_t {
 	if !f.looked {
 		f.looked, f.there = true, f.place.look()
@@ -102,7 +106,7 @@ func (f *openedFile) look() *unix.Statx_t {
 	return f.there
 }
 
-// fileOf is the file that a waiting call is about to open; nil if it opens none.
+// fileOf returns the file that a waiting call is about to open; nil if it opens none.
 func fileOf(n *notification) *openedFile {
 	from, path, flags, mode, is := n.openCall()
 	if !is {
@@ -111,15 +115,15 @@ func fileOf(n *notification) *openedFile {
 	return &openedFile{place: n.placeOf(from, path), flags: flags, mode: mode}
 }
 
-// weight is how many changes it is: none of a file that is there and keeps its content; two of
-// one that begins empty and is filled then.
+// weight returns how many changes the call counts as: none if the file exists and keeps its
+// content, two if the file begins empty and is filled later.
 func (f *openedFile) weight() int {
 	there := f.look()
 	switch {
 	case there == nil && f.flags&unix.O_CREAT == 0:
 		return 0
 	case there == nil && f.flags&unix.O_EXCL != 0:
-		return 1 // it cannot be begun for the program, which would find it
+		return 1 // csisim cannot create it first: the program would find it
 	case there == nil:
 		return 2
 	case there.Mode&unix.S_IFMT != unix.S_IFREG, f.flags&unix.O_TRUNC == 0, f.flags&unix.O_EXCL != 0:
@@ -128,8 +132,8 @@ func (f *openedFile) weight() int {
 	return 2
 }
 
-// isChanged reports whether the file is made, emptied, or a file or device that is written to: not one
-// that is none, such as /dev/null.
+// isChanged reports whether the call creates or truncates the file, or opens a file or block device
+// for writing. Character devices such as /dev/null do not count.
 func (f *openedFile) isChanged() bool {
 	there := f.look()
 	switch {
@@ -142,7 +146,7 @@ func (f *openedFile) isChanged() bool {
 	return f.flags&(writes|unix.O_TRUNC) != 0 && (kind == unix.S_IFREG || kind == unix.S_IFBLK)
 }
 
-// begin makes or empties the file, in the program's place.
+// begin creates or truncates the file in the program's place.
 func (f *openedFile) begin() error {
 	const kept = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_NOFOLLOW
 	fd, err := f.open(f.flags&kept|unix.O_NONBLOCK, f.mode)

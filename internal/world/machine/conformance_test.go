@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// kinds are the machines that all keep the same promises.
+// kinds are the machines. All keep the same contract.
 var kinds = []struct {
 	name string
 	make func(t *testing.T) machine.Machine
@@ -35,7 +35,7 @@ func onEach(t *testing.T, test func(t *testing.T, m machine.Machine)) {
 	}
 }
 
-// shortDir is a directory whose path leaves room for a socket's name.
+// shortDir returns a directory with a short path, which leaves room for a socket's name.
 func shortDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "m")
 	require.NoError(t, err)

@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
-// startContained starts a program in a root of its own from the calling thread, which is in that root: as process 1 of a
-// process namespace, as one of the processes of another program, or as one of the machine's. All that the
-// thread starts later is one of the same processes.
+// startContained starts a program from the calling thread, which is in the program's own root. The
+// program becomes process 1 of a new process namespace, or runs in that of another program or of
+// the machine. Children that the thread starts later are in the same process namespace.
 func (r *Root) startContained(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 	if r.HostProcesses || on.layers.first == nil {
 		if err := r.confine(); err != nil {
@@ -32,7 +32,7 @@ func (r *Root) startContained(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 	return r.confine()
 }
 
-// contain starts csisim's own program as the container's, which it becomes.
+// contain starts csisim's own binary, which then executes the container's program.
 func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 	start := &exec.Cmd{
 		Path: "/proc/self/exe", Env: []string{"GOMAXPROCS=1"}, Dir: "/", Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr, SysProcAttr: cmd.SysProcAttr,
@@ -53,7 +53,7 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 			return err
 		}
 	}
-	start.SysProcAttr.Credential = nil // it shows the processes first
+	start.SysProcAttr.Credential = nil // the user is changed after the processes are mounted
 	program := nodeinit.ContainerProgram{User: r.userOf(id), Dir: cmd.Dir, Path: cmd.Path, Args: cmd.Args, Env: cmd.Env}
 	start.Args = append([]string{as}, program.Words()...)
 	reports, err := newReports()
@@ -69,7 +69,7 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 	if as == nodeinit.Container {
 		cmd.Process = start.Process
 	} else {
-		_ = start.Wait() // it has reported what went wrong
+		_ = start.Wait() // the program has reported the error
 		if pid != 0 {
 			cmd.Process, _ = os.FindProcess(pid) // never fails
 		}
@@ -83,8 +83,9 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 	return err
 }
 
-// awaitChildren waits for the end of all that the calling thread has started, also what was killed before it was known: the kernel
-// ends no process namespace while somebody may still ask how one of its processes ended.
+// awaitChildren waits for all children of the calling thread, including those that were killed
+// before their numbers were known: the kernel keeps a process namespace while the exit status of
+// one of its processes can still be read.
 func awaitChildren() {
 	for {
 		if _, err := unix.Wait4(-1, nil, unix.WALL|unix.WNOTHREAD, nil); err != nil && !errors.Is(err, unix.EINTR) {
@@ -93,8 +94,9 @@ func awaitChildren() {
 	}
 }
 
-// forkOn starts a program of this machine where the calling thread, which is in a root of its own, has the machine's: its libraries are
-// there, those of the root may be others or none. Its first descriptors are those files and the root.
+// forkOn starts a program of this machine from the calling thread, which is in a root of its own.
+// The program has the machine's root, since its libraries may be missing or different in the
+// thread's root. Its first descriptors are the files and the thread's root.
 func forkOn(on *ownRoot, start *exec.Cmd, files ...*os.File) (err error) {
 	root, err := os.Open("/")
 	if err != nil {
@@ -120,14 +122,14 @@ func enterDir(dir *os.File) error {
 	return unix.Chroot(".")
 }
 
-// userOf is who the root's program is, and what it lacks.
+// userOf returns the user of the root's program, and its missing privileges.
 func (r *Root) userOf(id *identity) nodeinit.ContainerUser {
 	return nodeinit.ContainerUser{
 		UID: id.uid, GID: id.gid, Groups: id.groups, One: id.oneUser, Dropped: r.dropped(), NoNewPrivileges: r.NoNewPrivileges,
 	}
 }
 
-// reports is a socket to which a program that is to be a container's sends what it comes to.
+// reports is a socket on which a program that is to become a container's reports its progress.
 type reports struct {
 	socket int
 	sent   *os.File
@@ -151,10 +153,11 @@ func (r *reports) close() {
 	_ = unix.Close(r.socket)
 }
 
-// read returns when the program is the container's, or why it is not, and its number outside its process namespace, which comes with what it
-// sends. The calling thread's children are of that namespace then.
+// read returns when the program has become the container's, or an error if it failed. pid is the
+// program's number outside its process namespace, taken from the sender of its report. The calling
+// thread's children are in that namespace from then on.
 func (r *reports) read(path string) (pid int, err error) {
-	_ = r.sent.Close() // else the end would not be read
+	_ = r.sent.Close() // otherwise the end could not be read
 	for {
 		var said nodeinit.Report
 		sender := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
@@ -180,7 +183,7 @@ func (r *reports) read(path string) (pid int, err error) {
 	}
 }
 
-// senderOf is the number of the process that sent a message.
+// senderOf returns the number of the process that sent a message.
 func senderOf(control []byte) (int, error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil || len(messages) != 1 {
@@ -193,7 +196,7 @@ func senderOf(control []byte) (int, error) {
 	return int(from.Pid), nil
 }
 
-// reported is what a program could not do to become the container's.
+// reported returns the error of a program that could not become the container's.
 func reported(said nodeinit.Report, path string) error {
 	number := syscall.Errno(said[1])
 	switch said[0] {
@@ -209,7 +212,7 @@ func reported(said nodeinit.Report, path string) error {
 	return &os.PathError{Op: "fork/exec", Path: path, Err: number}
 }
 
-// enterProcesses makes what the calling thread starts from now on processes of those that a program is one of.
+// enterProcesses places later children of this thread in the process namespace of a program.
 func enterProcesses(pid int) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
@@ -222,7 +225,7 @@ func enterProcesses(pid int) error {
 	return nil
 }
 
-// dropped has a bit for each capability that the root's programs may never have.
+// dropped has a bit for each capability that the root's programs must not have.
 func (r *Root) dropped() (bits uint64) {
 	if r.Privileged {
 		return 0

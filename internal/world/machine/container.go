@@ -1,12 +1,13 @@
 package machine
 
-// Container makes the root directory of a program that of a container: files that programs wrote to the
-// machine's own root before are not in it. The kubelet's directory, directories of the host that are let
-// through, and Keeps are the machine's.
+// Container gives the program the root directory of a fresh container: it lacks files that programs
+// wrote to the machine's root before. The kubelet's directory, the host's shared directories and
+// Keeps are those of the machine.
 type Container struct {
 	// Keeps lists directories of the machine that the container mounts. They are made if missing.
 	Keeps []string
-	// Shares lists those of Keeps below which mounts reach from the container to the machine, and back.
+	// Shares lists the directories in Keeps with mounts that propagate between the container and
+	// the machine, both ways.
 	Shares []string
 	// OwnKubeletDir leaves the kubelet's directory out, except for the volumes below it.
 	OwnKubeletDir bool
@@ -14,11 +15,11 @@ type Container struct {
 	Before *Process
 }
 
-// Lookup is a look of a program at a file that was lost with an earlier instance's container.
+// Lookup is a program's access to a file that was lost with an earlier instance's container.
 type Lookup struct {
-	Path string // as the program finds it
+	Path string // as the program names it
 	How  string // "opened", "looked up", "listed" or "removed"
 }
 
-// Lookups lists the looks of the program at files that were lost before it started, each file once.
+// Lookups lists the program's accesses to files that were lost before it started, each file once.
 func (p *Process) Lookups() []Lookup { return p.lost.lookups() }

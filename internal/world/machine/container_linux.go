@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// carried is a part of the machine's own tree that a container has, too.
+// carried is a part of the machine's tree that a container has, too.
 type carried struct {
 	at   string
 	tree *os.File // a copy of the mounts there
 }
 
-// contain prepares the root of a program, and returns how the program's thread gets it. The machine's own root does
-// until programs have written there.
+// contain prepares the root of a program, and returns a function by which the program's thread
+// joins it. The machine's own root is used until programs have written there.
 func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
 	if c.Container == nil {
 		return func() error { return d.own.join(c) }, nil
@@ -56,7 +56,7 @@ func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
 	}, nil
 }
 
-// makeKept makes the directories that a container keeps, and returns them without symlinks.
+// makeKept makes the directories in Keeps, and returns their paths without symlinks.
 func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 	for _, dir := range c.Keeps {
 		if err := d.MkdirAll(dir, 0o755); err != nil {
@@ -71,7 +71,7 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 	return dirs, d.share(c.Shares)
 }
 
-// share makes directories of the machine mounts that containers share with it.
+// share makes directories of the machine mount points that containers share with it.
 func (d *Disk) share(dirs []string) error {
 	for _, dir := range dirs {
 		err := d.do(func() error {
@@ -103,10 +103,11 @@ func (d *Disk) share(dirs []string) error {
 	return nil
 }
 
-// hasOwnKubeletDir reports whether the kubelet's directory is left out; nil is no container.
+// hasOwnKubeletDir reports whether the container omits the kubelet's directory; a nil container
+// does not.
 func (c *Container) hasOwnKubeletDir() bool { return c != nil && c.OwnKubeletDir }
 
-// keeps returns which paths outlive containers.
+// keeps returns a function that reports whether a path outlives containers.
 func (r *ownRoot) keeps(further []string) func(name string) bool {
 	return func(name string) bool {
 		within := func(dir string) bool { _, is := cutDir(name, dir); return is }
@@ -115,7 +116,8 @@ func (r *ownRoot) keeps(further []string) func(name string) bool {
 	}
 }
 
-// empty removes the files of a container that has ended, and returns their names. The container of a nil root has none.
+// empty removes the files of a container that has ended, and returns their names. It does nothing
+// for a nil root.
 func (r *ownRoot) empty(kept func(name string) bool) (written []string, err error) {
 	if r == nil || r.layers == nil {
 		return nil, nil
@@ -142,7 +144,7 @@ func (r *ownRoot) empty(kept func(name string) bool) (written []string, err erro
 	return written, nil
 }
 
-// furnish remembers the files that were made before all programs: containers have them, too.
+// furnish records the files that were made before the first program: containers have them, too.
 func (r *ownRoot) furnish() error {
 	r.furnished = nil
 	made, _, err := r.layers.wroteBut(r.keeps(nil))
@@ -152,8 +154,8 @@ func (r *ownRoot) furnish() error {
 	return err
 }
 
-// carry copies the mounts of the machine that a container has, too: all but the layers and the places.
-// Directories in keeps are added.
+// carry copies the mounts of the machine that a container has, too: all except the layers and the
+// places. It adds the directories in keeps.
 func (d *Disk) carry(keeps []string) (trees []carried, err error) {
 	table, err := d.mountTable()
 	if err != nil {
@@ -185,8 +187,8 @@ func (d *Disk) carry(keeps []string) (trees []carried, err error) {
 	return trees, err
 }
 
-// carriedPoints are the points of mounts that make up the machine, without those that keep the host from being
-// written.
+// carriedPoints returns the mount points of the machine, except for those of the layers that
+// protect the host.
 func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
 	own := map[string]bool{"/": true} // mounted twice: the directory, and its layer
 	for _, dir := range slices.Concat(r.layers.covered, r.layers.hiddenPlaces) {
@@ -204,8 +206,8 @@ func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
 	return points
 }
 
-// joinContainer gives the calling OS thread the root in a mount namespace of its own, with a command's volumes and some
-// trees of the machine's own root.
+// joinContainer gives the calling OS thread the root in a mount namespace of its own, with a
+// command's volumes and some trees of the machine's root.
 func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 	if err := of.nameHost(c.Hostname); err != nil {
 		return err
@@ -230,7 +232,7 @@ func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 	if err := r.pivot(); err != nil {
 		return err
 	}
-	for _, t := range trees { // symlinks on the way lead to the root from now on
+	for _, t := range trees { // symlinks on the way are resolved in the root from now on
 		if err := t.attach(); err != nil {
 			return fmt.Errorf("show the machine's %s in a container: %w", t.at, err)
 		}
@@ -268,8 +270,9 @@ func closeTrees(trees []carried) {
 	}
 }
 
-// wroteBut lists the files and directories that programs have made or changed in the layers and places, but those that
-// are kept. It reports whether there was any change, including removals.
+// wroteBut lists the files and directories that programs have made or changed in the layers and
+// places, except for those that are kept. It also reports whether anything changed, including
+// removals.
 func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty bool, err error) {
 	for _, tree := range l.trees() {
 		err := filepath.WalkDir(tree.real, func(p string, e fs.DirEntry, err error) error {
@@ -277,7 +280,7 @@ func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty 
 			case errors.Is(err, fs.ErrNotExist):
 				return nil // removed meanwhile
 			case errors.Is(err, fs.ErrPermission) && tree.opened:
-				return nil // stands for a directory of the host's that another user has removed
+				return nil // a whiteout: another user has removed a directory of the host
 			case err != nil:
 				return err
 			case p == tree.real:
@@ -296,7 +299,7 @@ func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty 
 				return nil
 			}
 			if e.IsDir() && isDir(name) {
-				return nil // a copy of the host's, for the sake of a file below
+				return nil // a copied-up directory, made for a file below it
 			}
 			dirty = true
 			if len(written) < mostWritten && !isWhiteout(e) {
@@ -317,11 +320,11 @@ const mostWritten = 1000
 // tree is a directory with files that programs wrote, and its path in their root.
 type tree struct {
 	real, at string
-	opened   bool // it has the host's entries, too, which others show
+	opened   bool // it has the host's entries, too, shown by other mounts
 }
 
-// trees are the upper directories of the layers, the places that hide the host's, and directories of the machine's own
-// that have the host's entries.
+// trees returns the upper directories of the layers, the places that hide the host's, and the
+// machine's own directories with the host's entries.
 func (l *layers) trees() (trees []tree) {
 	trees = l.uppers()
 	top := fmt.Sprintf("/proc/self/fd/%d", l.top.Fd())
@@ -340,7 +343,7 @@ func (l *layers) trees() (trees []tree) {
 	return trees
 }
 
-// uppers are the upper directories of the layers.
+// uppers returns the upper directories of the layers.
 func (l *layers) uppers() (trees []tree) {
 	for i, dir := range l.covered {
 		trees = append(trees, tree{fmt.Sprintf("/proc/self/fd/%d/%d/upper", l.upper.Fd(), i), dir, false})
@@ -348,7 +351,8 @@ func (l *layers) uppers() (trees []tree) {
 	return trees
 }
 
-// leads reports whether a directory leads to a place, or to a directory that is let through.
+// leads reports whether a directory is an ancestor of a place, or of a shared directory of the
+// host.
 func (l *layers) leads(name string) bool {
 	to := func(dir string) bool { return strings.HasPrefix(dir, name+"/") }
 	return slices.ContainsFunc(places, to) || slices.ContainsFunc(l.through, to) || slices.ContainsFunc(kept, func(dir string) bool { return dir == name || to(dir) })

@@ -31,8 +31,8 @@ func instance(t *testing.T, m *machine.Disk, before *machine.Process, script str
 }
 
 // Given a container that has written to many places, when it is restarted, then it finds the host's
-// content, the kubelet's directory, and the directories that are let through or kept; all other
-// files are lost, again at the next restart.
+// content, the kubelet's directory, and the directories that are shared or kept. All other files
+// are lost, also at the next restart.
 func TestARestartedContainerHasAFreshRoot(t *testing.T) {
 	needRoot(t)
 	host, through := shortDir(t), shortDir(t)
@@ -66,8 +66,8 @@ func TestARestartedContainerHasAFreshRoot(t *testing.T) {
 	assert.Equal(t, []string{"made /csisim-test", "changed " + host + "/changed", "removed " + host + "/removed", "made /var/lib/csisim-test/"}, written)
 }
 
-// Given a restarted container, when it mounts below the kubelet's directory, then the node sees that; when it mounts
-// elsewhere, no other program does.
+// Given a restarted container, when it mounts below the kubelet's directory, then the node sees
+// that mount; when it mounts elsewhere, no other program does.
 func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {
 	needRoot(t)
 	m := newNamespace(t)

@@ -10,20 +10,20 @@ import (
 	"github.com/csisim/csisim/internal/world/filetype"
 )
 
-// Devices is a machine whose block devices can be read and written in part. A
-// regular file stands for a device where there are none.
+// Devices is a machine with block devices that can be read and written in part. A regular file
+// stands in for a device where there are none.
 type Devices interface {
 	// ReadStart returns the first n bytes of a device, fewer if it is smaller.
 	ReadStart(path string, n int) ([]byte, error)
 	// WriteStart replaces the first bytes of a device, durably.
 	WriteStart(path string, data []byte) error
-	// KeepOpen opens a device until LetGo or the end of power, whoever dies meanwhile:
-	// what is mounted at the path cannot be unmounted. Again it changes nothing.
+	// KeepOpen opens a device until LetGo or a power-off, even if programs end meanwhile. A mount
+	// at the path cannot be unmounted until then. A second call has no effect.
 	KeepOpen(path string) error
-	// LetGo closes what KeepOpen has opened; it is no error if that was nothing.
+	// LetGo closes the device that KeepOpen has opened; without one it does nothing.
 	LetGo(path string) error
-	// IsHeld reports whether somebody has a device open for himself alone, as a mount of
-	// it does. What is missing, or is no device, is not held.
+	// IsHeld reports whether a device is opened exclusively, as by a mount. A missing file, or one
+	// that is no device, is not held.
 	IsHeld(path string) (bool, error)
 }
 
@@ -85,8 +85,7 @@ func (d *Disk) WriteStart(p string, data []byte) error {
 	})
 }
 
-// openDevice opens a block device, or a file that stands for one: a FIFO in its place
-// would keep the caller for ever.
+// openDevice opens a block device, or a file that stands for one. It does not wait for a FIFO.
 func openDevice(name string, flags int) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && (info.Mode()&fs.ModeDevice == 0 || info.Mode()&fs.ModeCharDevice != 0) {
@@ -101,7 +100,7 @@ func (m *Memory) ReadStart(p string, n int) ([]byte, error) {
 	return data[:min(n, len(data))], err
 }
 
-// WriteStart replaces the first bytes of a file, which is there.
+// WriteStart replaces the first bytes of an existing file.
 func (m *Memory) WriteStart(p string, data []byte) error {
 	return m.change(func() error {
 		at, err := m.follow(p)
@@ -121,8 +120,8 @@ func (m *Memory) WriteStart(p string, data []byte) error {
 	})
 }
 
-// KeepOpen opens a device. The descriptor is csisim's own: real kubelets have a loop
-// device opened instead, but those are scarce, and drivers need them.
+// KeepOpen opens a device. csisim keeps the descriptor itself. A real kubelet keeps a loop device
+// open instead, but loop devices are scarce, and drivers need them.
 func (d *Disk) KeepOpen(p string) error {
 	if d.kept[p] != nil {
 		return nil
@@ -140,7 +139,7 @@ func (d *Disk) KeepOpen(p string) error {
 	})
 }
 
-// LetGo closes what KeepOpen has opened.
+// LetGo closes the device that KeepOpen has opened.
 func (d *Disk) LetGo(p string) error {
 	f := d.kept[p]
 	if f == nil {
@@ -150,7 +149,7 @@ func (d *Disk) LetGo(p string) error {
 	return f.Close()
 }
 
-// letAllGo closes whatever KeepOpen has opened.
+// letAllGo closes all devices that KeepOpen has opened.
 func (d *Disk) letAllGo() error {
 	var failed []error
 	for p := range d.kept { // any order: each is closed
@@ -159,7 +158,7 @@ func (d *Disk) letAllGo() error {
 	return errors.Join(failed...)
 }
 
-// IsHeld tries to open a block device for csisim alone.
+// IsHeld tries to open a block device exclusively.
 func (d *Disk) IsHeld(p string) (held bool, err error) {
 	err = d.look(func() error {
 		info, err := os.Stat(d.within(p))
@@ -182,7 +181,7 @@ func (d *Disk) IsHeld(p string) (held bool, err error) {
 	return held, err
 }
 
-// KeepOpen takes notice that a file is open: what is mounted there is busy.
+// KeepOpen marks a file as open: a mount there is busy.
 func (m *Memory) KeepOpen(p string) error {
 	return m.change(func() error {
 		at, err := m.follow(p)
@@ -199,7 +198,7 @@ func (m *Memory) KeepOpen(p string) error {
 	})
 }
 
-// LetGo takes notice that a file is no longer open.
+// LetGo removes the mark of KeepOpen.
 func (m *Memory) LetGo(p string) error {
 	return m.change(func() error { delete(m.kept, p); return nil })
 }
@@ -225,7 +224,7 @@ func (m *Memory) IsHeld(p string) (held bool, err error) {
 	return held, err
 }
 
-// Hold opens the file at path, which stands for a device, for somebody alone.
+// Hold opens the file at path, which stands for a device, exclusively.
 func (m *Memory) Hold(p string) (release func(), err error) {
 	err = m.change(func() error {
 		at, err := m.follow(p)

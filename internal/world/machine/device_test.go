@@ -36,7 +36,7 @@ func TestTheStartOfADeviceIsReadAndWritten(t *testing.T) {
 	})
 }
 
-// A file that stands for a device says nothing of its size.
+// The length of a file that stands for a device is not its size.
 func TestTheSizeOfABlockDeviceIsKnown(t *testing.T) {
 	d, err := machine.NewDisk("node-a", t.TempDir())
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestTheSizeOfABlockDeviceIsKnown(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// What is kept open is busy, until it is let go or the power fails. K-BLK-6
+// A device that is kept open is busy until LetGo or a power-off. K-BLK-6
 func TestWhatIsKeptOpenIsBusy(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		d := m.(machine.Devices)
@@ -87,7 +87,7 @@ func TestWhatIsNoDeviceIsNotHeld(t *testing.T) { // K-UNSTAGE-4
 	})
 }
 
-// A block device of the host that somebody has opened for himself alone. K-UNSTAGE-4
+// A block device of the host that is opened exclusively is held. K-UNSTAGE-4
 func TestABlockDeviceThatIsHeld(t *testing.T) {
 	image := filepath.Join(t.TempDir(), "image")
 	require.NoError(t, os.WriteFile(image, make([]byte, 1<<20), 0o600))

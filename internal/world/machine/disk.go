@@ -13,21 +13,21 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Disk is a machine whose tree lies in a directory of the host: real files, real
-// sockets, real programs and, if the user may mount, real mounts. It is either
-// in the mount namespace of csisim or has one of its own, see NewNamespace.
+// Disk is a machine with a tree in a directory of the host: real files, real sockets, real programs
+// and, if the user may mount, real mounts. It is either in csisim's mount namespace or has its own,
+// see NewNamespace.
 //
-// The node's /var/lib/kubelet is the directory "kubelet" there, kept apart so
-// that the paths of sockets stay short; it is not listed in the node's /var/lib.
-// /dev, /proc and /sys are those of the host. All else is below "fs". In a namespace
-// all of the node's own files are in memory; see ownRoot.
+// The node's /var/lib/kubelet is the directory "kubelet" there, separate so that socket paths stay
+// short; it is not listed in the node's /var/lib. /dev, /proc and /sys are those of the host. All
+// other paths are below "fs". In a namespace all of the node's own files are in memory; see
+// ownRoot.
 type Disk struct {
 	name string
 	dir  string   // on the host, absolute and without symlinks
-	host bool     // its tree is that of the host itself
-	own  *ownRoot // the root in a mount namespace of its own, nil without
-	net  *Network // in which its process 1 is; nil for csisim's own
-	// thread is in the namespace; nil without.
+	host bool     // its tree is the host's own
+	own  *ownRoot // the root in a mount namespace of its own; nil without one
+	net  *Network // the network of its process 1; nil for csisim's own
+	// thread is in the namespace; nil without one.
 	thread *thread
 	table  mountTable
 	seen   mountsSeen
@@ -36,16 +36,16 @@ type Disk struct {
 	programs   []*Process
 	launched   bool // some program was started since the last power-off
 	ownDirs    []string
-	containers []*ownRoot // roots of their own that programs have, or had
+	containers []*ownRoot // roots that programs have, or had
 	listeners  []*diskListener
 	watches    []*diskWatch
 
 	kept map[string]*os.File // open by KeepOpen
 
 	unsynced *unsynced
-	lost     int // how many files the last power-off has cut
+	lost     int // how many files the last power-off has truncated
 
-	furnished map[string]bool // what Written does not list: it came before the programs
+	furnished map[string]bool // paths that Written does not list, since they existed before the programs
 }
 
 var _ Machine = (*Disk)(nil)
@@ -60,7 +60,7 @@ func NewDisk(name, dir string) (*Disk, error) {
 	return d, nil
 }
 
-// settle makes the machine's directory on the host, with others in it.
+// settle makes the machine's directory on the host, with subdirectories.
 func (d *Disk) settle(dir string, within ...string) error {
 	for _, sub := range append(within, "") {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
@@ -76,10 +76,10 @@ func (d *Disk) settle(dir string, within ...string) error {
 	return err
 }
 
-// Name is the name of the node.
+// Name returns the name of the node.
 func (d *Disk) Name() string { return d.name }
 
-// kubelet is the host directory that is the node's /var/lib/kubelet.
+// kubelet returns the host directory that is the node's /var/lib/kubelet.
 func (d *Disk) kubelet() string {
 	if d.host {
 		return KubeletDir
@@ -90,7 +90,7 @@ func (d *Disk) kubelet() string {
 	return d.dir + "/kubelet"
 }
 
-// rest is the host directory that is the node's root, but for the kubelet's part.
+// rest returns the host directory that is the node's root, except for the kubelet's directory.
 func (d *Disk) rest() string {
 	if d.host {
 		return ""
@@ -101,7 +101,7 @@ func (d *Disk) rest() string {
 	return d.dir + "/fs"
 }
 
-// Path is the host path of a node path.
+// Path returns the host path of a node path.
 func (d *Disk) Path(p string) string {
 	p = path.Clean("/" + p)
 	if below, ok := cutDir(p, KubeletDir); ok {
@@ -115,7 +115,7 @@ func (d *Disk) Path(p string) string {
 	return strings.TrimSuffix(d.rest()+p, "/")
 }
 
-// NodePath is the node path of a host path.
+// NodePath returns the node path of a host path.
 func (d *Disk) NodePath(real string) string {
 	if below, ok := cutDir(real, d.kubelet()); ok {
 		return KubeletDir + below
@@ -126,7 +126,7 @@ func (d *Disk) NodePath(real string) string {
 	return real
 }
 
-// cutDir takes a leading directory off a path.
+// cutDir cuts a leading directory off a path.
 func cutDir(p, dir string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(p, dir)
 	return below, ok && (below == "" || below[0] == '/')
@@ -142,7 +142,7 @@ func (d *Disk) do(f func() error) error {
 	})
 }
 
-// PowerOff kills all programs and servers and drops all mounts, and what was not synced.
+// PowerOff kills all programs and servers, drops all mounts, and loses writes that were not synced.
 func (d *Disk) PowerOff() error {
 	d.mu.Lock()
 	programs, listeners, launched := d.programs, d.listeners, d.launched
@@ -162,10 +162,11 @@ func (d *Disk) PowerOff() error {
 	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)
 }
 
-// ClockMoved says what the cluster's time is: by that the kernel writes files to the disk which programs do not sync.
+// ClockMoved sets the cluster's time, which decides when the kernel writes unsynced files to the
+// disk.
 func (d *Disk) ClockMoved(now time.Duration) { d.unsynced.moved(now) }
 
-// Lost is how many files the last power-off has cut to what was on the disk, as programs had not synced them.
+// Lost returns how many files the last power-off has truncated, since programs had not synced them.
 func (d *Disk) Lost() int { return d.lost }
 
 // Close powers off, ends the machine's thread and with it its mount namespace, and
@@ -195,7 +196,7 @@ func (d *Disk) Close() error {
 	return workdir.RemoveTree(d.dir)
 }
 
-// within is where csisim finds a node path on the machine's thread.
+// within returns csisim's path of a node path on the machine's thread.
 func (d *Disk) within(p string) string {
 	if d.own != nil {
 		return path.Clean("/" + p)
@@ -203,5 +204,5 @@ func (d *Disk) within(p string) string {
 	return d.Path(p)
 }
 
-// ProgramPath is where a program of this machine finds a node path.
+// ProgramPath returns the path of a node path for a program of this machine.
 func (d *Disk) ProgramPath(p string) string { return d.within(p) }

@@ -16,21 +16,21 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// diskConn is a gRPC client of a unix socket. It is as good as one that dials for
-// every call, as the kubelet does (K-RPC-2): a connection that failed is dropped and
-// the next call dials anew at once, instead of waiting for the end of a back-off; so
-// does the next call once another socket, or none, lies at the path.
+// diskConn is a gRPC client of a unix socket. It behaves like one that dials for every call, as the
+// kubelet does (K-RPC-2): it drops a failed connection, and the next call dials again at once
+// instead of waiting for a back-off. The next call also dials again if the socket at the path was
+// replaced or removed.
 type diskConn struct {
 	d    *Disk
 	path string
 
 	mu     sync.Mutex
 	conn   *grpc.ClientConn
-	socket fs.FileInfo        // what conn leads to; nil before the first call
+	socket fs.FileInfo // the socket that conn is connected to; nil before the first call
 	former []*grpc.ClientConn // calls may still be under way on them
 }
 
-// DialSocket returns a client of whatever serves at path.
+// DialSocket returns a client of the server at path.
 func (d *Disk) DialSocket(p string) (grpc.ClientConnInterface, io.Closer, error) {
 	c := &diskConn{d: d, path: p}
 	conn, err := c.connect()
@@ -77,12 +77,12 @@ func (c *diskConn) Close() error {
 	defer c.mu.Unlock()
 	err := c.conn.Close()
 	for _, former := range c.former {
-		_ = former.Close() // nobody waits for what it may still have to say
+		_ = former.Close() // late responses have no caller
 	}
 	return err
 }
 
-// current is a connection to the socket that is at the path now.
+// current returns a connection to the socket that is now at the path.
 func (c *diskConn) current() (*grpc.ClientConn, error) {
 	is := c.d.socketAt(c.path)
 	c.mu.Lock()
@@ -99,8 +99,8 @@ func (c *diskConn) current() (*grpc.ClientConn, error) {
 	return c.conn, nil
 }
 
-// socketAt is the socket at a path; nil if there is none, as dialling will say. It is looked at before each call: the machine's
-// thread is spared that.
+// socketAt returns the socket at a path. It is nil if there is none; dialling then returns the
+// error. Since it runs before each call, it does not use the machine's thread.
 func (d *Disk) socketAt(p string) (is fs.FileInfo) {
 	if d.own != nil {
 		var err error
@@ -116,7 +116,7 @@ func (d *Disk) socketAt(p string) (is fs.FileInfo) {
 	return is
 }
 
-// judge replaces a connection whose call could not reach the server.
+// judge replaces a connection after a call that could not reach the server.
 func (c *diskConn) judge(used *grpc.ClientConn, err error) error {
 	if status.Code(err) != codes.Unavailable {
 		return err

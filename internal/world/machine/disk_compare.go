@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// compareAround compares the directories that lead to a host path, and all that
-// was known below it.
+// compareAround compares the directories that lead to a host path, and all known paths below it.
 func (w *diskWatch) compareAround(real string) {
 	for at := w.root; at != real; {
 		below, ok := cutDir(real, at)
@@ -27,9 +26,9 @@ func (w *diskWatch) compareAround(real string) {
 	}
 }
 
-// compare reports the difference between what is known of a path and what is
-// there. If the file there is another one, its predecessor counts as removed only
-// where a removal was seen: a rename over a socket is a creation (K-REG-3).
+// compare reports the difference between the known state of a path and its current state. If
+// another file is there now, the known one counts as removed only where a removal was seen: a
+// rename over a socket is a creation (K-REG-3).
 func (w *diskWatch) compare(real string, removalSeen bool) {
 	was, known := w.known[real]
 	is, exists := identify(real)
@@ -66,7 +65,7 @@ func (w *diskWatch) forget(real string) {
 	w.report(Removed, real, was)
 }
 
-// knownBelow lists what is known below a directory, entries before their directory.
+// knownBelow lists the known paths below a directory, entries before their directory.
 func (w *diskWatch) knownBelow(dir string) []string {
 	var names []string
 	for name := range w.known {
@@ -78,8 +77,7 @@ func (w *diskWatch) knownBelow(dir string) []string {
 	return names
 }
 
-// postOrder puts siblings in the order of their names, and a directory after all
-// that is in it.
+// postOrder sorts siblings by name, and a directory after all of its entries.
 func postOrder(a, b string) int {
 	x, y := components(a), components(b)
 	for i := range min(len(x), len(y)) {

@@ -10,12 +10,12 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// look runs an operation that makes and removes nothing.
+// look runs a function that makes and removes nothing.
 func (d *Disk) look(f func() error) error { return d.nodeError(d.do(f)) }
 
-// change runs an operation on a path as the thread sees it and reports to the watches what it
-// changed, even if it failed half way. The watches are locked meanwhile: a change
-// of the machine's own is reported by this call and not by their goroutines.
+// change runs a function that changes the path real, which is a path of the machine's thread, and
+// reports the changes to the watches, even if it fails half way. It locks the watches meanwhile, so
+// that this call reports the changes and not their goroutines.
 func (d *Disk) change(real string, f func() error) error {
 	d.mu.Lock()
 	watches := slices.Clone(d.watches)
@@ -78,8 +78,8 @@ func (d *Disk) Remove(p string) error {
 	return d.change(real, func() error { return os.Remove(real) })
 }
 
-// RemoveAll removes path and what is below it, except mount points and the
-// directories that lead to them.
+// RemoveAll removes path and everything below it, except mount points and the directories that lead
+// to them.
 func (d *Disk) RemoveAll(p string) error {
 	real := d.within(p)
 	return d.change(real, func() error { return workdir.RemoveTree(real) })
@@ -103,7 +103,7 @@ func (d *Disk) Lstat(p string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Chmod sets the permissions of what path leads to.
+// Chmod sets the permissions of the file that path leads to.
 func (d *Disk) Chmod(p string, mode fs.FileMode) error {
 	return d.look(func() error { return os.Chmod(d.within(p), mode) })
 }
@@ -113,8 +113,8 @@ func (d *Disk) Lchown(p string, uid, gid int) error {
 	return d.look(func() error { return os.Lchown(d.within(p), uid, gid) })
 }
 
-// Symlink makes link point to target. An absolute target is a node path; programs
-// find in the link where it is for them.
+// Symlink makes link point to target. An absolute target is a node path; the link contains the path
+// that programs use.
 func (d *Disk) Symlink(target, link string) error {
 	if filepath.IsAbs(target) {
 		target = d.within(target)
@@ -123,8 +123,8 @@ func (d *Disk) Symlink(target, link string) error {
 	return d.change(real, func() error { return os.Symlink(target, real) })
 }
 
-// Relink makes link point to target, also if it is a symlink already: it is made
-// under the link's name with _tmp, and takes its place.
+// Relink makes link point to target, even if link is already a symlink: it makes the new one as
+// link_tmp, and renames it to link.
 func (d *Disk) Relink(target, link string) error {
 	if filepath.IsAbs(target) {
 		target = d.within(target)

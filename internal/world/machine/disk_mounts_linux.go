@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BindMount shows source at target. It takes root.
+// BindMount shows source at target. It needs root.
 func (d *Disk) BindMount(source, target string, readOnly bool) error {
 	err := d.do(func() error { return bind(d.within(source), d.within(target), readOnly) })
 	if err == nil {
@@ -26,8 +26,8 @@ func bind(source, target string, readOnly bool) error {
 	if !readOnly {
 		return unix.Mount(source, target, "", unix.MS_BIND, "")
 	}
-	// It is read-only before it is mounted: a later step would be seen in this mount namespace alone, not where the mount is
-	// propagated to.
+	// Make the copy read-only before mounting it: a later change would affect this mount namespace
+	// alone, not the namespaces that the mount propagates to.
 	tree, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
 		return fmt.Errorf("clone the mount: %w", err)
@@ -39,7 +39,7 @@ func bind(source, target string, readOnly bool) error {
 	return unix.MoveMount(tree, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-// Unmount takes the topmost mount off target.
+// Unmount removes the topmost mount at target.
 func (d *Disk) Unmount(target string) error {
 	err := d.do(func() error { return unix.Unmount(d.within(target), 0) })
 	if err == nil {
@@ -48,7 +48,7 @@ func (d *Disk) Unmount(target string) error {
 	return needsRoot("unmount "+target, &fs.PathError{Op: "unmount", Path: target, Err: err})
 }
 
-// IsMountPoint says whether something is mounted at path.
+// IsMountPoint reports whether a mount lies at path.
 func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 	err = d.look(func() error {
 		// The kernel's answer is exact for bind mounts too, unlike a comparison
@@ -63,22 +63,22 @@ func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 	return is, err
 }
 
-// Mounts lists the mounts in the node's own tree, sorted by target; in a namespace
-// all that were not there at first, and what running programs mounted for themselves.
-// As long as nothing changes it is the same slice.
+// Mounts lists the mounts in the node's own tree, sorted by target. In a namespace it lists all
+// mounts that were made since the start, and mounts that running programs made in their own
+// namespaces. It returns the same slice as long as nothing changes.
 func (d *Disk) Mounts() ([]Mount, error) {
 	err := d.watchMounts()
 	return d.seen.mounts, err
 }
 
-// Missing lists what running programs have taken off outside the kubelet's directory,
-// where each has a mount table of its own. Without namespaces nobody knows.
+// Missing lists the mounts outside the kubelet's directory that running programs have unmounted in
+// their own mount tables. Without namespaces it lists none.
 func (d *Disk) Missing() ([]Missing, error) {
 	err := d.watchMounts()
 	return d.seen.missing, err
 }
 
-// watchMounts looks whether a mount table has changed.
+// watchMounts checks whether a mount table has changed.
 func (d *Disk) watchMounts() error {
 	table, err := d.mountTable()
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *Disk) watchMounts() error {
 	}
 	tables := []programTable{{nil, table}}
 	for _, p := range d.running() {
-		// A program that ends at the moment has no table any more.
+		// A program that is ending has no table any more.
 		if its, err := p.mountTable(); d.own != nil && err == nil {
 			tables = append(tables, programTable{p, its})
 		}
@@ -98,13 +98,13 @@ func (d *Disk) watchMounts() error {
 	return nil
 }
 
-// programTable is the table of a program's namespace, or of the node's without one.
+// programTable is the table of a program's namespace, or of the node's if the program has none.
 type programTable struct {
 	program *Process
 	table   []*mountinfo.Info
 }
 
-// mountsSeen is what was returned last, and the tables it was read from.
+// mountsSeen holds the mounts that were last returned, and the tables that they were read from.
 type mountsSeen struct {
 	tables  []programTable
 	mounts  []Mount
@@ -138,7 +138,7 @@ func (d *Disk) nodeMounts(table []*mountinfo.Info) (mounts []Mount) {
 	return mounts
 }
 
-// mountsOf are the mounts that a program made where nobody else sees them.
+// mountsOf returns the mounts that a program made in its own namespace only.
 func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	for _, entry := range table {
 		if p.base[entry.ID] == "" && !isWithin(entry.Mountpoint, KubeletDir) {
@@ -150,8 +150,8 @@ func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	return mounts
 }
 
-// missing are the mounts that the program found and that are not in its table any more,
-// the kubelet's directory first.
+// missing returns the mounts that the program found at its start and that are no longer in its
+// table, the kubelet's directory first.
 func (p *Process) missing(table []*mountinfo.Info) (missing []Missing) {
 	now := pointsOf(table)
 	for _, id := range slices.Sorted(maps.Keys(p.base)) {
@@ -167,13 +167,13 @@ func (p *Process) missing(table []*mountinfo.Info) (missing []Missing) {
 	return missing
 }
 
-// mountTable is the table of the program's namespace, which is that of the thread it
-// was started from.
+// mountTable returns the table of the program's namespace, which is that of the thread that started
+// it.
 func (p *Process) mountTable() ([]*mountinfo.Info, error) {
 	return p.mounts.of(p.parent)
 }
 
-// keepBase remembers the mounts that the program finds.
+// keepBase records the mounts that the program finds at its start.
 func (p *Process) keepBase() error {
 	table, err := p.mountTable()
 	if err != nil {
@@ -183,7 +183,7 @@ func (p *Process) keepBase() error {
 	return nil
 }
 
-// addToBase remembers what has been mounted since on some points.
+// addToBase records later mounts on some points as part of the base.
 func (p *Process) addToBase(points ...string) error {
 	table, err := p.mountTable()
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *Process) addToBase(points ...string) error {
 	return nil
 }
 
-// pointsOf are the mount points by the ids of the mounts.
+// pointsOf returns the mount points by the ids of the mounts.
 func pointsOf(table []*mountinfo.Info) map[int]string {
 	points := make(map[int]string, len(table))
 	for _, entry := range table {
@@ -211,8 +211,8 @@ func isWithin(path, dir string) bool {
 	return within
 }
 
-// References lists the other mounts in the node's own tree of the same file or
-// directory of the same file system.
+// References lists the other mounts in the node's own tree of the same file or directory of the
+// same file system.
 func (d *Disk) References(path string) ([]string, error) {
 	table, err := d.mountTable()
 	if err != nil {
@@ -245,7 +245,7 @@ func (d *Disk) isInside(real string) bool {
 	return below && real != d.dir
 }
 
-// mountTable is the mount table of the machine's namespace.
+// mountTable returns the mount table of the machine's namespace.
 func (d *Disk) mountTable() (table []*mountinfo.Info, err error) {
 	table, err = d.table.of(d.thread)
 	if err != nil {
@@ -267,8 +267,8 @@ func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {
 	}
 }
 
-// rootPath is the node path of what a mount shows: the mount table counts from
-// the root of the file system, which is mounted somewhere else on the host.
+// rootPath returns the node path of the directory or file that a mount shows. The mount table
+// counts from the root of the file system, which is mounted elsewhere on the host.
 func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
 	if d.own != nil {
 		return rootOf(entry, table, d.own.base)
@@ -285,8 +285,8 @@ func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
 	return entry.Root
 }
 
-// unmountAll drops all mounts in the tree, the latest first. Programs are dead by
-// then; what is busy still is detached, to vanish when it is not.
+// unmountAll drops all mounts in the tree, the latest first. All programs are dead by then; a mount
+// that is still busy is detached lazily.
 func (d *Disk) unmountAll() error {
 	table, err := d.mountTable()
 	if errors.Is(err, errStopped) {

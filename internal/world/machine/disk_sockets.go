@@ -40,7 +40,7 @@ func (d *Disk) BindSocket(p string, services ...Service) (Listener, error) {
 	return l, nil
 }
 
-// listen makes the socket and serves at once: whoever hears of it may call it.
+// listen makes the socket and serves at once: a process that sees the socket may call it.
 func (l *diskListener) listen() error {
 	if len(l.real) > maxSocketPath {
 		return &SocketPathError{Path: l.real}
@@ -49,10 +49,10 @@ func (l *diskListener) listen() error {
 	if err != nil {
 		return cause(err)
 	}
-	socket.SetUnlinkOnClose(false) // the file may be visible to the machine's thread only
+	socket.SetUnlinkOnClose(false) // the file may be visible only to the machine's thread
 	go func() {
 		defer close(l.served)
-		_ = l.server.Serve(socket) // ends by stop, which closes the socket
+		_ = l.server.Serve(socket) // stop closes the socket, which ends it
 	}()
 	return nil
 }
@@ -90,7 +90,7 @@ func (l *diskListener) forget() {
 	l.d.listeners = slices.DeleteFunc(l.d.listeners, func(other *diskListener) bool { return other == l })
 }
 
-// dial connects to a socket; its errors name the node's path.
+// dial connects to a socket; its errors have the node's path.
 func (d *Disk) dial(ctx context.Context, p string) (conn net.Conn, err error) {
 	real := d.within(p)
 	if len(real) > maxSocketPath {
@@ -107,7 +107,7 @@ func (d *Disk) dial(ctx context.Context, p string) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// cause is the errno within an error of package net.
+// cause returns the errno within an error of package net.
 func cause(err error) error {
 	var syscallError *os.SyscallError
 	if errors.As(err, &syscallError) {

@@ -11,9 +11,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// diskWatch follows a directory tree. It knows what it has reported and compares
-// that with what it finds, at every change made through the machine and at every
-// inotify event of a change made by others; so each creation is reported once.
+// diskWatch follows a directory tree. It compares the files that it has reported with those that it
+// finds, at every change made through the machine and at every inotify event of other changes, so
+// that it reports each creation once.
 type diskWatch struct {
 	d       *Disk
 	root    string // on the host, without symlinks
@@ -28,10 +28,9 @@ type diskWatch struct {
 	stopped    bool
 }
 
-// Watch reports what appears and disappears below dir: changes made through the
-// machine before the call that makes them returns, those of others from a goroutine
-// of the watch. Only where that goroutine is in a callback at the same time, it
-// delivers both, so that the callback is never entered twice.
+// Watch reports files that appear and disappear below dir: changes made through the machine before
+// the call that makes them returns, other changes from a goroutine of the watch. While that
+// goroutine is in a callback, it delivers both, so that callbacks never overlap.
 func (d *Disk) Watch(dir string, onEvent func(Event)) (stop func(), err error) {
 	w := &diskWatch{d: d, path: path.Clean(dir), onEvent: onEvent, known: map[string]entry{}}
 	if w.notify, err = fsnotify.NewWatcher(); err != nil {
@@ -66,7 +65,7 @@ func (d *Disk) unwatch(w *diskWatch) {
 	w.stop()
 }
 
-// follow handles the changes made by others until the watch is stopped.
+// follow handles changes that were not made through the machine, until the watch is stopped.
 func (w *diskWatch) follow() {
 	for {
 		select {
@@ -87,15 +86,15 @@ func (w *diskWatch) follow() {
 	}
 }
 
-// update compares where the machine's mounts are visible, and delivers what is new.
+// update compares where the machine's mounts are visible, and delivers the differences.
 func (w *diskWatch) update(compare func()) {
 	w.mu.Lock()
-	_ = w.d.do(func() error { compare(); return nil }) // a closed machine has no news
+	_ = w.d.do(func() error { compare(); return nil }) // a closed machine has no changes
 	w.mu.Unlock()
 	w.deliver()
 }
 
-// deliver delivers what is queued, unless somebody else does.
+// deliver delivers the queue, unless another goroutine is doing that.
 func (w *diskWatch) deliver() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,8 +103,9 @@ func (w *diskWatch) deliver() {
 	}
 }
 
-// claim reports whether its caller, who holds the lock, is to drain the queue: one does at a time. Who has nothing to
-// deliver claims nothing, or a change that another makes at that moment would wait for it.
+// claim reports whether its caller, which holds the lock, must drain the queue: only one goroutine
+// does at a time. It claims nothing if the queue is empty, since a change made elsewhere at that
+// moment would wait for it.
 func (w *diskWatch) claim() bool {
 	if w.delivering || len(w.queue) == 0 {
 		return false
@@ -114,8 +114,8 @@ func (w *diskWatch) claim() bool {
 	return true
 }
 
-// drain calls back without the lock, which its caller holds, so that the callback is free to
-// use the machine; events that this causes are delivered by the call under way.
+// drain makes the callbacks without the lock that its caller holds, so that a callback may use the
+// machine; the drain under way also delivers the resulting events.
 func (w *diskWatch) drain() {
 	for len(w.queue) > 0 && !w.stopped {
 		event := w.queue[0]
@@ -131,5 +131,6 @@ func (w *diskWatch) stop() {
 	w.mu.Lock()
 	w.stopped = true
 	w.mu.Unlock()
-	go func() { _ = w.notify.Close() }() // the kernel keeps who closes it waiting, for 14 ms where there are two processors
+	// Close in the background: the kernel blocks it, for 14 ms where there are two processors.
+	go func() { _ = w.notify.Close() }()
 }

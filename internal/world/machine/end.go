@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// ReadEnd returns the end of a file of the host, at most so many bytes.
+// ReadEnd returns the last bytes of a file of the host, at most that many.
 func ReadEnd(file string, most int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -20,7 +20,7 @@ func ReadEnd(file string, most int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
 }
 
-// ReadEnd returns the end of a file, at most so many bytes.
+// ReadEnd returns the last bytes of a file, at most that many.
 func (d *Disk) ReadEnd(p string, most int64) (data []byte, err error) {
 	err = d.look(func() error {
 		data, err = ReadEnd(d.within(p), most)
@@ -29,7 +29,7 @@ func (d *Disk) ReadEnd(p string, most int64) (data []byte, err error) {
 	return data, err
 }
 
-// ReadEnd returns the end of a file, at most so many bytes.
+// ReadEnd returns the last bytes of a file, at most that many.
 func (m *Memory) ReadEnd(p string, most int64) ([]byte, error) {
 	data, err := m.ReadFile(p)
 	return data[max(0, int64(len(data))-most):], err

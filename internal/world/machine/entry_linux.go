@@ -2,7 +2,7 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// entry distinguishes a file from another that takes its place and its inode number.
+// entry distinguishes a file from a later one with the same path and inode number.
 type entry struct {
 	inode  uint64
 	born   unix.StatxTimestamp

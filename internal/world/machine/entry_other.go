@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// entry distinguishes a file from another that takes its place. A socket is not written
-// to, so that its time of change is that of its birth.
+// entry distinguishes a file from a later one at the same path. A socket is not written to, so its
+// time of change is that of its creation.
 type entry struct {
 	inode  uint64
 	born   time.Time

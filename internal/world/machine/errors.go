@@ -10,15 +10,15 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// ErrNoPermission says that the host does not let this user mount or make
-// namespaces. The error that wraps it says what was tried and what to do.
+// ErrNoPermission is returned if the host does not let this user mount or make namespaces. The
+// error that wraps it names the attempt and a remedy.
 var ErrNoPermission = errors.New("no permission")
 
-// maxSocketPath is how many bytes of a unix socket's path the kernel takes: its
-// field, less the final zero.
+// maxSocketPath is the longest path of a unix socket in bytes: the size of the kernel's field, less
+// the final zero.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// SocketPathError says that a socket's path on the host is too long.
+// SocketPathError is returned if a socket's path on the host is too long.
 type SocketPathError struct {
 	Path string // on the host
 }
@@ -28,7 +28,7 @@ func (e *SocketPathError) Error() string {
 		e.Path, len(e.Path), maxSocketPath)
 }
 
-// needsRoot names the cause where an operation that takes CAP_SYS_ADMIN is not permitted.
+// needsRoot names the cause if an operation that needs CAP_SYS_ADMIN is not permitted.
 func needsRoot(tried string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.ENOSPC) {
 		return err
@@ -42,7 +42,7 @@ func needsRoot(tried string, err error) error {
 	return err
 }
 
-// nodeError names the node's paths in an error that came from the host.
+// nodeError replaces host paths by node paths in an error.
 func (d *Disk) nodeError(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -2,17 +2,17 @@ package machine
 
 import "testing"
 
-// FirstPrograms are the programs that do as process 1.
+// FirstPrograms returns the programs that can be process 1.
 func FirstPrograms() []string { return firstPrograms() }
 
-// SetFirstProgram has one of them be process 1 of all machines of a test.
+// SetFirstProgram makes one of them process 1 of all machines of a test.
 func SetFirstProgram(t *testing.T, path string) {
 	before := firstPrograms
 	firstPrograms = func() []string { return []string{path} }
 	t.Cleanup(func() { firstPrograms = before })
 }
 
-// WithoutLayers makes a kernel that has no overlayfs, until the function that it returns.
+// WithoutLayers simulates a kernel without overlayfs, until restore is called.
 func WithoutLayers() (restore func()) {
 	layerType = "no-such-type"
 	return func() { layerType = "overlay" }
@@ -28,5 +28,5 @@ func CanLimit() bool {
 	return true
 }
 
-// OwnGroups is in the names of the groups of this process.
+// OwnGroups returns the prefix of the names of this process's control groups.
 func OwnGroups() string { return ownGroups() }

@@ -6,19 +6,22 @@ import (
 	"time"
 )
 
-// openFiles is held for reading while csisim has files of machines open, and for writing while it starts a program. A new process has
-// copies of all that is open until it runs its own program: what is mounted there would be busy meanwhile, although
-// csisim has closed its files, and a driver's unmount would fail for no reason of its own. What stand-ins run while
-// they have a machine's files open waits for nobody.
+// openFiles is locked for reading while csisim has files of machines open, and for writing while it
+// starts a program. A new process has copies of all open descriptors until it executes its own
+// program. A mount there would be busy meanwhile, although csisim has closed its files, and a
+// driver's unmount would fail for no fault of the driver. Commands of stand-ins that run while
+// their files of a machine are open do not wait.
 var openFiles sync.RWMutex
 
-// entrance is passed by who opens files, and held by a fork that waits until all are closed.
+// entrance is passed by goroutines that open files, and locked by a fork that waits until all are
+// closed.
 var entrance sync.Mutex
 
-// forkPatience bounds how long a fork waits for files: a read from a server that is gone may never end.
+// forkPatience limits how long a fork waits for open files: a read from an unreachable server may
+// never end.
 const forkPatience = 500 * time.Millisecond
 
-// withFiles runs what opens files of a machine, and closes them again.
+// withFiles runs a function that opens files of a machine, and closes them again.
 func withFiles(f func() error) error {
 	entrance.Lock()
 	openFiles.RLock()
@@ -35,7 +38,8 @@ func fork(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// awaitFiles returns when no files are open, and keeps it so; false if its patience has ended before.
+// awaitFiles waits until no files are open, and keeps other goroutines from opening any. It returns
+// false if its patience ends before.
 func awaitFiles() bool {
 	entrance.Lock()
 	defer entrance.Unlock()

@@ -1,20 +1,20 @@
 package machine
 
-// Hold stops a program between two of the changes that it makes to files.
+// Hold stops a program between two changes of files.
 type Hold struct {
-	// Reached is closed when the program, or one that it has started, is about to make the
-	// change after the last one that it may make. It stands still then.
+	// Reached is closed when the program, or one of its children, is about to make one more change
+	// than it may. It is stopped from then on.
 	Reached <-chan struct{}
 
 	reached chan struct{}
-	left    int // how many changes it may make before
+	left    int // how many changes it may still make
 	id      uint64
 	of      *Process
 }
 
-// HoldAfter stops the program once it, and all that it starts, has made so many changes to
-// files from now on: made, emptied, filled, renamed or removed a file, mounted or unmounted.
-// It is nil where such changes cannot be seen. Of several holds the latest counts.
+// HoldAfter stops the program once it and its children have made that many changes of files from
+// now on: created, truncated, filled, renamed or removed a file, mounted or unmounted. It returns
+// nil if such changes cannot be observed. A new hold replaces the last one.
 func (p *Process) HoldAfter(changes int) *Hold {
 	if p.changes == nil {
 		return nil
@@ -25,17 +25,17 @@ func (p *Process) HoldAfter(changes int) *Hold {
 	return h
 }
 
-// IsWatched reports whether the changes of files that the program makes are seen.
+// IsWatched reports whether the program's changes of files are observed.
 func (p *Process) IsWatched() bool { return p.changes != nil }
 
-// Release lets the program go on, or ends a hold that was not reached. It may be called more
-// than once.
+// Release resumes the program, or ends a hold that was not reached. It may be called more than
+// once.
 func (h *Hold) Release() { h.of.changes.release(h) }
 
-// RefuseUnmount makes the next attempt to unmount something, of the program or of one that it
-// has started, fail with EBUSY, as if somebody used the mount. The function that it returns
-// ends this, and reports whether there was such an attempt, and what was unmounted lazily meanwhile, which does not fail; it is nil where
-// they cannot be seen.
+// RefuseUnmount makes the next unmount of the program, or of one of its children, fail with EBUSY,
+// as if the mount were in use. A lazy unmount does not fail. end stops this, and returns whether an
+// unmount was refused, and the target of a lazy one. RefuseUnmount returns nil if unmounts cannot
+// be observed.
 func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
 	if p.changes == nil {
 		return nil
@@ -43,8 +43,8 @@ func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
 	return p.changes.refuseUnmount()
 }
 
-// ShowsChanges reports whether this system shows what programs change: whether they can be
-// held, and their unmounting refused.
+// ShowsChanges reports whether this system lets csisim observe, hold and refuse a program's changes
+// of files.
 func ShowsChanges() bool {
 	shown := false
 	t, err := startThread(func() error {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Holds are the files that the program has open, but for sockets, by their paths, and the commands of its children that have ended and that
-// it has not waited for. Both are empty of one that has ended.
+// Holds returns the paths of the program's open files, except sockets, and the commands of its dead
+// children that it has not waited for. Both are empty if the program has ended.
 func (p *Process) Holds() (files, unreaped []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -23,14 +23,15 @@ func filesOpenIn(pid int) (paths []string) {
 	entries, _ := os.ReadDir(dir) // it may have ended
 	for _, e := range entries {
 		path, err := os.Readlink(dir + "/" + e.Name())
-		if err == nil && !strings.HasPrefix(path, "socket:") { // callers come and go
+		if err == nil && !strings.HasPrefix(path, "socket:") { // connections of callers come and go
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-// deadChildren are those of all threads: a child is that of the thread that started it.
+// deadChildren lists the dead children of all threads: the kernel lists a child with the thread
+// that started it.
 func deadChildren(pid int) (commands []string) {
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, thread := range threads {

@@ -1,15 +1,15 @@
 package machine
 
-// Host is the computer that csisim runs on, as a machine: its files, mounts and sockets are
-// those that are there. Nothing is taken away when it is closed.
+// Host is the computer that csisim runs on, as a machine, with its own files, mounts and sockets.
+// Close removes nothing.
 type Host struct{ *Disk }
 
 var _ Machine = Host{}
 
-// NewHost is the host under the name of a node.
+// NewHost returns the host under the name of a node.
 func NewHost(name string) Host { return Host{&Disk{name: name, host: true}} }
 
-// PowerOff does nothing: the host goes on.
+// PowerOff does nothing: the host stays up.
 func (Host) PowerOff() error { return nil }
 
 // Close does nothing.

@@ -10,8 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given a machine in namespaces, when programs ask for the name of their host, then it is the machine's, or the one that they are
-// started with, which goes for what is started beside them too. This machine keeps its own.
+// Given a machine in namespaces, when programs read their host name, then it is the machine's, or
+// that of their command; programs beside them have the same. csisim's own host name does not
+// change.
 func TestAMachineHasItsHostName(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

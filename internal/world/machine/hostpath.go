@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// places are where drivers and kubelets of a real node keep their sockets and
-// their state: they are the machine's own.
+// places are the directories where drivers and kubelets of a real node keep their sockets and
+// state. They are the machine's own.
 var places = []string{
 	KubeletDir, "/csi", "/csi-data-dir", "/registration", "/run/csi", "/var/lib/csi", "/var/lib/csi-*",
 }
@@ -33,9 +33,9 @@ func inPlace(name string) bool {
 	return false
 }
 
-// HostPath is a directory of the host that programs may be let through to, absolute and
-// without symlinks. It is an error if it is none, or if machines have places of their own
-// in it or above it.
+// HostPath checks a directory of the host that programs may write to, and returns it as an absolute
+// path without symlinks. It fails if the path is no directory, or contains or is in one of the
+// machine's places.
 func HostPath(name string) (string, error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err == nil {

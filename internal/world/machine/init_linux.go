@@ -16,19 +16,19 @@ import (
 )
 
 // firstProcess is process 1 of a machine. All programs of the machine are in its process namespace:
-// they see each other and no others, are its children when their parents have ended, and end
-// with it, as it does with csisim. What enters its mount namespace is on the machine.
+// they see only each other, it adopts the orphans among them, and they end with it. It ends with
+// csisim. A process that enters its mount namespace is on the machine.
 type firstProcess struct {
 	cmd       *exec.Cmd
-	hold      *os.File // it lasts until this is closed
+	hold      *os.File // process 1 lasts until this is closed
 	answers   *os.File
 	namespace *os.File // of its processes
 	processes *os.File // the directory that shows them
 }
 
-// startFirst starts process 1 where root is to be the machine's root directory, and has it show the processes in
-// root/proc. It ends with the calling thread, at the latest. It fails where csisim may not have
-// process namespaces, or not see into them.
+// startFirst starts process 1, which mounts its processes in root/proc; root is to be the machine's
+// root directory. It ends with the calling thread at the latest. startFirst fails if csisim may not
+// create process namespaces, or not look into them.
 func startFirst(root string) (*firstProcess, error) {
 	held, hold, err := os.Pipe()
 	if err != nil {
@@ -53,7 +53,7 @@ func startFirst(root string) (*firstProcess, error) {
 	if err != nil {
 		return nil, errors.Join(err, hold.Close(), answers.Close())
 	}
-	_ = answered.Close() // else its end would not be read
+	_ = answered.Close() // otherwise its end could not be read
 	err = f.answer("show the machine's processes")
 	if err == nil {
 		f.namespace, err = os.Open(fmt.Sprintf("/proc/%d/ns/pid", f.cmd.Process.Pid))
@@ -67,7 +67,8 @@ func startFirst(root string) (*firstProcess, error) {
 	return f, nil
 }
 
-// firstPrograms are the programs that do as process 1, the best first: where files in memory may not be executed, that is not the first.
+// firstPrograms are the programs that can be process 1, the best first. The small one needs an
+// executable file in memory.
 var firstPrograms = sync.OnceValue(func() []string {
 	const own = "/proc/self/exe"
 	small, err := inMemory(nodeinit.Name, nodeinit.First())
@@ -77,14 +78,14 @@ var firstPrograms = sync.OnceValue(func() []string {
 	return []string{fmt.Sprintf("/proc/self/fd/%d", small), own}
 })
 
-// inMemory opens an executable file with some content, which nobody can change.
+// inMemory opens an executable file in memory with some content, sealed against changes.
 func inMemory(name string, content []byte) (fd int, err error) {
 	if content == nil {
 		return 0, errors.ErrUnsupported
 	}
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	fd, err = unix.MemfdCreate(name, flags|unix.MFD_EXEC)
-	if errors.Is(err, unix.EINVAL) { // an older kernel does not ask for it
+	if errors.Is(err, unix.EINVAL) { // older kernels lack MFD_EXEC
 		fd, err = unix.MemfdCreate(name, flags)
 	}
 	if err != nil {
@@ -99,7 +100,7 @@ func inMemory(name string, content []byte) (fd int, err error) {
 	return fd, nil
 }
 
-// enterRoot has it take the root that the machine has by now.
+// enterRoot makes process 1 enter the machine's current root.
 func (f *firstProcess) enterRoot() error {
 	if _, err := f.hold.Write([]byte{0}); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (f *firstProcess) answer(to string) error {
 	return nil
 }
 
-// adopt makes what the calling thread starts from now on processes of the machine.
+// adopt places later children of the calling thread in the machine's process namespace.
 func (f *firstProcess) adopt() error {
 	if err := unix.Setns(int(f.namespace.Fd()), unix.CLONE_NEWPID); err != nil {
 		return fmt.Errorf("enter the process namespace: %w", err)
@@ -126,7 +127,7 @@ func (f *firstProcess) adopt() error {
 	return nil
 }
 
-// end ends it, and with it all processes of the machine.
+// end ends process 1, and with it all processes of the machine.
 func (f *firstProcess) end() error {
 	_ = f.cmd.Process.Kill() // it may have ended
 	_ = f.cmd.Wait()         // it was killed
@@ -139,7 +140,7 @@ func (f *firstProcess) end() error {
 	return err
 }
 
-// others are how many processes there are beside it.
+// others returns the number of processes besides process 1.
 func (f *firstProcess) others() (number int, err error) {
 	dir, err := unix.Openat(int(f.processes.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -153,7 +154,7 @@ func (f *firstProcess) others() (number int, err error) {
 			return number - 1, err
 		}
 		for rest := entries[:n]; len(rest) > 0; {
-			const length, name = 16, 19 // where struct linux_dirent64 has them
+			const length, name = 16, 19 // offsets in struct linux_dirent64
 			if first := rest[name]; '0' <= first && first <= '9' {
 				number++
 			}

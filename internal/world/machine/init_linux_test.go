@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// ownProcesses is a machine with a process 1 of its own.
+// ownProcesses returns a machine with its own process 1.
 func ownProcesses(t *testing.T) *machine.Disk {
 	m := newNamespace(t)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
@@ -23,7 +23,8 @@ func ownProcesses(t *testing.T) *machine.Disk {
 	return m
 }
 
-// What node plugins do to reach their node reaches it, and never the computer that it runs on.
+// A node plugin that enters the mount namespace of process 1 reaches its node, and never the
+// computer that csisim runs on.
 func TestWhoEntersTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 	const file = "/var/lib/csisim-test-entered"
 	for _, enter := range []string{"nsenter -t 1 -m", "nsenter -t 1 -m -r", "nsenter --mount=/proc/1/ns/mnt", "nsenter -t 1 -m -p", "chroot /proc/1/root"} {
@@ -41,7 +42,8 @@ func TestWhoEntersTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 	}
 }
 
-// A driver mounts on its node as it does from a container: through the directory that has the node's files.
+// A driver mounts on its node as it does from a container: through the directory that shows the
+// node's files.
 func TestWhatIsMountedFromProcessOneIsTheNodes(t *testing.T) {
 	m := ownProcesses(t)
 	mkdirs(t, m, staging)
@@ -71,7 +73,7 @@ func TestProgramsSeeTheProcessesOfTheirNodeOnly(t *testing.T) {
 	assert.Equal(t, "1", seen[0])
 }
 
-// Process 1 has no parent to report to, reaps whoever loses its own, and does not end by signals.
+// Process 1 has no parent to report to, reaps orphans, and does not end by signals.
 func TestProcessOneDoesItsDuties(t *testing.T) {
 	for _, first := range machine.FirstPrograms() {
 		t.Run(path.Base(first), func(t *testing.T) {
@@ -86,7 +88,8 @@ func doesTheDutiesOfProcessOne(t *testing.T, m *machine.Disk) {
 	assert.Equal(t, "none\n", run(t, m, shell("(sh -c 'true & exec sleep 0.01' &); sleep 0.1; while grep -q '^State:.Z' /proc/[0-9]*/status 2>/dev/null; do sleep 0.01; done; echo none")))
 }
 
-// What process 1 needs is little, and the machine's programs find nothing else in it.
+// Process 1 is a small program of its own, so that the machine's programs find nothing of csisim in
+// it.
 func TestProcessOneIsASmallProgramOfItsOwn(t *testing.T) {
 	m := ownProcesses(t)
 	if len(machine.FirstPrograms()) == 1 {
@@ -96,7 +99,7 @@ func TestProcessOneIsASmallProgramOfItsOwn(t *testing.T) {
 	assert.Equal(t, "denied\n", run(t, m, shell("(echo x >/proc/1/exe) 2>/dev/null || echo denied")))
 }
 
-// Numbers of processes inside mean others outside: what is killed is the machine's.
+// Process numbers inside differ from those outside: the process that is killed is the machine's.
 func TestProgramsAreKilledByTheirNumbersOutside(t *testing.T) {
 	m := ownProcesses(t)
 	p, err := m.Start(machine.Command{Path: "sleep", Args: []string{"1000.0625"}})

@@ -8,11 +8,11 @@ import (
 	"unique"
 )
 
-// umask is what a node's daemons run with.
+// umask is the umask of a node's daemons.
 const umask fs.FileMode = 0o022
 
-// inode is a file, directory, symlink or socket in memory. It stands in exactly
-// one directory; hard links do not exist. There are very many of them.
+// inode is a file, directory, symlink or socket in memory. It has exactly one parent directory;
+// hard links do not exist. There are very many inodes.
 type inode struct {
 	name     string
 	parent   *inode // nil for the root
@@ -23,9 +23,9 @@ type inode struct {
 	deleted  bool
 }
 
-// commonName is the longest name that is worth sharing: shorter ones, such as "mount" and
-// "volumes", are those of very many inodes, and would keep the paths alive that they were
-// cut from. Longer ones are ids.
+// commonName is the longest name that is copied and shared. Shorter names, such as "mount" and
+// "volumes", are those of very many inodes, and as substrings would keep whole paths alive. Longer
+// ones are ids.
 const commonName = 20
 
 func (n *inode) add(name string, mode fs.FileMode) *inode {
@@ -33,7 +33,7 @@ func (n *inode) add(name string, mode fs.FileMode) *inode {
 		name = unique.Make(name).Value()
 	}
 	child := &inode{name: name, parent: n, mode: mode}
-	if n.mode&fs.ModeSetgid != 0 { // what is made in such a directory is of its group
+	if n.mode&fs.ModeSetgid != 0 { // a new entry of a setgid directory has its group
 		child.gid = n.gid
 		if mode.IsDir() {
 			child.mode |= fs.ModeSetgid
@@ -48,8 +48,8 @@ func (n *inode) unlink() {
 	n.deleted = true
 }
 
-// path is where the inode lies in the tree of the root file system, which is how
-// the mount table names what a bind mount shows.
+// path returns the inode's path in the tree of the root file system, which is the root of a bind
+// mount in the mount table.
 func (n *inode) path() string {
 	if n.parent == nil {
 		return "/"
@@ -71,7 +71,7 @@ func (n *inode) isIn(dir *inode) bool {
 
 func (n *inode) isSocket() bool { return n.mode.Type() == fs.ModeSocket }
 
-// notReadable is the error of opening n as a regular file.
+// notReadable returns the error of opening n as a regular file.
 func (n *inode) notReadable() error {
 	switch {
 	case n.mode.IsDir():
@@ -82,7 +82,7 @@ func (n *inode) notReadable() error {
 	return nil
 }
 
-// inodeInfo is what Lstat reports of an inode, frozen at the time of the call.
+// inodeInfo is the result of Lstat, as of the time of the call.
 type inodeInfo struct {
 	of       *inode
 	name     string
@@ -104,7 +104,7 @@ func (i inodeInfo) ModTime() time.Time { return time.Time{} } // files in memory
 // Sys returns the owner, as it does for files on disk.
 func (i inodeInfo) Sys() any { return &syscall.Stat_t{Uid: uint32(i.uid), Gid: uint32(i.gid)} }
 
-// SameFile reports whether two answers of Lstat describe one file.
+// SameFile reports whether two results of Lstat describe the same file.
 func SameFile(a, b fs.FileInfo) bool {
 	x, inMemory := a.(inodeInfo)
 	y, too := b.(inodeInfo)
@@ -114,10 +114,10 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// permissions are what chmod sets.
+// permissions are the bits that chmod sets.
 const permissions = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
-// chown changes the owner. As in Linux, a program loses its setuid and setgid bits by it.
+// chown changes the owner. As in Linux, this clears the setuid and setgid bits of a program.
 func (n *inode) chown(uid, gid int) {
 	if uid >= 0 {
 		n.uid = int32(uid)

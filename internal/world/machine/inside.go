@@ -2,9 +2,8 @@ package machine
 
 import "slices"
 
-// inside is what is in an inode: nil for nothing, the only entry of a directory or its
-// entries, the content of a file or symlink, the server of a socket. Most directories
-// have one entry.
+// inside is the content of an inode: nil for nothing, the only entry of a directory or its entries,
+// the content of a file or symlink, the server of a socket. Most directories have one entry.
 type inside interface{ isInside() }
 
 type (
@@ -17,7 +16,7 @@ func (entries) isInside()         {}
 func (content) isInside()         {}
 func (*memoryListener) isInside() {}
 
-// children are the entries of a directory, sorted by name.
+// children returns the entries of a directory, sorted by name.
 func (n *inode) children() []*inode {
 	switch in := n.inside.(type) {
 	case *inode:
@@ -39,7 +38,7 @@ func (n *inode) insert(child *inode) {
 	n.inside = slices.Insert(all, at, child)
 }
 
-// drop takes an entry out of a directory.
+// drop removes an entry from a directory.
 func (n *inode) drop(child *inode) {
 	all := entries(n.children())
 	if at, ok := all.find(child.name); !ok {
@@ -51,7 +50,7 @@ func (n *inode) drop(child *inode) {
 	}
 }
 
-// child is the entry of a directory, nil if there is none of that name.
+// child returns an entry of a directory, nil if there is none with that name.
 func (n *inode) child(name string) *inode {
 	switch in := n.inside.(type) {
 	case *inode:
@@ -66,7 +65,7 @@ func (n *inode) child(name string) *inode {
 	return nil
 }
 
-// find is written out: every path that is looked up passes here for each of its parts.
+// find is a binary search, written out since it runs for each component of every path.
 func (e entries) find(name string) (at int, ok bool) {
 	low, high := 0, len(e)
 	for low < high {
@@ -83,13 +82,13 @@ func (e entries) find(name string) (at int, ok bool) {
 	return low, false
 }
 
-// data is the content of a file, the target of a symlink.
+// data returns the content of a file or the target of a symlink.
 func (n *inode) data() string {
 	text, _ := n.inside.(content)
 	return string(text)
 }
 
-// server serves at a socket, nil if nobody does.
+// server returns the server of a socket, nil if none serves.
 func (n *inode) server() *memoryListener {
 	server, _ := n.inside.(*memoryListener)
 	return server

@@ -13,25 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layers keep the host's directories from being written: what programs write there goes
-// to a file system in memory, over which the host's content is seen. Where the kernel
-// has no overlayfs for a directory, it is read-only.
+// layers protect the host's directories: programs write to a file system in memory that lies over
+// the host's content. A directory is read-only if the kernel has no overlayfs for it.
 type layers struct {
 	built        string // mount to build the root in
 	root         string // where the root is built
-	scratch      string // where the upper directories are, while it is built
+	scratch      string // parent of the upper directories while the root is built
 	host         []*mountinfo.Info
-	through      []string      // directories that are the host's own
-	hidden       []string      // those of them that are in none of the mounts in host
+	through      []string      // directories of the host that programs may write to
+	hidden       []string      // directories of through that are in none of the mounts in host
 	carried      []string      // paths of a container's root that show the machine's own
-	oneUser      bool          // csisim is an ordinary user's
+	oneUser      bool          // csisim runs as an ordinary user
 	covered      []string      // the directories that have a layer, in the order of their numbers
 	upper        *os.File      // the upper directories, by their numbers
-	hiddenPlaces []string      // places that the host has and that are the machine's own
+	hiddenPlaces []string      // places that the host has, too
 	hiders       []*os.File    // the places of a container: its mounts end with its program
-	opened       []string      // the directories that are the machine's own, with the host's entries
+	opened       []string      // the machine's own directories that have the host's entries
 	top          *os.File      // the root
-	numbers      []uint64      // of the file systems that files in layers seem to be in
+	numbers      []uint64      // of the file systems that files in layers appear to be in
 	first        *firstProcess // nil where csisim may not have process namespaces
 	apart        error         // why not
 }
@@ -39,14 +38,14 @@ type layers struct {
 // layerType is the file system of layers.
 var layerType = "overlay"
 
-// kernels are file systems that show the kernel: there is nothing to put a layer over.
+// kernels are file systems that show the kernel: they have no layer.
 var kernels = []string{
 	"autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs", "fusectl",
 	"hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "rpc_pipefs", "securityfs", "sysfs", "tracefs",
 }
 
-// kept are directories that an ordinary user's driver may write in, since its layers
-// have them from the start: those of the host are another user's.
+// kept are directories that an ordinary user's driver may write to. The layers contain them from
+// the start, since the host's belong to another user.
 var kept = []string{"/var/lib", "/var/tmp"}
 
 // cover shows one of the host's directories, with the mounts below it.
@@ -57,7 +56,7 @@ func (l *layers) cover(dir string) error {
 	case err == nil:
 		return l.coverMounts(below)
 	case slices.Contains(opened, dir), len(below) > 0 && !l.isKernel(dir):
-		// In a user namespace a directory with mounts below it has no layer.
+		// In a user namespace, a directory with mounts below it can have no layer.
 		if err := l.open(dir); !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
@@ -68,7 +67,7 @@ func (l *layers) cover(dir string) error {
 // overlay puts a layer over a directory, but not over the mounts below it.
 func (l *layers) overlay(dir string) error {
 	if l.oneUser && len(l.mountsBelow(dir)) > 0 {
-		return unix.EINVAL // as overlayfs would answer: what the mounts hide must not be seen
+		return unix.EINVAL // as overlayfs returns: the files that the mounts hide must not be seen
 	}
 	var host unix.Stat_t
 	if err := unix.Stat(dir, &host); err != nil {
@@ -101,7 +100,7 @@ func (l *layers) overlay(dir string) error {
 	return l.number(target)
 }
 
-// keep makes the directories that a layer has from the start.
+// keep makes the directories that a layer contains from the start.
 func (l *layers) keep(dir, upper string) error {
 	for _, name := range kept {
 		below, is := cutDir(name, dir)
@@ -119,7 +118,8 @@ func (l *layers) keep(dir, upper string) error {
 	return nil
 }
 
-// lead makes the directories of a layer that lead to what is let through, where the host's are hidden from it.
+// lead makes the directories of a layer that lead to a directory in through, if the layer does not
+// show the host's.
 func (l *layers) lead(dir, upper string) error {
 	for _, through := range l.hidden {
 		below, is := cutDir(through, strings.TrimSuffix(dir, "/"))
@@ -144,14 +144,14 @@ func (l *layers) lead(dir, upper string) error {
 	return nil
 }
 
-// imitate gives a directory the owner and the mode of one of the host.
+// imitate gives a directory the owner and the mode of a directory of the host.
 func imitate(dir string, host unix.Stat_t) error {
-	_ = os.Chown(dir, int(host.Uid), int(host.Gid)) // in a user namespace all is its user's
+	_ = os.Chown(dir, int(host.Uid), int(host.Gid)) // in a user namespace its user owns all files
 	return os.Chmod(dir, fs.FileMode(host.Mode&0o777)|sticky(host.Mode))
 }
 
-// number finds out in which file systems the files of a layer seem to be: that of its
-// directories is another one.
+// number finds the numbers of the file systems that files of a layer appear to be in; its
+// directories appear to be in another one.
 func (l *layers) number(target string) error {
 	var stat unix.Stat_t
 	probe := target + "/.csisim-probe"
@@ -172,7 +172,7 @@ func sticky(mode uint32) fs.FileMode {
 	return 0
 }
 
-// escaped is a path among the options of overlayfs.
+// escaped escapes a path for the options of overlayfs.
 func escaped(p string) string { return strings.NewReplacer(`\`, `\\`, ":", `\:`, ",", `\,`).Replace(p) }
 
 // view shows a directory or a file, with the mounts below it, read-only.
@@ -183,13 +183,13 @@ func (l *layers) view(name string) error {
 	return readOnly(l.root + name)
 }
 
-// readOnly makes what is mounted somewhere, with the mounts below it, read-only.
+// readOnly makes the mount at target, and the mounts below it, read-only.
 func readOnly(target string) error {
 	err := unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	return mountError(target, err)
 }
 
-// open makes a directory of the machine's own with the host's entries, one by one.
+// open makes a directory of the machine's own and shows the host's entries in it, one by one.
 func (l *layers) open(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -204,7 +204,8 @@ func (l *layers) open(dir string) error {
 		if isPlace(name) || slices.Contains(l.carried, name) {
 			continue
 		}
-		if err := l.show(name, e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) { // it vanished, or is nothing for this user
+		// The entry may have vanished, or this user may not see it.
+		if err := l.show(name, e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
@@ -226,7 +227,7 @@ func (l *layers) show(name string, kind fs.FileMode) error {
 	return l.showAll(name)
 }
 
-// showAll shows what can have no layer.
+// showAll shows a directory that can have no layer.
 func (l *layers) showAll(name string) error {
 	switch {
 	case slices.Contains(l.through, name):
@@ -237,8 +238,8 @@ func (l *layers) showAll(name string) error {
 	return l.view(name)
 }
 
-// showProcesses shows /proc, which can be written but for what is not of processes. Where the machine can have no
-// processes of its own, they are csisim's.
+// showProcesses shows /proc. It is writable, except for files that are not about processes. If the
+// machine can have no process namespace, its processes are csisim's.
 func (l *layers) showProcesses() error {
 	proc := l.root + "/proc"
 	if _, err := os.Lstat(proc); err != nil {
@@ -267,14 +268,14 @@ func (l *layers) showProcesses() error {
 
 // coverMounts covers mounts of the host, the upper ones first.
 func (l *layers) coverMounts(mounts []*mountinfo.Info) error {
-	shown := slices.Clone(l.carried) // with all below them
+	shown := slices.Clone(l.carried) // with all mounts below them
 	for _, m := range mounts {
 		if slices.ContainsFunc(shown, func(dir string) bool { _, is := cutDir(m.Mountpoint, dir); return is }) {
 			continue
 		}
 		info, err := os.Stat(m.Mountpoint)
 		if err != nil {
-			continue // another mount covers it, or it is nothing for this user
+			continue // another mount covers it, or this user may not see it
 		}
 		if info.IsDir() && !l.isKernel(m.Mountpoint) && l.overlay(m.Mountpoint) == nil {
 			continue
@@ -287,7 +288,7 @@ func (l *layers) coverMounts(mounts []*mountinfo.Info) error {
 	return nil
 }
 
-// mountsBelow are the host's mounts in a directory that belong to no place of the machine's own.
+// mountsBelow returns the host's mounts in a directory, except for those in the machine's places.
 func (l *layers) mountsBelow(dir string) (below []*mountinfo.Info) {
 	for _, m := range l.host {
 		if rest, is := cutDir(m.Mountpoint, strings.TrimSuffix(dir, "/")); is && rest != "" && rest != "/" && !inPlace(m.Mountpoint) {
@@ -309,14 +310,14 @@ func (l *layers) isKernel(dir string) bool {
 	return kernel
 }
 
-// letThrough shows directories of the host as they are.
+// letThrough shows directories of the host directly.
 func (l *layers) letThrough() error {
 	for _, dir := range l.through {
 		if slices.Contains(l.carried, dir) {
 			continue
 		}
 		if _, err := os.Stat(l.root + dir); err != nil {
-			continue // the machine has a place of its own there
+			continue // it is in one of the machine's places
 		}
 		if err := l.bind(dir); err != nil {
 			return err
@@ -325,7 +326,7 @@ func (l *layers) letThrough() error {
 	return nil
 }
 
-// close ends the machine's processes, and lets go of what Written looks at.
+// close ends the machine's processes, and closes the files that Written reads.
 func (r *ownRoot) close() (err error) {
 	l := r.layers
 	if l == nil {
@@ -346,7 +347,7 @@ func (r *ownRoot) close() (err error) {
 	return err
 }
 
-// bind shows a directory with the mounts below it, but for those of the root itself.
+// bind shows a directory with the mounts below it, except for those of the root itself.
 func (l *layers) bind(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {

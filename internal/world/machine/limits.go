@@ -2,16 +2,17 @@ package machine
 
 import "fmt"
 
-// Limits bound what a program may take, with all that it starts, where csisim may make control groups: as root, or where they are
-// delegated to its user. 0 is no bound.
+// Limits bound the resources of a program and its children, where csisim may make control groups:
+// as root, or if they are delegated to its user. 0 means no limit.
 type Limits struct {
-	// Processes is how many of them there may be, threads included.
+	// Processes is the maximum number of processes, including threads.
 	Processes int64
-	// Memory is in bytes, files that it writes to file systems in memory included.
+	// Memory is in bytes, including files that the program writes to file systems in memory.
 	Memory int64
 }
 
-// Limit changes what bounds the program. Where nothing bounds it, nothing does afterwards.
+// Limit changes the limits of the program. It has no effect on a program that was started without
+// limits.
 func (p *Process) Limit(l Limits) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,7 +25,8 @@ func (p *Process) Limit(l Limits) error {
 	return nil
 }
 
-// OutOfMemory reports whether the kernel has killed the program, or what it started, for want of memory. It is known at its end.
+// OutOfMemory reports whether the kernel has killed the program, or one of its children, for lack
+// of memory. It is known when the program has ended.
 func (p *Process) OutOfMemory() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,13 +20,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlGroup bounds a program. In the older form of control groups each controller has a hierarchy of its own, to which single threads
-// belong, and children follow the thread that forks them; in the newer one a child is started in it.
+// controlGroup limits a program. In control groups v1 each controller has its own hierarchy, to
+// which single threads belong, and a child is in the group of the thread that forks it. In v2 a
+// child is started in the group.
 type controlGroup struct {
-	homes   map[string]string // the directory that it is in, by controller
+	homes   map[string]string // its parent directory, by controller
 	name    string
-	held    []*os.File // its directories, which are locked as long as csisim lives
-	unified bool       // in the newer form both controllers have one directory
+	held    []*os.File // its directories, locked as long as csisim lives
+	unified bool // v2: both controllers have one directory
 }
 
 // The controllers that are needed.
@@ -38,12 +39,14 @@ const (
 // groupPrefix begins the names of control groups.
 const groupPrefix = "csisim-"
 
-// ownGroups begins those of this process. It is drawn: the numbers of two csisims may be the same, each in its own process namespace.
+// ownGroups is the prefix of this process's groups. It is random, since two csisims may have the
+// same process number, each in its own process namespace.
 var ownGroups = sync.OnceValue(func() string { return groupPrefix + rand.Text()[:8] + "-" })
 
 var groups atomic.Int64
 
-// newControlGroup makes a group with limits; nil where there are none, or csisim may not make one.
+// newControlGroup makes a group with limits. It returns nil if there are no limits, or if csisim
+// may not make a group.
 func newControlGroup(l Limits) *controlGroup {
 	if l == (Limits{}) {
 		return nil
@@ -64,7 +67,7 @@ func newControlGroup(l Limits) *controlGroup {
 	return g
 }
 
-// dirs are the group's directories.
+// dirs returns the group's directories.
 func (g *controlGroup) dirs() []string {
 	if g.unified {
 		return []string{g.dir(controlsProcesses)}
@@ -84,7 +87,8 @@ func (g *controlGroup) make() error {
 	return nil
 }
 
-// makeHeld makes and locks a directory. Another csisim that looks for what was left behind may remove it before it is locked.
+// makeHeld makes and locks a directory. Another csisim that removes abandoned groups may remove it
+// before it is locked.
 func makeHeld(dir string) (*os.File, error) {
 	for {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -128,7 +132,8 @@ func (g *controlGroup) bound(l Limits) error {
 		}
 	}
 	if g.unified {
-		_ = os.WriteFile(filepath.Join(g.dir(controlsMemory), "memory.oom.group"), []byte("1"), 0o644) // as the kubelet does; older kernels lack it
+		// As the kubelet does; older kernels lack it.
+		_ = os.WriteFile(filepath.Join(g.dir(controlsMemory), "memory.oom.group"), []byte("1"), 0o644)
 	}
 	return nil
 }
@@ -137,7 +142,7 @@ func (g *controlGroup) dir(controller string) string {
 	return filepath.Join(g.homes[controller], g.name)
 }
 
-// admit has the children of a thread be in the group.
+// admit places the children of a thread in the group.
 func (g *controlGroup) admit(t *thread) error {
 	if g == nil || g.unified {
 		return nil
@@ -161,13 +166,14 @@ func (g *controlGroup) limit(cmd *exec.Cmd) {
 	}
 }
 
-// leave takes a thread out of the group, removes it, and reports whether a process of it was killed for want of memory.
+// leave moves a thread out of the group, removes the group, and reports whether one of its
+// processes was killed for lack of memory.
 func (g *controlGroup) leave(t *thread) (outOfMemory bool) {
 	if g == nil {
 		return false
 	}
 	for _, file := range []string{"memory.oom_control", "memory.events"} {
-		text, _ := os.ReadFile(filepath.Join(g.dir(controlsMemory), file)) // each form has one of them
+		text, _ := os.ReadFile(filepath.Join(g.dir(controlsMemory), file)) // v1 and v2 have one of them each
 		for line := range bytes.Lines(text) {
 			if count, is := strings.CutPrefix(strings.TrimSpace(string(line)), "oom_kill "); is && count != "0" {
 				outOfMemory = true
@@ -181,7 +187,7 @@ func (g *controlGroup) leave(t *thread) (outOfMemory bool) {
 	return outOfMemory
 }
 
-// remove removes what there is of the group. What it cannot remove the next run does.
+// remove removes the group's directories. If it cannot, the next run removes them.
 func (g *controlGroup) remove() {
 	for _, held := range g.held {
 		_ = os.Remove(held.Name())
@@ -189,7 +195,8 @@ func (g *controlGroup) remove() {
 	}
 }
 
-// RemoveDeadGroups removes the control groups that csisims that were killed have left, and returns their directories.
+// RemoveDeadGroups removes the control groups that killed csisims have left, and returns their
+// directories.
 func RemoveDeadGroups() (removed []string) {
 	homes, _ := groupHomes()
 	for _, home := range slices.Compact(slices.Sorted(maps.Values(homes))) {
@@ -198,7 +205,8 @@ func RemoveDeadGroups() (removed []string) {
 	return removed
 }
 
-// removeDeadGroups removes the groups of csisims that were killed: nobody holds them. One that has processes stays.
+// removeDeadGroups removes the groups of csisims that were killed, which no process has locked. A
+// group with processes stays.
 func removeDeadGroups(home string) (removed []string) {
 	left, _ := filepath.Glob(filepath.Join(home, groupPrefix+"*"))
 	for _, name := range left {
@@ -214,7 +222,7 @@ func removeDeadGroups(home string) (removed []string) {
 	return removed
 }
 
-// groupHomes are the directories in which groups can be made, by controller, and whether that is the newer form.
+// groupHomes returns the parent directories of groups, by controller, and whether they are of v2.
 func groupHomes() (homes map[string]string, unified bool) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -233,7 +241,7 @@ func groupHomes() (homes map[string]string, unified bool) {
 		for _, m := range mounts {
 			dir := shownAt(m, fields[2])
 			if m.FSType == "cgroup2" && fields[1] == "" {
-				// Who has processes of its own has no groups with limits below it.
+				// A v2 group with processes of its own can have no subgroups with limits.
 				if dir != m.Mountpoint {
 					dir = filepath.Dir(dir)
 				}
@@ -252,7 +260,8 @@ func groupHomes() (homes map[string]string, unified bool) {
 	return homes, false
 }
 
-// shownAt is the directory of a group where a hierarchy is mounted; a container shows its own group as the root.
+// shownAt returns the directory of a group below the mount point of a hierarchy; a container shows
+// its own group as the root.
 func shownAt(m *mountinfo.Info, group string) string {
 	within, err := filepath.Rel(m.Root, group)
 	if err != nil || strings.HasPrefix(within, "..") {

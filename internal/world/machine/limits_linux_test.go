@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// limited is a machine whose programs can be bounded.
+// limited returns a machine that can limit its programs.
 func limited(t *testing.T) *machine.Disk {
 	m := ownProcesses(t)
 	if !machine.CanLimit() {
@@ -66,7 +66,7 @@ func TestAProgramThatTakesTooMuchMemoryIsKilled(t *testing.T) {
 	assert.False(t, p.OutOfMemory())
 }
 
-// groupsLeft are the control groups of this process.
+// groupsLeft returns the control groups of this process.
 func groupsLeft(t *testing.T) []string {
 	left, err := filepath.Glob("/sys/fs/cgroup/*/csisim-*")
 	require.NoError(t, err)
@@ -81,7 +81,8 @@ func groupsLeft(t *testing.T) []string {
 	return own
 }
 
-// Given a program that waits, and then takes more than its limit. When it gets a higher one while it waits, then it lives.
+// Given a program that waits, and then needs more memory than its limit, when the limit is raised
+// while it waits, then it survives.
 func TestALimitChangesWhileAProgramRuns(t *testing.T) {
 	m, dir := limited(t), image(t)
 	c := inRoot(machine.Root{Dir: dir}, `read go; x=0123456789abcdef; while [ ${#x} -lt 40000000 ]; do x=$x$x; done`)
@@ -99,8 +100,9 @@ func TestALimitChangesWhileAProgramRuns(t *testing.T) {
 	assert.Empty(t, groupsLeft(t))
 }
 
-// Given limits of memory that csisim's own program meets on its way to become the container's. When programs are started with them, then
-// each starts or its error says why it does not, and the machine can be closed.
+// Given memory limits that csisim's own binary exceeds before it executes the container's program,
+// when programs are started with them, then each starts or its error gives the reason, and the
+// machine can be closed.
 func TestALimitThatIsMetBeforeTheProgramBegins(t *testing.T) {
 	m, dir := limited(t), image(t)
 	for memory := int64(1 << 20); memory < 7<<18; memory += 16 << 10 {

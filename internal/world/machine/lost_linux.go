@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lostFiles are files of a container that has ended, and the looks at them of the program that replaces it.
+// lostFiles are files of a container that has ended, and the accesses to them of the program that
+// replaces it.
 type lostFiles struct {
 	files map[string]bool // by their paths; false for a directory
 
@@ -17,7 +18,8 @@ type lostFiles struct {
 	seen []Lookup
 }
 
-// newLostFiles remembers files; the names of directories end with a slash. It returns nil for none.
+// newLostFiles returns the lost files; the names of directories end with a slash. It returns nil if
+// there are none.
 func newLostFiles(written []string) *lostFiles {
 	if len(written) == 0 {
 		return nil
@@ -29,7 +31,7 @@ func newLostFiles(written []string) *lostFiles {
 	return l
 }
 
-// all are the names, as newLostFiles has them.
+// all returns the names in the form of newLostFiles.
 func (l *lostFiles) all() (names []string) {
 	if l == nil {
 		return nil
@@ -52,7 +54,7 @@ func (l *lostFiles) lookups() []Lookup {
 	return slices.Clone(l.seen)
 }
 
-// lookups are calls that look at a file by its name, and those of changesOfFiles that do.
+// lookups are the calls that look up a file by name, including those of changesOfFiles.
 var lookups = append([]change{
 	{number: unix.SYS_OPENAT, name: lookOpened, of: fileAt(0, 1)}, {number: unix.SYS_OPENAT2, name: lookOpened, of: fileAt(0, 1)},
 	{number: statAt, name: lookedUp, of: fileAt(0, 1)}, {number: unix.SYS_STATX, name: lookedUp, of: fileAt(0, 1)},
@@ -68,7 +70,8 @@ const (
 	removed    = "removed"
 )
 
-// see notes whether a waiting call looks at a lost file that is not there again. A nil list has none.
+// see records whether a waiting call looks up a lost file that was not made again. It does nothing
+// for nil.
 func (l *lostFiles) see(n *notification) {
 	if l == nil {
 		return
@@ -87,14 +90,15 @@ func (l *lostFiles) see(n *notification) {
 		return
 	}
 	if _, _, flags, _, opens := n.openCall(); opens && flags&(makes|unix.O_EXCL) != 0 {
-		return // it begins the file anew
+		return // it creates the file anew
 	}
 	fd, err := n.holdSpot(call.of)
 	isThere := err == nil
 	if isThere {
 		_ = unix.Close(fd)
 	}
-	// A directory that is made again has lost its entries. Programs look for directories before they make them.
+	// A directory that is made again has lost its entries. Programs check for directories before
+	// they make them.
 	if isFile && isThere || !isFile && call.name != listed && (isThere || call.name != lookOpened) {
 		return
 	}
@@ -103,7 +107,7 @@ func (l *lostFiles) see(n *notification) {
 	l.seen = append(l.seen, Lookup{Path: name, How: call.name})
 }
 
-// isChange reports whether the call is one of changesOfFiles by its flags, too.
+// isChange reports whether the call is one of changesOfFiles, also by its flags.
 func (n *notification) isChange() bool {
 	c := n.change()
 	switch {

@@ -13,10 +13,9 @@ import (
 // KubeletDir is the directory that the kubelet owns on every node.
 const KubeletDir = "/var/lib/kubelet"
 
-// Machine is the computer of one simulated node. All paths are absolute and as
-// the node sees them ("/var/lib/kubelet/pods/..."). Errors are those of package
-// os: they satisfy fs.ErrNotExist and fs.ErrExist, and carry the syscall.Errno
-// that Linux gives (ENOTEMPTY, EBUSY, EROFS, ...).
+// Machine is the computer of one simulated node. All paths are absolute and as the node sees them
+// ("/var/lib/kubelet/pods/..."). Errors are those of package os: they satisfy fs.ErrNotExist and
+// fs.ErrExist, and carry the syscall.Errno that Linux returns (ENOTEMPTY, EBUSY, EROFS, ...).
 type Machine interface {
 	// Name is the name of the node.
 	Name() string
@@ -25,107 +24,104 @@ type Machine interface {
 	MkdirAll(path string, perm fs.FileMode) error
 	WriteFile(path string, data []byte, perm fs.FileMode) error
 	ReadFile(path string) ([]byte, error)
-	// ReadEnd is ReadFile for the end of a file, at most so many bytes.
+	// ReadEnd returns the last bytes of a file, at most that many.
 	ReadEnd(path string, most int64) ([]byte, error)
-	// Remove unlinks a file or removes an empty directory. A directory with
-	// entries gives ENOTEMPTY, a mount point EBUSY.
+	// Remove unlinks a file or removes an empty directory. A directory with entries returns
+	// ENOTEMPTY, a mount point EBUSY.
 	Remove(path string) error
-	// RemoveAll removes path and what is below it, but never enters a mount: it
-	// leaves every mount point in place and gives EBUSY if there was one. A
-	// missing path is no error.
+	// RemoveAll removes path and everything below it, but never enters a mount: it leaves every
+	// mount point in place and returns EBUSY if there was one. A missing path is no error.
 	RemoveAll(path string) error
 	// ReadDir lists a directory, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)
 	// Lstat describes path itself, even if it is a symlink. The FileInfo's Sys is
 	// a *syscall.Stat_t, which has the owner.
 	Lstat(path string) (fs.FileInfo, error)
-	// Chmod sets the permissions and the setuid, setgid and sticky bits of what
-	// path leads to.
+	// Chmod sets the permissions and the setuid, setgid and sticky bits of the file that path leads
+	// to.
 	Chmod(path string, mode fs.FileMode) error
-	// Lchown gives path itself, even if it is a symlink, to a user and a group; -1
-	// leaves either as it is.
+	// Lchown gives path itself, even if it is a symlink, to a user and a group; -1 leaves either
+	// unchanged.
 	Lchown(path string, uid, gid int) error
 	Symlink(target, link string) error
-	// Relink makes link point to target, also if it is a symlink already: whoever
-	// follows it meanwhile finds either. Anything else there gives EEXIST.
+	// Relink makes link point to target, even if link is already a symlink: concurrent readers find
+	// the old or the new target. Any other file there returns EEXIST.
 	Relink(target, link string) error
 	Readlink(path string) (string, error)
 	EvalSymlinks(path string) (string, error)
 
-	// Mounts lists the mounts in the node's own tree, sorted by target; of two
-	// mounts on one target the covering one comes last.
+	// Mounts lists the mounts in the node's own tree, sorted by target; of two mounts on one target
+	// the covering one comes last.
 	Mounts() ([]Mount, error)
-	// Missing lists the mounts that running programs have found at their start and
-	// have taken off for themselves alone: each has a mount table of its own, but for
-	// what lies below the kubelet's directory.
+	// Missing lists the mounts that running programs found at their start and have unmounted for
+	// themselves alone. Each program has its own mount table, except below the kubelet's directory.
 	Missing() ([]Missing, error)
-	// IsMountPoint says whether something is mounted at path; a missing path
-	// gives fs.ErrNotExist.
+	// IsMountPoint reports whether a mount lies at path; a missing path returns fs.ErrNotExist.
 	IsMountPoint(path string) (bool, error)
-	// References lists the other mount points that show what is mounted at path,
+	// References lists the other mount points of the file or directory that is mounted at path,
 	// sorted; none if path is missing or no mount point.
 	References(path string) ([]string, error)
 	// BindMount shows source at target, without the mounts below source. Both
 	// must exist and be both directories or both not.
 	BindMount(source, target string, readOnly bool) error
-	// Unmount takes the topmost mount off target: EINVAL if there is none, EBUSY
-	// if something is mounted below it.
+	// Unmount removes the topmost mount at target. It returns EINVAL if there is none, EBUSY if
+	// something is mounted below it.
 	Unmount(target string) error
 
-	// BindSocket serves gRPC services at a unix socket. Missing parent
-	// directories are made with mode 0700; an existing file, even one that a
-	// dead server left behind, gives EADDRINUSE.
+	// BindSocket serves gRPC services at a unix socket. Missing parent directories are made with
+	// mode 0700; an existing file, even one that a dead server left behind, returns EADDRINUSE.
 	BindSocket(path string, services ...Service) (Listener, error)
-	// DialSocket returns a client of whatever serves at path at the time of
-	// each call. The dial itself never fails for want of a server: calls then
-	// end at once with code Unavailable and the words of a real gRPC client.
+	// DialSocket returns a client of the server that is at path at the time of each call. The dial
+	// itself never fails for lack of a server: calls then return code Unavailable at once, with the
+	// message of a real gRPC client.
 	DialSocket(path string) (grpc.ClientConnInterface, io.Closer, error)
-	// Watch reports what appears and disappears below dir, at any depth,
-	// starting with what is there already. Changes made through the Machine are
-	// reported before the call that makes them returns.
+	// Watch reports files that appear and disappear below dir, at any depth, starting with the
+	// existing ones. Changes made through the Machine are reported before the call that makes them
+	// returns.
 	Watch(dir string, onEvent func(Event)) (stop func(), err error)
 
 	// Start runs a program on this machine.
 	Start(Command) (*Process, error)
 	// Strays lists the processes that running programs have started.
 	Strays() ([]Stray, error)
-	// Path is where path is for csisim itself, outside of the node.
+	// Path returns the path that csisim itself uses, outside the node.
 	Path(path string) string
-	// ProgramPath is where path is for a program of this machine.
+	// ProgramPath returns the path that a program of this machine uses.
 	ProgramPath(path string) string
 	// NodePath is the inverse of Path.
 	NodePath(path string) string
-	// PowerOff kills all programs and servers and drops all mounts. Files stay,
-	// those of sockets too, but for what was not synced where that is known.
+	// PowerOff kills all programs and servers and drops all mounts. Files stay, including those of
+	// sockets, except for writes that are known to be unsynced.
 	PowerOff() error
-	// Close powers off and removes everything.
+	// Close powers off and removes all files.
 	Close() error
 }
 
 // Mount is one line of a node's mount table.
 type Mount struct {
-	Source   string // what the file system was made from, such as /dev/sda1
+	Source   string // the device of the file system, such as /dev/sda1
 	Target   string // the mount point, a node path
-	Root     string // what of the file system is shown; a node path if it lies in the node's tree
+	Root     string // the part of the file system that is shown; a node path if it lies in the node's tree
 	FSType   string
 	Device   string // major:minor
 	Options  []string
 	ReadOnly bool
 }
 
-// Missing is a mount that a program has taken off.
+// Missing is a mount that a program has unmounted.
 type Missing struct {
 	PID    int    // of the program
 	Target string // the mount point, a node path
 }
 
-// Service is one gRPC service of a socket: its description and what implements it.
+// Service is one gRPC service of a socket: its description and implementation.
 type Service struct {
 	Desc   *grpc.ServiceDesc
 	Server any
-	// Prompt promises that the server's methods never block, and change nothing of what they are
-	// asked and have answered. In memory they are then called on the caller's own stack, without a
-	// thread and a deadline, and with the caller's own request; the caller has their answer itself.
+	// Prompt promises that the server's methods never block, and never modify their requests and
+	// returned responses. In memory they are then called on the caller's own stack, without a
+	// thread and a deadline, and with the caller's request itself; the caller receives the response
+	// itself.
 	Prompt bool
 }
 
@@ -137,10 +133,10 @@ type Listener interface {
 	Abandon()
 }
 
-// Op says what happened to a path.
+// Op is a kind of change to a path.
 type Op int
 
-// The two kinds of change that a plugin watcher acts on (K-REG-3).
+// The two kinds of change that a plugin watcher handles (K-REG-3).
 const (
 	Created Op = iota + 1
 	Removed

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// What only Linux has: mount namespaces, bind mounts, and programs that die with
-// those who started them. A machine of another system is a directory.
+// Only Linux has mount namespaces, bind mounts, and programs that die with their parents. A machine
+// of another system is a directory.
 
 var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux container or virtual machine")
 
@@ -28,7 +28,7 @@ func (*ownRoot) furnish() error                    { panic("a machine in a names
 func (*ownRoot) lstat(string) (fs.FileInfo, error) { panic("a machine in a namespace") }
 func (*ownRoot) close() error                      { panic("a machine in a namespace") }
 
-// Written is of machines in namespaces: there is none.
+// Written lists changes in namespaces: there are none.
 func (*Disk) Written() ([]string, error) { return nil, nil }
 
 // NewNamespace fails with ErrNoPermission.
@@ -63,12 +63,12 @@ func (d *Disk) BindMount(source, target string, _ bool) error {
 	return &fs.PathError{Op: "bind mount " + source + " on", Path: target, Err: fmt.Errorf("%w: %w", ErrNoPermission, errNotLinux)}
 }
 
-// Unmount says that nothing is mounted.
+// Unmount returns that nothing is mounted.
 func (d *Disk) Unmount(target string) error {
 	return &fs.PathError{Op: "unmount", Path: target, Err: syscall.EINVAL}
 }
 
-// IsMountPoint says that nothing is mounted.
+// IsMountPoint returns that nothing is mounted.
 func (d *Disk) IsMountPoint(p string) (bool, error) {
 	return false, d.look(func() error {
 		_, err := os.Stat(d.within(p))
@@ -76,30 +76,30 @@ func (d *Disk) IsMountPoint(p string) (bool, error) {
 	})
 }
 
-// Mounts are none.
+// Mounts returns none.
 func (d *Disk) Mounts() ([]Mount, error) { return nil, nil }
 
-// Missing are none.
+// Missing returns none.
 func (d *Disk) Missing() ([]Missing, error) { return nil, nil }
 
-// Strays are none: nobody knows.
+// Strays returns none: they cannot be found.
 func (d *Disk) Strays() ([]Stray, error) { return nil, nil }
 
-// References are none.
+// References returns none.
 func (d *Disk) References(string) ([]string, error) { return nil, nil }
 
 func (d *Disk) unmountAll() error { return nil }
 
 func (*Disk) ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// awaitEnd leaves the waiting to whoever reaps.
+// awaitEnd does not wait: the caller that reaps the child does.
 func awaitEnd(int) {}
 
 func (*Disk) killNeighbours(*thread) ([]string, error) { return nil, nil }
 
 func (*Disk) killLeft() error { return nil }
 
-// Holds are none: nobody knows.
+// Holds returns none: they cannot be found.
 func (p *Process) Holds() (files, unreaped []string) { return nil, nil }
 
 func peakMemory(int) int64 { return 0 }
@@ -118,15 +118,15 @@ func (*Root) startContained(*exec.Cmd, *identity, *ownRoot) error { return errNo
 
 func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 
-// Quiet is what every program is taken for: none can be seen at work.
+// Quiet reports true for every program: no activity can be seen.
 func (p *Process) Quiet() bool { return true }
 
-// Working reports false for every program: none can be seen at work.
+// Working reports false for every program: no activity can be seen.
 func (p *Process) Working() bool { return false }
 
 func (p *Process) processorTime() time.Duration { return 0 }
 
-// keepBase has nothing to keep: there are no namespaces.
+// keepBase does nothing: there are no namespaces.
 func (p *Process) keepBase() error { return nil }
 
 func (p *Process) addToBase(...string) error { return nil }
@@ -142,12 +142,12 @@ func forgetPages(*os.File) {}
 
 func (*Disk) writesReadOnly(string, []string) (string, error) { return "", errNotLinux }
 
-// changes of files are not seen.
+// changes of files cannot be observed.
 type changes struct{}
 
 func follow(*unsynced, *lostFiles) *changes { return nil }
 
-// lostFiles are those of containers: there are none.
+// lostFiles are those of containers, which do not exist here.
 type lostFiles struct{}
 
 func (*lostFiles) lookups() []Lookup { return nil }
@@ -157,7 +157,7 @@ func (*Disk) contain(*Process, Command) (func() error, error) { panic("a machine
 // Memory is that of a program in a namespace: there is none.
 func (*Process) Memory() []uint64 { return nil }
 
-// unsynced is not known: changes are not seen.
+// unsynced files are not known: changes cannot be observed.
 type unsynced struct{}
 
 func (*Disk) newUnsynced() *unsynced  { return nil }
@@ -171,7 +171,7 @@ func (*changes) watchBy(*CallWatch)                   {}
 func (*changes) seenBy(*CallWatch) []SystemCall       { return nil }
 func (*changes) endWatch(*CallWatch)                  {}
 
-// controlGroup bounds programs: nothing does.
+// controlGroup limits nothing here.
 type controlGroup struct{}
 
 func newControlGroup(Limits) *controlGroup { return nil }

@@ -16,15 +16,15 @@ type Memory struct {
 	mounted   map[location]*mount
 	nextMount int
 	kept      map[string]location // open by KeepOpen
-	held      map[*inode]bool     // open for somebody alone
+	held      map[*inode]bool     // opened exclusively
 	listeners []*memoryListener
 	watches   []*memoryWatch
-	pending   []notice // events that wait for the lock to be free
+	pending   []notice // events to deliver once the lock is free
 }
 
 var _ Machine = (*Memory)(nil)
 
-// NewMemory makes a machine whose tree holds nothing but the kubelet's directory.
+// NewMemory makes a machine with an empty tree, except for the kubelet's directory.
 func NewMemory(name string) *Memory {
 	m := &Memory{name: name}
 	m.format()
@@ -34,27 +34,27 @@ func NewMemory(name string) *Memory {
 // Name is the name of the node.
 func (m *Memory) Name() string { return m.name }
 
-// Path is path: the node's paths are the only ones.
+// Path returns path: there are only node paths.
 func (m *Memory) Path(path string) string { return path }
 
-// ProgramPath is path.
+// ProgramPath returns path.
 func (m *Memory) ProgramPath(path string) string { return path }
 
-// Missing are none: there are no programs.
+// Missing returns none: there are no programs.
 func (m *Memory) Missing() ([]Missing, error) { return nil, nil }
 
-// Strays are none: there are no programs.
+// Strays returns none: there are no programs.
 func (m *Memory) Strays() ([]Stray, error) { return nil, nil }
 
-// NodePath is path.
+// NodePath returns path.
 func (m *Memory) NodePath(path string) string { return path }
 
-// Start fails: nothing outside this process could see the machine's files.
+// Start fails: no other process could see the machine's files.
 func (m *Memory) Start(Command) (*Process, error) {
 	return nil, errors.New("this node's machine is in memory: it cannot run programs")
 }
 
-// PowerOff ends all servers, whose socket files stay, and drops all mounts.
+// PowerOff ends all servers, leaves their socket files, and drops all mounts.
 func (m *Memory) PowerOff() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,15 +92,15 @@ func (m *Memory) format() {
 	}
 }
 
-// read runs a look at the machine.
+// read runs a function that only reads the machine.
 func (m *Memory) read(look func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return look()
 }
 
-// change runs a change of the machine and then reports it to the watches, whose
-// callbacks are free to use the machine again.
+// change runs a change of the machine and then reports it to the watches; their callbacks may use
+// the machine again.
 func (m *Memory) change(do func() error) error {
 	m.mu.Lock()
 	err := do()

@@ -17,16 +17,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// memoryConn is a client of a socket in memory. It runs the server's handler in
-// the caller's goroutine, on copies of the messages, so that neither side can
-// change what the other holds; with a prompt service it shares what lies in them.
+// memoryConn is a client of a socket in memory. It runs the server's handler in the caller's
+// goroutine, on copies of the messages, so that neither side can modify the other's. With a prompt
+// service the copies are shallow.
 type memoryConn struct {
 	machine *Memory
 	path    string
 	closed  atomic.Bool
 }
 
-// Close ends the client; later calls fail as those of a real one do.
+// Close ends the client; later calls fail like those of a closed gRPC client.
 func (c *memoryConn) Close() error {
 	c.closed.Store(true)
 	return nil
@@ -62,8 +62,8 @@ func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any,
 	return copyMessage(reply, answer)
 }
 
-// seenByServer is the context in which a server handles a call: as over a wire it ends at the deadline of its caller's, even if that one
-// waits on.
+// seenByServer returns the context in which a server handles a call. As over a network it ends at
+// the caller's deadline, even if the caller waits longer.
 func seenByServer(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, limited := ctx.Deadline(); limited {
 		return context.WithDeadline(ctx, deadline)
@@ -71,7 +71,7 @@ func seenByServer(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
 }
 
-// Prompt reports whether whoever serves the socket now never blocks.
+// Prompt reports whether the server now at the socket never blocks.
 func (c *memoryConn) Prompt() bool {
 	server, err := c.machine.serving(c.path)
 	return err == nil && !slices.ContainsFunc(server.services, func(s Service) bool { return !s.Prompt })
@@ -88,7 +88,8 @@ func (m *Memory) isDead(l *memoryListener) bool {
 	return l.dead
 }
 
-// handle finds the method's handler and runs it. The answer of a prompt one may be shared.
+// handle finds the method's handler and runs it. The caller must not modify a prompt handler's
+// answer.
 func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport, args any) (answer any, prompt bool, err error) {
 	serviceName, methodName, _ := strings.Cut(strings.TrimPrefix(transport.method, "/"), "/")
 	for _, service := range l.services {
@@ -115,9 +116,8 @@ func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport,
 	return nil, false, status.Errorf(codes.Unimplemented, "unknown service %s", serviceName)
 }
 
-// callContext is what a server gets to see of a client's context: deadline,
-// cancellation and metadata, but none of its values. Few servers look at those that
-// it has; they are made for the first that does.
+// callContext is the part of a client's context that a server sees: deadline, cancellation and
+// metadata, but no values. Its own values are made at their first use, since few servers read them.
 type callContext struct {
 	context.Context
 	transport *memoryTransport
@@ -137,11 +137,11 @@ func (c *callContext) makeValues() {
 	c.values = grpc.NewContextWithServerTransportStream(values, c.transport)
 }
 
-// AfterFunc lets a server derive contexts without the goroutine that package
-// context would otherwise need for a context that is not its own.
+// AfterFunc lets a server derive contexts without the goroutine that package context would start
+// for a foreign context type.
 func (c *callContext) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.Context, f) }
 
-// asStatus turns a handler's error into what arrives at a client.
+// asStatus turns a handler's error into the error that the client receives.
 func asStatus(err error) error {
 	s, ok := status.FromError(err)
 	if !ok {
@@ -165,7 +165,7 @@ func copyMessage(into, from any) error {
 	return nil
 }
 
-// shareMessage replaces the content of one message by that of another; what lies below is then that of both.
+// shareMessage replaces the content of one message by a shallow copy of another.
 func shareMessage(into, from any) error {
 	target, source := reflect.ValueOf(into), reflect.ValueOf(from)
 	if target.Type() != source.Type() || source.IsNil() {

@@ -4,8 +4,8 @@ import (
 	"path"
 )
 
-// CopyTree makes the directories and files below a directory of one machine those below a
-// directory of another, which stays where it is mounted.
+// CopyTree replaces the files below a directory of one machine by copies of those below a directory
+// of another. The target directory itself, and mounts of it, stay.
 func CopyTree(from *Memory, source string, to *Memory, target string) error {
 	if err := to.MkdirAll(target, 0o755); err != nil {
 		return err

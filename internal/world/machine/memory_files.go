@@ -133,7 +133,7 @@ func (m *Memory) Lstat(p string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Chmod sets the permissions of what path leads to.
+// Chmod sets the permissions of the file that path leads to.
 func (m *Memory) Chmod(p string, mode fs.FileMode) error {
 	return m.change(func() error {
 		at, err := m.follow(p)
@@ -175,7 +175,7 @@ func (m *Memory) Symlink(target, link string) error {
 	})
 }
 
-// Relink makes link point to target, also if it is a symlink already.
+// Relink makes link point to target, even if link is already a symlink.
 func (m *Memory) Relink(target, link string) error {
 	return m.change(func() error {
 		at, err := m.locate(link)
@@ -222,7 +222,7 @@ func (m *Memory) EvalSymlinks(p string) (resolved string, err error) {
 	return resolved, err
 }
 
-// pathError dresses the errno of an operation as package os does.
+// pathError wraps the errno of an operation like package os.
 func pathError(op, path string, err error) error {
 	if err == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// mount shows a part of the tree at another place. The root file system is the
-// mount that lies on nothing.
+// mount shows a part of the tree at another place. The root file system is a mount without a mount
+// point.
 type mount struct {
 	root     *inode
 	on       location // where it lies
@@ -15,11 +15,11 @@ type mount struct {
 	readOnly bool
 }
 
-// top goes from a location to the root of the mount that covers it, if any.
+// top returns the root of the mount that covers a location, or the location itself.
 func (m *Memory) top(at location) location {
 	for at.node.mounts > 0 {
 		over, ok := m.mounted[at]
-		if !ok { // the mounts lie on the inode as seen through others
+		if !ok { // mounts lie on the inode as reached through other mounts
 			return at
 		}
 		at = location{over, over.root}
@@ -34,8 +34,8 @@ func (m *Memory) BindMount(source, target string, readOnly bool) error {
 	})
 }
 
-// BindMountFrom shows a directory or file of another machine, a storage that several share,
-// at target.
+// BindMountFrom shows a directory or file of another machine at target. The other machine is a
+// storage that several machines share.
 func (m *Memory) BindMountFrom(storage *Memory, source, target string, readOnly bool) error {
 	return m.change(func() error {
 		from, err := storage.follow(source)
@@ -72,7 +72,7 @@ func (m *Memory) show(from location, target string, readOnly bool) error {
 	return nil
 }
 
-// Unmount takes the topmost mount off target.
+// Unmount removes the topmost mount at target.
 func (m *Memory) Unmount(target string) error {
 	return m.change(func() error { return pathError("unmount", target, m.unmount(target)) })
 }
@@ -99,7 +99,7 @@ func (m *Memory) unmount(target string) error {
 	return nil
 }
 
-// IsShared reports whether what is at path lies in a storage that other machines may share.
+// IsShared reports whether path leads into a storage that other machines may share.
 func (m *Memory) IsShared(p string) (shared bool) {
 	_ = m.read(func() error {
 		at, err := m.follow(p)
@@ -113,7 +113,7 @@ func (m *Memory) isMountRoot(at location) bool {
 	return at.mount != &m.root && at.node == at.mount.root
 }
 
-// IsMountPoint says whether something is mounted at path.
+// IsMountPoint reports whether a mount lies at path.
 func (m *Memory) IsMountPoint(p string) (is bool, err error) {
 	err = m.read(func() error {
 		at, err := m.follow(p)
@@ -123,7 +123,7 @@ func (m *Memory) IsMountPoint(p string) (is bool, err error) {
 	return is, err
 }
 
-// Mounts lists all mounts but the root file system.
+// Mounts lists all mounts except the root file system.
 func (m *Memory) Mounts() (mounts []Mount, err error) {
 	err = m.read(func() error {
 		all := make([]*mount, 0, len(m.mounted))
@@ -174,7 +174,7 @@ func (m *Memory) describe(one *mount) Mount {
 	}
 }
 
-// sortMounts orders by target and leaves the order of mounts on one target.
+// sortMounts sorts by target and keeps the order of mounts on one target.
 func sortMounts(mounts []Mount) {
 	slices.SortStableFunc(mounts, func(a, b Mount) int { return strings.Compare(a.Target, b.Target) })
 }

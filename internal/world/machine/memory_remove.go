@@ -35,8 +35,8 @@ func (m *Memory) remove(p string) error {
 	return nil
 }
 
-// RemoveAll removes path and what is below it, except mount points and the
-// directories that lead to them.
+// RemoveAll removes path and everything below it, except mount points and the directories that lead
+// to them.
 func (m *Memory) RemoveAll(p string) error {
 	return m.change(func() error { return m.removeAll(clean(p)) })
 }

@@ -91,7 +91,7 @@ func (m *Memory) DialSocket(p string) (grpc.ClientConnInterface, io.Closer, erro
 	return conn, conn, nil
 }
 
-// serving returns who serves at a socket now.
+// serving returns the server that is now at a socket.
 func (m *Memory) serving(p string) (l *memoryListener, err error) {
 	err = m.read(func() error {
 		at, err := m.follow(p)
@@ -106,7 +106,7 @@ func (m *Memory) serving(p string) (l *memoryListener, err error) {
 	return l, err
 }
 
-// dialError has the words of a gRPC client whose dial failed: people search for them.
+// dialError has the message of a gRPC client after a failed dial: people search for it.
 func dialError(p string, cause error) error {
 	failed := &net.OpError{
 		Op: "dial", Net: "unix", Addr: &net.UnixAddr{Name: p, Net: "unix"}, Err: os.NewSyscallError("connect", cause),

@@ -27,7 +27,7 @@ func (t *memoryTransport) SetTrailer(md metadata.MD) error {
 	return nil
 }
 
-// report hands header and trailer to the call options that ask for them.
+// report passes header and trailer to the call options that request them.
 func (t *memoryTransport) report(opts []grpc.CallOption) {
 	for _, opt := range opts {
 		switch o := opt.(type) {

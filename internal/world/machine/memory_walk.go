@@ -45,8 +45,8 @@ func (m *Memory) resolve(p string, followEnd bool) (location, error) {
 	return w.at, nil
 }
 
-// straight resolves the common path: a clean one without symlinks. It leaves all
-// others to a walk, with false.
+// straight resolves the common case: a clean path without symlinks. For all others it returns
+// false, and they take a walk.
 func (m *Memory) straight(p string) (at location, ok bool, err error) {
 	at = m.top(location{&m.root, m.root.root})
 	for len(p) > 1 && p[0] == '/' {
@@ -74,8 +74,7 @@ func (m *Memory) straight(p string) (at location, ok bool, err error) {
 	return at, p == "" || p == "/", nil
 }
 
-// entry resolves the directory part of a path, where its last component is to
-// be made or removed.
+// entry resolves the directory part of a path. The last component is to be made or removed.
 func (m *Memory) entry(p string) (dir location, name string, err error) {
 	parent, name := path.Split(clean(p))
 	dir, err = m.follow(parent)
@@ -129,7 +128,7 @@ func (w *walk) into(target string) error {
 	return nil
 }
 
-// path is the node path of a location, with no symlink in it.
+// path returns the node path of a location, without symlinks.
 func (m *Memory) path(at location) string {
 	for at.node == at.mount.root && at.mount != &m.root {
 		at = at.mount.on
@@ -140,7 +139,7 @@ func (m *Memory) path(at location) string {
 	return below(m.path(location{at.mount, at.node.parent}), at.node.name)
 }
 
-// clean is path.Clean, which goes through each letter of a path that is clean, as nearly all are.
+// clean is path.Clean with a faster check for paths that are already clean, as nearly all are.
 func clean(p string) string {
 	if strings.HasPrefix(p, "/") && !strings.HasSuffix(p, "/") && !strings.Contains(p, "//") && !strings.Contains(p, "/.") {
 		return p
@@ -148,7 +147,7 @@ func clean(p string) string {
 	return path.Clean(p)
 }
 
-// above is the directory of a path that is clean.
+// above returns the directory of a clean path.
 func above(p string) string {
 	if end := strings.LastIndexByte(p, '/'); end > 0 {
 		return p[:end]
@@ -156,7 +155,7 @@ func above(p string) string {
 	return path.Dir(p)
 }
 
-// below is a name in a directory whose path is clean.
+// below joins a name to a clean directory path.
 func below(dir, name string) string {
 	if dir == "/" {
 		return "/" + name
@@ -164,7 +163,7 @@ func below(dir, name string) string {
 	return dir + "/" + name
 }
 
-// components splits a path; ".." stays, since a symlink may stand before it.
+// components splits a path; it keeps "..", since a symlink may precede it.
 func components(p string) []string {
 	var names []string
 	for name := range strings.SplitSeq(p, "/") {

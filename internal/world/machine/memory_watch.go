@@ -12,7 +12,7 @@ type memoryWatch struct {
 	stopped bool
 }
 
-// notice is an event on its way to a watch.
+// notice is an event that was not yet delivered to a watch.
 type notice struct {
 	to    *memoryWatch
 	event Event
@@ -24,8 +24,7 @@ func (n notice) deliver() {
 	}
 }
 
-// Watch reports what appears and disappears below dir, in the goroutine that
-// causes it.
+// Watch reports files that appear and disappear below dir, in the goroutine that causes the change.
 func (m *Memory) Watch(dir string, onEvent func(Event)) (stop func(), err error) {
 	w := &memoryWatch{path: clean(dir), onEvent: onEvent}
 	err = m.change(func() error {
@@ -44,7 +43,7 @@ func (m *Memory) Watch(dir string, onEvent func(Event)) (stop func(), err error)
 	return func() { m.unwatch(w) }, nil
 }
 
-// announce reports what is there when a watch begins (K-REG-2).
+// announce reports the existing files when a watch begins (K-REG-2).
 func (m *Memory) announce(w *memoryWatch, dir *inode) {
 	for _, child := range dir.children() {
 		m.send(w, Created, child)
@@ -74,7 +73,7 @@ func (m *Memory) send(w *memoryWatch, op Op, node *inode) {
 	m.pending = append(m.pending, notice{to: w, event: event})
 }
 
-// pathOf is where a node below the directory, or the directory, is for the watch.
+// pathOf returns the watch's path of the directory, or of a node below it.
 func (w *memoryWatch) pathOf(node *inode) string {
 	if node == w.dir {
 		return w.path

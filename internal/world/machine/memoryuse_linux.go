@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// peakMemory is the most memory that a process has had at once, in bytes; 0 if it has ended. What the kernel says of a child that has
-// ended would count what its parent had when it forked.
+// peakMemory returns the most memory that a process has had at once, in bytes; 0 if it has ended.
+// The kernel's resource usage of an ended child is no substitute: it includes the parent's memory
+// at the fork.
 func peakMemory(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -16,7 +17,8 @@ func peakMemory(pid int) int64 {
 	}
 	for line := range bytes.Lines(status) {
 		if amount, is := bytes.CutPrefix(line, []byte("VmHWM:")); is {
-			kilobytes, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(amount), []byte(" kB"))), 10, 64) // the kernel wrote it
+			// The kernel wrote it: it parses.
+			kilobytes, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(amount), []byte(" kB"))), 10, 64)
 			return kilobytes << 10
 		}
 	}

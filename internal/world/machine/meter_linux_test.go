@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given programs that wait, that compute and that have a child which computes, when the patience
-// with them is measured, then one that waits spends all of it and the others a part.
+// Given a program that waits, one that computes, and one with a child that computes, when their
+// patience is measured, then the waiting program spends all of it and the others spend a part.
 func TestPatienceRunsSlowerWhileAProgramOrItsChildComputes(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

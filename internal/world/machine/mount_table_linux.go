@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountTable is the mount table of a namespace. It is read anew only when the kernel
-// says that it has changed: it is asked for after every call of a driver.
+// mountTable is the mount table of a namespace. Since it is needed after every call of a driver, it
+// is read anew only if the kernel reports a change.
 type mountTable struct {
 	lock  sync.Mutex
 	file  *os.File
@@ -18,15 +18,16 @@ type mountTable struct {
 	stale bool // it has changed since it was read
 }
 
-// of is the table of a thread's namespace, which is the same each time; without a thread, of csisim's own. Nothing
-// may change it. The thread itself cannot read it: its root may show other processes.
+// of returns the table of the thread's namespace, which must be the same thread each time; without
+// a thread, that of csisim's own. Callers must not modify it. The thread itself cannot read it,
+// since its root may show other processes.
 func (t *mountTable) of(in *thread) ([]*mountinfo.Info, error) {
 	if in != nil && in.hasStopped() {
 		return nil, errStopped
 	}
 	t.lock.Lock()
 	defer t.lock.Unlock()
-	if t.file != nil && !t.stale && !t.changed() { // any thread may ask
+	if t.file != nil && !t.stale && !t.changed() { // any thread may check
 		return t.known, nil
 	}
 	t.stale = true
@@ -43,7 +44,7 @@ func (t *mountTable) of(in *thread) ([]*mountinfo.Info, error) {
 
 func (t *mountTable) read(path string) error {
 	if t.file == nil {
-		// os.Open would have Go's own poller watch the file, and get the event instead of us.
+		// os.Open would register the file with Go's poller, which would consume the event.
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return &os.PathError{Op: "open", Path: path, Err: err}
@@ -61,14 +62,14 @@ func (t *mountTable) read(path string) error {
 	return nil
 }
 
-// changed asks the kernel, which says so once for each time that it was asked.
+// changed asks the kernel, which reports each change once.
 func (t *mountTable) changed() bool {
 	fds := []unix.PollFd{{Fd: int32(t.file.Fd()), Events: unix.POLLPRI}}
 	n, err := unix.Poll(fds, 0)
 	return err != nil || n > 0
 }
 
-// close lets go of the namespace, which would not vanish otherwise.
+// close closes the file, which would keep the namespace alive.
 func (t *mountTable) close() error {
 	t.lock.Lock()
 	defer t.lock.Unlock()

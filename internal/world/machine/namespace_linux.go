@@ -8,28 +8,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewNamespace makes a machine in dir with a mount namespace of its own: neither
-// the host nor other nodes see its mounts, and they vanish when the process ends,
-// however that happens. It fails with ErrNoPermission where the host does not
-// allow namespaces.
+// NewNamespace makes a machine in dir with a mount namespace of its own: neither the host nor other
+// nodes see its mounts, which vanish whenever the process ends. It fails with ErrNoPermission where
+// the host does not allow namespaces.
 //
-// The node's own files are in memory: they cost no disk and are gone with the
-// namespace. With shared, the kubelet's directory is on disk, dir/kubelet, where
-// programs that are not of this node find it.
+// The node's own files are in memory: they use no disk and vanish with the namespace. With shared,
+// the kubelet's directory is on disk, dir/kubelet, where programs outside the node find it.
 //
-// Its programs find node paths where they are: /var/lib/kubelet is the machine's
-// own; ownRoot says what else is. All else is the host's, which programs see and do
-// not write: what they write is the machine's, see Written, but in the directories
-// through, which are let through. /dev, /sys and /proc/sys are read-only.
+// Its programs use node paths directly: /var/lib/kubelet is the machine's own, see ownRoot for the
+// others. Programs see the host's other directories, but write to layers over them, see Written.
+// Only the directories in through are the host's own. /dev, /sys and /proc/sys are read-only.
 //
-// Each program has a copy of the namespace, as containers do: what one mounts below
-// /var/lib/kubelet the kubelet and the others see too (Bidirectional propagation, in
-// Kubernetes' words), and what it mounts or unmounts elsewhere nobody else.
+// Each program has a copy of the namespace, like a container: its mounts below /var/lib/kubelet
+// reach the kubelet and the other programs, too (Kubernetes' Bidirectional propagation), and its
+// mounts and unmounts elsewhere are its own.
 func NewNamespace(name, dir string, shared bool, through ...string) (*Disk, error) {
 	return NewNetworked(name, dir, shared, nil, through...)
 }
 
-// NewNetworked is NewNamespace for a machine with a network of its own: its process 1 is in that, and whatever else a Command says.
+// NewNetworked is NewNamespace for a machine with a network of its own, for process 1 and all
+// programs that do not name another in their Command.
 func NewNetworked(name, dir string, shared bool, network *Network, through ...string) (*Disk, error) {
 	d := &Disk{name: name, net: network}
 	within := []string{"fs"}
@@ -90,11 +88,13 @@ func (d *Disk) enter() error {
 	return nil
 }
 
-// SharesProcesses says why the machine has no process 1 of its own: its programs see csisim's processes then, and
-// whoever enters the mount namespace of process 1 leaves the machine. It is nil if it has one.
+// SharesProcesses returns the reason if the machine has no process 1 of its own, nil if it has one.
+// Without one its programs see csisim's processes, and a program that enters the mount namespace of
+// process 1 leaves the machine.
 func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
-// Memory are the numbers of the file systems in memory that a machine in a namespace has, with those of its containers.
+// Memory returns the numbers of the file systems in memory of a machine in a namespace, including
+// those of its containers.
 func (d *Disk) Memory() (numbers []uint64) {
 	if d.own == nil {
 		return nil
@@ -107,7 +107,7 @@ func (d *Disk) Memory() (numbers []uint64) {
 	return numbers
 }
 
-// Memory are the numbers of the file systems in memory of the program's container.
+// Memory returns the numbers of the file systems in memory of the program's container.
 func (p *Process) Memory() []uint64 {
 	if p.root == nil {
 		return nil
@@ -115,7 +115,7 @@ func (p *Process) Memory() []uint64 {
 	return p.root.memory
 }
 
-// keepBase remembers the mounts that make up the empty machine.
+// keepBase records the mounts that make up the empty machine.
 func (d *Disk) keepBase() error {
 	table, err := d.mountTable()
 	if err != nil {
@@ -127,5 +127,6 @@ func (d *Disk) keepBase() error {
 
 func threadID() int { return unix.Gettid() }
 
-// onMainThread reports whether the calling thread stands for the process in /proc.
+// onMainThread reports whether the calling thread is the main thread, which stands for the process
+// in /proc.
 func onMainThread() bool { return os.Getpid() == unix.Gettid() }

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Network is a network namespace: that of a machine or of a pod on it.
+// Network is a network namespace, of a machine or of a pod on it.
 type Network struct {
 	Address   netip.Addr
 	namespace *os.File
@@ -17,13 +17,15 @@ type Network struct {
 	closed    sync.Once
 }
 
-// Join makes the network namespace that the calling OS thread is in a part of a larger network, where it has an address. leave takes it out again.
+// Join connects the network namespace of the calling OS thread to a larger network, where it has an
+// address. leave disconnects it.
 type Join func(address netip.Addr) (leave func(), err error)
 
-// Dial connects with an address, IP and port, of the network that it stands for.
+// Dial connects to an address, IP and port, in its network.
 type Dial func(ctx context.Context, network, to string) (net.Conn, error)
 
-// NewNetwork makes a network namespace. It ends with the last program in it, after Close or csisim's own end.
+// NewNetwork makes a network namespace. It lasts until Close, or csisim's end, and the end of the
+// last program in it.
 func NewNetwork(address netip.Addr, join Join) (*Network, error) {
 	n := &Network{Address: address}
 	made, err := startThread(func() (err error) {
@@ -43,7 +45,7 @@ func NewNetwork(address netip.Addr, join Join) (*Network, error) {
 	return n, nil
 }
 
-// Dial connects with an address, IP and port, as a program in the network does.
+// Dial connects to an address, IP and port, like a program in the network.
 func (n *Network) Dial(ctx context.Context, network, to string) (conn net.Conn, err error) {
 	inside, err := startThread(n.enter)
 	if err != nil {
@@ -52,13 +54,13 @@ func (n *Network) Dial(ctx context.Context, network, to string) (conn net.Conn, 
 	defer inside.stop()
 	var d net.Dialer
 	err = inside.do(func() error {
-		conn, err = d.DialContext(ctx, network, to) // a socket is of the network in which it is made
+		conn, err = d.DialContext(ctx, network, to) // a socket belongs to the network in which it is made
 		return err
 	})
 	return conn, err
 }
 
-// Close takes it out of the larger network. What runs in it runs on, alone.
+// Close disconnects the network from the larger one. Programs in it continue, isolated.
 func (n *Network) Close() {
 	n.closed.Do(func() {
 		n.leave()

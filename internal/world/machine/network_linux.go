@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unshareNetwork gives the calling OS thread a network namespace of its own, of which it returns the file.
+// unshareNetwork gives the calling OS thread a network namespace of its own, and returns the
+// namespace's file.
 func unshareNetwork() (*os.File, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return nil, needsRoot("unshare(CLONE_NEWNET)", err)
@@ -15,7 +16,7 @@ func unshareNetwork() (*os.File, error) {
 	return os.Open(fmt.Sprintf("/proc/self/task/%d/ns/net", threadID()))
 }
 
-// enter makes the calling OS thread, and what it starts, one of the network.
+// enter moves the calling OS thread, and its later children, into the network.
 func (n *Network) enter() error {
 	if err := unix.Setns(int(n.namespace.Fd()), unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("enter the network of %s: %w", n.Address, err)

@@ -13,7 +13,7 @@ import (
 
 const volumeDir = "/var/lib/kubelet/volume"
 
-// owner is the group and the mode of a path.
+// owner returns the group and the mode of a path.
 func owner(t *testing.T, m machine.Machine, path string) (gid uint32, mode fs.FileMode) {
 	t.Helper()
 	info, err := m.Lstat(path)
@@ -23,7 +23,7 @@ func owner(t *testing.T, m machine.Machine, path string) (gid uint32, mode fs.Fi
 
 func TestOwnersAndModes(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
-		needMounts(t, m) // only root may give files away
+		needMounts(t, m) // only root may change owners
 		mkdirs(t, m, volumeDir)
 		require.NoError(t, m.WriteFile(volumeDir+"/file", nil, 0o640))
 		require.NoError(t, m.Symlink(volumeDir+"/file", volumeDir+"/link"))

@@ -18,37 +18,36 @@ import (
 // killPatience is how long a killed program may take to end.
 const killPatience = 10 * time.Second
 
-// Process is a program that runs, or ran, on a machine. It leads a process group
-// of its own. When it ends, the rest of its group is killed and, in a namespace, all
-// that it has started, as the kernel does with a container whose first process ends;
-// when csisim ends, it dies too.
+// Process is a program that runs, or ran, on a machine. It leads its own process group. When it
+// ends, the rest of its group is killed and, in a namespace, all processes that it has started, as
+// the kernel does when process 1 of a container ends. It also ends with csisim.
 type Process struct {
-	Stdout string // the host file that has its standard output
-	Stderr string // the host file that has its standard error
+	Stdout string // the host file of its standard output
+	Stderr string // the host file of its standard error
 
 	pid     int
 	parent  *thread
-	base    map[int]string // in a namespace, the mounts that it found: their points by their ids
+	base    map[int]string // in a namespace, the mounts at its start: their points by their ids
 	mounts  mountTable
 	done    chan struct{}
-	console *console       // nil where it writes to files itself
-	guest   bool           // its thread and its mounts are another's
-	onEnd   func(*Process) // that it has ended; may be nil
-	as      *identity      // who it is in a root of its own; nil without
-	changes *changes       // what it does to files; nil if that is not seen
+	console *console       // nil if it writes to files itself
+	guest   bool           // its thread and its mounts belong to another program
+	onEnd   func(*Process) // called when it has ended; may be nil
+	as      *identity      // its user in a root of its own; nil without one
+	changes *changes       // its changes of files; nil if they are not observed
 	root    *ownRoot       // of its container; nil if it has the machine's
-	lost    *lostFiles     // of the containers before; nil if there are none
-	group   *controlGroup  // that bounds it; nil if nothing does
+	lost    *lostFiles     // of earlier containers; nil if there are none
+	group   *controlGroup  // limits it; nil without limits
 
 	mu          sync.Mutex
-	ended       bool // its number may be used anew
+	ended       bool // its number may be reused
 	exit        string
 	code        int
 	outOfMemory bool
-	most, peak  int64    // how much memory it may have, 0 for no bound, and the most that it was seen to have
-	greedy      bool     // it was killed for want of less
-	left        []string // the commands of those that it left; known when it is done
-	strays      error    // why the rest of its namespace could not be killed; known when it is done
+	most, peak  int64    // its memory limit, 0 for none, and the most that it was seen to use
+	greedy      bool     // it was killed since it exceeded its memory limit
+	left        []string // the commands of its processes that were left; known after done
+	strays      error    // the error of killing the rest of its namespace; known after done
 }
 
 // Start runs a program where it sees the machine's mounts.
@@ -71,13 +70,13 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	if p.most > 0 {
 		go p.boundMemory()
 	}
-	if !p.guest { // else it ends with its host
+	if !p.guest { // otherwise it ends with its host
 		d.adopt(p)
 	}
 	return p, nil
 }
 
-// newCmd is what is to be run. Who is in a root of its own is found by that.
+// newCmd returns the command to run. A path in a root of its own is looked up later, in that root.
 func (d *Disk) newCmd(c Command) *exec.Cmd {
 	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...)}
 	dir := "/"
@@ -91,8 +90,8 @@ func (d *Disk) newCmd(c Command) *exec.Cmd {
 	return cmd
 }
 
-// launch forks from a thread of the program's own: the program inherits its
-// namespace, and a death signal follows the thread and not the process.
+// launch forks from a thread of the program's own: the program inherits the thread's namespace, and
+// its death signal follows the thread, not the process.
 func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	if c.Beside != nil {
 		return p.join(c.Beside, cmd)
@@ -143,10 +142,10 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	return nil
 }
 
-// errLowLimit is returned for a program whose limit is met before it begins.
+// errLowLimit is returned for a program that exceeds its limit before it begins.
 var errLowLimit = errors.New("container init was OOM-killed (memory limit too low?)")
 
-// addDirs remembers directories that are on the machine's own disk.
+// addDirs records directories that are on the machine's own disk.
 func (d *Disk) addDirs(dirs []string) {
 	for _, dir := range dirs {
 		if !slices.Contains(d.ownDirs, dir) {
@@ -155,19 +154,19 @@ func (d *Disk) addDirs(dirs []string) {
 	}
 }
 
-// addContainer remembers the root of a container until the machine is closed.
+// addContainer records the root of a container until the machine is closed.
 func (d *Disk) addContainer(r *ownRoot) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.containers = append(d.containers, r)
 }
 
-// join starts the program where another one runs.
+// join starts the program on the thread of another one.
 func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 	p.parent, p.guest, p.as = host.parent, true, host.as
 	host.group.limit(cmd)
 	if err := p.parent.do(func() error { return p.fork(cmd) }); err != nil {
-		if host.hasEnded() { // nothing is started in a process namespace without process 1
+		if host.hasEnded() { // nothing can start in a process namespace without process 1
 			return os.ErrProcessDone
 		}
 		return err
@@ -176,8 +175,8 @@ func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 	return nil
 }
 
-// begin starts the program from its own thread: in a root of its own as whoever it is there, and in a directory that is made if it
-// is not there.
+// begin starts the program from its own thread. With a Root it runs in that root, as the root's
+// user, and in a directory that is made if missing.
 func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if c.Root == nil {
 		return fork(cmd)
@@ -199,7 +198,7 @@ func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	return nil
 }
 
-// kernelPoints are the mounts that come with the processes of a container.
+// kernelPoints are the mounts that belong to the processes of a container.
 var kernelPoints = []string{"/proc", "/proc/sys", "/proc/sysrq-trigger"}
 
 // fork starts the program from the calling thread, beside another one.
@@ -212,7 +211,7 @@ func (p *Process) fork(cmd *exec.Cmd) error {
 	return fork(cmd)
 }
 
-// running are the programs that have not ended.
+// running returns the programs that have not ended.
 func (d *Disk) running() (programs []*Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -224,29 +223,29 @@ func (d *Disk) running() (programs []*Process) {
 	return programs
 }
 
-// adopt remembers a program for PowerOff, and forgets those that ended.
+// adopt records a program for PowerOff, and drops those that have ended.
 func (d *Disk) adopt(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.programs = append(slices.DeleteFunc(d.programs, (*Process).hasEnded), p)
 }
 
-// PID is the process id on the host.
+// PID returns the process id on the host.
 func (p *Process) PID() int { return p.pid }
 
-// Done is closed when the program has ended.
+// Done returns a channel that is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how the program ended, such as "exit status 1" or "signal: killed";
-// it is empty while the program runs.
+// Exit describes the end of the program, such as "exit status 1" or "signal: killed"; it is empty
+// while the program runs.
 func (p *Process) Exit() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.exit
 }
 
-// Await waits for the end of the program and returns its exit code. When ctx is done before,
-// it kills the program.
+// Await waits for the end of the program and returns its exit code. If ctx is done first, it kills
+// the program.
 func (p *Process) Await(ctx context.Context) (code int, err error) {
 	select {
 	case <-p.done:
@@ -256,16 +255,16 @@ func (p *Process) Await(ctx context.Context) (code int, err error) {
 	}
 }
 
-// ExitCode is that of a shell: 128 and the signal for a program that one ended; 0 while
-// the program runs.
+// ExitCode returns the exit code as a shell reports it: 128 plus the signal number for a program
+// that a signal ended; 0 while the program runs.
 func (p *Process) ExitCode() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.code
 }
 
-// Signal sends a signal to the program, not to its group; os.ErrProcessDone if it
-// has ended.
+// Signal sends a signal to the program, not to its group. It returns os.ErrProcessDone if the
+// program has ended.
 func (p *Process) Signal(signal syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,8 +291,7 @@ func (p *Process) Kill() error {
 	}
 }
 
-// Stop asks the program to end with SIGTERM, and kills it when grace, in wall
-// time, is over.
+// Stop sends SIGTERM to the program, and kills it after grace, in wall time.
 func (p *Process) Stop(grace time.Duration) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop process %d: %w", p.pid, err)
@@ -312,12 +310,11 @@ func (p *Process) hasEnded() bool {
 	return p.ended
 }
 
-// killGroup is safe only while the program is not reaped: its number stands for
-// nothing else until then.
+// killGroup is safe only until the program is reaped: its number may be reused from then on.
 func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
-// await waits for the end, kills whoever is in the program's namespace, if it has one of its own, and what is
-// left of the group, and reaps.
+// await waits for the end of the program, kills the other processes in its namespace, if it has its
+// own, and the rest of its group, and reaps it.
 func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 	awaitEnd(p.pid)
 	if !p.guest {
@@ -327,7 +324,7 @@ func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 	if !p.guest {
 		p.killGroup()
 	}
-	_ = cmd.Wait() // the state says more than the error
+	_ = cmd.Wait() // the process state has more than the error
 	p.ended = true
 	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)
 	if p.greedy {
@@ -340,13 +337,13 @@ func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 	if p.console != nil {
 		p.console.expire()
 	}
-	if p.onEnd != nil { // whoever waits for the end finds it known
+	if p.onEnd != nil { // the end is recorded before the callback
 		p.onEnd(p)
 	}
 	close(p.done)
 }
 
-// leave ends the program's thread, and what bounded it.
+// leave ends the program's thread and control group.
 func (p *Process) leave() {
 	_ = p.mounts.close() // it was only read
 	if p.group.leave(p.parent) {

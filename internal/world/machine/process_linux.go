@@ -10,8 +10,8 @@ import (
 )
 
 // ownGroup starts a program in a process group of its own, to die with process 1 of its machine or,
-// if that has none, with the thread that starts it. It cannot do both: who is in another process
-// namespace than its parent takes that for dead.
+// if that has none, with the thread that starts it. Both at once would not work: a process takes a
+// parent outside its process namespace for dead.
 func (d *Disk) ownGroup() *syscall.SysProcAttr {
 	if d.own != nil && d.own.layers.first != nil {
 		return &syscall.SysProcAttr{Setpgid: true}
@@ -19,14 +19,15 @@ func (d *Disk) ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// awaitEnd waits for the end of a child and leaves it to be reaped.
+// awaitEnd waits for the end of a child without reaping it.
 func awaitEnd(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// killNeighbours kills all other processes in the mount namespace of a program's thread, which keeps its number from
-// being given to another namespace, and returns their commands. The program itself is not reaped yet.
+// killNeighbours kills all other processes in the mount namespace of a program's thread, and
+// returns their commands. The thread keeps the namespace's number from being reused. The program
+// itself is not reaped yet.
 func (d *Disk) killNeighbours(t *thread) (commands []string, err error) {
 	if d.own == nil || !d.mayHaveStrays() {
 		return nil, nil
@@ -35,13 +36,13 @@ func (d *Disk) killNeighbours(t *thread) (commands []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[int]bool{} // a killed one may be there for another look
+	found := map[int]bool{} // a killed process may still be there at the next look
 	_, err = workdir.KillAll(func(pid int) bool {
 		its, err := namespaceOf(pid)
 		if err != nil || its != own {
 			return false
 		}
-		if command := commandOf(pid); command != "" && !found[pid] { // it is not about to end by itself
+		if command := commandOf(pid); command != "" && !found[pid] { // skip a process that is about to end by itself
 			found[pid] = true
 			commands = append(commands, command)
 		}
@@ -50,7 +51,7 @@ func (d *Disk) killNeighbours(t *thread) (commands []string, err error) {
 	return commands, err
 }
 
-// killLeft kills what programs that have ended have started and that has left their group.
+// killLeft kills processes that ended programs have started and that have left the program's group.
 func (d *Disk) killLeft() error {
 	if d.own != nil && !d.mayHaveStrays() {
 		return nil

@@ -215,7 +215,7 @@ func TestKilledSimulatorLeavesNoProgramsAndNoMounts(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir), "nothing in the directory is busy")
 }
 
-// play is the test binary in another role: a simulator with a mount and a program.
+// play runs the test binary in another role: a simulator with a mount and a program.
 func play(string) {
 	m, err := machine.NewNamespace("node-1", os.Args[1], false)
 	if err == nil {
@@ -250,8 +250,8 @@ func awaitProcess(t *testing.T, line string) (pid int) {
 	return pid
 }
 
-// awaitGone waits until a process that is not a child of this one has ended. It
-// may stay a zombie where the machine has no init that reaps.
+// awaitGone waits until a process that is not a child of this one has ended. It may stay a zombie
+// if no init process of the machine reaps it.
 func awaitGone(t *testing.T, pid int) {
 	assert.Eventually(t, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

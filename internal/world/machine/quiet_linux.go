@@ -96,8 +96,8 @@ func works(thread string) bool {
 	return state < len(stat) && (stat[state] == 'R' || stat[state] == 'D')
 }
 
-// readOnce returns the first page of a file of /proc; nothing if it is not there. It makes a third
-// of the system calls of os.ReadFile, and a look at a program reads two files of each thread.
+// readOnce returns the first page of a file of /proc; nothing if it is missing. It makes a third of
+// the system calls of os.ReadFile, and a check of a program reads two files of each thread.
 func readOnce(name string) []byte {
 	file, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Given a program whose child computes, when it is looked at, then it is not quiet; it is when the child was killed, and when it
-// has ended.
+// Given a program with a child that computes, then the program is not quiet. It becomes quiet when
+// the child is killed, and when the program has ended.
 func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

@@ -2,22 +2,21 @@ package machine
 
 import "path"
 
-// CanWrite tries to make something in a directory.
+// CanWrite tries to make a directory in dir.
 func CanWrite(m Machine, dir string) bool {
 	name := path.Join(dir, probeName)
 	if m.Mkdir(name, 0o755) != nil {
 		return false
 	}
-	_ = m.Remove(name) // it is the fault of who lets it be made that it is there at all
+	_ = m.Remove(name) // if the removal fails, the caller's machine keeps the directory
 	return true
 }
 
 const probeName = ".csisim-writes"
 
-// WritesReadOnly is where a container can write that has a published volume read-only: the
-// container runtime shows it the tree of mounts at target, whose top alone it makes read-only.
-// Places are target and the mount points below it. It is empty if the container can write in
-// none of them.
+// WritesReadOnly returns a place where a container with a read-only volume can write: the container
+// runtime shows the tree of mounts at target and makes only its top read-only. Places are target
+// and the mount points below it. The result is empty if the container can write in none of them.
 func WritesReadOnly(m Machine, target string, places []string) string {
 	if d, ok := m.(*Disk); ok {
 		if place, err := d.writesReadOnly(target, places); err == nil {

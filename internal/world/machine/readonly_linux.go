@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writesReadOnly tries to write as a container would: in a copy of the tree of mounts that
-// nobody else sees, whose top is read-only.
+// writesReadOnly tries to write like a container: in a private copy of the tree of mounts with a
+// read-only top.
 func (d *Disk) writesReadOnly(target string, places []string) (found string, err error) {
 	err = d.look(func() error {
 		tree, err := unix.OpenTree(unix.AT_FDCWD, d.within(target), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)

@@ -16,18 +16,17 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// ownRoot is the root directory of a machine in a mount namespace: the host's content
-// below layers that keep it from being written. The places, the kubelet's directory
-// among them, are the machine's own from the start, whatever the host has there.
+// ownRoot is the root directory of a machine in a mount namespace: the host's content below layers
+// that protect it. The places, including the kubelet's directory, are always the machine's own.
 type ownRoot struct {
 	dir     string         // on the host, where the root is built
-	kubelet string         // directory of the host that is the kubelet's; empty if that is in memory
-	through []string       // directories of the host that programs may write in
-	hidden  []string       // those of them whose file system the layers do not show
-	layers  *layers        // what keeps the others from being written
+	kubelet string         // host directory of the kubelet; empty if that is in memory
+	through []string       // directories of the host that programs may write to
+	hidden  []string       // directories of through that are on a file system without layers
+	layers  *layers        // they protect all other directories of the host
 	memory  []uint64       // numbers of the file systems in memory
 	thread  int            // id of the thread that has the root
-	oneUser bool           // csisim is an ordinary user's
+	oneUser bool           // csisim runs as an ordinary user
 	base    map[int]string // the mounts of an empty machine: their points by their ids
 
 	furnished []string   // paths of the machine that were made before its programs
@@ -37,8 +36,8 @@ type ownRoot struct {
 	wrote     []string   // of a container that has ended: as Written lists it
 }
 
-// opened are the directories whose entries are shown one by one where they have no
-// layer, so that programs can make new ones.
+// opened are the directories with entries that are shown one by one if there is no layer, so that
+// programs can make new entries.
 var opened = []string{"/", "/run", "/var", "/var/lib"}
 
 // build mounts and fills the root.
@@ -59,7 +58,7 @@ func (r *ownRoot) fill() error {
 		return err
 	}
 	host, r.hidden = r.withoutRuns(host)
-	r.oneUser = namespaces.Rootless() // a thread in the root does not see it
+	r.oneUser = namespaces.Rootless() // a thread in the root cannot tell
 	if err := r.mountMemory(r.dir); err != nil {
 		return err
 	}
@@ -83,8 +82,8 @@ func (r *ownRoot) fill() error {
 	return nil
 }
 
-// withoutRuns leaves out the file system in memory in which csisim has the directories of runs: nodes see no more of that than what is
-// let through, which is then hidden.
+// withoutRuns leaves out csisim's file system in memory with the directories of runs: nodes see
+// only the directories in through, and the layers do not show those.
 func (r *ownRoot) withoutRuns(host []*mountinfo.Info) (others []*mountinfo.Info, hidden []string) {
 	for _, m := range host {
 		within := slices.DeleteFunc(slices.Clone(r.through), func(dir string) bool { _, is := cutDir(dir, m.Mountpoint); return !is })
@@ -97,8 +96,8 @@ func (r *ownRoot) withoutRuns(host []*mountinfo.Info) (others []*mountinfo.Info,
 	return others, hidden
 }
 
-// root is where the root is built; the layers' upper directories, beside it, are where
-// no program finds them.
+// root returns the directory in which the root is built. The layers' upper directories lie beside
+// it, where programs cannot see them.
 func (r *ownRoot) root() string { return r.dir + "/root" }
 
 // cover shows the host's content below layers.
@@ -126,7 +125,7 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	return err
 }
 
-// hidePlaces puts empty directories over the places that the host has.
+// hidePlaces puts empty directories over the places of the host.
 func (r *ownRoot) hidePlaces() error {
 	for _, pattern := range places {
 		found, err := filepath.Glob(r.root() + pattern)
@@ -149,7 +148,7 @@ func (r *ownRoot) hidePlaces() error {
 	return nil
 }
 
-// memoryOptions bound what a driver that writes for ever takes of the host's memory.
+// memoryOptions limit how much of the host's memory a driver can fill.
 const memoryOptions = "mode=755,size=10%"
 
 // mountMemory mounts an empty file system in memory.
@@ -162,7 +161,7 @@ func (r *ownRoot) mountMemory(target string) error {
 		return &fs.PathError{Op: "stat", Path: target, Err: err}
 	}
 	r.memory = append(r.memory, stat.Dev)
-	if r.holds { // else its number would be another one's when the container has ended
+	if r.holds { // otherwise its number would be reused after the container's end
 		held, err := os.Open(target)
 		if err != nil {
 			return err
@@ -172,7 +171,7 @@ func (r *ownRoot) mountMemory(target string) error {
 	return nil
 }
 
-// makePoint makes something to mount on.
+// makePoint makes a mount point.
 func makePoint(target string, isDir bool) error {
 	if isDir {
 		return os.Mkdir(target, 0o755)
@@ -187,9 +186,9 @@ func (r *ownRoot) pivot() error {
 	}
 	err := unix.PivotRoot(".", ".")
 	switch {
-	case err == nil: // the old root lies on the new one now
+	case err == nil: // the old root now lies on the new one
 		err = unix.Unmount(".", unix.MNT_DETACH)
-	case errors.Is(err, unix.EINVAL): // csisim's own root is the kernel's first, which stays
+	case errors.Is(err, unix.EINVAL): // csisim's own root is the kernel's initial one, which stays
 		err = r.coverNamespace()
 	}
 	if err != nil {
@@ -198,8 +197,8 @@ func (r *ownRoot) pivot() error {
 	return unix.Chdir("/")
 }
 
-// coverNamespace puts the directory over the root of the whole namespace: a chroot alone would be left by whoever
-// enters the namespace.
+// coverNamespace moves the directory over the root of the whole namespace: a process that enters
+// the namespace would not be in a mere chroot.
 func (r *ownRoot) coverNamespace() error {
 	if err := mountError("/", unix.Mount(".", "/", "", unix.MS_MOVE, "")); err != nil {
 		return err
@@ -207,7 +206,8 @@ func (r *ownRoot) coverNamespace() error {
 	return unix.Chroot(".")
 }
 
-// join gives the calling OS thread a copy of the namespace, with a command's volumes and, if it has one, its own root.
+// join gives the calling OS thread a copy of the namespace, with a command's volumes and, if it has
+// one, its own root.
 func (r *ownRoot) join(c Command) (err error) {
 	var image *os.File
 	if c.Root != nil {
@@ -260,7 +260,7 @@ func (r *ownRoot) join(c Command) (err error) {
 	return mountVolumes(c.Volumes, c.Container.hasOwnKubeletDir())
 }
 
-// namespace is the file of one of the machine's namespaces.
+// namespace opens the file of one of the machine's namespaces.
 func (r *ownRoot) namespace(kind string) (*os.File, error) {
 	return os.Open(fmt.Sprintf("/proc/self/task/%d/ns/%s", r.thread, kind))
 }
@@ -278,13 +278,14 @@ func (r *ownRoot) nameHost(name string) error {
 	return joinHostname(of)
 }
 
-// outside is the root directory as other threads and processes find it.
+// outside returns the root directory as other threads and processes find it.
 func (r *ownRoot) outside() string {
 	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)
 }
 
-// lstat describes a node path on any thread, whose root does not matter. It fails for what only the machine's own thread finds,
-// such as what is behind a link of /proc, and keeps what it describes busy.
+// lstat describes a node path from any thread, whatever that thread's root. It fails for files that
+// only the machine's own thread finds, such as those behind a link of /proc, and keeps the
+// described file busy meanwhile.
 func (r *ownRoot) lstat(p string) (info fs.FileInfo, err error) {
 	top, err := r.layers.top.SyscallConn() // it may be closed meanwhile
 	if err != nil {
@@ -303,8 +304,8 @@ func (r *ownRoot) lstat(p string) (info fs.FileInfo, err error) {
 	return info, errors.Join(closed, err)
 }
 
-// rootOf is the node path of what a mount shows: it lies below the base mount that
-// shows the most particular part of the same file system.
+// rootOf returns the node path of the directory or file that a mount shows. It is below the base
+// mount with the longest matching part of the same file system.
 func rootOf(entry *mountinfo.Info, table []*mountinfo.Info, base map[int]string) string {
 	found, longest := entry.Root, -1
 	for _, other := range table {

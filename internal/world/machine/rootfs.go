@@ -1,27 +1,31 @@
 package machine
 
-// Root is a root directory of a program's own, as a container has it. What the program writes there is thrown
-// away at its end. Its own processes, the machine's network and, unless it is Privileged, a few devices are seen in it.
+// Root is a root directory of a program's own, like that of a container. The program's writes there
+// are discarded when it ends. It contains the program's own processes, the machine's network and,
+// unless Privileged, only a few devices.
 type Root struct {
-	// Dir is the directory of the host that is shown; it stays as it is.
+	// Dir is a directory of the host with the root's content; it is not modified.
 	Dir string
-	// ReadOnly says that the program may write in its volumes only.
+	// ReadOnly lets the program write to its volumes only.
 	ReadOnly bool
 	// Privileged shows all devices of the machine, and keeps all capabilities.
 	Privileged bool
-	// Capabilities are the ones that programs may have, such as "CHOWN"; all others are lost.
+	// Capabilities are those that the program may have, such as "CHOWN"; it loses all others.
 	Capabilities []string
-	// NoNewPrivileges says that programs with setuid bits gain nothing.
+	// NoNewPrivileges denies programs the privileges of setuid bits.
 	NoNewPrivileges bool
-	// HostProcesses makes the program one of the machine's processes, which it sees. Default: it is process 1 of a process namespace
-	// of its own, with which all ends that it has started; on a machine that has none (SharesProcesses) it sees csisim's.
+	// HostProcesses runs the program in the machine's process namespace. Default: the program is
+	// process 1 of its own process namespace, and all processes there end with it. If the machine
+	// can have none (SharesProcesses), it sees csisim's.
 	HostProcesses bool
-	// Processes is a program of the machine in whose process namespace this one runs, instead of its own.
+	// Processes is a program of the machine. This one runs in its process namespace instead of a
+	// new one.
 	Processes *Process
-	// User is "user", "uid", "user:group" or "uid:gid"; names are those of the root directory's own
-	// /etc/passwd and /etc/group. Default: root. An ordinary user's csisim runs all as that user.
+	// User is "user", "uid", "user:group" or "uid:gid"; names are looked up in the root directory's
+	// own /etc/passwd and /etc/group. Default: root. If csisim runs as an ordinary user, all
+	// programs run as that user.
 	User string
-	// Groups are the program's further groups.
+	// Groups are the program's supplementary groups.
 	Groups []uint32
 	// Files are written before the program starts, by their paths.
 	Files map[string]string

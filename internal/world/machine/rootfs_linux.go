@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The directories that a root is built in, on a file system in memory that is mounted on rootPlace for the program alone.
+// The directories in which a root is built, on a file system in memory that is mounted at rootPlace
+// for the program alone.
 const (
 	imageDir = rootPlace + "/image"
 	upperDir = rootPlace + "/upper"
@@ -21,7 +22,7 @@ const (
 	builtDir = rootPlace + "/root"
 )
 
-// copyOf is a copy of a directory of the host that can be mounted in another mount namespace.
+// copyOf returns a copy of a directory of the host that can be mounted in another mount namespace.
 func copyOf(dir string) (tree *os.File, err error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, dir, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
@@ -30,7 +31,8 @@ func copyOf(dir string) (tree *os.File, err error) {
 	return os.NewFile(uintptr(fd), dir), nil
 }
 
-// enter gives the calling thread, whose mount namespace is a copy of its machine's, the root with volumes in it.
+// enter gives the calling thread the root with volumes in it. The thread's mount namespace is a
+// copy of its machine's.
 func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
 	node, err := os.Open("/")
 	if err != nil {
@@ -73,13 +75,13 @@ func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
 	return nil
 }
 
-// leave makes the built root the calling thread's. Nothing of the machine's is found by a path then, so that no symlink
-// of the image, nor /.. in one, leads there.
+// leave makes the built root the calling thread's. No path leads to the machine's files from then
+// on, neither through a symlink of the image nor through /.. in one.
 func leave(node *os.File) error {
 	if err := unix.Chdir(builtDir); err != nil {
 		return err
 	}
-	if err := unix.PivotRoot(".", "."); err != nil { // the machine's root lies over the new one now
+	if err := unix.PivotRoot(".", "."); err != nil { // the machine's root now lies over the new one
 		return &fs.PathError{Op: "pivot_root", Path: builtDir, Err: err}
 	}
 	if err := unix.Fchdir(int(node.Fd())); err != nil {
@@ -94,7 +96,7 @@ func leave(node *os.File) error {
 	return unix.Chdir("/")
 }
 
-// build makes the root from the image and what a container finds besides.
+// build makes the root from the image, and adds the other directories of a container.
 func (r *Root) build(image *os.File, oneUser bool) error {
 	if err := mountError(rootPlace, unix.Mount("csisim", rootPlace, "tmpfs", 0, memoryOptions)); err != nil {
 		return err
@@ -122,7 +124,8 @@ func (r *Root) build(image *os.File, oneUser bool) error {
 	return r.showKernel()
 }
 
-// makeDir makes a directory. What an image has there instead is replaced: a symlink would lead to the machine's own.
+// makeDir makes a directory. It replaces any other file of the image at that path: a symlink would
+// lead to the machine's own directory.
 func makeDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -139,7 +142,8 @@ func makeDir(dir string) error {
 	return os.Mkdir(dir, 0o755)
 }
 
-// writeAll writes files where the image's symlinks lead in the thread's root.
+// writeAll writes files at paths that are resolved, with the image's symlinks, in the thread's
+// root.
 func (m *volumeMounts) writeAll(files map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		dir, err := m.dirInRoot(path.Dir(name))
@@ -153,7 +157,8 @@ func (m *volumeMounts) writeAll(files map[string]string) error {
 	return nil
 }
 
-// dirInRoot is a directory of the thread's own, without symlinks on the way. One that leads to none is replaced.
+// dirInRoot returns a directory of the thread's own, without symlinks on the way. It replaces a
+// dangling symlink.
 func (m *volumeMounts) dirInRoot(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -220,7 +225,7 @@ func (r *Root) showKernel() error {
 	return nil
 }
 
-// showDevice shows one of the machine's devices, if it has that.
+// showDevice shows one of the machine's devices, if it exists.
 func showDevice(name, target string, isDir bool) error {
 	if _, err := os.Stat(name); err != nil {
 		return nil
@@ -231,7 +236,7 @@ func showDevice(name, target string, isDir bool) error {
 	return bindTree(name, target)
 }
 
-// ownDirs are the directories whose file systems are the program's own.
+// ownDirs returns the directories on the program's own file systems.
 func (r *Root) ownDirs() []string {
 	if r.Privileged {
 		return []string{"/"}
@@ -239,7 +244,7 @@ func (r *Root) ownDirs() []string {
 	return []string{"/", "/dev"}
 }
 
-// makeIn says that what volumes are mounted on can be made in the file systems of some directories.
+// makeIn allows mount points of volumes to be made in the file systems of some directories.
 func (m *volumeMounts) makeIn(dirs ...string) error {
 	for _, dir := range dirs {
 		var stat unix.Stat_t

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// image is a root directory with a shell and a few programs, and users of its own.
+// image makes a root directory with a shell, a few programs, and its own users.
 func image(t *testing.T) string {
 	dir := shortDir(t)
 	for _, name := range []string{"sh", "id", "cat", "ls", "stat", "touch", "grep", "chroot"} {
@@ -47,7 +47,8 @@ func inRoot(root machine.Root, script string) machine.Command {
 	return machine.Command{Path: "sh", Args: []string{"-c", script}, Env: []string{"PATH=/bin"}, Bare: true, Root: &root}
 }
 
-// A program in a root of its own sees that, the kernel and its volumes; what it writes is gone with it.
+// A program in a root of its own sees that root, the kernel's files and its volumes; its writes are
+// discarded when it ends.
 func TestAProgramHasARootOfItsOwn(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)
@@ -71,7 +72,7 @@ func TestAProgramHasARootOfItsOwn(t *testing.T) {
 	assert.Empty(t, mounts)
 }
 
-// What the symlinks of an image lead to is looked up in the image, never on the machine.
+// A symlink of an image is resolved in the image, never on the machine.
 func TestSymlinksOfAnImageStayInIt(t *testing.T) {
 	needRoot(t)
 	m := newNamespace(t)
@@ -98,7 +99,7 @@ func TestSymlinksOfAnImageStayInIt(t *testing.T) {
 	assert.Equal(t, "of the pod\nroot:x:0:0::/root:/bin/sh\n", run(t, m, inRoot(root, "cat /usr/etc/hosts; grep root /etc/passwd")))
 }
 
-// What is mounted in an image is mounted on none of the machine's directories.
+// A mount in an image never covers a directory of the machine.
 func TestMountsOfAnImageStayInIt(t *testing.T) {
 	needRoot(t)
 	m := newNamespace(t)

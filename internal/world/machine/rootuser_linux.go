@@ -16,15 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is who a program in a root of its own is.
+// identity is the user of a program in a root of its own.
 type identity struct {
 	uid, gid uint32
 	groups   []uint32
 	home     string
-	oneUser  bool // there is no other user than csisim's
+	oneUser  bool // csisim's user is the only one
 }
 
-// identify finds the root's user where the calling thread is in it.
+// identify looks up the root's user, from a calling thread that is in the root.
 func (r *Root) identify(on *ownRoot) (*identity, error) {
 	user, group, hasGroup := strings.Cut(r.User, ":")
 	id := &identity{home: "/", oneUser: on.oneUser, groups: slices.Clone(r.Groups)}
@@ -88,8 +88,8 @@ func idOf(text string) (uint32, bool) {
 	return uint32(id), err == nil
 }
 
-// entryOf is the first line of a file such as /etc/passwd that matches, in its fields, of which it has at least so
-// many; nil if there is none.
+// entryOf returns the fields of the first line, in a file such as /etc/passwd, that matches and has
+// at least that many fields; nil if there is none.
 func entryOf(file string, matches func([]string) bool, least int) ([]string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +111,8 @@ func entryOf(file string, matches func([]string) bool, least int) ([]string, err
 	return nil, nil
 }
 
-// apply makes a program that the calling thread is about to start, in the root, that user's. It finds the program
-// by the PATH of its own environment.
+// apply gives a program that the calling thread is about to start, in the root, that user. It looks
+// the program up by the PATH of its own environment.
 func (id *identity) apply(cmd *exec.Cmd) (err error) {
 	home := "HOME=" + id.home
 	if !slices.ContainsFunc(cmd.Env, func(entry string) bool { return strings.HasPrefix(entry, "HOME=") }) {
@@ -127,13 +127,13 @@ func (id *identity) apply(cmd *exec.Cmd) (err error) {
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid, Groups: id.groups}
 	for _, stream := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		if f, is := stream.(*os.File); is && f != nil { // so that it can open /dev/stdout
-			_ = f.Chown(int(id.uid), -1) // a terminal of another user stays as it is
+			_ = f.Chown(int(id.uid), -1) // a terminal of another user keeps its owner
 		}
 	}
 	return nil
 }
 
-// lookUpIn is where the calling thread finds a program.
+// lookUpIn returns the path at which the calling thread finds a program.
 func lookUpIn(name string, env []string, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
@@ -171,7 +171,8 @@ func underlying(err error) error {
 	return err
 }
 
-// confine takes from the calling thread's children what the root's programs may not have.
+// confine removes from the calling thread's children the privileges that the root's programs must
+// not have.
 func (r *Root) confine() error {
 	if r.NoNewPrivileges {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -186,7 +187,7 @@ func (r *Root) confine() error {
 			continue
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(number), 0, 0, 0)
-		if err != nil && !errors.Is(err, unix.EINVAL) { // an older kernel does not know it
+		if err != nil && !errors.Is(err, unix.EINVAL) { // older kernels lack it
 			return fmt.Errorf("drop capability %s: %w", name, err)
 		}
 	}

@@ -11,16 +11,15 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Strays lists what programs of the machine have started: who is in a program's mount
-// namespace was started by it, whatever it has done to hide. Without namespaces
-// nobody knows.
+// Strays lists the processes that the machine's programs have started: every process in a program's
+// mount namespace, even if it tries to hide. Without namespaces it lists none.
 func (d *Disk) Strays() ([]Stray, error) {
 	if d.own == nil || !d.mayHaveStrays() {
 		return nil, nil
 	}
 	programs := map[string]int{} // by mount namespace
 	for _, p := range d.running() {
-		if namespace, err := namespaceOf(p.pid); err == nil { // else it has just ended
+		if namespace, err := namespaceOf(p.pid); err == nil { // otherwise it has just ended
 			programs[namespace] = p.pid
 		}
 	}
@@ -40,7 +39,7 @@ func (d *Disk) Strays() ([]Stray, error) {
 	return strays, nil
 }
 
-// processes are the numbers of those that run, with their mount namespaces.
+// processes returns the numbers of the running processes, with their mount namespaces.
 func processes() (iter.Seq2[int, string], error) {
 	entries, err := os.ReadDir("/proc")
 	return func(yield func(pid int, namespace string) bool) {
@@ -56,8 +55,9 @@ func processes() (iter.Seq2[int, string], error) {
 	}, err
 }
 
-// mayHaveStrays reports whether a machine in a namespace may have more processes than programs: where it has processes of its own, it
-// is cheaper to count them than to look at each process of all machines.
+// mayHaveStrays reports whether a machine in a namespace may have more processes than programs. If
+// it has its own process namespace, counting its processes is cheaper than looking at all processes
+// of all machines.
 func (d *Disk) mayHaveStrays() bool {
 	first := d.own.layers.first
 	if first == nil {
@@ -68,16 +68,16 @@ func (d *Disk) mayHaveStrays() bool {
 	return err != nil || others > len(programs) || !slices.Equal(programs, d.running())
 }
 
-// namespaceOf names a process's mount namespace; an error if it has ended.
+// namespaceOf returns a process's mount namespace; an error if it has ended.
 func namespaceOf(pid int) (string, error) { return os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid)) }
 
-// parentOf is the PID of a process's parent; 0 if it has ended.
+// parentOf returns the PID of a process's parent; 0 if it has ended.
 func parentOf(pid int) int {
 	stat, _ := workdir.StatOf(pid)
 	return stat.Parent
 }
 
-// commandOf is a process's command line; empty if it has ended.
+// commandOf returns a process's command line; empty if it has ended.
 func commandOf(pid int) string {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return string(bytes.ReplaceAll(bytes.TrimRight(line, "\x00"), []byte{0}, []byte(" ")))

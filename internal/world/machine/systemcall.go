@@ -9,25 +9,24 @@ import (
 type SystemCall struct {
 	// Name is one of SystemCalls.
 	Name string
-	// Path is what it changes, as the program sees it; From, where that comes from: of a mount
-	// its source, of a rename or a link the file.
+	// Path is the path that the call changes, as the program sees it. From is the source of a
+	// mount, or the old path of a rename or a link.
 	Path, From string
-	// Failed says that it was not made: the program got an error instead.
+	// Failed means that the call was not made: the program received an error instead.
 	Failed bool
-	// Held says that the program stands still at it.
+	// Held means that the program is stopped at the call.
 	Held bool
 
-	begins bool // the file is begun by it and filled by a write
+	begins bool // the call creates or truncates a file that a write fills later
 }
 
-// Write is the first write to a file that was made, or emptied, for it: see SystemCalls.
+// Write is the first write to a file after its creation or truncation: see SystemCalls.
 const Write = "write"
 
-// SystemCalls are the calls that are seen, in all the forms that they have: rename is
-// rename(2), renameat(2) and renameat2(2); mount is mount(2), and move_mount(2) and
-// mount_setattr(2) of mount(8); open is to make, to empty or to write to a file or a block device;
-// ioctl sets up and ends loop devices. Write comes after open, with a file that is there and empty;
-// later ones are not seen.
+// SystemCalls lists the observed calls, including their variants: rename is rename(2), renameat(2)
+// and renameat2(2); mount is mount(2), and move_mount(2) and mount_setattr(2) of mount(8); open
+// creates, truncates or writes to a file or a block device; ioctl sets up and ends loop devices.
+// Write follows open, with a file that exists and is empty; later writes are not observed.
 func SystemCalls() []string {
 	return []string{
 		"copy_file_range", "fallocate", "fsync", "ioctl", "link", "mkdir", "mknod", "mount", "open", "pwrite", "rename", "rmdir", "symlink",
@@ -35,23 +34,23 @@ func SystemCalls() []string {
 	}
 }
 
-// Point is one, or some, of the system calls that a program makes.
+// Point selects one or several system calls of a program.
 type Point struct {
-	// Name is which call it is; none: no call at all.
+	// Name is the name of the call. Empty selects no call at all.
 	Name string
-	// Path narrows it down: its last elements, or all of it from /; * stands for any letters within
-	// an element. Default: any.
+	// Path selects by path: by its last elements, or by all of it if it starts with /. * matches
+	// any letters within an element. Default: any path.
 	Path string
-	// Nth is how many of them it is, from 1; 0 is each.
+	// Nth selects the n-th match, counted from 1; 0 selects each.
 	Nth int
 }
 
-// matches reports whether it is about such a call, whichever it is of them.
+// matches reports whether the point selects such a call, ignoring Nth.
 func (p Point) matches(c SystemCall) bool {
 	return p.Name == c.Name && (p.Path == "" || fitsPath(p.Path, c.Path) || fitsPath(p.Path, c.From))
 }
 
-// fitsPath holds as many last elements of a path against a pattern as that has.
+// fitsPath matches a pattern against the last elements of a path.
 func fitsPath(pattern, name string) bool {
 	if path.IsAbs(pattern) {
 		fits, err := path.Match(pattern, name)

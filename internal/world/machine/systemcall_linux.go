@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spot is which arguments of a system call name a file: a path from a directory, or an open file.
-// Each is counted from one; 0 is none.
+// spot names the arguments of a system call that identify a file: a directory and a path, or an
+// open file. Each is counted from one; 0 is none.
 type spot struct {
 	dir, path int
 	text      bool // the path is a text that need not name a file
@@ -22,7 +22,7 @@ func anyText(path int) spot     { return spot{path: path + 1, text: true} }
 func fileOpened(file int) spot  { return spot{dir: file + 1} }
 func (s spot) isEmpty() bool    { return s == spot{} }
 
-// change is what a waiting call changes; of one that is not known it is empty.
+// change returns the change that a waiting call makes; empty if the call is unknown.
 func (n *notification) change() change {
 	i := slices.IndexFunc(changesOfFiles, func(c change) bool { return c.number == uint32(n.number) })
 	if i < 0 {
@@ -31,7 +31,7 @@ func (n *notification) change() change {
 	return changesOfFiles[i]
 }
 
-// systemCall is a waiting call in words; nil for one that changes nothing.
+// systemCall describes a waiting call; nil if it changes nothing.
 func (n *notification) systemCall() *SystemCall {
 	c, begins := n.change(), false
 	if c.name == syncAll || c.name == "" {
@@ -51,7 +51,7 @@ func (n *notification) systemCall() *SystemCall {
 	return &SystemCall{Name: c.name, Path: n.pathOf(c.of), From: n.pathOf(c.from), begins: begins}
 }
 
-// pathOf is the path at a spot, as the program sees it.
+// pathOf returns the path at a spot, as the program sees it.
 func (n *notification) pathOf(s spot) string {
 	if s.isEmpty() {
 		return ""
@@ -74,10 +74,12 @@ func (n *notification) pathOf(s spot) string {
 	return path.Join(dir, name)
 }
 
-// weight is how many changes of files a call makes; see openedFile for those that open one.
+// weight returns how many changes of files a call counts as; see openedFile for calls that open a
+// file.
 func (n *notification) weight() int {
 	switch n.number {
-	case unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC, unix.SYS_SYNCFS, unix.SYS_MOUNT_SETATTR: // they make and remove nothing
+	// They create and remove nothing.
+	case unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC, unix.SYS_SYNCFS, unix.SYS_MOUNT_SETATTR:
 		return 0
 	}
 	return 1

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// inWords are system calls, one a line.
+// inWords describes system calls, one a line.
 func inWords(calls []machine.SystemCall) (lines []string) {
 	for _, c := range calls {
 		line := c.Name + " " + strings.TrimPrefix(c.Path[strings.LastIndex(c.Path, "/kubelet")+1:], "kubelet/")

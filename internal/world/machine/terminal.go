@@ -11,7 +11,7 @@ import (
 // TerminalSize is the size of a terminal in characters.
 type TerminalSize struct{ Width, Height uint16 }
 
-// openTerminal gives the program a terminal that controls it.
+// openTerminal gives the program a controlling terminal.
 func (k *console) openTerminal(cmd *exec.Cmd, _ Command) error {
 	own, its, err := pty.Open()
 	if err != nil {
@@ -24,7 +24,7 @@ func (k *console) openTerminal(cmd *exec.Cmd, _ Command) error {
 	return nil
 }
 
-// resize follows the sizes that somebody's terminal has.
+// resize follows the sizes of an attached client's terminal.
 func (k *console) resize(sizes <-chan TerminalSize) {
 	for size := range sizes {
 		if k.setSize(size) != nil {
@@ -33,7 +33,7 @@ func (k *console) resize(sizes <-chan TerminalSize) {
 	}
 }
 
-// setSize holds the terminal open meanwhile: it is closed when the program ends.
+// setSize keeps the terminal open meanwhile: it is closed when the program ends.
 func (k *console) setSize(size TerminalSize) error {
 	conn, err := k.terminal.SyscallConn()
 	if err != nil {

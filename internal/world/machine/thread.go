@@ -7,11 +7,10 @@ import (
 	"sync"
 )
 
-// thread is an OS thread of its own that runs closures one after the other. What
-// is special about it, its mount namespace or its being the parent of programs
-// that die with it, lasts as long as the thread.
+// thread is an OS thread that runs closures one after the other. Its special state, such as a mount
+// namespace or programs that die with it, lasts as long as the thread.
 type thread struct {
-	id       int // the system's number of it
+	id       int // its number in the system
 	work     chan func()
 	quit     chan struct{}
 	stopOnce sync.Once
@@ -31,8 +30,8 @@ func startThread(setup func() error) (*thread, error) {
 	return t, err
 }
 
-// run never unlocks its OS thread: the Go runtime then ends the thread together
-// with the goroutine, and nobody else inherits its namespace.
+// run never unlocks its OS thread: the Go runtime then ends the thread together with the goroutine,
+// and no other goroutine inherits its namespace.
 func (t *thread) run(setup func() error, ready chan<- error) {
 	runtime.LockOSThread()
 	if onMainThread() {
@@ -75,10 +74,10 @@ func (t *thread) do(f func() error) error {
 	}
 }
 
-// file is a file about the thread. Only threads with csisim's own root find it there.
+// file returns a file about the thread. Only threads with csisim's own root find it there.
 func (t *thread) file(name string) string { return fmt.Sprintf("/proc/self/task/%d/%s", t.id, name) }
 
-// hasStopped reports whether the thread runs nothing any more.
+// hasStopped reports whether the thread runs no more closures.
 func (t *thread) hasStopped() bool {
 	select {
 	case <-t.quit:

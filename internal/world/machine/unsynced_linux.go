@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unsynced are files of a machine's own disk that programs have written, and not synced since. A disk has such a file by its name
-// while what was written is in the page cache alone: it has lost that when the machine has lost power. The kernel itself writes it to
-// the disk after a while. Of a file that stays open, later writes are not seen: they count as made when it was opened or last synced.
-// What is overwritten in its place counts as written to the disk at once.
+// unsynced holds the files of a machine's own disk that programs have written and not yet synced.
+// Until then the disk has such a file's name, but the page cache alone has the written content, and
+// a power-off loses it. The kernel writes the content to the disk after a while. Later writes to an
+// open file are not observed: they count as made when it was opened or last synced. Content that is
+// overwritten in place counts as written to the disk at once.
 type unsynced struct {
 	own func(device uint64, fd int) bool // whether a file is on the machine's own disk
 	now atomic.Int64                     // the cluster's time, a time.Duration
@@ -26,37 +27,37 @@ type unsynced struct {
 	files []heldFile
 }
 
-// begunFile is one that was not there and whose opening may be under way.
+// begunFile is a file that did not exist yet and that a call may be creating.
 type begunFile struct {
 	*openedFile
 	since time.Duration
-	looks int // how often it was not there
+	looks int // how often it was not found
 }
 
-// heldFile is one that is there, whatever its name has become. It is not open: nothing is read or written.
+// heldFile is an existing file, whatever its current name. It is not open for reading or writing.
 type heldFile struct {
 	fd     int
 	inode  uint64
 	on     uint64 // its file system
-	synced int64  // how much of it the disk has
+	synced int64  // how many of its bytes are on the disk
 	since  time.Duration
 }
 
 func (f heldFile) is(stat *unix.Stat_t) bool { return f.inode == stat.Ino && f.on == stat.Dev }
 
-// most bounds how many files are held: of more, the oldest count as written to the disk.
+// most limits the number of held files: beyond it, the oldest count as written to the disk.
 const most = 256
 
-// writtenBack is the age at which the kernel has written a file to the disk: vm.dirty_expire_centisecs, and until it looks for
-// such files again, vm.dirty_writeback_centisecs.
+// writtenBack is the age at which the kernel has written a file to the disk:
+// vm.dirty_expire_centisecs, plus the interval of its checks, vm.dirty_writeback_centisecs.
 const writtenBack = 30*time.Second + 5*time.Second
 
-// moved says what the cluster's time is.
+// moved sets the cluster's time.
 func (u *unsynced) moved(now time.Duration) { u.now.Store(int64(now)) }
 
 func (u *unsynced) time() time.Duration { return time.Duration(u.now.Load()) }
 
-// note takes notice of a call that is about to be made. A nil list notes nothing.
+// note records the effect of a call that is about to be made. It does nothing for nil.
 func (u *unsynced) note(n *notification) {
 	if u == nil {
 		return
@@ -86,7 +87,8 @@ func (u *unsynced) note(n *notification) {
 	}
 }
 
-// open takes notice of a file that is about to be made, emptied or opened for writing, and not each write to it synced at once.
+// open records a file that is about to be created, truncated or opened for writing, unless each
+// write to it is synced at once.
 func (u *unsynced) open(file *openedFile) {
 	const anew = unix.O_CREAT | unix.O_EXCL
 	fd, err := file.open(unix.O_PATH, 0)
@@ -106,7 +108,7 @@ func (u *unsynced) open(file *openedFile) {
 	file.close()
 }
 
-// settle finds the files that have been begun. An opening that has failed leaves none.
+// settle finds the files of begun calls. A failed call leaves no file.
 func (u *unsynced) settle() {
 	const patience = 8 // other threads make calls, too
 	u.begun = slices.DeleteFunc(u.begun, func(b begunFile) bool {
@@ -124,7 +126,7 @@ func (u *unsynced) settle() {
 	})
 }
 
-// write takes notice of a file that is written to, or cut.
+// write records a file that is written to, or truncated.
 func (u *unsynced) write(n *notification) *heldFile {
 	fd, err := n.holdSpot(n.change().of)
 	if err != nil {
@@ -133,7 +135,8 @@ func (u *unsynced) write(n *notification) *heldFile {
 	return u.hold(fd, u.time())
 }
 
-// hold keeps a file in mind that is written since some time, if it is one of the machine's disk. A nil file is none.
+// hold records a file that has been written to since some time, if it is on the machine's disk. It
+// does nothing for nil.
 func (u *unsynced) hold(fd int, since time.Duration) *heldFile {
 	u.drop(u.isWrittenBack)
 	var stat unix.Stat_t
@@ -160,7 +163,7 @@ func (u *unsynced) find(stat *unix.Stat_t) int {
 
 func (u *unsynced) isWrittenBack(f heldFile) bool { return u.time()-f.since >= writtenBack }
 
-// makeRoom drops files that are removed meanwhile or, if there are none, the oldest.
+// makeRoom drops files that were removed meanwhile or, if there are none, the oldest.
 func (u *unsynced) makeRoom() {
 	if len(u.files) < most {
 		return
@@ -175,7 +178,7 @@ func (u *unsynced) makeRoom() {
 	}
 }
 
-// sync has a file's content on the disk. What its program writes to it from now on is not.
+// sync records that a file's content is on the disk. Later writes are not.
 func (u *unsynced) sync(n *notification) {
 	var stat unix.Stat_t
 	if unix.Stat(fmt.Sprintf("/proc/%d/fd/%d", n.pid, int32(n.args[0])), &stat) != nil {
@@ -186,7 +189,8 @@ func (u *unsynced) sync(n *notification) {
 	}
 }
 
-// leave lets go of the files on a mount that is about to go, which would be busy with them. They count as written to the disk.
+// leave drops the files on a mount that is about to be unmounted: they would keep it busy. They
+// count as written to the disk.
 func (u *unsynced) leave(n *notification) {
 	root, err := n.holdSpot(n.change().of)
 	if err != nil {
@@ -201,7 +205,7 @@ func (u *unsynced) leave(n *notification) {
 	}
 }
 
-// mountOf is the number of the mount by which a file was opened.
+// mountOf returns the number of the mount through which a file was opened.
 func mountOf(fd int) (number uint64, known bool) {
 	var there unix.Statx_t
 	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &there)
@@ -225,7 +229,8 @@ func (u *unsynced) drop(is func(heldFile) bool) {
 	})
 }
 
-// lose cuts the files, whose programs have ended, to what the disk has of them, and returns how many have lost something.
+// lose truncates files to their content on the disk, and returns how many have lost data. Their
+// programs have ended.
 func (u *unsynced) lose() (lost int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -235,7 +240,7 @@ func (u *unsynced) lose() (lost int) {
 		if u.isWrittenBack(f) || unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0 || stat.Size <= f.synced {
 			continue
 		}
-		if os.Truncate(fmt.Sprintf("/proc/self/fd/%d", f.fd), f.synced) == nil { // else it could not be written either
+		if os.Truncate(fmt.Sprintf("/proc/self/fd/%d", f.fd), f.synced) == nil { // if this fails, a write would fail, too
 			lost++
 		}
 	}
@@ -243,7 +248,7 @@ func (u *unsynced) lose() (lost int) {
 	return lost
 }
 
-// forget lets go of all files.
+// forget drops all files.
 func (u *unsynced) forget() {
 	for _, b := range u.begun {
 		b.close()
@@ -252,7 +257,7 @@ func (u *unsynced) forget() {
 	u.drop(func(heldFile) bool { return true })
 }
 
-// newUnsynced are the unsynced files of a machine.
+// newUnsynced returns the unsynced files of a machine.
 func (d *Disk) newUnsynced() *unsynced {
 	return &unsynced{own: func(device uint64, fd int) bool {
 		if d.own != nil && slices.Contains(d.own.memory, device) {

@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// What reaches the disk of a node is what its programs have synced: a file's name, when it was renamed, but not its content.
+// A power-off keeps the content that a node's programs have synced. A file that was renamed but not
+// synced keeps its name, not its content.
 func TestALossOfPowerTakesWhatWasNotSynced(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, want string
@@ -55,8 +56,8 @@ func TestALossOfPowerTakesWhatWasNotSynced(t *testing.T) {
 	}
 }
 
-// What nobody syncs the kernel writes to the disk when it is half a minute old (vm.dirty_expire_centisecs), as it then finds within
-// five seconds (vm.dirty_writeback_centisecs).
+// The kernel writes unsynced content to the disk when it is half a minute old
+// (vm.dirty_expire_centisecs), and finds it within five seconds (vm.dirty_writeback_centisecs).
 func TestTheKernelWritesFilesToTheDiskAfterAWhile(t *testing.T) {
 	const early, late = 34 * time.Second, 35 * time.Second
 	for name, c := range map[string]struct {
@@ -92,7 +93,8 @@ func TestTheKernelWritesFilesToTheDiskAfterAWhile(t *testing.T) {
 	}
 }
 
-// The file counts as it is now, whoever has begun it: a program that starts again may sync what an earlier one has written.
+// Unsynced content belongs to the file, not to the program: a restarted program may sync an earlier
+// one's writes.
 func TestFilesOfAnEarlierProgramAreLostOrSynced(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
@@ -105,7 +107,8 @@ func TestFilesOfAnEarlierProgramAreLostOrSynced(t *testing.T) {
 	assert.Equal(t, "x= y=b", files(t, m))
 }
 
-// A directory of the host is on a node's disk if the command says so; what lies elsewhere is another computer's.
+// A directory of the host is on a node's disk if the command says so; all other directories are
+// another computer's.
 func TestDirectoriesOfTheHostMayBeOnANodesDisk(t *testing.T) {
 	own, other := t.TempDir(), t.TempDir()
 	m, err := machine.NewNamespace("node-a", filepath.Join(shortDir(t), "n"), false, own, other)

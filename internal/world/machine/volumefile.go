@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/filetype"
 )
 
-// VolumeFiles is a machine that reads and writes a file in the root of a volume whose
-// content is not to be trusted: a symlink is not followed, a FIFO not waited for. Anything
-// but a regular file is a *NotRegularError.
+// VolumeFiles is a machine that reads and writes a file in the root of a volume with untrusted
+// content: it does not follow a symlink, nor wait for a FIFO. Anything but a regular file returns a
+// *NotRegularError.
 type VolumeFiles interface {
 	ReadVolumeFile(dir, name string) ([]byte, error)
 	// WriteVolumeFile makes a file or replaces its content, durably.
@@ -27,7 +27,7 @@ var (
 	_ VolumeFiles = (*Memory)(nil)
 )
 
-// NotRegularError says what is found in the place of a regular file.
+// NotRegularError is returned for a file that is not regular.
 type NotRegularError struct {
 	Path string
 	Mode fs.FileMode
@@ -65,8 +65,8 @@ func (d *Disk) WriteVolumeFile(dir, name string, data []byte, perm fs.FileMode) 
 	})
 }
 
-// openIn opens a regular file of a directory. What it is is known before it is opened,
-// since opening a device may do something, and looked at again afterwards.
+// openIn opens a regular file of a directory. It checks the type before it opens the file, since
+// opening a device may have an effect, and again afterwards.
 func openIn(dir, name string, flags int, perm fs.FileMode) (*os.File, error) {
 	file := path.Join(dir, name)
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
@@ -84,7 +84,7 @@ func openIn(dir, name string, flags int, perm fs.FileMode) (*os.File, error) {
 	return regular(os.NewFile(uintptr(fd), file))
 }
 
-// regular closes what is no regular file.
+// regular closes a file that is not regular, and returns an error.
 func regular(f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {

@@ -12,7 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// What a volume has in the place of a file is neither followed, waited for nor changed.
+// If a volume has anything but a regular file at the path, it is neither followed, waited for nor
+// changed.
 func TestAVolumesFileIsOpenedWithCare(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		d := m.(*machine.Disk)

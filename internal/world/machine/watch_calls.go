@@ -2,11 +2,11 @@ package machine
 
 import "syscall"
 
-// Interference is what happens to system calls of a program. The zero value only watches.
+// Interference selects system calls of a program and their fate. The zero value only observes.
 type Interference struct {
 	At Point
-	// Fails is the error with which they fail, Times how many do, 0 for all. Without an error the
-	// program stands still at the first.
+	// Fails is the error that the calls return, Times how many of them, 0 for all. Without an error
+	// the program is stopped at the first.
 	Fails syscall.Errno
 	Times int
 	// Broken are mounted file systems that fail. The zero value is none.
@@ -22,22 +22,22 @@ type BrokenMounts struct {
 	Fails syscall.Errno
 }
 
-// CallWatch sees the system calls by which a program, and all that it starts, changes files.
+// CallWatch observes the system calls by which a program and its children change files.
 type CallWatch struct {
-	// Reached is closed when the program stands still at its point.
+	// Reached is closed when the program is stopped at its point.
 	Reached <-chan struct{}
 
 	interference Interference
 	reached      chan struct{}
-	matched      int // calls of the point
+	matched      int // calls that the point matches
 	failed       int
-	held         uint64 // the call that waits; 0 for none
+	held         uint64 // the waiting call; 0 for none
 	seen         []SystemCall
 	of           *Process
 }
 
-// NewCallWatch returns a watch of a program that has not begun; nil where its system calls cannot
-// be seen.
+// NewCallWatch returns a watch of a program that has not begun; nil if its system calls cannot be
+// observed.
 func (p *Process) NewCallWatch(i Interference) *CallWatch {
 	if p.changes == nil {
 		return nil
@@ -47,16 +47,16 @@ func (p *Process) NewCallWatch(i Interference) *CallWatch {
 	return w
 }
 
-// Begin begins to watch. Of several watches the latest counts.
+// Begin starts the watch. A new watch replaces the last one.
 func (w *CallWatch) Begin() { w.of.changes.watchBy(w) }
 
-// Seen are the calls so far, in their order, with the one at which the program stands still.
+// Seen returns the calls so far, in order, including the one at which the program is stopped.
 func (w *CallWatch) Seen() []SystemCall { return w.of.changes.seenBy(w) }
 
-// End ends the watch, and lets the program go on. It may be called more than once.
+// End ends the watch, and resumes the program. It may be called more than once.
 func (w *CallWatch) End() { w.of.changes.endWatch(w) }
 
-// meet decides on one call: whether it is made, fails or waits.
+// meet decides whether a call is made, fails or waits.
 func (w *CallWatch) meet(c SystemCall) outcome {
 	i := w.interference
 	if !i.At.matches(c) {
@@ -80,7 +80,7 @@ func (w *CallWatch) meet(c SystemCall) outcome {
 	return fails
 }
 
-// outcome is what becomes of a system call.
+// outcome is the result of a system call.
 type outcome int
 
 const (

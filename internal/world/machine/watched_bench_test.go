@@ -13,8 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// BenchmarkWatchedCall is what it costs a program, in wall time, that a system call by which it changes a file is seen first: at most
-// 30 µs. The call is the dearest, which opens a file to empty it: its path, the file and what becomes of it are looked up.
+// BenchmarkWatchedCall measures the cost for a program, in wall time, of an observed system call:
+// at most 30 µs. It uses the most expensive call, which opens a file to truncate it and looks up
+// its path, the file and its fate.
 func BenchmarkWatchedCall(b *testing.B) {
 	m, err := machine.NewNamespace("node-a", filepath.Join(b.TempDir(), "n"), false)
 	require.NoError(b, err)
@@ -25,7 +26,7 @@ func BenchmarkWatchedCall(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			alone, seen := time.Hour, time.Hour
-			for range 5 { // the fastest: other programs of the computer only ever add
+			for range 5 { // the fastest of five: other programs only add time
 				alone = min(alone, opening(b, m, false, func(*machine.Process) {}))
 				seen = min(seen, opening(b, m, true, look))
 			}
@@ -34,7 +35,7 @@ func BenchmarkWatchedCall(b *testing.B) {
 	}
 }
 
-// opening is how long a program takes that empties a file b.N times.
+// opening returns the time of a program that truncates a file b.N times.
 func opening(b *testing.B, m *machine.Disk, followed bool, look func(*machine.Process)) time.Duration {
 	c := shell(fmt.Sprintf(`while [ ! -e begin ]; do sleep 0.01; done; rm begin; i=0; while [ $i -lt %d ]; do : >x; i=$((i+1)); done`, b.N))
 	c.Followed = followed

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// ErrNotIsolated says that a machine has no mount namespace of its own.
+// ErrNotIsolated is returned for a machine without a mount namespace of its own.
 var ErrNotIsolated = errors.New("the machine has no mount namespace of its own: run as root, with isolation auto or namespace")
 
-// Within runs f on a thread that has the machine's root directory and mounts, as do
-// the programs that f starts: what f mounts is the machine's own. It fails with
-// ErrNotIsolated where f would change the host. f must not call the machine.
+// Within runs f on a thread that has the machine's root directory and mounts; programs that f
+// starts have them, too. Mounts of f are the machine's own. Within fails with ErrNotIsolated where
+// f would change the host. f must not call the machine.
 func (d *Disk) Within(f func() error) error {
 	if d.own == nil {
 		return fmt.Errorf("node %s: %w", d.name, ErrNotIsolated)
@@ -18,9 +18,8 @@ func (d *Disk) Within(f func() error) error {
 	return d.do(f)
 }
 
-// Furnish is Within for what comes before the machine's programs: what f mounts belongs
-// to the empty machine, as does its root. It is not among the machine's mounts, and stays
-// when the machine loses power.
+// Furnish is Within for preparations before the machine's first program: mounts of f belong to the
+// empty machine, like its root. Mounts does not list them, and they outlast a power-off.
 func (d *Disk) Furnish(f func() error) error {
 	if err := d.Within(f); err != nil {
 		return err

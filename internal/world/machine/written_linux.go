@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// bookkeeping is what the tools of the system write wherever they run.
+// bookkeeping are paths that system tools write on every machine.
 var bookkeeping = []string{"/run/mount", "/run/blkid", "/etc/mtab", "/run/lock"}
 
-// Written lists what programs have done to the host's directories, or would have without
-// the layers over them: "made /etc/x", "changed …", "removed …", with a slash behind
-// directories, whose content is not listed. It is empty without a namespace.
+// Written lists the changes that programs have made to directories of the host, or would have made
+// without the layers: "made /etc/x", "changed …", "removed …". A directory has a trailing slash,
+// and its content is not listed. It is empty without a namespace.
 func (d *Disk) Written() ([]string, error) {
 	if d.own == nil || d.own.layers == nil || d.own.layers.upper == nil {
 		return nil, nil
@@ -41,7 +41,7 @@ func (d *Disk) Written() ([]string, error) {
 	return slices.DeleteFunc(found, func(change string) bool { return d.furnished[change] }), nil
 }
 
-// written looks through the upper directories, and through directories of the machine's own.
+// written looks through the upper directories, and through the machine's own directories.
 func (l *layers) written() (found []string, err error) {
 	for i, dir := range l.covered {
 		upper := fmt.Sprintf("/proc/self/fd/%d/%d/upper", l.upper.Fd(), i)
@@ -82,7 +82,7 @@ func (l *layers) written() (found []string, err error) {
 	return slices.Compact(found), nil
 }
 
-// sortChanges sorts them by their paths.
+// sortChanges sorts them by path.
 func sortChanges(changes []string) {
 	slices.SortFunc(changes, func(a, b string) int {
 		_, a, _ = strings.Cut(a, " ")
@@ -91,8 +91,8 @@ func sortChanges(changes []string) {
 	})
 }
 
-// changed says what was done to a name that a layer has, and whether more can be found
-// below it.
+// changed describes the change of an entry in a layer, and reports whether entries below it may
+// have changed, too.
 func (l *layers) changed(name string, e fs.DirEntry) (change string, below bool) {
 	if isOwn(name) {
 		return "", false
@@ -109,7 +109,7 @@ func (l *layers) changed(name string, e fs.DirEntry) (change string, below bool)
 	return "changed " + marked(name, e), false
 }
 
-// isWhiteout reports whether an entry of an upper directory says that there is none.
+// isWhiteout reports whether an entry of an upper directory stands for a removed one.
 func isWhiteout(e fs.DirEntry) bool {
 	if e.Type()&fs.ModeCharDevice == 0 {
 		return false
@@ -129,7 +129,8 @@ func marked(name string, e fs.DirEntry) string {
 	return name
 }
 
-// isOwn reports whether a path is the machine's or its system's, or leads to nothing else.
+// isOwn reports whether a path belongs to the machine or its system tools, or only leads to such
+// paths.
 func isOwn(name string) bool {
 	for _, own := range bookkeeping {
 		if _, is := cutDir(name, own); is {
