@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// followed is a program that waits to be begun, then runs a script in the kubelet's directory.
+// followed starts a program that waits for begin, then runs a script in the kubelet's directory.
 func followed(t *testing.T, m machine.Machine, script string) (p *machine.Process, begin func()) {
 	require.NoError(t, m.RemoveAll(machine.KubeletDir+"/begin"), "an earlier program's start must not begin this one")
 	c := shell(`cd ` + m.ProgramPath(machine.KubeletDir) + `; while [ ! -e begin ]; do sleep 0.01; done; ` + script)
@@ -22,14 +22,14 @@ func followed(t *testing.T, m machine.Machine, script string) (p *machine.Proces
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Kill() })
 	if h := p.HoldAfter(0); h == nil {
-		t.Skip("this system does not show what programs change")
+		t.Skip("this system does not show how programs change files")
 	} else {
 		h.Release()
 	}
 	return p, func() { require.NoError(t, m.WriteFile(machine.KubeletDir+"/begin", nil, 0o600)) }
 }
 
-// files are those of the kubelet's directory that the script has made, with their contents.
+// files returns the files in the kubelet's directory that the script has made, with their contents.
 func files(t *testing.T, m machine.Machine) (all string) {
 	entries, err := m.ReadDir(machine.KubeletDir)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestAProgramThatIsKilledAfterSoManyChangesHasMadeThemAndNoMore(t *testing.T
 			3: "made state=old",
 			4: "made state=", // emptied, and not written again
 			5: "made state=new\nmore",
-			6: "made", // it lies in made
+			6: "made", // its content is in made
 		} {
 			p, begin := followed(t, m, script)
 			h := p.HoldAfter(after)

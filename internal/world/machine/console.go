@@ -11,36 +11,36 @@ import (
 	"time"
 )
 
-// Stdio is what a program's standard streams are connected to while it runs.
+// Stdio connects a program's standard streams while it runs.
 type Stdio struct {
-	In  io.Reader // nil: it reads nothing
+	In  io.Reader // nil: empty
 	Out io.Writer // nil: discarded
-	Err io.Writer // nil: discarded. A terminal writes all to Out
-	// Resize has the sizes that a terminal comes to have; it may be nil.
+	Err io.Writer // nil: discarded. A terminal writes everything to Out
+	// Resize receives each new size of the terminal; it may be nil.
 	Resize <-chan TerminalSize
 }
 
-// console is the standard streams of a program to which others can be attached.
+// console holds the standard streams of a program that clients can attach to.
 type console struct {
-	input    *os.File // what is written here the program reads; nil if it reads nothing
-	once     bool     // its input ends with that of the first who gives it some
-	terminal *os.File // nil without
+	input    *os.File // csisim writes the program's input here; nil if it has none
+	once     bool     // its input ends with that of the first client that provides any
+	terminal *os.File // nil without one
 	log      *lineLog // nil without
 	from     []*os.File
 
 	lock     sync.Mutex
 	attached []*attachment
-	ended    chan struct{} // closed when nothing more comes
+	ended    chan struct{} // closed when the output has ended
 }
 
-// attachment is somebody who gets what the program writes.
+// attachment is a client that receives the program's output.
 type attachment struct {
 	to   [2]io.Writer // of standard output and of standard error
 	gone chan struct{}
 }
 
-// openConsole makes the streams of a program that is about to start. They end when all of
-// the program's ends of them are closed.
+// openConsole makes the streams of a program that is about to start. They end when the last copy of
+// the program's ends is closed.
 func (p *Process) openConsole(cmd *exec.Cmd, c Command, log *lineLog) error {
 	k := &console{once: c.StdinOnce, log: log, ended: make(chan struct{})}
 	open := k.openPipes
@@ -91,7 +91,7 @@ func (k *console) close() error {
 	return errors.Join(failed...)
 }
 
-// copyAll delivers what the program writes until nobody can write any more.
+// copyAll delivers the program's output until no process has its streams open.
 func (k *console) copyAll() {
 	var streams sync.WaitGroup
 	for stream, from := range k.from {
@@ -115,7 +115,7 @@ func (k *console) copy(stream int, from *os.File) {
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && !late: // it may have passed while the text before was delivered
+		case errors.Is(err, os.ErrDeadlineExceeded) && !late: // maybe while earlier text was delivered
 			late = true
 			_ = from.SetReadDeadline(time.Now().Add(drainPatience / 10))
 		default:
@@ -124,7 +124,8 @@ func (k *console) copy(stream int, from *os.File) {
 	}
 }
 
-// deliver gives text to the log and to all that are attached. Who cannot take it is gone.
+// deliver writes text to the log and to all attached clients. It detaches a client if its stream
+// fails.
 func (k *console) deliver(stream int, text []byte) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -143,7 +144,7 @@ func (k *console) deliver(stream int, text []byte) {
 	})
 }
 
-// attach connects streams. With last the program's input ends with theirs.
+// attach connects streams. With last, the program's input ends with that of these streams.
 func (k *console) attach(s Stdio, last bool) *attachment {
 	a := &attachment{to: [2]io.Writer{s.Out, s.Err}, gone: make(chan struct{})}
 	k.lock.Lock()
@@ -164,7 +165,7 @@ func (k *console) detach(a *attachment) {
 	k.attached = slices.DeleteFunc(k.attached, func(other *attachment) bool { return a == other })
 }
 
-// feed gives the program what somebody writes, until either ends.
+// feed copies a client's input to the program, until either ends.
 func (k *console) feed(from io.Reader, last bool) {
 	_, _ = io.Copy(k.input, from) // a program that has ended reads no more
 	if last && k.terminal == nil {
@@ -172,8 +173,8 @@ func (k *console) feed(from io.Reader, last bool) {
 	}
 }
 
-// expire ends the reading of a program that has ended, once nothing comes any more: one that
-// it has started may hold its streams.
+// expire ends the reading from a program that has ended, once no output comes any more: a child may
+// still hold its streams.
 func (k *console) expire() {
 	for _, f := range k.from {
 		_ = f.SetReadDeadline(time.Now().Add(drainPatience))
@@ -184,16 +185,16 @@ func (k *console) expire() {
 	}
 	select {
 	case <-k.ended:
-	case <-time.After(2 * drainPatience): // somebody who is attached takes nothing
+	case <-time.After(2 * drainPatience): // an attached client does not read
 	}
 }
 
-// ErrNotAttachable is returned for a program whose streams are files.
-var ErrNotAttachable = errors.New("its output goes to a file: nobody can be attached")
+// ErrNotAttachable is returned for a program that writes its output to files.
+var ErrNotAttachable = errors.New("its output goes to a file: clients cannot attach")
 
-// Attach connects streams with those of the program: what it writes from now on, and what it
-// is to read, if it was started to read anything. It returns when the program has written its
-// last, when the streams cannot be written to any more, or when ctx is done.
+// Attach connects streams with those of the program: its output from now on, and its input, if it
+// was started with Stdin. It returns when the program's output has ended, when the streams cannot
+// be written to any more, or when ctx is done.
 func (p *Process) Attach(ctx context.Context, s Stdio) error {
 	k := p.console
 	if k == nil {

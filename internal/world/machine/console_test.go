@@ -34,7 +34,7 @@ func TestAProgramHasTheStreamsOfItsCaller(t *testing.T) {
 	})
 }
 
-func TestAProgramThatNobodyWaitsForIsKilled(t *testing.T) {
+func TestAProgramIsKilledWhenItsCallerStopsWaiting(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		p, err := m.Start(attached("sleep 60", machine.Stdio{Out: io.Discard}))
 		require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestATerminalControlsItsProgram(t *testing.T) {
 	})
 }
 
-func TestThoseWhoAttachReadAndWrite(t *testing.T) {
+func TestAttachedClientsReadAndWrite(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		c := shell("read line; echo got $line; read line || echo end")
 		c.Stdout = filepath.Join(t.TempDir(), "log")

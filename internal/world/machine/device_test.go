@@ -49,7 +49,7 @@ func TestTheSizeOfABlockDeviceIsKnown(t *testing.T) {
 }
 
 // A device that is kept open is busy until LetGo or a power-off. K-BLK-6
-func TestWhatIsKeptOpenIsBusy(t *testing.T) {
+func TestADeviceThatIsKeptOpenIsBusy(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		d := m.(machine.Devices)
 		require.ErrorIs(t, d.KeepOpen("/mapped"), fs.ErrNotExist)
@@ -75,7 +75,7 @@ func TestWhatIsKeptOpenIsBusy(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoDeviceIsNotHeld(t *testing.T) { // K-UNSTAGE-4
+func TestAFileThatIsNoDeviceIsNotHeld(t *testing.T) { // K-UNSTAGE-4
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		d := m.(machine.Devices)
 		require.NoError(t, m.WriteFile("/file", nil, 0o644))

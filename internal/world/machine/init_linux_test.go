@@ -25,7 +25,7 @@ func ownProcesses(t *testing.T) *machine.Disk {
 
 // A node plugin that enters the mount namespace of process 1 reaches its node, and never the
 // computer that csisim runs on.
-func TestWhoEntersTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
+func TestAProgramInTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 	const file = "/var/lib/csisim-test-entered"
 	for _, enter := range []string{"nsenter -t 1 -m", "nsenter -t 1 -m -r", "nsenter --mount=/proc/1/ns/mnt", "nsenter -t 1 -m -p", "chroot /proc/1/root"} {
 		t.Run(enter, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestWhoEntersTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 
 // A driver mounts on its node as it does from a container: through the directory that shows the
 // node's files.
-func TestWhatIsMountedFromProcessOneIsTheNodes(t *testing.T) {
+func TestAMountMadeFromProcessOneIsTheNodes(t *testing.T) {
 	m := ownProcesses(t)
 	mkdirs(t, m, staging)
 	c := shell("nsenter --mount=/rootfs/proc/1/ns/mnt -- mount -t tmpfs mine " + staging)

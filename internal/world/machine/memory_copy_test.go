@@ -29,7 +29,7 @@ func TestAStorageIsSharedByMachinesThatMountIt(t *testing.T) {
 	require.NoError(t, CopyTree(storage, "/v", other, "/copy"))
 	entries, err := other.ReadDir("/copy")
 	require.NoError(t, err)
-	assert.Len(t, entries, 2, "what was there before is gone")
+	assert.Len(t, entries, 2, "the earlier entries are removed")
 	data, err = other.ReadFile("/copy/dir/g")
 	require.NoError(t, err)
 	assert.Equal(t, "deep", string(data))

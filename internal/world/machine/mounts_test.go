@@ -17,7 +17,7 @@ const (
 	pod     = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv/mount"
 )
 
-// staged is a machine with a volume mounted at its staging path.
+// staged mounts a volume at its staging path.
 func staged(t *testing.T, m machine.Machine) {
 	needMounts(t, m)
 	mkdirs(t, m, volume, staging, pod)
@@ -100,7 +100,7 @@ func TestRemoveAllStopsAtMounts(t *testing.T) {
 		_, err := m.ReadFile(volume + "/data")
 		require.NoError(t, err, "the volume keeps its data")
 		_, err = m.Lstat("/var/lib/kubelet/plugins/other")
-		assert.Error(t, err, "what is not mounted goes")
+		assert.Error(t, err, "directories without a mount are removed")
 		isMount, err := m.IsMountPoint(staging)
 		require.NoError(t, err)
 		assert.True(t, isMount)
@@ -194,6 +194,6 @@ func TestReferencesAreTheOtherMountsOfTheSame(t *testing.T) { // K-UNSTAGE-2
 		require.NoError(t, m.Unmount(staging))
 		others, err = m.References(staging)
 		require.NoError(t, err)
-		assert.Empty(t, others, "what is not mounted has none")
+		assert.Empty(t, others, "a directory that is not mounted has none")
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// listing is what a host directory has, or that it is missing.
+// listing returns the entries of a host directory, or "missing".
 func listing(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -78,8 +78,8 @@ func TestTheHostsContentStaysVisible(t *testing.T) {
 	}
 }
 
-// What programs write of the host's stays in the machine, where others of it find it, and
-// is known afterwards; directories that are let through are the host's.
+// A program's write to a directory of the host stays in the machine, where the machine's other
+// programs see it and Written lists it. Directories in through are the host's own.
 func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 	needRoot(t)
 	dir, through := shortDir(t), shortDir(t)
@@ -104,8 +104,9 @@ func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 	assert.Equal(t, []string{"changed " + dir + "/changed", "made " + dir + "/made/", "removed " + dir + "/removed"}, written)
 }
 
-// Given runs that are kept in memory, when a node of one is made, then its programs write the directories of that run and see no other,
-// and no program is said to have made what leads there.
+// Given the directories of two runs in memory, when a node of one run is made, then its programs
+// write to that run's directories and do not see the other's, and Written does not list the
+// directories above them.
 func TestANodeSeesOfTheRunsInMemoryItsOwn(t *testing.T) {
 	needRoot(t)
 	runs := shortDir(t) + "/runs"
@@ -125,7 +126,7 @@ func TestANodeSeesOfTheRunsInMemoryItsOwn(t *testing.T) {
 	assert.Empty(t, written)
 }
 
-func TestWhatShowsTheKernelIsReadOnly(t *testing.T) {
+func TestFileSystemsThatShowTheKernelAreReadOnly(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	for _, file := range []string{"/dev/csisim-test", "/sys/csisim-test", "/proc/sys/vm/swappiness"} {
@@ -134,8 +135,8 @@ func TestWhatShowsTheKernelIsReadOnly(t *testing.T) {
 	assert.Equal(t, "ok\n", run(t, m, shell("echo x >/dev/null && echo ok")))
 }
 
-// Where the kernel has no overlayfs for the host's directories they are read-only, but for
-// new entries where drivers make some.
+// Without overlayfs the host's directories are read-only, except for new entries where drivers make
+// some.
 func TestWithoutLayersTheHostIsReadOnly(t *testing.T) {
 	needRoot(t)
 	defer machine.WithoutLayers()()
@@ -203,9 +204,9 @@ func TestHostsMountTableIsAsBefore(t *testing.T) {
 	assert.Equal(t, before, mountTable(t))
 }
 
-// The kernel gives the lowest free number to a file system that is mounted: by its number a loop
-// device in a node's memory is known to be the run's.
-func TestNobodyElsesFileSystemHasTheNumberOfAMachinesMemory(t *testing.T) {
+// The kernel gives a new file system the lowest free number. By that number, a loop device with a
+// file in a node's memory is known to be the run's.
+func TestNoOtherFileSystemHasTheNumberOfAMachinesMemory(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()
 	require.NotEmpty(t, m.Memory())
@@ -229,14 +230,14 @@ func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
 	})
 }
 
-func TestWhatAProgramMountsInItsOwnPlacesIsItsOwn(t *testing.T) {
+func TestAMountOutsideTheKubeletsDirectoryIsTheProgramsOwn(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	run(t, m, shell("mkdir /mine && mount -t tmpfs mine /mine && echo x >/mine/file"))
 	assert.Equal(t, "", run(t, m, shell("ls /mine")))
 }
 
-func TestAProgramThatUnmountsWhatIsNotItsOwnHurtsItselfOnly(t *testing.T) {
+func TestAProgramUnmountsTheMachinesMountsForItselfOnly(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	require.NoError(t, m.WriteFile(machine.KubeletDir+"/x", []byte("x"), 0o600))
@@ -246,7 +247,7 @@ func TestAProgramThatUnmountsWhatIsNotItsOwnHurtsItselfOnly(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestWhatAProgramUnmountsForItselfIsMissing(t *testing.T) {
+func TestAMountThatAProgramUnmountsForItselfIsMissing(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	mkdirs(t, m, staging)
@@ -266,7 +267,7 @@ func TestWhatAProgramUnmountsForItselfIsMissing(t *testing.T) {
 	require.NoError(t, p.Kill())
 	missing, err = m.Missing()
 	require.NoError(t, err)
-	assert.Empty(t, missing, "with the program its mount table is gone")
+	assert.Empty(t, missing, "the program's mount table ends with the program")
 }
 
 // Deployments mount the driver's own plugin directory at /csi.
@@ -299,7 +300,7 @@ func TestAVolumeWithoutASourceIsAnError(t *testing.T) {
 }
 
 // A program cannot leave its namespace by leaving its group and its environment.
-func TestWhatAProgramLeavesBehindEndsWithIt(t *testing.T) {
+func TestTheProcessesOfAProgramEndWithIt(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	begun := machine.KubeletDir + "/begun"
@@ -330,7 +331,7 @@ func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
 	assert.NoDirExists(t, parent+"/n1")
 }
 
-// A node may take at most 10 ms.
+// Making a node takes at most 10 ms.
 func BenchmarkNamespace(b *testing.B) {
 	if os.Geteuid() != 0 {
 		b.Skip("mount namespaces need root")
@@ -349,8 +350,8 @@ func BenchmarkNamespace(b *testing.B) {
 	}
 }
 
-// What a volume's path lacks is made for the program alone, also in directories of the
-// host; what the program mounts in a private volume nobody else sees.
+// Missing parent directories of a volume's path are made for the program alone, also in directories
+// of the host. No other program sees the program's mounts in a private volume.
 func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
@@ -370,9 +371,9 @@ func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	assert.Empty(t, mounts)
 }
 
-// What a volume is mounted on is made for one program, in the root, too: it is no directory of the
-// machine where another program has a file.
-func TestWhatAVolumeIsMountedOnIsOneProgramsOwn(t *testing.T) {
+// The mount point of a volume is made for one program, also in the root: it is no directory of the
+// machine, where another program may have a file.
+func TestTheMountPointOfAVolumeIsOneProgramsOwn(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	const data = machine.KubeletDir + "/pods/p/volumes/data"

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// newNetwork makes a network that is a part of no other.
+// newNetwork makes a network that is not connected to any other.
 func newNetwork(t *testing.T, address string) *machine.Network {
 	needRoot(t)
 	n, err := machine.NewNetwork(netip.MustParseAddr(address), func(netip.Addr) (func(), error) { return func() {}, nil })
@@ -26,8 +26,8 @@ func newNetwork(t *testing.T, address string) *machine.Network {
 	return n
 }
 
-// whose is a script that prints the network namespace of a program.
-const whose = "readlink /proc/self/ns/net"
+// networkNamespace is a script that prints the network namespace of a program.
+const networkNamespace = "readlink /proc/self/ns/net"
 
 func TestAProgramIsInTheNetworkThatItsCommandNames(t *testing.T) {
 	of, own := newNetwork(t, "10.245.0.2"), newNetwork(t, "10.244.0.2")
@@ -42,8 +42,8 @@ func TestAProgramIsInTheNetworkThatItsCommandNames(t *testing.T) {
 		c.Network = n
 		return strings.TrimSpace(run(t, m, c))
 	}
-	assert.Equal(t, ours, in(nil, whose), "csisim's by default")
-	nodes, pods := in(of, whose), in(own, whose)
+	assert.Equal(t, ours, in(nil, networkNamespace), "csisim's by default")
+	nodes, pods := in(of, networkNamespace), in(own, networkNamespace)
 	assert.Len(t, map[string]bool{ours: true, nodes: true, pods: true}, 3)
 	assert.Equal(t, "lo", in(own, "tail -n +3 /proc/net/dev | cut -d: -f1"), "nothing of csisim's interfaces")
 	if m.SharesProcesses() == nil {
@@ -67,7 +67,7 @@ func TestANetworkIsDialledFromWithin(t *testing.T) {
 	var at net.Listener
 	needRoot(t)
 	n, err := machine.NewNetwork(netip.MustParseAddr("10.244.0.2"), func(netip.Addr) (leave func(), err error) {
-		at, err = net.Listen("unix", "@csisim-test") // abstract names are of a network namespace
+		at, err = net.Listen("unix", "@csisim-test") // abstract names belong to a network namespace
 		return func() {}, err
 	})
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func TestOwnersAndModes(t *testing.T) {
 	})
 }
 
-func TestWhatIsMadeInASetgidDirectoryIsOfItsGroup(t *testing.T) {
+func TestANewFileInASetgidDirectoryHasItsGroup(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		needMounts(t, m)
 		mkdirs(t, m, volumeDir)

@@ -119,7 +119,7 @@ func startStubborn(t *testing.T, m machine.Machine) (*machine.Process, *os.File)
 	return p, out
 }
 
-func TestKillTakesTheWholeGroup(t *testing.T) {
+func TestKillKillsTheWholeGroup(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		p, out := startStubborn(t, m)
 		defer out.Close()
@@ -159,7 +159,7 @@ func TestPowerOffKillsPrograms(t *testing.T) {
 	})
 }
 
-func TestNobodySeesTheMountsOfANamespace(t *testing.T) {
+func TestTheHostDoesNotSeeTheMountsOfANamespace(t *testing.T) {
 	first, second := newNamespace(t), newNamespace(t)
 	defer second.Close()
 	before := mountTable(t)

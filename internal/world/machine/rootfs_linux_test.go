@@ -161,7 +161,7 @@ func TestAProgramIsTheUserOfItsRoot(t *testing.T) {
 	assert.ErrorContains(t, err, "read /etc/passwd: bufio.Scanner: token too long")
 }
 
-func TestWhatARootForbids(t *testing.T) {
+func TestARootLimitsPrivileges(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)
 	defer m.Close()

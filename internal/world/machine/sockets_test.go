@@ -21,7 +21,7 @@ import (
 
 const socket = "/var/lib/kubelet/plugins/d/csi.sock"
 
-// node is a CSI node service that does what its test says.
+// node is a CSI node service with behaviour set by the test.
 type node struct {
 	csi.UnimplementedNodeServer
 	stage func(context.Context, *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error)
@@ -197,8 +197,8 @@ func TestDialFailsFastInTheWordsOfGRPC(t *testing.T) {
 	})
 }
 
-// K-RPC-2: a server that has lost its socket's file cannot be reached any more,
-// although it lives and its last calls go on.
+// K-RPC-2: a server that has lost its socket's file cannot be reached any more, although it lives
+// and its last calls continue.
 func TestTheServerIsTheOneAtThePath(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		begun, end := make(chan bool), make(chan bool)
@@ -223,7 +223,7 @@ func TestTheServerIsTheOneAtThePath(t *testing.T) {
 		assert.Equal(t, "second", info.GetNodeId())
 
 		close(end)
-		assert.NoError(t, <-staged, "what was under way arrives")
+		assert.NoError(t, <-staged, "the call under way returns")
 	})
 }
 
@@ -253,7 +253,7 @@ func TestClosedClientFailsAsCanceled(t *testing.T) {
 	})
 }
 
-func TestOverlongSocketPathSaysWhatToDo(t *testing.T) {
+func TestTheErrorOfAnOverlongSocketPathNamesARemedy(t *testing.T) {
 	d, err := machine.NewDisk("node-1", filepath.Join(shortDir(t), strings.Repeat("x", 90)))
 	require.NoError(t, err)
 	defer d.Close()

@@ -13,7 +13,7 @@ import (
 
 // A power-off keeps the content that a node's programs have synced. A file that was renamed but not
 // synced keeps its name, not its content.
-func TestALossOfPowerTakesWhatWasNotSynced(t *testing.T) {
+func TestAPowerOffLosesUnsyncedWrites(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, want string
 		lost         int

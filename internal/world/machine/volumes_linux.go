@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// volumeMounts shows volumes to the calling thread, whose mount namespace is a copy of its
-// machine's. What they are mounted on is made for that thread alone.
+// volumeMounts shows volumes to the calling thread. The thread's mount namespace is a copy of its
+// machine's, and mount points are made for that thread alone.
 type volumeMounts struct {
 	node  *os.File        // the machine's root, where the volumes are
 	shown []string        // where volumes are, without symlinks on the way
 	own   map[uint64]bool // file systems that were made for the thread
 }
 
-// mountVolumes shows volumes beside all that the machine has. With ownKubeletDir, the volumes are all that is in the
-// kubelet's directory.
+// mountVolumes shows volumes beside the machine's own files. With ownKubeletDir, the kubelet's
+// directory contains only the volumes.
 func mountVolumes(volumes []Volume, ownKubeletDir bool) error {
 	node, err := os.Open("/")
 	if err != nil {
@@ -32,7 +32,7 @@ func mountVolumes(volumes []Volume, ownKubeletDir bool) error {
 	m := &volumeMounts{node: node, own: map[uint64]bool{}}
 	if slices.ContainsFunc(volumes, isMissingBelowRoot) {
 		if err := m.reopenRoot(); err != nil {
-			return fmt.Errorf("make a root for what volumes are mounted on: %w", err)
+			return fmt.Errorf("make a root for the mount points of volumes: %w", err)
 		}
 	}
 	if !ownKubeletDir {
@@ -41,7 +41,7 @@ func mountVolumes(volumes []Volume, ownKubeletDir bool) error {
 	return m.mountApart(volumes)
 }
 
-// mountAll shows volumes. One that lies below another comes after it.
+// mountAll shows volumes, parents before those below them.
 func (m *volumeMounts) mountAll(volumes []Volume) error {
 	for _, v := range sortedByDepth(volumes) {
 		if err := m.mount(v); err != nil {
@@ -96,7 +96,7 @@ func (m *volumeMounts) mount(v Volume) error {
 	return volumeError(v, m.show(v, tree))
 }
 
-// treeOf is a copy of what a volume shows, with the mounts below it.
+// treeOf returns a copy of a volume's source, with the mounts below it.
 func (m *volumeMounts) treeOf(v Volume) (*os.File, error) {
 	source, err := openBelow(m.node, v.Source)
 	if err != nil {
@@ -143,8 +143,8 @@ func (m *volumeMounts) show(v Volume, tree *os.File) error {
 	return nil
 }
 
-// openBelow opens what is below a directory, which counts as the root of symlinks, whatever the calling thread's
-// root is. It is only to be looked at or shown elsewhere.
+// openBelow opens a path below a directory, and resolves symlinks as if the directory were the
+// root, whatever the calling thread's root. The result can only be described or mounted elsewhere.
 func openBelow(dir *os.File, name string) (*os.File, error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
 	fd, err := unix.Openat2(int(dir.Fd()), name, &how)
@@ -154,7 +154,7 @@ func openBelow(dir *os.File, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// showTree shows what is open, with the mounts below it, at target.
+// showTree shows an open directory or file, with the mounts below it, at target.
 func showTree(open *os.File, target string) error {
 	tree, err := treeCopy(open)
 	if err != nil {
@@ -164,7 +164,7 @@ func showTree(open *os.File, target string) error {
 	return moveTree(tree, target)
 }
 
-// treeCopy is a copy of what is open, with the mounts below it, that is mounted nowhere yet.
+// treeCopy returns a detached copy of an open directory or file, with the mounts below it.
 func treeCopy(open *os.File) (*os.File, error) {
 	fd, err := unix.OpenTree(int(open.Fd()), "", unix.AT_EMPTY_PATH|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
@@ -177,8 +177,7 @@ func moveTree(tree *os.File, target string) error {
 	return mountError(target, unix.MoveMount(int(tree.Fd()), "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// point returns what a volume is mounted on, without symlinks on the way. It makes it if it is not
-// there.
+// point returns the mount point of a volume, without symlinks on the way. It makes a missing one.
 func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 	above, missing := target, ""
 	for {
@@ -210,8 +209,8 @@ func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 	return target, makePoint(target, isDir)
 }
 
-// isOwn reports whether a directory may get what a volume is mounted on: it is in a volume, in
-// the kubelet's directory, or was made for this thread.
+// isOwn reports whether mount points may be made in a directory: it is in a volume, in the
+// kubelet's directory, or was made for this thread.
 func (m *volumeMounts) isOwn(dir string) (bool, error) {
 	for _, own := range append([]string{KubeletDir}, m.shown...) {
 		if _, below := cutDir(dir, own); below {
@@ -223,8 +222,8 @@ func (m *volumeMounts) isOwn(dir string) (bool, error) {
 	return m.own[stat.Dev], err
 }
 
-// reopen replaces a directory, for the calling thread alone, by a file system in memory that
-// shows all that is in it.
+// reopen replaces a directory, for the calling thread alone, by a file system in memory that shows
+// the directory's entries.
 func (m *volumeMounts) reopen(dir string) error {
 	before, err := os.Open(dir)
 	if err != nil {
@@ -237,19 +236,19 @@ func (m *volumeMounts) reopen(dir string) error {
 	return showAll(before, dir, "")
 }
 
-// rootPlace is a directory of every machine in which nothing is but what a program has there
-// for itself.
+// rootPlace is a directory of every machine that is empty, except for the program's own mounts.
 const rootPlace = "/csi"
 
-// isMissingBelowRoot reports whether the machine's root lacks what a volume is mounted on or below.
+// isMissingBelowRoot reports whether the machine's root lacks the first directory of a volume's
+// path.
 func isMissingBelowRoot(v Volume) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(v.Path), "/"), "/")
 	_, err := os.Lstat("/" + name)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// reopenRoot is reopen for the root, over which nothing can be mounted: the thread gets another.
-// It comes before all volumes.
+// reopenRoot is reopen for the root. Since nothing can be mounted over the root, the thread gets
+// another one. It must run before all volumes are shown.
 func (m *volumeMounts) reopenRoot() error {
 	if err := m.mountMemory(rootPlace); err != nil {
 		return err
@@ -273,7 +272,7 @@ func (m *volumeMounts) mountMemory(dir string) error {
 	return err
 }
 
-// showAll shows the entries of an open directory, but one, in another.
+// showAll shows the entries of an open directory, except one, in another directory.
 func showAll(from *os.File, to, except string) error {
 	entries, err := from.ReadDir(-1)
 	if err != nil {

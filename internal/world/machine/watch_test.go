@@ -68,7 +68,7 @@ func (r *record) await(t *testing.T, n int) []string {
 }
 
 // K-REG-2: a file that exists when the watch starts counts as created.
-func TestWatchStartsWithWhatExists(t *testing.T) {
+func TestWatchStartsWithTheExistingFiles(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		mkdirs(t, m, registry+"/sub")
 		l, err := m.BindSocket(registry + "/sub/reg.sock")
