@@ -25,7 +25,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// callLog brings the records of the proxies into the trace.
+// callLog copies the records of the proxies into the trace.
 type callLog struct {
 	*Cluster
 	open map[recordKey]*trace.Event
@@ -36,7 +36,7 @@ type callLog struct {
 	read map[place]int // lines of each proxy that have arrived
 }
 
-// recordKey distinguishes an event of all proxies.
+// recordKey identifies a record among those of all proxies.
 type recordKey struct {
 	start  int64
 	seq    uint64
@@ -48,7 +48,7 @@ func newCallLog(c *Cluster) *callLog {
 	return &callLog{Cluster: c, open: map[recordKey]*trace.Event{}, seen: map[recordKey]bool{}, from: map[place]bool{}, read: map[place]int{}}
 }
 
-// ask asks a proxy.
+// ask sends a request to a proxy.
 func (c *Cluster) ask(ctx context.Context, at place, verb, path string, params map[string]string, body any) ([]byte, error) {
 	request := c.request(at, verb, path, params)
 	if body != nil {
@@ -73,7 +73,7 @@ func (c *Cluster) request(at place, verb, path string, params map[string]string)
 	return request
 }
 
-// readNew begins to read the records of proxies that are new.
+// readNew starts to read the records of new proxies.
 func (l *callLog) readNew() error {
 	all, err := l.proxies(l.ctx, "", "", "")
 	if err != nil {
@@ -98,7 +98,8 @@ func (l *callLog) reads(driver, node string) bool {
 	return false
 }
 
-// follow reads the records of a proxy as they come. It begins anew when the stream ends: records that are known are dropped.
+// follow reads the records of a proxy as they arrive. When the stream ends it reads again from the
+// start, and drops records that it has seen.
 func (l *callLog) follow(at place) {
 	const pause = 100 * time.Millisecond
 	skip := 0
@@ -136,7 +137,7 @@ func (l *callLog) counted(at place) int {
 	return l.read[at]
 }
 
-// catchUp waits until all that the proxies have recorded so far is in the trace.
+// catchUp waits until the trace contains everything that the proxies have recorded so far.
 func (l *callLog) catchUp() error {
 	for _, at := range slices.SortedFunc(maps.Keys(l.from), place.compare) {
 		text, err := l.ask(l.ctx, at, "GET", "/records", nil, nil)
@@ -151,7 +152,7 @@ func (l *callLog) catchUp() error {
 	return l.Advance(2 * late)
 }
 
-// catchUpTime is how long records may be on their way.
+// catchUpTime is the longest delay of records.
 const catchUpTime = 10 * time.Second
 
 func (l *callLog) arrived(line []byte, from place) {
@@ -173,7 +174,7 @@ func (l *callLog) arrived(line []byte, from place) {
 	l.queue.put(at, func() { l.take(r, from) })
 }
 
-// take records a call that begins or ends, or what a proxy has found.
+// take records the begin or end of a call, or a finding of a proxy.
 func (l *callLog) take(r proxy.Record, from place) {
 	key := recordKey{r.Start, r.Seq, r.Driver, r.Node}
 	if l.seen[key] {
@@ -211,7 +212,8 @@ func (l *callLog) take(r proxy.Record, from place) {
 	}
 }
 
-// cutOff ends the calls that were under way on a node that has lost its power: their proxy cannot say any more what became of them.
+// cutOff ends the calls under way on a node that has lost its power: their proxy can no longer
+// report the answer.
 func (l *callLog) cutOff(node string) {
 	under := slices.SortedFunc(maps.Keys(l.open), func(a, b recordKey) int { return cmp.Compare(l.open[a].Seq, l.open[b].Seq) })
 	for _, key := range under {
@@ -226,7 +228,7 @@ func (l *callLog) cutOff(node string) {
 	}
 }
 
-// found records what is no call.
+// found records anything but a call.
 func (l *callLog) found(r proxy.Record) {
 	entry := trace.Entry{
 		Kind: r.K, Actor: r.From, Node: r.Node, Driver: r.Driver, Method: r.M, Message: r.Msg,
@@ -241,7 +243,8 @@ func (l *callLog) found(r proxy.Record) {
 	l.world.Trace.Add(entry)
 }
 
-// message is a request or an answer as it was recorded, with the names of the scenario; nil if there is none.
+// message returns a request or an answer as recorded, with the names of the scenario; nil if there
+// is none.
 func (l *callLog) message(method string, content []byte, answer bool) proto.Message {
 	if content == nil {
 		return nil
@@ -259,7 +262,7 @@ func (l *callLog) message(method string, content []byte, answer bool) proto.Mess
 	return l.plain(m)
 }
 
-// plain takes the scope out of all texts of a message.
+// plain removes the scope from all texts of a message.
 func (l *callLog) plain(m proto.Message) proto.Message {
 	if l.options.Deploy.Scope == "" {
 		return m

@@ -2,15 +2,16 @@ package realcluster
 
 import "time"
 
-// clock is the wall clock since the run began; what is recorded late has the time at which it happened.
+// clock is the wall clock since the run began. An event that is recorded late has the time at which
+// it happened.
 type clock struct {
 	began time.Time
-	then  time.Duration // of what is being recorded; negative for now
+	then  time.Duration // of the event that is being recorded; negative for now
 }
 
 func newClock() *clock { return &clock{began: time.Now(), then: -1} }
 
-// Elapsed is the time since the run began.
+// Elapsed returns the time since the run began.
 func (c *clock) Elapsed() time.Duration {
 	if c.then >= 0 {
 		return c.then
@@ -18,15 +19,15 @@ func (c *clock) Elapsed() time.Duration {
 	return time.Since(c.began)
 }
 
-// Mark links nothing: what caused what is not seen from outside.
+// Mark links no events: causes cannot be observed from outside.
 func (c *clock) Mark(uint64) uint64 { return 0 }
 
-// at records with the time at which something happened.
+// at calls record with the time at which the event happened.
 func (c *clock) at(when time.Time, record func()) {
 	c.then = max(when.Sub(c.began), 0)
 	defer func() { c.then = -1 }()
 	record()
 }
 
-// Elapsed is the time since the run began.
+// Elapsed returns the time since the run began.
 func (c *Cluster) Elapsed() time.Duration { return c.clock.Elapsed() }

@@ -1,9 +1,9 @@
-// Package realcluster is a real cluster as the world of a scenario. Its API is reached through client-go; what the API
-// shows is mirrored in a store, and becomes the run's trace together with the calls that the proxies in the drivers'
-// pods record. Time is that of the wall clock.
+// Package realcluster runs a scenario on a real cluster. It accesses the API through client-go and
+// mirrors the API's objects in a store. The changes of these objects, and the calls that the
+// proxies in the drivers' pods record, are the run's trace. Time is the wall clock.
 //
-// All that comes from outside waits in a queue that the scenario's goroutine empties while it waits: the store, the
-// trace and the expectations need no locks.
+// All external events wait in a queue that the scenario's goroutine empties while it waits, so that
+// the store, the trace and the expectations need no locks.
 package realcluster
 
 import (
@@ -32,36 +32,38 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Machines are the computers of the nodes, by the names of the nodes.
+// Machines are the computers of the nodes, by node name.
 type Machines interface {
-	// Run runs a command on a node as root and returns what it printed.
+	// Run runs a command on a node as root and returns its output.
 	Run(ctx context.Context, node string, command ...string) (string, error)
 	PowerOff(ctx context.Context, node string) error
 	PowerOn(ctx context.Context, node string) error
 }
 
-// Options describe a cluster and what is deployed there.
+// Options describe a cluster and the drivers to deploy.
 type Options struct {
 	Config   *rest.Config
-	Machines Machines // nil if the nodes are reached through pods, of NodeImage
-	// NodeImage is an image with csisim's program that the nodes have. Default: the nodes are not reached without Machines.
+	Machines Machines // nil to run commands through pods of NodeImage
+	// NodeImage is an image with csisim's program that the nodes have. Default: without Machines no
+	// commands run on nodes.
 	NodeImage string
-	// Reach says that the scenario does something on its nodes: whether that is permitted is seen at the start.
+	// Reach means that the scenario has steps that run commands on nodes. New then fails at once if
+	// that is not permitted.
 	Reach bool
-	// Nodes are the nodes that the scenario knows; others are left alone.
+	// Nodes are the nodes of the scenario; csisim does not touch others.
 	Nodes []string
-	// NodeLabels are the labels that the scenario's nodes have besides their own.
+	// NodeLabels are additional labels of the scenario's nodes.
 	NodeLabels map[string]map[string]string
-	// NodeTaints are the taints that they have besides.
+	// NodeTaints are additional taints of the scenario's nodes.
 	NodeTaints map[string][]corev1.Taint
 	Drivers    []deploy.Driver
-	// NoDataCheck keeps the containers of pods from writing to their volumes and from reading them.
+	// NoDataCheck disables the writes and reads of the pods' containers in their volumes.
 	NoDataCheck bool
 	Deploy      deploy.Options
 	Sinks       []trace.Sink
 }
 
-// Cluster is a real cluster while a scenario runs on it.
+// Cluster is a real cluster that runs a scenario.
 type Cluster struct {
 	options  Options
 	ctx      context.Context
@@ -76,27 +78,28 @@ type Cluster struct {
 	calls    *callLog
 	watch    *ledger.Watch
 	made     []made                       // by the scenario, in order
-	unseen   []written                    // what was applied and may not be in the mirror yet
+	unseen   []written                    // applied objects that may not be in the mirror yet
 	own      []made                       // the drivers' deployment
-	later    map[string]bool              // drivers that are to be installed yet
+	later    map[string]bool              // drivers that are installed by a later step
 	evicted  map[sim.Plugin]bool          // plugins that are kept off their nodes
-	faults   []*fault.Fault               // that are in force
+	faults   []*fault.Fault               // injected faults
 	dark     map[string]bool              // nodes without power
-	silent   map[string]bool              // nodes whose kubelet was killed or stopped
+	silent   map[string]bool              // nodes with a kubelet that was killed or stopped
 	killed   map[string]victim            // controllers that are down, by name
-	labelled map[string]map[string]string // the labels that the nodes had at first
-	topology map[string][]string          // labels that nodes have got for the drivers, by node
+	labelled map[string]map[string]string // the original labels of the nodes
+	topology map[string][]string          // labels of the drivers' topology, by node
 	toDo     []func()                     // of pump
-	allNodes int                          // of the cluster, with those that the scenario does not know
-	pods     map[store.Key]bool           // that kubelets have begun to run
+	allNodes int                          // number of nodes of the cluster, including those outside the scenario
+	pods     map[store.Key]bool           // pods that kubelets have begun to run
 	known    map[string]bool              // pods by UID and volumes by name that the run has seen
-	atFirst  map[string]map[string]bool   // what was on the nodes before the first step, by node
+	atFirst  map[string]map[string]bool   // files on the nodes before the first step, by node
 	violate  []verdict.Verdict
 	data     *dataCheck
 	forced   []string // volumes that their drivers did not delete at the end
 }
 
-// New begins to watch a cluster and deploys the drivers. Close takes away what was made.
+// New starts to watch a cluster and deploys the drivers. Close deletes the objects that the run has
+// made.
 func New(ctx context.Context, o Options) (*Cluster, error) {
 	clients, err := kubernetes.NewForConfig(o.Config)
 	if err != nil {
@@ -112,7 +115,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
 	}
 	c.ctx, c.end = context.WithCancelCause(ctx)
-	idle := kernel.New(kernel.Options{}) // the world's, which has no processes here
+	idle := kernel.New(kernel.Options{}) // the world's kernel, which has no processes here
 	c.world = component.NewWorld(idle, store.New(store.Options{Now: time.Now}), trace.NewRecorder(c.clock))
 	for _, sink := range o.Sinks {
 		c.world.Trace.To(sink)
@@ -165,7 +168,8 @@ func (c *Cluster) start() error {
 	return nil
 }
 
-// reachNodes sees whether commands can be run on the nodes, if the scenario needs that: better now than in the middle of it.
+// reachNodes checks that commands can be run on the nodes, if the scenario needs that, before the
+// first step.
 func (c *Cluster) reachNodes() error {
 	if !c.options.Reach {
 		return nil
@@ -178,7 +182,7 @@ func (c *Cluster) reachNodes() error {
 	return nil
 }
 
-// Evidence is what expectations are held against.
+// Evidence returns the data that expectations are checked against.
 func (c *Cluster) Evidence() *expect.Evidence {
 	return &expect.Evidence{
 		Journal: expect.NewJournal(c.world.Trace), Store: c.world.Store, Faults: &fault.Set{},
@@ -188,13 +192,13 @@ func (c *Cluster) Evidence() *expect.Evidence {
 	}
 }
 
-// Trace records the run.
+// Trace returns the recorder of the run.
 func (c *Cluster) Trace() *trace.Recorder { return c.world.Trace }
 
-// Nodes are the names of the scenario's nodes.
+// Nodes returns the names of the scenario's nodes.
 func (c *Cluster) Nodes() []string { return slices.Clone(c.options.Nodes) }
 
-// Drivers are the names of the drivers.
+// Drivers returns the names of the drivers.
 func (c *Cluster) Drivers() (names []string) {
 	for _, d := range c.options.Drivers {
 		names = append(names, c.options.Deploy.Scope.Plain(d.Name))
@@ -202,7 +206,7 @@ func (c *Cluster) Drivers() (names []string) {
 	return names
 }
 
-// DriverNodes are the nodes with a driver's plugin.
+// DriverNodes returns the nodes with a driver's plugin.
 func (c *Cluster) DriverNodes(driver string) []string {
 	switch d := c.driver(driver); {
 	case !d.HasNode() || c.later[d.Name]:
@@ -213,25 +217,25 @@ func (c *Cluster) DriverNodes(driver string) []string {
 	return c.Nodes()
 }
 
-// Listed are not known: nobody but the sidecars asks a real cluster's drivers.
+// Listed returns nil: on a real cluster only the sidecars call the drivers.
 func (c *Cluster) Listed() []string { return nil }
 
-// Written is nothing: a real cluster throws nothing away.
+// Written returns nil: a real cluster discards no writes.
 func (c *Cluster) Written() []string { return nil }
 
-// Usage is not known.
+// Usage returns nil: it is not measured.
 func (c *Cluster) Usage() []sim.Usage { return nil }
 
-// Apart is nothing: nodes are what they are.
+// Apart returns "": real nodes need no isolation.
 func (c *Cluster) Apart() string { return "" }
 
-// ReadData lets all pods that run read once more what was written to their volumes.
+// ReadData makes all running pods read once more the data that they wrote to their volumes.
 func (c *Cluster) ReadData() { c.data.readAll() }
 
-// Interrupt ends what the cluster is doing.
+// Interrupt ends the cluster's current operation.
 func (c *Cluster) Interrupt(err error) { c.end(err) }
 
-// environment is an error of the cluster and what it was asked for.
+// environment wraps an error of the cluster with the operation that failed.
 func environment(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

@@ -16,11 +16,13 @@ import (
 type victim struct {
 	namespace, pod, container string
 	id                        string // of the container
-	node                      string // whose kubelet was stopped; empty if it starts the container again at once
+	// The node with the kubelet that was stopped; empty if that starts the container again at once.
+	node string
 }
 
-// killController kills the container of a sidecar, or of kube-controller-manager. It stays down if the scenario has nothing
-// else on its node: then the kubelet there, which would start it again, is stopped before.
+// killController kills the container of a sidecar, or of kube-controller-manager. It stays down if
+// its node is not one of the scenario's: then the kubelet there, which would start it again, is
+// stopped first.
 func (c *Cluster) killController(name string) error {
 	container, driver, isSidecar := strings.Cut(name, "/")
 	options, namespace := labelled("component="+name), metav1.NamespaceSystem
@@ -51,7 +53,8 @@ func (c *Cluster) killController(name string) error {
 	return environment(err, "kill %s on %s", name, pod.Spec.NodeName)
 }
 
-// startController lets the kubelet start the container of a controller that was killed, and waits until it has.
+// startController starts the kubelet that was stopped for a controller, and waits until the
+// container runs.
 func (c *Cluster) startController(name string) error {
 	v, down := c.killed[name]
 	if !down {
@@ -69,7 +72,7 @@ func (c *Cluster) startController(name string) error {
 	})
 }
 
-// idOf is the id of a pod's container.
+// idOf returns the id of a pod's container.
 func idOf(pod corev1.Pod, container string) string {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == container {
@@ -79,7 +82,8 @@ func idOf(pod corev1.Pod, container string) string {
 	return ""
 }
 
-// killCommand is the shell's command that kills a pod's container on its node, where other pods may have one of that name.
+// killCommand returns the shell command that kills a pod's container on its node. Other pods may
+// have a container with the same name.
 func killCommand(pod corev1.Pod, container string) string {
 	found := fmt.Sprintf("crictl ps -q --name '^%s$' --label io.kubernetes.pod.namespace=%s --label io.kubernetes.pod.name=%s", container, pod.Namespace, pod.Name)
 	return fmt.Sprintf("kill -9 $(crictl inspect --output go-template --template '{{.info.pid}}' $(%s | head -n 1))", found)
@@ -91,7 +95,8 @@ func isRunning(pod corev1.Pod, container string) bool {
 	})
 }
 
-// podsOfRun selects the pods of a driver that this run has deployed, those of all drivers if it is empty.
+// podsOfRun selects the pods of a driver that this run has deployed, or of all drivers if it is
+// empty.
 func (c *Cluster) podsOfRun(driver string) metav1.ListOptions {
 	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
 	if driver != "" {

@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// shells record what runs on nodes.
+// shells records the commands that run on nodes.
 type shells struct{ ran []string }
 
 func (s *shells) Run(_ context.Context, node string, command ...string) (string, error) {
@@ -39,7 +39,7 @@ func (s *shells) PowerOn(_ context.Context, node string) error {
 	return nil
 }
 
-// podOf is a pod of a driver that a run has deployed, in which containers run.
+// podOf returns a pod of a driver that a run has deployed, with running containers.
 func podOf(run, name string, containers ...string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "disk-system", Labels: map[string]string{deploy.RunLabel: run, deploy.DriverLabel: "disk"}}}
 	pod.Spec.NodeName = "node-of-" + name
@@ -61,7 +61,8 @@ func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	return c, machines
 }
 
-// SIGKILL is for the container of the run's own pod, whoever else has one of that name.
+// SIGKILL hits the container of the run's own pod, even if other pods have a container with the
+// same name.
 func TestTheContainerThatIsKilledIsTheRunsOwn(t *testing.T) {
 	c, machines := withPods(t, podOf("other", "a", "csi-attacher"), podOf("this", "b", "csi-provisioner"), podOf("this", "c", "csi-attacher", "plugin"))
 	require.NoError(t, c.Kill(sim.Controller("csi-attacher/disk")))
@@ -73,7 +74,7 @@ func TestTheContainerThatIsKilledIsTheRunsOwn(t *testing.T) {
 	assert.Len(t, machines.ran, 2)
 }
 
-// The kubelet of a node that the scenario knows has more to do than to start a container again: it goes on.
+// The kubelet of a scenario's node continues: it does more than restart a container.
 func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
 	c, machines := withPods(t, podOf("this", "c", "csi-attacher"))
 	c.options.Nodes = []string{"node-of-c"}
@@ -84,7 +85,7 @@ func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
 	assert.Len(t, machines.ran, 1)
 }
 
-// seen puts an object into the mirror, in the place of what it had of that name.
+// seen puts an object into the mirror, and replaces an earlier one with the same name.
 func seen(t *testing.T, c *Cluster, resource string, object store.Object) {
 	t.Helper()
 	res, ok := store.ResourceNamed(resource)

@@ -13,13 +13,13 @@ import (
 type asked struct {
 	at        time.Time
 	method    string
-	pod       store.Key // whose sandbox is to run
-	id        string    // of the sandbox or container that it is about
-	container string    // name of the container that is to be made
-	returned  string    // id of what was made; empty of a request
+	pod       store.Key // of the sandbox to run
+	id        string    // id of the sandbox or container
+	container string    // name of the container to create
+	returned  string    // id of the created sandbox or container; empty in a request
 }
 
-// What containerd logs of requests and answers. [containerd: internal/cri/instrument/service.go]
+// containerd's log lines of requests and answers. [containerd: internal/cri/instrument/service.go]
 var (
 	logLine     = lazyregexp.New(`^time="([^"]+)" level=info msg=("(?:[^"\\]|\\.)*")`)
 	sandboxRuns = lazyregexp.New(`^RunPodSandbox for (.*?)(?: returns sandbox id "([^"]+)")?$`)
@@ -30,7 +30,7 @@ var (
 	namespaceIn = lazyregexp.New(`(?:^|[ {,])[Nn]amespace:"?([^",} ]+)`)
 )
 
-// parseAsked reads a line of containerd's log; false if it is about something else.
+// parseAsked parses a line of containerd's log. It returns false for any other line.
 func parseAsked(line string) (a asked, ok bool) {
 	parts := logLine().FindStringSubmatch(line)
 	if parts == nil {
@@ -58,7 +58,7 @@ func parseAsked(line string) (a asked, ok bool) {
 	return a, false
 }
 
-// first is what a pattern finds in its first group; empty if it does not match.
+// first returns the text of a pattern's first group; empty if it does not match.
 func first(pattern *regexp.Regexp, text string) string {
 	if m := pattern.FindStringSubmatch(text); m != nil {
 		return m[1]

@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// carryOut kills or starts whom a proxy cannot reach: the victim of a fault at a call, which waits for its death.
+// carryOut kills or starts a component that the proxy itself cannot: the victim of a fault at a
+// call. The call waits for the victim's death.
 func (l *callLog) carryOut(r proxy.Record, at place) {
 	err := l.obey(r)
 	if err == nil && r.M == proxy.Kill && !l.dark[at.node] {
@@ -25,7 +26,7 @@ func (l *callLog) carryOut(r proxy.Record, at place) {
 func (l *callLog) obey(r proxy.Record) error {
 	victim := fault.Victim(r.Msg)
 	if victim == fault.Node {
-		if r.M == proxy.Start { // of a proxy that is not on the node
+		if r.M == proxy.Start { // the record is of a proxy outside the node
 			return l.PowerOn(r.Node)
 		}
 		l.powerOnAfter(r.Node, l.outage(r.Node))
@@ -44,8 +45,8 @@ func (l *callLog) obey(r proxy.Record) error {
 	return l.Start(component)
 }
 
-// outage is for how long a fault takes the power of a node; 0 if it does not come back. The proxy that has met the fault is on the
-// node as a rule, and cannot order the end of it.
+// outage returns how long a fault cuts the power of a node; 0 if the power does not return. The
+// proxy that triggers the fault usually runs on the node itself, and cannot restore the power.
 func (c *Cluster) outage(node string) time.Duration {
 	for _, f := range c.faults {
 		if f.Effect == fault.Kill && f.Victim == fault.Node && (f.Node == "" || f.Node == node) {
@@ -55,7 +56,7 @@ func (c *Cluster) outage(node string) time.Duration {
 	return 0
 }
 
-// powerOnAfter boots a node after some time, unless that has happened.
+// powerOnAfter boots a node after some time, unless it was booted meanwhile.
 func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 	if d == 0 {
 		return
@@ -70,12 +71,13 @@ func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 	time.AfterFunc(d, func() { c.queue.put(time.Now(), func() { c.after(boot) }) })
 }
 
-// transition records that a component starts or ends, as a simulation does.
+// transition records that a component starts or ends, like a simulation.
 func (c *Cluster) transition(node string, part trace.Part, who string, verb trace.Verb) {
 	c.world.Trace.Add(trace.Transition{Part: part, Name: who, Verb: verb}.Entry(node))
 }
 
-// note says in the trace what was done to the cluster, as a simulation does: who looks for leftovers forgives what a crash has left.
+// note records an intervention in the cluster, like a simulation: the search for leftovers excuses
+// those of a crash.
 func (c *Cluster) note(node, format string, args ...any) {
 	c.world.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }

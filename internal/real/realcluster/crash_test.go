@@ -12,7 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// The proxy that has a fault take the power of its node dies with it: the power comes back all the same, when the fault says so.
+// A fault's proxy that cuts the power of its own node dies with it. The power still returns when
+// the fault says so.
 func TestTheOutageOfANodeEnds(t *testing.T) {
 	const off, on = "node-a: power off", "node-a: power on"
 	c, machines := withPods(t)
@@ -39,8 +40,8 @@ func TestTheOutageOfANodeEnds(t *testing.T) {
 	assert.True(t, c.dark["node-a"], "no fault says when it comes back")
 }
 
-// A call that was under way on a node that loses its power has ended: the cluster comes to rest without its answer, which may be
-// recorded and read when the node is back.
+// A call under way on a node that loses its power has ended: the cluster settles without its
+// answer, which may be recorded and read when the node is back.
 func TestACallOfANodeWithoutPowerIsCutOff(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = newCallLog(c)

@@ -13,11 +13,11 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// podTime is how long a pod of a driver may take to end or to start.
+// podTime limits the end or the start of a driver's pod.
 const podTime = time.Minute
 
-// evict takes the pod of a plugin off its node, with its registrar, and keeps it away: its DaemonSet avoids nodes with
-// the driver's label.
+// evict removes the pod of a plugin, with its registrar, from its node, and keeps it away: its
+// DaemonSet avoids nodes with the driver's label.
 func (c *Cluster) evict(p sim.Plugin) error {
 	c.evicted[c.evictable(p)] = true
 	if err := c.mark(c.ctx, p, "true"); err != nil {
@@ -32,7 +32,7 @@ func (c *Cluster) evict(p sim.Plugin) error {
 	})
 }
 
-// keepOff keeps plugins off the nodes on which they are down at the beginning.
+// keepOff evicts the plugins that are down at the beginning.
 func (c *Cluster) keepOff() error {
 	for _, d := range c.options.Drivers {
 		for _, node := range d.Down {
@@ -46,7 +46,8 @@ func (c *Cluster) keepOff() error {
 	return nil
 }
 
-// evictable is a plugin under the name that its driver has in the cluster; steps have that of the scenario.
+// evictable returns a plugin with its driver's name in the cluster; steps use the name in the
+// scenario.
 func (c *Cluster) evictable(p sim.Plugin) sim.Plugin {
 	return sim.Plugin{Driver: c.inCluster(p.Driver), Node: p.Node}
 }
@@ -58,7 +59,8 @@ func (c *Cluster) podsOf(p sim.Plugin) metav1.ListOptions {
 	}
 }
 
-// stopContainers ends the containers of a plugin's pod in the place of a kubelet that is down. It ends the pod when it is back.
+// stopContainers ends the containers of a plugin's pod on a node with a stopped kubelet. The
+// kubelet ends the pod when it is back.
 func (c *Cluster) stopContainers(p sim.Plugin) error {
 	list, err := c.clients.CoreV1().Pods(c.namespace()).List(c.ctx, c.podsOf(p))
 	if err != nil {
@@ -73,7 +75,7 @@ func (c *Cluster) stopContainers(p sim.Plugin) error {
 	return nil
 }
 
-// readmit lets the pod come back.
+// readmit lets the plugin's pod return to its node.
 func (c *Cluster) readmit(p sim.Plugin) error {
 	delete(c.evicted, c.evictable(p))
 	if err := c.mark(c.ctx, p, ""); err != nil {
@@ -103,7 +105,7 @@ func (c *Cluster) mark(ctx context.Context, p sim.Plugin, value string) error {
 	return err
 }
 
-// readmitAll removes the labels that are left at the end.
+// readmitAll removes the remaining labels at the end.
 func (c *Cluster) readmitAll(ctx context.Context) error {
 	var all []sim.Plugin
 	for p := range c.evicted {

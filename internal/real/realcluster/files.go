@@ -17,13 +17,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Files lists what a node's kubelet directory holds; nothing if the node cannot be reached.
+// Files lists the files of a node's kubelet directory. It returns nil if the node cannot be
+// reached.
 func (c *Cluster) Files(node string) []string {
 	lines, _ := c.files(node)
 	return lines
 }
 
-// RecordFiles writes such a listing into the trace.
+// RecordFiles records such a listing in the trace.
 func (c *Cluster) RecordFiles(node, when string) error {
 	lines, err := c.files(node)
 	if err != nil {
@@ -33,8 +34,9 @@ func (c *Cluster) RecordFiles(node, when string) error {
 	return nil
 }
 
-// listingCommand prints the node's mounts, what lies below its kubelet's directory and, after an empty entry, the volume data
-// files. Entries end with a zero byte: names may have anything else.
+// listingCommand prints the node's mounts, the files below its kubelet directory and, after an
+// empty entry, the volume data files. Entries end with a zero byte, since names may contain any
+// other.
 const listingCommand = `cat /proc/self/mountinfo; printf '\0'
 cd ` + machine.KubeletDir + ` && find plugins plugins_registry pods -printf '%y\t%m\t%p\t%l\0' 2>/dev/null
 printf '\0'
@@ -49,7 +51,7 @@ func (c *Cluster) files(node string) (lines []string, err error) {
 	return lines, err
 }
 
-// entries are what a node's kubelet directory holds, in alphabetical order.
+// entries returns the files of a node's kubelet directory, in alphabetical order.
 func (c *Cluster) entries(node string) ([]listing.Entry, error) {
 	out, err := c.runTo("list the files", node, "sh", "-c", listingCommand)
 	if err != nil {
@@ -59,7 +61,7 @@ func (c *Cluster) entries(node string) ([]listing.Entry, error) {
 	return entries, environment(err, "read the listing of the files of %s", node)
 }
 
-// readListing reads what listingCommand has printed.
+// readListing parses the output of listingCommand.
 func readListing(text string) (entries []listing.Entry, err error) {
 	table, rest, _ := strings.Cut(text, "\x00")
 	mounts, err := mountsOf(table)
@@ -89,7 +91,8 @@ func readListing(text string) (entries []listing.Entry, err error) {
 	return entries, nil
 }
 
-// mountsOf are the mounts of a table by their places below the kubelet's directory, the topmost of each.
+// mountsOf returns the mounts of a table by their paths below the kubelet's directory, the topmost
+// of each.
 func mountsOf(table string) (map[string]machine.Mount, error) {
 	all, err := mountinfo.GetMountsFromReader(strings.NewReader(table), nil)
 	if err != nil {
@@ -104,8 +107,9 @@ func mountsOf(table string) (map[string]machine.Mount, error) {
 	return mounts, nil
 }
 
-// rootOf is the path of what a mount shows: the table counts from the root of its file system, of which the node may have but
-// a part, such as a volume of the container engine.
+// rootOf returns the path of the directory or file that a mount shows. The table counts from the
+// root of the file system, and the node may have only a part of that, such as a volume of the
+// container engine.
 func rootOf(m *mountinfo.Info, table []*mountinfo.Info) string {
 	root, longest := m.Root, -1
 	for _, other := range table {
@@ -118,14 +122,14 @@ func rootOf(m *mountinfo.Info, table []*mountinfo.Info) string {
 	return root
 }
 
-// ofCluster is what every pod of a real cluster has besides its volumes: the file with its address, and the token of its service
-// account. Recorded traces have neither.
+// ofCluster matches files that every pod of a real cluster has besides its volumes: the hosts file,
+// and the token of its service account. Recorded traces have neither.
 var ofCluster = lazyregexp.New(`^pods/[^/]+/(etc-hosts$|volumes/kubernetes\.io~projected/kube-api-access-|plugins/kubernetes\.io~empty-dir/wrapped_kube-api-access-)`)
 
-// parents are the directories that are made for what is ofCluster.
+// parents are the directories that are made for files matched by ofCluster.
 var parents = lazyregexp.New(`^pods/[^/]+/(volumes/kubernetes\.io~projected|plugins/kubernetes\.io~empty-dir)$`)
 
-// isOnly reports whether a directory holds only what is ofCluster.
+// isOnly reports whether a directory contains only files matched by ofCluster.
 func isOnly(name, found string) bool {
 	if !parents().MatchString(name) {
 		return false
@@ -139,7 +143,7 @@ func isOnly(name, found string) bool {
 	return true
 }
 
-// isBelow reports whether a path is below a mount: what is there belongs to the driver.
+// isBelow reports whether a path is below a mount, so that it belongs to the driver.
 func isBelow(name string, mounts map[string]machine.Mount) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, is := mounts[dir]; is {

@@ -14,10 +14,11 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// installOwn applies a driver's own manifests, of which nothing may be there that csisim has not made: it goes with the run.
+// installOwn applies a driver's own manifests. It fails if one of the objects exists and is not
+// csisim's, since the run deletes them at the end.
 func (c *Cluster) installOwn(d deploy.Driver) error {
 	for _, object := range deploy.Manifests(d, c.options.Deploy) {
-		u := object.(*unstructured.Unstructured) // all manifests that were read are
+		u := object.(*unstructured.Unstructured) // manifests that were read are all unstructured
 		m, err := c.placed(u)
 		if err != nil {
 			return c.interruptedOr(environment(err, "deploy driver %s: apply %s %s", d.Name, u.GetKind(), u.GetName()))
@@ -33,7 +34,7 @@ func (c *Cluster) installOwn(d deploy.Driver) error {
 	return nil
 }
 
-// interruptedOr is why the run was interrupted, or else err.
+// interruptedOr returns the reason if the run was interrupted, otherwise err.
 func (c *Cluster) interruptedOr(err error) error {
 	if c.ctx.Err() != nil {
 		return context.Cause(c.ctx)
@@ -42,13 +43,14 @@ func (c *Cluster) interruptedOr(err error) error {
 }
 
 const (
-	// definedTime is how long the API may take to serve a kind after its definition.
+	// definedTime limits how long the API may take to serve a kind after its definition.
 	definedTime = 10 * time.Second
-	// discoverEvery is how often it is asked for all its kinds meanwhile.
+	// discoverEvery is the interval of discovery meanwhile.
 	discoverEvery = 500 * time.Millisecond
 )
 
-// placed finds the resource of an object, and gives it the default namespace if it needs one, none if it has no place in one.
+// placed finds the resource of an object, and sets its namespace: the default one if it has none
+// but needs one, none if it is not namespaced.
 func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 	gvk := u.GroupVersionKind()
 	mapping, err := c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)
@@ -76,8 +78,9 @@ func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 	return made{resource: mapping.Resource, namespace: u.GetNamespace(), name: u.GetName()}, nil
 }
 
-// foreign is the error for an object that is there without csisim's label. One with it that an earlier run has deleted is
-// awaited: what is applied to it would go with it.
+// foreign returns an error if an object exists without csisim's label. If it has the label and is
+// being deleted for an earlier run, foreign waits for the end of the deletion, which would delete
+// an object that is applied now.
 func (c *Cluster) foreign(d deploy.Driver, m made) error {
 	there, err := c.at(m.resource, m.namespace).Get(c.ctx, m.name, metav1.GetOptions{})
 	switch {

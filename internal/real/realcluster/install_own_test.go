@@ -16,7 +16,8 @@ import (
 
 var diskSystem = made{resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, name: "disk-system"}
 
-// withNamespace is a cluster that answers each Get with the next of these namespaces, then that there is none.
+// withNamespace returns a cluster that answers each Get with the next of these namespaces, then
+// with NotFound.
 func withNamespace(t *testing.T, answers ...map[string]any) (c *Cluster, asked *int) {
 	t.Helper()
 	objects := fake.NewSimpleDynamicClient(runtime.NewScheme())
@@ -32,7 +33,7 @@ func withNamespace(t *testing.T, answers ...map[string]any) (c *Cluster, asked *
 	return c, asked
 }
 
-// What an earlier run has made and deleted is not taken for this run's: what is applied to it would go with it.
+// An object that an earlier run is deleting is not applied to: the new one would be deleted, too.
 func TestWhatAnEarlierRunHasDeletedIsAwaited(t *testing.T) {
 	own := map[string]any{deploy.ManagedBy: deploy.By}
 	leaves := map[string]any{"name": "disk-system", "labels": own, "deletionTimestamp": "2026-01-01T00:00:00Z"}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Metrics are those of a node's kubelet, as its metrics endpoint shows them; none while it is down.
+// Metrics returns the lines of a node's kubelet metrics endpoint; none while the kubelet is down.
 func (c *Cluster) Metrics(node string) (lines []string) {
 	ctx, cancel := context.WithTimeout(c.ctx, askTime)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An Event of an earlier run that is emitted again is one of this run, which counts from its own beginning.
+// If an Event of an earlier run is emitted again, it counts in this run, from 1.
 func TestHowOftenAnEventWasEmittedInARun(t *testing.T) {
 	m := newMirror(nil)
 	event := func(uid types.UID, created time.Time) *corev1.Event {

@@ -17,18 +17,18 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// NodePods reach the nodes of a cluster through its API: a privileged pod on the node runs the commands. There is one for each node
-// that was asked for; they go with the run.
+// NodePods run commands on the nodes of a cluster through its API: a privileged pod on the node
+// runs them. A node gets its pod at the first command; the pods are deleted at the end of the run.
 type NodePods struct {
 	cluster *Cluster
 	image   string
 	ready   map[string]bool // by node
 }
 
-// nodePodTime is how long such a pod may take to start.
+// nodePodTime limits the start of such a pod.
 const nodePodTime = time.Minute
 
-// Run runs a command on a node as root and returns what it printed.
+// Run runs a command on a node as root and returns its output.
 func (n *NodePods) Run(ctx context.Context, node string, command ...string) (string, error) {
 	if err := n.prepare(ctx, node); err != nil {
 		return "", err
@@ -36,7 +36,7 @@ func (n *NodePods) Run(ctx context.Context, node string, command ...string) (str
 	return n.cluster.runThrough(ctx, nodePodAt(node), command)
 }
 
-// Follow runs a command on a node until ctx ends, and calls line with each line that it prints.
+// Follow runs a command on a node until ctx ends, and calls line with each line of its output.
 func (n *NodePods) Follow(ctx context.Context, node string, line func(string), command ...string) error {
 	text, err := json.Marshal(proxy.NodeCommand{Command: command})
 	if err != nil {
@@ -50,13 +50,13 @@ func (n *NodePods) Follow(ctx context.Context, node string, line func(string), c
 	return lines.Each(stream, line)
 }
 
-// PowerOff is not possible: nothing that runs on a node could give it its power back.
+// PowerOff is not possible: no program on a node could restore the node's power.
 func (n *NodePods) PowerOff(context.Context, string) error { return ErrNotReal }
 
 // PowerOn is not possible either.
 func (n *NodePods) PowerOn(context.Context, string) error { return ErrNotReal }
 
-// prepare has the pod of a node run, and answer.
+// prepare makes the pod of a node, and waits until it answers.
 func (n *NodePods) prepare(ctx context.Context, node string) error {
 	if n.ready[node] {
 		return nil
@@ -80,10 +80,10 @@ func (n *NodePods) prepare(ctx context.Context, node string) error {
 	return fmt.Errorf("pod %s of %s does not answer, which needs the image %s on the node: %w", pod.Name, pod.Namespace, n.image, last)
 }
 
-// askAgain is the pause between questions to a pod that starts.
+// askAgain is the pause between requests to a starting pod.
 const askAgain = 200 * time.Millisecond
 
-// notPermitted is the error of a pod that the cluster does not have.
+// notPermitted returns the error for a pod that the cluster does not admit.
 func notPermitted(pod *corev1.Pod, err error) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("the cluster does not permit the privileged pod %s in %s, through which csisim reaches the node: %w", pod.Name, pod.Namespace, err)
@@ -95,7 +95,7 @@ func nodePodAt(node string) place {
 	return place{namespace: metav1.NamespaceSystem, pod: deploy.NodePod(node, "", "").Name, node: node, port: deploy.NodePort}
 }
 
-// runThrough has the pod of a node run a command.
+// runThrough runs a command in the pod of a node.
 func (c *Cluster) runThrough(ctx context.Context, at place, command []string) (string, error) {
 	text, err := c.ask(ctx, at, "POST", "/run", nil, proxy.NodeCommand{Command: command})
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *Cluster) runThrough(ctx context.Context, at place, command []string) (s
 	return done.Output, nil
 }
 
-// wakeKubelets starts the kubelets that a killed run has left down, through the pods by which it reached their nodes.
+// wakeKubelets starts the kubelets that a killed run has stopped, through the pods that it used.
 func (c *Cluster) wakeKubelets(ctx context.Context) error {
 	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, labelled(deploy.ManagedBy+"="+deploy.By+","+deploy.PartLabel+"="+deploy.NodePart))
 	if err != nil {

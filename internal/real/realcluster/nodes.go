@@ -18,17 +18,18 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// undoAnnotation is on nodes that the scenario has changed: what gives them their own back.
+// undoAnnotation is on nodes that the scenario has changed. It records the original values.
 const undoAnnotation = "csisim.dev/undo"
 
-// undo is what a node had before the scenario changed it.
+// undo holds a node's original values.
 type undo struct {
-	Labels        map[string]*string `json:"labels,omitempty"` // of the names that were changed; nil for none
-	Taints        []corev1.Taint     `json:"taints,omitempty"` // but for those that Kubernetes puts on and takes off itself
+	Labels        map[string]*string `json:"labels,omitempty"` // of the changed names; nil for none
+	Taints        []corev1.Taint     `json:"taints,omitempty"` // without those that Kubernetes itself adds and removes
 	Unschedulable bool               `json:"unschedulable,omitempty"`
 }
 
-// furnishNodes gives the nodes the labels and taints that the scenario has for them. What a run that was killed has left goes.
+// furnishNodes gives the nodes the scenario's labels and taints. It first undoes the changes of a
+// killed run.
 func (c *Cluster) furnishNodes() error {
 	for _, name := range c.options.Nodes {
 		err := c.restoreNode(c.ctx, name)
@@ -60,7 +61,8 @@ func (c *Cluster) furnishNode(name string, taints ...corev1.Taint) error {
 	return err
 }
 
-// changeNode changes a node, which gets its own back at the end. Controllers write nodes at the same time.
+// changeNode changes a node, which is restored at the end. It retries, since controllers write
+// nodes, too.
 func (c *Cluster) changeNode(ctx context.Context, name string, change func(*corev1.Node) error) (changed *corev1.Node, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		n, err := c.clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -80,7 +82,7 @@ func (c *Cluster) changeNode(ctx context.Context, name string, change func(*core
 	return changed, err
 }
 
-// remember notes on a node what it had before its first change.
+// remember records the original values on a node before its first change.
 func remember(before, after *corev1.Node) error {
 	own := undo{Taints: slices.DeleteFunc(slices.Clone(before.Spec.Taints), isOfKubernetes), Unschedulable: before.Spec.Unschedulable}
 	if text := before.Annotations[undoAnnotation]; text != "" {
@@ -110,12 +112,12 @@ func remember(before, after *corev1.Node) error {
 	return nil
 }
 
-// isOfKubernetes reports whether a taint says what Kubernetes itself has found about the node.
+// isOfKubernetes reports whether Kubernetes itself sets a taint, from the state of the node.
 func isOfKubernetes(t corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "node.kubernetes.io/") && t.Key != corev1.TaintNodeOutOfService
 }
 
-// restoreNode gives a node its own back.
+// restoreNode restores the original values of a node.
 func (c *Cluster) restoreNode(ctx context.Context, name string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		n, err := c.clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -141,7 +143,7 @@ func (c *Cluster) restoreNode(ctx context.Context, name string) error {
 	})
 }
 
-// restoreNodes gives the scenario's nodes their own back.
+// restoreNodes restores the original values of the scenario's nodes.
 func (c *Cluster) restoreNodes(ctx context.Context) (err error) {
 	for _, name := range c.options.Nodes {
 		if failed := c.restoreNode(ctx, name); !apierrors.IsNotFound(failed) {
@@ -151,7 +153,8 @@ func (c *Cluster) restoreNodes(ctx context.Context) (err error) {
 	return err
 }
 
-// lacksLabels reports whether a node has lost labels of the scenario: a kubelet that starts removes those of zones.
+// lacksLabels reports whether a node has lost labels of the scenario: a starting kubelet removes
+// those of zones.
 func (c *Cluster) lacksLabels(node *corev1.Node) bool {
 	for label, value := range c.options.NodeLabels[node.Name] { // any
 		if node.Labels[label] != value {
@@ -161,7 +164,8 @@ func (c *Cluster) lacksLabels(node *corev1.Node) bool {
 	return false
 }
 
-// noteTopology notes the labels that a kubelet has given its node for the run's drivers: they stay when a driver goes.
+// noteTopology records the labels that a kubelet has given its node for the run's drivers. They
+// outlast the driver.
 func (c *Cluster) noteTopology(info *storagev1.CSINode) {
 	for _, d := range info.Spec.Drivers {
 		for _, key := range d.TopologyKeys {
@@ -172,11 +176,11 @@ func (c *Cluster) noteTopology(info *storagev1.CSINode) {
 	}
 }
 
-// labelsAnnotation is on the CSIDriver objects of csisim: the names of the labels that the nodes had before the driver, by node.
-// Clean removes what the driver's topology has added, and nothing that was there.
+// labelsAnnotation is on the CSIDriver objects of csisim. It lists the labels of each node before
+// the driver, so that Clean removes only the labels of the driver's topology.
 const labelsAnnotation = "csisim.dev/node-labels"
 
-// withLabels notes the labels of the nodes on a CSIDriver object.
+// withLabels records the labels of the nodes on a CSIDriver object.
 func (c *Cluster) withLabels(driver *unstructured.Unstructured) {
 	had := map[string][]string{}
 	for name, labels := range c.labelled { // JSON sorts them
@@ -191,7 +195,8 @@ func (c *Cluster) withLabels(driver *unstructured.Unstructured) {
 	driver.SetAnnotations(annotations)
 }
 
-// driverTopology are the labels that kubelets have given the nodes for drivers that csisim has deployed, by node.
+// driverTopology returns the labels that kubelets have given the nodes for drivers that csisim has
+// deployed, by node.
 func (c *Cluster) driverTopology(ctx context.Context) (map[string][]string, error) {
 	drivers, err := c.clients.StorageV1().CSIDrivers().List(ctx, listManaged)
 	if err != nil {
@@ -210,7 +215,7 @@ func (c *Cluster) driverTopology(ctx context.Context) (map[string][]string, erro
 			}
 			had := map[string][]string{}
 			if err := json.Unmarshal([]byte(drivers.Items[i].Annotations[labelsAnnotation]), &had); err != nil || had[info.Name] == nil {
-				continue // csisim has not looked at the node: nothing of it is known to be the driver's
+				continue // csisim has not recorded the node's labels: none is known to be the driver's
 			}
 			for _, key := range on.TopologyKeys {
 				if !slices.Contains(had[info.Name], key) {
@@ -222,7 +227,7 @@ func (c *Cluster) driverTopology(ctx context.Context) (map[string][]string, erro
 	return all, nil
 }
 
-// removeLabels takes labels off nodes.
+// removeLabels removes labels from nodes.
 func (c *Cluster) removeLabels(ctx context.Context, of map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		gone := map[string]any{}
@@ -240,8 +245,10 @@ func (c *Cluster) patchNode(ctx context.Context, name string, patch []byte) (*co
 	return c.clients.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 }
 
-// metadataPatch is a merge patch: null takes one away, and in place of a map all that are there.
+// metadataPatch returns a merge patch: null removes one label or annotation, or all of them if it
+// replaces the map.
 func metadataPatch(labels, annotations any) []byte {
-	text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels, "annotations": annotations}}) // of strings
+	// Maps of strings can be marshalled.
+	text, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels, "annotations": annotations}})
 	return text
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A node has the scenario's labels and taints for a run, and then its own again, also if a kubelet or a killed run was there
-// between. What Kubernetes itself finds about the node meanwhile stays.
+// A node has the scenario's labels and taints during a run, and its original ones afterwards, even
+// if a kubelet or a killed run has changed them in between. Taints that Kubernetes sets meanwhile
+// stay.
 func TestANodeGetsItsOwnLabelsBack(t *testing.T) {
 	own := map[string]string{"kubernetes.io/hostname": "node-a", corev1.LabelTopologyRegion: "here"}
 	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Labels: own}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{gpu, {Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute}}}})
@@ -33,7 +34,8 @@ func TestANodeGetsItsOwnLabelsBack(t *testing.T) {
 	assert.Contains(t, node().Spec.Taints, maintenance)
 	assert.False(t, c.lacksLabels(node()))
 
-	_, err := c.changeNode(t.Context(), "node-a", func(n *corev1.Node) error { // as steps do, and the node controller beside them
+	// As steps do, concurrently with the node controller.
+	_, err := c.changeNode(t.Context(), "node-a", func(n *corev1.Node) error {
 		n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeOutOfService, Effect: corev1.TaintEffectNoExecute}, pressure}
 		n.Spec.Unschedulable = true
 		n.Labels["disk"] = "ssd"
@@ -42,7 +44,7 @@ func TestANodeGetsItsOwnLabelsBack(t *testing.T) {
 	require.NoError(t, err)
 
 	without := node()
-	delete(without.Labels, corev1.LabelTopologyZone) // as a kubelet does that starts
+	delete(without.Labels, corev1.LabelTopologyZone) // as a starting kubelet does
 	assert.True(t, c.lacksLabels(without))
 	require.NoError(t, c.furnishNode("node-a"))
 	assert.NotContains(t, node().Spec.Taints, maintenance, "a step has taken it off")
@@ -67,8 +69,9 @@ var (
 	pressure    = corev1.Taint{Key: corev1.TaintNodeDiskPressure, Effect: corev1.TaintEffectNoSchedule}
 )
 
-// The labels that kubelets add for a driver's topology go with the driver; what the node had before stays, also its annotations:
-// without the kubelet's, the attach/detach controller would not attach volumes to the node after its next start.
+// The labels that kubelets add for a driver's topology are removed with the driver. The node's
+// other labels and annotations stay: without the kubelet's annotation, the attach/detach controller
+// would not attach volumes to the node after a restart.
 func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	labels := map[string]string{"kubernetes.io/hostname": "node-a", corev1.LabelTopologyZone: "zone-1", "disk.example.com/rack": "r1"}
 	annotations := map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
@@ -88,7 +91,8 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	assert.Equal(t, annotations, node.Annotations)
 }
 
-// A driver's own manifests may have it on a node that the scenario does not have: its labels go, too.
+// A driver's own manifests may deploy it on a node outside the scenario: its labels there are
+// removed, too.
 func TestANodeElsewhereLosesTheLabelsOfADriversTopology(t *testing.T) {
 	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-b", Labels: map[string]string{"disk.example.com/rack": "r1"}}})
 	c.options.Nodes, c.options.Drivers = []string{"node-a"}, []deploy.Driver{{Name: "disk.example.com"}}
@@ -105,7 +109,7 @@ func TestANodeElsewhereLosesTheLabelsOfADriversTopology(t *testing.T) {
 	assert.Empty(t, node.Labels)
 }
 
-// clean knows from the CSIDriver object which labels were there before the driver.
+// clean reads from the CSIDriver object which labels were there before the driver.
 func TestCleanFindsTheLabelsOfItsDriversTopology(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	(&Cluster{options: Options{Nodes: []string{"node-a"}}, labelled: map[string]map[string]string{"node-a": {corev1.LabelTopologyRegion: "here"}}}).withLabels(u)

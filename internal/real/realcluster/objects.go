@@ -24,7 +24,7 @@ import (
 type made struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
-	ofDriver        bool // it is of a driver's own manifests
+	ofDriver        bool // it belongs to a driver's own manifests
 	ending          bool // it is being deleted
 }
 
@@ -32,12 +32,12 @@ func (m made) String() string { return m.resource.Resource + "/" + m.name }
 
 const manager = "csisim"
 
-// DefineCSIAddons is not possible: its controllers would be missing.
+// DefineCSIAddons is not possible: the controllers would be missing.
 func (c *Cluster) DefineCSIAddons() error {
 	return errors.New("CSI-Addons is not deployed on real clusters")
 }
 
-// Apply creates an object, or changes what an earlier Apply has set.
+// Apply creates an object, or changes the fields that an earlier Apply has set.
 func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	res, err := store.ResourceOf(obj)
 	if err != nil {
@@ -64,14 +64,14 @@ func (c *Cluster) Apply(obj store.Object) (verb string, err error) {
 	return verb, nil
 }
 
-// written is an object as the API has answered it.
+// written is an object as the API has returned it.
 type written struct {
 	resource *store.Resource
 	object   *unstructured.Unstructured
 }
 
-// Applied waits until the mirror shows what was applied: objects of one step follow each other as fast as kubectl
-// applies them.
+// Applied waits until the mirror has the applied objects. Within one step, objects are applied
+// without such a wait, as by kubectl.
 func (c *Cluster) Applied() error {
 	for _, w := range c.unseen {
 		if err := c.await(w.resource, w.object); err != nil {
@@ -82,7 +82,7 @@ func (c *Cluster) Applied() error {
 	return nil
 }
 
-// applyAt applies an object with the label of all that csisim makes.
+// applyAt applies an object with csisim's label.
 func (c *Cluster) applyAt(gvr schema.GroupVersionResource, u *unstructured.Unstructured) (verb string, applied *unstructured.Unstructured, err error) {
 	labels := u.GetLabels()
 	if labels == nil {
@@ -127,7 +127,7 @@ func (c *Cluster) at(gvr schema.GroupVersionResource, namespace string) dynamic.
 	return c.dynamic.Resource(gvr).Namespace(namespace)
 }
 
-// await waits until the mirror shows a write: the next step must see it.
+// await waits until the mirror has a write, so that the next step sees it.
 func (c *Cluster) await(res *store.Resource, written *unstructured.Unstructured) error {
 	key := c.plainKey(store.Key{Name: written.GetName(), Namespace: written.GetNamespace()})
 	version := written.GetResourceVersion()
@@ -147,7 +147,7 @@ func mirrors(res *store.Resource) bool {
 	return false
 }
 
-// Delete asks for an object's deletion.
+// Delete requests an object's deletion.
 func (c *Cluster) Delete(res *store.Resource, key store.Key, grace *int64) error {
 	policy := metav1.DeletePropagationBackground
 	key = c.keyOf(res, key)

@@ -8,15 +8,16 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// What kube-scheduler counts in the message of a pod that fits nowhere: all nodes, those with a taint, those that preemption does not help.
+// The counts in kube-scheduler's message for an unschedulable pod: all nodes, those with a taint,
+// those that preemption does not help.
 var (
 	nodesInAll   = lazyregexp.New(`0/(\d+) nodes are available`)
 	nodesTainted = lazyregexp.New(`(, |: )(\d+)( node\(s\) had untolerated taint\(s\))(, )?`)
 	notHelped    = lazyregexp.New(`(, |: )(\d+)( Preemption is not helpful for scheduling)(, )?`)
 )
 
-// ofNodes is what the scheduler says without the nodes that the cluster has and the scenario has not, such as the one of
-// the control plane, which has a taint: their number is taken off where it is counted among others.
+// ofNodes returns the scheduler's message without the nodes outside the scenario, such as the
+// control plane's, which has a taint: it subtracts their number from the counts.
 func ofNodes(message string, all, own int) string {
 	others := all - own
 	message = nodesInAll().ReplaceAllStringFunc(message, func(found string) string {
@@ -31,7 +32,8 @@ func ofNodes(message string, all, own int) string {
 	return message
 }
 
-// lessOf takes others off the count of a reason, and the reason with its comma where none is left.
+// lessOf subtracts others from the count of a reason, and removes the reason with its comma if none
+// is left.
 func lessOf(parts []string, others int) string {
 	before, count, reason, after := parts[1], parts[2], parts[3], parts[4]
 	switch left := less(count, others); {
@@ -44,7 +46,7 @@ func lessOf(parts []string, others int) string {
 	}
 }
 
-// less is a count without the others; one that cannot contain them stays.
+// less subtracts others from a count. A count that cannot contain them stays.
 func less(count string, others int) string {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < others {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// place is where a proxy runs.
+// place identifies a proxy.
 type place struct {
 	namespace, pod, container string
 	driver, part, node        string // its driver's slug; node or controller; the node of its pod
@@ -22,19 +22,21 @@ type place struct {
 
 func (p place) String() string { return "pod " + p.pod }
 
-// isOn reports whether what is done on a node concerns the proxy, on any if it is empty: a controller plugin is asked about all nodes.
+// isOn reports whether the proxy receives calls for a node; an empty node is any. A controller
+// plugin receives calls for all nodes.
 func (p place) isOn(node string) bool { return node == "" || p.part != "node" || p.node == node }
 
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.namespace, q.namespace), cmp.Compare(p.pod, q.pod), cmp.Compare(p.part, q.part))
 }
 
-// path is an address of the proxy, through the API server.
+// path returns a URL path of the proxy, through the API server.
 func (p place) path(of string) string {
 	return fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy%s", p.namespace, p.pod, p.port, of)
 }
 
-// proxies are those of a driver that run: part is node or controller, empty for both; node narrows it down.
+// proxies returns the running proxies of a driver. part is node or controller, empty for both; node
+// narrows the selection.
 func (c *Cluster) proxies(ctx context.Context, driver, part, node string) (all []place, err error) {
 	options := c.podsOfRun(driver)
 	if node != "" {
@@ -54,7 +56,8 @@ func (c *Cluster) proxies(ctx context.Context, driver, part, node string) (all [
 	return all, nil
 }
 
-// proxiesOf are the proxies in a pod: one in those that are made here, one for each part in those of a driver's own manifests.
+// proxiesOf returns the proxies in a pod: one in a pod made by csisim, one for each part in a pod
+// of a driver's own manifests.
 func proxiesOf(pod corev1.Pod) (all []place) {
 	at := place{namespace: pod.Namespace, pod: pod.Name, driver: pod.Labels[deploy.DriverLabel], node: pod.Spec.NodeName}
 	annotation := pod.Annotations[deploy.ProxiesAnnotation]
@@ -75,10 +78,10 @@ func (p place) runs(pod corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.PodIP != "" && isRunning(pod, p.container)
 }
 
-// inCluster is the name that a driver has in the cluster.
+// inCluster returns the name of a driver in the cluster.
 func (c *Cluster) inCluster(driver string) string { return cmp.Or(c.driver(driver).Name, driver) }
 
-// driver is the deployment of a driver; its zero value if there is none of that name.
+// driver returns the deployment of a driver; the zero value if there is none with that name.
 func (c *Cluster) driver(name string) deploy.Driver {
 	for _, d := range c.options.Drivers {
 		if c.options.Deploy.Scope.Plain(d.Name) == c.options.Deploy.Scope.Plain(name) {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// described is a cluster whose API has these kinds.
+// described returns a cluster with an API that has these kinds.
 func described(t *testing.T, kinds ...metav1.APIResource) *Cluster {
 	t.Helper()
 	lists := []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: kinds}}
@@ -39,7 +39,8 @@ func object(kind, namespace string) *unstructured.Unstructured {
 func TestTheNamespaceOfAnObjectThatIsApplied(t *testing.T) {
 	c := described(t, metav1.APIResource{Name: "namespaces", Kind: "Namespace"}, metav1.APIResource{Name: "pods", Kind: "Pod", Namespaced: true})
 	for _, test := range []struct{ kind, given, want string }{
-		{"Pod", "", "default"}, {"Pod", "other", "other"}, {"Namespace", "", ""}, {"Namespace", "other", ""}, // as kubectl has it
+		// As kubectl does.
+		{"Pod", "", "default"}, {"Pod", "other", "other"}, {"Namespace", "", ""}, {"Namespace", "other", ""},
 	} {
 		u := object(test.kind, test.given)
 		m, err := c.placed(u)
@@ -49,7 +50,7 @@ func TestTheNamespaceOfAnObjectThatIsApplied(t *testing.T) {
 	}
 }
 
-// An interrupt while a kind is awaited that is not served is the error, not the kind.
+// An interrupt during the wait for a kind that is never served returns the interrupt as the error.
 func TestAnInterruptEndsTheWaitForAKind(t *testing.T) {
 	c := described(t)
 	interrupt := errors.New("interrupt")

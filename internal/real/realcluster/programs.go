@@ -21,10 +21,11 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// ErrNotReal is the error of what a real cluster cannot do yet; a plan says so before a run.
+// ErrNotReal is returned for operations that a real cluster does not support yet; a plan reports
+// them before a run.
 var ErrNotReal = errors.New("this cannot be done on a real cluster")
 
-// Kill ends a program as SIGKILL does.
+// Kill ends a program like SIGKILL.
 func (c *Cluster) Kill(component sim.Component) error {
 	switch p := component.(type) {
 	case sim.Kubelet:
@@ -47,7 +48,7 @@ func (c *Cluster) Kill(component sim.Component) error {
 	return fmt.Errorf("kill %s: %w", component, ErrNotReal)
 }
 
-// Stop ends a program as SIGTERM does.
+// Stop ends a program like SIGTERM.
 func (c *Cluster) Stop(component sim.Component) error {
 	switch p := component.(type) {
 	case sim.Plugin:
@@ -89,12 +90,13 @@ func (c *Cluster) Start(component sim.Component) error {
 	return fmt.Errorf("start %s: %w", component, ErrNotReal)
 }
 
-// order sends the proxies of a plugin an order. On a node that boots they are reached when their pod has its network again.
+// order sends an order to the proxies of a plugin. On a booting node they can be reached when their
+// pod has its network again.
 func (c *Cluster) order(p sim.Plugin, path string) error {
 	return c.reached(p, func() error { return c.orderAtOnce(p, path) })
 }
 
-// reached asks until whoever answers for a program is reached.
+// reached repeats a request until the program can be reached.
 func (c *Cluster) reached(p sim.Component, ask func() error) (err error) {
 	waiting := c.WaitFor(fmt.Sprintf("the %s to be reached", p), podTime, func() bool {
 		err = ask()
@@ -123,7 +125,7 @@ func (c *Cluster) orderAtOnce(p sim.Plugin, path string) error {
 	return nil
 }
 
-// orderRegistrar sends an order to csisim, which runs the registrar.
+// orderRegistrar sends an order to csisim's own process that runs the registrar.
 func (c *Cluster) orderRegistrar(r sim.PluginRegistrar, path string) error {
 	return c.reached(r, func() error { return c.orderRegistrarAtOnce(r, path) })
 }
@@ -150,7 +152,7 @@ func (c *Cluster) run(node string, command ...string) (string, error) {
 	return c.runTo(fmt.Sprintf("run %q", strings.Join(command, " ")), node, command...)
 }
 
-// runTo runs a command on a node for something of which the error says that it was being done.
+// runTo runs a command on a node. Its errors name the purpose.
 func (c *Cluster) runTo(doing, node string, command ...string) (string, error) {
 	if c.options.Machines == nil {
 		return "", &sim.EnvironmentError{Doing: "reach node " + node, Err: errors.New("the cluster is not kind's, and no image that csisim made for a driver could run there")}
@@ -177,7 +179,7 @@ func (c *Cluster) startKubelet(node string) error {
 	return err
 }
 
-// revive gives nodes back the power and the kubelets that the scenario has taken: a cluster that is kept has a next run.
+// revive restores the power and the kubelets of nodes, so that a kept cluster can have a next run.
 func (c *Cluster) revive(ctx context.Context) (err error) {
 	for _, node := range slices.Sorted(maps.Keys(c.dark)) {
 		err = errors.Join(err, c.options.Machines.PowerOn(ctx, node))
@@ -189,7 +191,7 @@ func (c *Cluster) revive(ctx context.Context) (err error) {
 	return err
 }
 
-// PowerOff takes a node's power away.
+// PowerOff cuts a node's power.
 func (c *Cluster) PowerOff(node string) error {
 	if c.options.Machines == nil {
 		return &sim.EnvironmentError{Doing: "power off " + node, Err: ErrNotReal}
@@ -212,10 +214,10 @@ func (c *Cluster) PowerOn(node string) error {
 	return environment(c.options.Machines.PowerOn(c.ctx, node), "power on %s", node)
 }
 
-// ShutDown is not possible: the kubelets of kind's nodes have no grace for it.
+// ShutDown is not possible: the kubelets of kind's nodes have no grace period for it.
 func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return ErrNotReal }
 
-// Inject puts a fault in force at all proxies that it may concern.
+// Inject sends a fault to all proxies that it may concern.
 func (c *Cluster) Inject(f *fault.Fault) error {
 	c.faults = append(c.faults, f)
 	return c.eachProxy(c.ctx, f.Driver, f.Node, func(at place) error {
@@ -224,7 +226,7 @@ func (c *Cluster) Inject(f *fault.Fault) error {
 	})
 }
 
-// ClearFaults ends the fault of a name, all if it is empty.
+// ClearFaults ends the fault with a name, or all if it is empty.
 func (c *Cluster) ClearFaults(name string) error {
 	c.faults = slices.DeleteFunc(c.faults, func(f *fault.Fault) bool { return name == "" || f.Name == name })
 	return c.eachProxy(c.ctx, "", "", func(at place) error {
@@ -233,8 +235,8 @@ func (c *Cluster) ClearFaults(name string) error {
 	})
 }
 
-// injectAgain puts the faults that are in force to the proxies of a driver that are new: part is node or controller, empty for both;
-// node narrows it down.
+// injectAgain sends the current faults to new proxies of a driver: part is node or controller,
+// empty for both; node narrows the selection.
 func (c *Cluster) injectAgain(driver, part, node string) error {
 	there, err := c.proxies(c.ctx, driver, part, node)
 	if err != nil {
@@ -269,16 +271,16 @@ func (c *Cluster) eachProxy(ctx context.Context, driver, node string, do func(pl
 	return nil
 }
 
-// RunsAs is the user and the group of a pod's containers.
+// RunsAs returns the user and the group of a pod's containers.
 func (c *Cluster) RunsAs(key store.Key) (uid, gid int) {
 	pod, _ := store.Get[*corev1.Pod](c.world.Store, key)
 	return workload.RunsAs(pod)
 }
 
-// stopTime bounds what takes away what a run has made.
+// stopTime limits the cleanup at the end of a run.
 const stopTime = 2 * time.Minute
 
-// afterwards is a context for cleaning up, which an interrupt does not end.
+// afterwards returns a context for the cleanup, which an interrupt does not end.
 func afterwards() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), stopTime)
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// queue is where watches and readers of records meet the scenario's goroutine.
+// queue passes arrivals from watches and readers of records to the scenario's goroutine.
 type queue struct {
 	mu      sync.Mutex
 	waiting []arrival
 	news    chan struct{}
 }
 
-// arrival is something that happened in the cluster.
+// arrival is an event in the cluster.
 type arrival struct {
 	at   time.Time
 	take func()
@@ -32,11 +32,11 @@ func (q *queue) put(at time.Time, take func()) {
 	}
 }
 
-// late is how long an arrival waits for others that happened before it and come after it: a call is known by a file and
-// a stream, a change of an object by a watch.
+// late is how long an arrival waits for earlier events that arrive later: calls arrive through a
+// file and a stream, changes of objects through a watch.
 const late = 60 * time.Millisecond
 
-// due takes what happened before a time, in its order.
+// due removes and returns the events before a time, in order.
 func (q *queue) due(before time.Time) []arrival {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -50,7 +50,7 @@ func (q *queue) due(before time.Time) []arrival {
 	return all
 }
 
-// pump takes in what has happened, and then does what follows from it.
+// pump processes all arrivals, and then the actions that they have requested.
 func (c *Cluster) pump() {
 	c.takeIn()
 	for len(c.toDo) > 0 {
@@ -60,12 +60,12 @@ func (c *Cluster) pump() {
 	}
 }
 
-// takeIn takes in what has happened.
+// takeIn processes all arrivals.
 func (c *Cluster) takeIn() {
 	for _, a := range c.queue.due(time.Now().Add(-late)) {
 		c.clock.at(a.at, a.take)
 	}
 }
 
-// after has pump do something when it has taken in what there is.
+// after makes pump call a function when it has processed the arrivals.
 func (c *Cluster) after(do func()) { c.toDo = append(c.toDo, do) }

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// askEvery is how often the API is asked whether it is there, askTime how long it may take to answer.
+	// askEvery is the interval of checks that the API answers, askTime the timeout of one.
 	askEvery, askTime = 2 * time.Second, 5 * time.Second
-	// longestSilence is how long it may be away before the run ends.
+	// longestSilence is how long the API may be unreachable before the run ends.
 	longestSilence = 30 * time.Second
 )
 
-// attend ends the run when the cluster's API has gone away: without it nothing is seen any more.
+// attend ends the run when the cluster's API stays unreachable: nothing can be observed without it.
 func (c *Cluster) attend(every, silence time.Duration) {
 	answered := time.Now()
 	for {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// served is a cluster whose API answers every request with an object.
+// served returns a cluster with an API that answers every request with one object.
 func served(t *testing.T, answer any) (*Cluster, *httptest.Server) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -49,7 +49,7 @@ func TestARunEndsWhenTheAPIHasGoneAway(t *testing.T) {
 	assert.ErrorContains(t, environment, "reach the cluster's API: it has not answered for 50ms")
 }
 
-// Whoever waits for an image that does not come is not waited for.
+// A pod that waits for an image that cannot be pulled is an error at once.
 func TestAnImageThatTheNodeDoesNotGetIsAnErrorAtOnce(t *testing.T) {
 	waiting := func(reason string) corev1.PodList {
 		return corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{{

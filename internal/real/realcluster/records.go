@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// discardRecords takes the records of the run's proxies off their nodes. Those of a proxy that does not answer stay for 'clean'.
+// discardRecords deletes the records of the run's proxies on their nodes. 'clean' deletes those of
+// a proxy that does not answer.
 func (c *Cluster) discardRecords(ctx context.Context) {
 	_ = c.eachProxy(ctx, "", "", func(at place) error {
 		_, _ = c.ask(ctx, at, "DELETE", "/records", nil, nil)
@@ -18,15 +19,15 @@ func (c *Cluster) discardRecords(ctx context.Context) {
 	})
 }
 
-// discardLateRecords takes off kind's nodes what proxies have written since, or of those that had not begun to answer: a run can
-// end while they start. Their pods are gone by now.
+// discardLateRecords deletes, on kind's nodes, records that proxies have written since, or before
+// they began to answer: a run can end while they start. Their pods are deleted by now.
 func (c *Cluster) discardLateRecords(ctx context.Context) {
 	if !c.reachesDirectly() {
 		return
 	}
 	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return // of a cluster that has gone away
+		return // the cluster is unreachable
 	}
 	remove := []string{"rm", "-rf", "--"}
 	for _, d := range c.options.Drivers {
@@ -35,12 +36,12 @@ func (c *Cluster) discardLateRecords(ctx context.Context) {
 		}
 	}
 	for _, n := range nodes.Items {
-		_, _ = c.options.Machines.Run(ctx, n.Name, remove...) // 'clean' takes what stays
+		_, _ = c.options.Machines.Run(ctx, n.Name, remove...) // 'clean' deletes the rest
 	}
 }
 
-// discardAllRecords takes the records of all proxies, of whatever run, off their nodes. It returns the nodes on which it did so,
-// and those on which it could not.
+// discardAllRecords deletes the records of the proxies of all runs on their nodes. It returns the
+// nodes where it succeeded, and those where it failed.
 func (c *Cluster) discardAllRecords(ctx context.Context) (gone, stay []string, err error) {
 	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(ctx, labelled(deploy.ManagedBy+"="+deploy.By+","+deploy.RunLabel))
 	if err != nil {
@@ -64,7 +65,7 @@ func sortedOnce(names []string) []string {
 	return slices.Compact(names)
 }
 
-// tokenOf is the token of the proxies in a pod.
+// tokenOf returns the token of the proxies in a pod.
 func tokenOf(pod corev1.Pod) string {
 	for _, container := range pod.Spec.Containers {
 		for _, e := range container.Env {

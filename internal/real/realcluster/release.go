@@ -15,12 +15,12 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// volumeTime is how long a driver may take to delete the volumes that a run leaves.
+// volumeTime limits the deletion of a run's remaining volumes by their driver.
 const volumeTime = 20 * time.Second
 
-// release takes away volumes while their drivers are there to delete them, whatever the reclaim policy says: a volume that is
-// retained has nobody to retain it for. What the drivers do not delete in time goes without them, as they go as well.
-// It returns the names of these.
+// release deletes volumes while their drivers run, whatever the reclaim policy: the drivers are
+// deleted next, so that a retained volume would be lost. Volumes that the drivers do not delete in
+// time are deleted without them. It returns the names of these.
 func (c *Cluster) release(ctx context.Context, isOurs func(corev1.PersistentVolume) bool) (forced []string, err error) {
 	list, err := c.clients.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -50,7 +50,8 @@ func volumeNamed(name string) made {
 	return made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumes"), namespace: "", name: name}
 }
 
-// letGo has a volume deleted: by its driver if that has made it, else just the object.
+// letGo deletes a volume: through its driver if the driver has provisioned it, otherwise just the
+// object.
 func (c *Cluster) letGo(ctx context.Context, pv corev1.PersistentVolume) (err error) {
 	switch {
 	case pv.Annotations["pv.kubernetes.io/provisioned-by"] == "":
@@ -64,7 +65,8 @@ func (c *Cluster) letGo(ctx context.Context, pv corev1.PersistentVolume) (err er
 	return err
 }
 
-// force takes away a volume that its driver does not delete, and its attachments that it does not detach.
+// force deletes a volume that its driver does not delete, and its attachments that the driver does
+// not detach.
 func (c *Cluster) force(ctx context.Context, volume string) error {
 	attachments, err := c.clients.StorageV1().VolumeAttachments().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -91,8 +93,8 @@ func (c *Cluster) forceOne(ctx context.Context, m made) error {
 	return c.gone(ctx, m)
 }
 
-// releaseVolumes takes away the claims of stateful sets, and the volumes of the run: those of its claims, and those that its
-// drivers have made since it began.
+// releaseVolumes deletes the claims of stateful sets, and the volumes of the run: those of its
+// claims, and those that its drivers have provisioned since it began.
 func (c *Cluster) releaseVolumes(ctx context.Context) error {
 	claims, err := c.clients.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).List(ctx, listManaged)
 	if err != nil {
@@ -115,10 +117,10 @@ func (c *Cluster) releaseVolumes(ctx context.Context) error {
 	return err
 }
 
-// Forced are the volumes that Close took away without their drivers.
+// Forced returns the volumes that Close deleted without their drivers.
 func (c *Cluster) Forced() []string { return c.forced }
 
-// isOfClaim reports whether a volume is, or was, bound to one of these.
+// isOfClaim reports whether a volume is, or was, bound to one of these claims.
 func isOfClaim(pv corev1.PersistentVolume, all []made) bool {
 	claim := pv.Spec.ClaimRef
 	return claim != nil && slices.ContainsFunc(all, func(m made) bool {
@@ -126,8 +128,8 @@ func isOfClaim(pv corev1.PersistentVolume, all []made) bool {
 	})
 }
 
-// volumesGone takes away the volumes of claims that csisim has made and of the drivers that it has deployed, and returns
-// those that it had to take from their drivers.
+// volumesGone deletes the volumes of csisim's claims and of csisim's drivers, and returns those
+// that it deleted without their drivers.
 func (c *Cluster) volumesGone(ctx context.Context, all []made) (forced []string, err error) {
 	drivers, err := c.clients.StorageV1().CSIDrivers().List(ctx, listManaged)
 	if err != nil {
@@ -140,8 +142,8 @@ func (c *Cluster) volumesGone(ctx context.Context, all []made) (forced []string,
 	})
 }
 
-// labelClaims has the claims that a stateful set makes bear the label of all that csisim makes. The driver's own pods keep
-// theirs until the end.
+// labelClaims adds csisim's label to the claim templates of a stateful set. The driver's own pods
+// keep their claims until the end.
 func labelClaims(fields map[string]any) {
 	spec, _ := fields["spec"].(map[string]any)
 	templates, _ := spec["volumeClaimTemplates"].([]any)

@@ -9,7 +9,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// deletePods deletes the pods of a node plugin that a driver's own manifests describe: their workload makes others.
+// deletePods deletes the pods of a node plugin of a driver's own manifests: their workload makes
+// new ones.
 func (c *Cluster) deletePods(p sim.Plugin) error {
 	there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
 	if err != nil {
@@ -31,7 +32,7 @@ func (c *Cluster) deletePods(p sim.Plugin) error {
 	return nil
 }
 
-// awaitStarted waits until a plugin of a driver with manifests of its own serves again.
+// awaitStarted waits until a plugin of a driver with its own manifests serves again.
 func (c *Cluster) awaitStarted(p sim.Plugin) error {
 	var last error
 	err := c.WaitFor(fmt.Sprintf("the %s to serve again", p), podTime, func() bool {

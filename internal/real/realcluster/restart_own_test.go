@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A plugin that is stopped was there: a cluster without its pod is an error.
+// Stopping a plugin without a pod is an error.
 func TestToStopAPluginThatIsNotThereIsAnError(t *testing.T) {
 	c, _ := withPods(t, podOf("other", "a", "csisim-proxy-node"))
 	assert.ErrorContains(t, c.deletePods(sim.Plugin{Driver: "disk", Node: "node-of-a"}), "none runs")

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// journal is the log of a node's containerd, and what crictl shows there.
+// journal is the log of a node's containerd, and crictl's descriptions.
 type journal struct {
 	Machines
 	lines   []string
@@ -39,10 +39,12 @@ func (j journal) Run(_ context.Context, _ string, command ...string) (string, er
 	return shown, nil
 }
 
-// What a kubelet asks of containerd about the scenario's pods is in the trace as a simulated kubelet writes it, with the time of
-// the request, and once. Log messages have both spellings of metadata, those of before and since Kubernetes v1.35.
+// A kubelet's requests to containerd about the scenario's pods are in the trace in the form of a
+// simulated kubelet, with the time of the request, once. Log messages have both spellings of
+// metadata, those before and since Kubernetes v1.35.
 func TestWhatAKubeletAsksOfContainerd(t *testing.T) {
-	began := time.Now().Add(time.Second) // what was logged before the log is read is an earlier run's
+	// Lines from before the log is read belong to an earlier run.
+	began := time.Now().Add(time.Second)
 	logged := func(after int, message string) string {
 		at := began.Add(time.Duration(after) * time.Millisecond).UTC().Format(time.RFC3339Nano)
 		return fmt.Sprintf(`time="%s" level=info msg=%q`, at, message)
@@ -102,7 +104,7 @@ func TestWhatAKubeletAsksOfContainerd(t *testing.T) {
 	}}, withMounts(t, detail))
 }
 
-// withMounts is what was recorded, with its mounts as a trace shows them.
+// withMounts returns a recorded request, with its mounts in the form of a trace.
 func withMounts(t *testing.T, detail map[string]any) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(detail["mounts"])

@@ -19,16 +19,16 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// namespace is where the drivers are deployed.
+// namespace returns the namespace of the drivers.
 func (c *Cluster) namespace() string {
 	return cmp.Or(c.options.Deploy.Namespace, deploy.Namespace)
 }
 
-// accountTime is how long a new namespace may take to get the service account of its pods.
+// accountTime limits how long a new namespace may take to get the default service account.
 const accountTime = time.Minute
 
-// makeNamespace makes the namespace that takes the place of the default one, if the run has names of its own. Pods need
-// its service account.
+// makeNamespace makes the namespace that replaces the default one, if the run has names of its own.
+// Pods need its service account.
 func (c *Cluster) makeNamespace() error {
 	if c.options.Deploy.Scope == "" {
 		return nil
@@ -51,7 +51,7 @@ func (c *Cluster) makeNamespace() error {
 	return environment(errors.Join(err, missing), "prepare namespace %s", name)
 }
 
-// rename gives an object of the scenario, and what it refers to, the names that they have in the cluster.
+// rename gives an object of the scenario, and its references, their names in the cluster.
 func (c *Cluster) rename(res *store.Resource, u *unstructured.Unstructured) {
 	if c.options.Deploy.Scope == "" {
 		return
@@ -64,13 +64,13 @@ func (c *Cluster) rename(res *store.Resource, u *unstructured.Unstructured) {
 	}
 }
 
-// renamed are the drivers that have another name in the cluster than in the scenario: programs, and drivers with manifests of
-// their own, keep theirs.
+// renamed returns the drivers with another name in the cluster than in the scenario. Programs, and
+// drivers with their own manifests, keep theirs.
 func (c *Cluster) renamed() []string {
 	return slices.DeleteFunc(c.Drivers(), func(name string) bool { return c.inCluster(name) == name })
 }
 
-// keyOf is the name of an object in the cluster.
+// keyOf returns the key of an object in the cluster.
 func (c *Cluster) keyOf(res *store.Resource, key store.Key) store.Key {
 	s := c.options.Deploy.Scope
 	switch resource := res.GVR.Resource; {
@@ -88,12 +88,12 @@ func (c *Cluster) keyOf(res *store.Resource, key store.Key) store.Key {
 	return key
 }
 
-// plainKey is the name that the scenario has for an object.
+// plainKey returns the scenario's key of an object.
 func (c *Cluster) plainKey(key store.Key) store.Key {
 	return store.Key{Name: c.options.Deploy.Scope.Plain(key.Name), Namespace: c.options.Deploy.Scope.Plain(key.Namespace)}
 }
 
-// scoped is a merge patch with the names that objects have in the cluster.
+// scoped returns a merge patch with the objects' names in the cluster.
 func (c *Cluster) scoped(patch []byte) ([]byte, error) {
 	if c.options.Deploy.Scope == "" {
 		return patch, nil
@@ -106,7 +106,7 @@ func (c *Cluster) scoped(patch []byte) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// isForeign reports whether an object is another run's, where several share a cluster.
+// isForeign reports whether an object belongs to another run on a shared cluster.
 func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) bool {
 	if c.options.Deploy.Scope == "" {
 		return false
@@ -119,7 +119,7 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 		return c.driver(u.GetName()).Name != u.GetName()
 	case "persistentvolumes":
 		space := field("spec", "claimRef", "namespace")
-		driver := field("spec", "csi", "driver") // a volume that is retained can have lost its claim
+		driver := field("spec", "csi", "driver") // a retained volume may have lost its claim
 		return !c.options.Deploy.Scope.Has(u.GetName()) && !c.options.Deploy.Scope.Has(space) && !c.options.Deploy.Scope.Has(driver)
 	case "volumeattachments":
 		return c.driver(field("spec", "attacher")).Name != field("spec", "attacher")
@@ -131,8 +131,9 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 	return !c.options.Deploy.Scope.Has(u.GetNamespace())
 }
 
-// isForeignEvent reports whether an Event is about what another run has, or a node that the scenario does not know (csisim stops the
-// kubelet of the control plane's while a controller is to stay down), or kube-proxy's, which has no part in storage.
+// isForeignEvent reports whether an Event is about an object of another run, about a node outside
+// the scenario (csisim stops the control plane's kubelet while a controller must stay down), or
+// from kube-proxy, which has no part in storage.
 func (c *Cluster) isForeignEvent(u *unstructured.Unstructured) bool {
 	field := func(name string) string {
 		text, _, _ := unstructured.NestedString(u.Object, "involvedObject", name)
@@ -157,7 +158,7 @@ func (c *Cluster) isForeignEvent(u *unstructured.Unstructured) bool {
 	return !there
 }
 
-// withoutOthers takes out of a node what the drivers and volumes of other runs have there.
+// withoutOthers removes the drivers and volumes of other runs from a node.
 func (c *Cluster) withoutOthers(u *unstructured.Unstructured) {
 	if c.options.Deploy.Scope == "" {
 		return
@@ -190,7 +191,7 @@ func (c *Cluster) withoutOthers(u *unstructured.Unstructured) {
 	}
 }
 
-// nodeIDs is the annotation of a node with the ids that drivers have for it.
+// nodeIDs is the annotation of a node with the drivers' ids for it.
 const nodeIDs = "csi.volume.kubernetes.io/nodeid"
 
 func (c *Cluster) idsOfOthers(u *unstructured.Unstructured, isOurs func(driver string) bool) {
@@ -199,7 +200,7 @@ func (c *Cluster) idsOfOthers(u *unstructured.Unstructured, isOurs func(driver s
 	if json.Unmarshal([]byte(annotations[nodeIDs]), &ids) != nil {
 		return
 	}
-	for driver := range ids { // each on its own
+	for driver := range ids { // the order has no effect
 		if !isOurs(driver) {
 			delete(ids, driver)
 		}
@@ -211,7 +212,7 @@ func (c *Cluster) idsOfOthers(u *unstructured.Unstructured, isOurs func(driver s
 	u.SetAnnotations(annotations)
 }
 
-// isSame reports whether nothing but the version of an object has changed.
+// isSame reports whether only the version of an object has changed.
 func isSame(a, b store.Object) bool {
 	before, after := a.DeepCopyObject().(store.Object), b.DeepCopyObject().(store.Object)
 	before.SetResourceVersion("")

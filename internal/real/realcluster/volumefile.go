@@ -15,10 +15,11 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// refused begins what is printed instead of failing, so that a volume that refuses is not taken for a node that is not reached.
+// refused begins the output for a refusal of the volume, which is then not an error of the node.
 const refused = "refused: "
 
-// inVolume begins what is done with file $2 of the directory $1: nothing where nothing is mounted, and at what is no regular file.
+// inVolume begins scripts for file $2 of the directory $1. It refuses if nothing is mounted at $1,
+// and if $2 is not a regular file.
 const inVolume = `fail() { printf '` + refused + `%s' "$1"; exit 0; }
 mountpoint -q "$1" || fail "nothing is mounted at $1"
 file=$1/$2
@@ -26,8 +27,8 @@ file=$1/$2
 [ ! -e "$file" ] || [ -f "$file" ] || fail "$file is not a regular file"
 `
 
-// writeCommand writes $3, in base64, as user $4 and group $5 would, with the permissions $6. In a directory with setgid the
-// file gets the directory's group.
+// writeCommand writes $3, in base64, as user $4 and group $5, with the permissions $6. In a setgid
+// directory the file gets the directory's group.
 const writeCommand = inVolume + `group=$5
 [ ! -g "$1" ] || group=$(stat -c %g "$1")
 problem=$({ printf %s "$3" | base64 -d > "$file" && chown "$4:$group" "$file" && chmod "$6" "$file" && sync "$file"; } 2>&1) || fail "$problem"`
@@ -37,8 +38,8 @@ const readCommand = inVolume + `owner=$(stat -c '%u %g %a' "$file" 2>&1) || fail
 content=$(base64 -w 0 "$file" 2>&1) || fail "$content"
 printf '%s\n%s' "$owner" "$content"`
 
-// WriteVolumeFile writes a file into the root of a volume, given by its name in the pod, as a container would that
-// runs as the file's user and group.
+// WriteVolumeFile writes a file into the root of a volume, given by its name in the pod, like a
+// container that runs as the file's user and group.
 func (c *Cluster) WriteVolumeFile(pod store.Key, volumeName, name string, f sim.VolumeFile) error {
 	content := base64.StdEncoding.EncodeToString([]byte(f.Content))
 	_, err := c.doInVolume(writeCommand, pod, volumeName, name, content, strconv.Itoa(f.UID), strconv.Itoa(f.GID), fmt.Sprintf("%o", f.Mode.Perm()))
@@ -54,7 +55,7 @@ func (c *Cluster) ReadVolumeFile(pod store.Key, volumeName, name string) (sim.Vo
 	return readVolumeFile(out)
 }
 
-// readVolumeFile reads what readCommand has printed.
+// readVolumeFile parses the output of readCommand.
 func readVolumeFile(out string) (f sim.VolumeFile, err error) {
 	first, text, _ := strings.Cut(out, "\n")
 	var mode uint32
@@ -66,7 +67,8 @@ func readVolumeFile(out string) (f sim.VolumeFile, err error) {
 	return f, err
 }
 
-// doInVolume runs a script on a pod's node with the directory of its volume, the name of the file and further arguments.
+// doInVolume runs a script on a pod's node with the directory of its volume, the name of the file
+// and more arguments.
 func (c *Cluster) doInVolume(script string, key store.Key, volumeName, name string, args ...string) (string, error) {
 	c.pump()
 	pod, spec, err := volume.WithFiles(c.world.Store, key, volumeName, name)
@@ -82,7 +84,8 @@ func (c *Cluster) doInVolume(script string, key store.Key, volumeName, name stri
 	return out, err
 }
 
-// volumeInCluster is the name that a volume of a pod has in the cluster. That of an inline volume is the pod's own.
+// volumeInCluster returns the name of a pod's volume in the cluster. An inline volume keeps its
+// name in the pod.
 func (c *Cluster) volumeInCluster(name string) string {
 	key := store.Key{Name: name}
 	res, _ := store.ResourceFor(corev1.SchemeGroupVersion.WithKind("PersistentVolume"))

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// onVolume runs a script as it is run on a node, and returns what the volume refused.
+// onVolume runs a script like on a node, and returns the volume's refusal.
 func onVolume(t *testing.T, script, dir, name string, args ...string) (out, refusal string) {
 	t.Helper()
 	text, err := exec.Command("sh", append([]string{"-c", script, "sh", dir, name}, args...)...).CombinedOutput()
@@ -33,7 +33,7 @@ func onVolume(t *testing.T, script, dir, name string, args ...string) (out, refu
 	return string(text), ""
 }
 
-// mounted is a directory in which a volume is published.
+// mounted returns the directory of a published volume.
 func mounted(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,8 +44,8 @@ func mounted(t *testing.T) string {
 	return dir
 }
 
-// What is written into a volume is read with its owner and permissions, whatever it holds; in a directory with setgid it has
-// the directory's group.
+// A file that was written into a volume is read with its owner and permissions, whatever its
+// content; in a setgid directory it has the directory's group.
 func TestFilesOfAVolumeOfARealNode(t *testing.T) {
 	const content, encoded = "100 %\n$1 'quoted'\x00", "MTAwICUKJDEgJ3F1b3RlZCcA"
 	dir := mounted(t)
@@ -74,7 +74,7 @@ func TestFilesOfAVolumeOfARealNode(t *testing.T) {
 	assert.Equal(t, sim.VolumeFile{Content: content, GID: 2000, Mode: 0o640}, read("late"))
 }
 
-// A volume that refuses says why, which is not taken for a node that is not reached.
+// A refusal of the volume has a reason, and is no error of the node.
 func TestAVolumeOfARealNodeRefuses(t *testing.T) {
 	dir := mounted(t)
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
@@ -100,8 +100,9 @@ func TestAVolumeOfARealNodeRefuses(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(elsewhere, "report"))
 }
 
-// Where several runs share a cluster, a PersistentVolume of the scenario has another name there, and thereby another directory; an
-// inline volume has that of its pod, and a volume that the cluster has made its own.
+// On a shared cluster, a PersistentVolume of the scenario has another name there, and thus another
+// directory. An inline volume has its name in the pod, and a volume that the cluster has
+// provisioned its own name.
 func TestWhichDirectoryAVolumeHasInACluster(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Deploy.Scope = "-z0a1bgg"

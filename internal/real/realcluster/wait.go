@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// glance is how often something is looked at that brings no news of itself.
+// glance is the interval of polls for a state that emits no events.
 const glance = 20 * time.Millisecond
 
 // WaitFor waits until cond holds, at most for limit.
@@ -44,17 +44,18 @@ func (c *Cluster) WaitFor(what string, limit time.Duration, cond func() bool) er
 	}
 }
 
-// Advance lets d pass.
+// Advance waits for d.
 func (c *Cluster) Advance(d time.Duration) error {
 	end := time.Now().Add(d)
 	return c.WaitFor(fmt.Sprintf("%v to pass", d), d+time.Minute, func() bool { return !time.Now().Before(end) })
 }
 
-// calm is how long nothing may happen before a cluster counts as quiet.
+// calm is how long a cluster must be quiet to count as settled.
 const calm = 3 * time.Second
 
-// Settle waits until nothing happens any more and nothing is on its way: no call is under way, no object is being
-// deleted, and each node to which a volume is attached has a pod with a claim. Probes of the driver's life go on for ever.
+// Settle waits until the cluster is quiet and nothing is pending: no call is under way, no object
+// is being deleted, and each node with an attached volume has a pod with a claim. Probes of the
+// driver do not count: they never end.
 func (c *Cluster) Settle(limit time.Duration) error {
 	last, at := c.world.Trace.Last(), time.Now()
 	return c.WaitFor("the cluster to settle", limit, func() bool {
@@ -127,7 +128,7 @@ func hasClaim(pod *corev1.Pod) bool {
 	return false
 }
 
-// bootTime is how long drivers may take to come up, with images that are there.
+// bootTime limits the start of drivers, with images that are loaded.
 const bootTime = 3 * time.Minute
 
 // Boot waits until all nodes are Ready and all drivers registered on them.
@@ -155,7 +156,7 @@ func (c *Cluster) Boot() error {
 		return err
 	}
 	c.followRuntimes()
-	return c.calls.catchUp() // what came before the first step is no part of it
+	return c.calls.catchUp() // earlier calls are not part of the run
 }
 
 func (c *Cluster) missing() string {
@@ -188,7 +189,8 @@ func (c *Cluster) missing() string {
 		return "the pods of the drivers to be listed: " + err.Error()
 	}
 	for _, d := range c.options.Drivers {
-		for _, node := range c.DriverNodes(d.Name) { // a driver can be registered before the API has that its pod runs
+		// A driver can be registered before the API shows that its pod runs.
+		for _, node := range c.DriverNodes(d.Name) {
 			if p := (sim.Plugin{Driver: d.Name, Node: node}); !c.evicted[p] && !c.calls.reads(deploy.Slug(c.inCluster(d.Name)), node) {
 				return fmt.Sprintf("the pod of the %s to run", p)
 			}
@@ -209,12 +211,12 @@ func isReady(node *corev1.Node) bool {
 // EachInstant never calls look: only virtual time has instants.
 func (*Cluster) EachInstant(func()) {}
 
-// IsInstalled reports whether a node says that it has a driver.
+// IsInstalled reports whether a node's CSINode has a driver.
 func (c *Cluster) IsInstalled(driver, node string) bool {
 	return c.registered(driver, node) != nil
 }
 
-// registered is what a node says of a driver that it has; nil if it has not.
+// registered returns a driver's entry in the CSINode of a node; nil if there is none.
 func (c *Cluster) registered(driver, node string) *storagev1.CSINodeDriver {
 	info, _ := store.Get[*storagev1.CSINode](c.world.Store, store.Key{Name: node})
 	if info == nil {
@@ -228,14 +230,14 @@ func (c *Cluster) registered(driver, node string) *storagev1.CSINodeDriver {
 	return nil
 }
 
-// hopeless are the reasons of containers that wait for an image which the node does not get.
+// hopeless are the waiting reasons of containers with an image that cannot be pulled.
 var hopeless = []string{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
 
-// cannotPull is the error of a container whose image the node does not get; nil if there is none.
+// cannotPull returns an error if a container's image cannot be pulled.
 func (c *Cluster) cannotPull() error {
 	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(""))
 	if err != nil {
-		return nil // of the list, which missing returns
+		return nil // missing returns the error of the list
 	}
 	for _, p := range pods.Items {
 		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
@@ -247,7 +249,7 @@ func (c *Cluster) cannotPull() error {
 	return nil
 }
 
-// troubles are what the pods of the drivers wait for, one a line.
+// troubles returns the reasons for which the pods of the drivers wait, one a line.
 func (c *Cluster) troubles() (lines []string) {
 	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(""))
 	if err != nil {
@@ -256,7 +258,8 @@ func (c *Cluster) troubles() (lines []string) {
 	for _, p := range pods.Items {
 		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 			switch done := s.State.Terminated != nil && s.State.Terminated.ExitCode == 0; {
-			case done && slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == s.Name }): // as it should
+			// It has ended as expected.
+			case done && slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == s.Name }):
 			case s.State.Waiting != nil:
 				lines = append(lines, fmt.Sprintf("pod %s, container %s: %s %s", p.Name, s.Name, s.State.Waiting.Reason, s.State.Waiting.Message))
 			case s.State.Terminated != nil:
@@ -267,7 +270,7 @@ func (c *Cluster) troubles() (lines []string) {
 	return append(lines, c.elsewhere()...)
 }
 
-// elsewhere are the drivers that are registered, but on no node that the scenario has, one a line.
+// elsewhere returns the drivers that are registered only on nodes outside the scenario, one a line.
 func (c *Cluster) elsewhere() (lines []string) {
 	infos, err := c.clients.StorageV1().CSINodes().List(c.ctx, metav1.ListOptions{})
 	if err != nil {

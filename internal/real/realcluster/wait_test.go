@@ -37,7 +37,8 @@ func TestWhatThePodsOfARunWaitFor(t *testing.T) {
 	assert.Equal(t, []string{"pod b, container format: ImagePullBackOff "}, c.troubles())
 }
 
-// A driver whose manifests put it on other nodes than the scenario has is registered, and waited for in vain.
+// A driver with manifests that deploy it only on nodes outside the scenario is registered, and the
+// wait for it ends in vain.
 func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 	on := func(node, driver string) *storagev1.CSINode {
 		return &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver}}}}
@@ -48,7 +49,8 @@ func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 	assert.Equal(t, []string{"driver disk.example.com is registered on gpu-1, gpu-2, which the scenario does not have: its nodes are node-a, node-b"}, c.troubles())
 }
 
-// A driver of an earlier run that a kubelet still has is waited for, but not for ever: its socket may have been left behind.
+// A run waits for kubelets to drop a driver of an earlier run, but not for ever: its socket may
+// have been left behind.
 func TestADriverOfAnEarlierRunIsLetGoFirst(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Nodes = []string{"node-a"}
@@ -68,7 +70,7 @@ func TestADriverOfAnEarlierRunIsLetGoFirst(t *testing.T) {
 	require.NoError(t, c.awaitUnregistered(time.Hour))
 }
 
-// A livenessProbe has the driver probed every few seconds for ever: a cluster comes to rest all the same.
+// A livenessProbe probes the driver every few seconds for ever: a cluster settles nevertheless.
 func TestProbesOfADriverAreNoNews(t *testing.T) {
 	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
 	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeGetInfo"})
@@ -80,8 +82,8 @@ func TestProbesOfADriverAreNoNews(t *testing.T) {
 	assert.True(t, c.newsSince(last))
 }
 
-// A volume that is still attached to a node without pods that have claims is about to be detached: the pods of a driver that the node
-// runs change nothing.
+// A volume that is still attached to a node without pods that have claims is about to be detached.
+// The pods of a driver on the node do not count.
 func TestAClusterIsBusyUntilAttachmentsHaveGone(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = &callLog{}
