@@ -16,16 +16,18 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// Marker is the ConfigMap in kube-system of a cluster that csisim made. It stays as long as the cluster does.
+// Marker is the ConfigMap in kube-system of a cluster that csisim made. It lasts as long as the
+// cluster.
 const Marker = "csisim-made-this-cluster"
 
-// Clean deletes what bears csisim's label, and nothing else: first what uses volumes, then the volumes, at last the drivers.
-// It returns what it has deleted, and the nodes on which records of calls stay as their proxy does not answer.
+// Clean deletes only objects with csisim's label: first those that use volumes, then the volumes,
+// finally the drivers. It returns the deleted objects, and the nodes that keep records of calls
+// because their proxy does not answer.
 func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // of old versions, which are looked at as well
+	config.WarningHandler = rest.NoWarnings{} // of old API versions, which are listed as well
 	c, err := unwatched(ctx, config)
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +37,7 @@ func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []strin
 	}
 	all, err := c.managed()
 	if err != nil {
-		return nil, nil, environment(err, "list what csisim has made")
+		return nil, nil, environment(err, "list the objects that csisim has made")
 	}
 	ofTopology, err := c.driverTopology(ctx)
 	if err != nil {
@@ -55,7 +57,7 @@ func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []strin
 				deleted = append(deleted, "persistentvolumes/"+name+", which its driver did not delete")
 			}
 		}
-		if err == nil && stage == volumes { // the last calls are made
+		if err == nil && stage == volumes { // the drivers have received their last calls
 			var gone []string
 			gone, recordsOn, err = c.discardAllRecords(ctx)
 			for _, node := range gone {
@@ -71,10 +73,10 @@ func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []strin
 			deleted = append(deleted, fmt.Sprintf("labels %s of nodes/%s, of a driver's topology", strings.Join(ofTopology[node], ", "), node))
 		}
 	}
-	return deleted, recordsOn, environment(err, "delete what csisim has made")
+	return deleted, recordsOn, environment(err, "delete the objects that csisim has made")
 }
 
-// removeAtOnce deletes objects and waits until all of them are gone. It returns those that are.
+// removeAtOnce deletes objects, waits until none exists, and returns those that it has deleted.
 func (c *Cluster) removeAtOnce(ctx context.Context, all []made) (gone []string, err error) {
 	for _, m := range all {
 		if err := c.delete(ctx, m); err != nil {
@@ -90,7 +92,7 @@ func (c *Cluster) removeAtOnce(ctx context.Context, all []made) (gone []string, 
 	return gone, nil
 }
 
-// inNamespace names an object for people.
+// inNamespace names an object for messages.
 func (m made) inNamespace() string {
 	if m.namespace == "" {
 		return m.String()
@@ -98,13 +100,13 @@ func (m made) inNamespace() string {
 	return m.String() + " in " + m.namespace
 }
 
-// stage is what is deleted at once.
+// stage groups objects that are deleted together.
 type stage int
 
 const (
-	users   stage = iota // of volumes: pods and what makes pods
+	users   stage = iota // of volumes: pods and their controllers
 	volumes              // claims and snapshots
-	drivers              // classes, drivers and what they may do
+	drivers              // classes, drivers and their permissions
 	spaces               // namespaces
 )
 
@@ -121,11 +123,12 @@ func stageOf(m made) stage {
 	return users
 }
 
-// managed are the objects of all resources that bear the label and that nobody else takes away with their owner.
+// managed returns the objects of all resources that have the label, except those that the garbage
+// collector deletes with their owner.
 func (c *Cluster) managed() (all []made, err error) {
 	lists, err := c.clients.Discovery().ServerPreferredResources()
 	if len(lists) == 0 {
-		return nil, err // of groups that do not answer nothing is csisim's
+		return nil, err // a group that does not answer has no objects of csisim
 	}
 	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists)
 	for _, list := range lists {
@@ -151,7 +154,8 @@ func (c *Cluster) managed() (all []made, err error) {
 	return all, nil
 }
 
-// unmark removes the labels of nodes by which csisim keeps drivers away, and those that scenarios have for them.
+// unmark removes the labels of nodes by which csisim keeps drivers away, and the labels of
+// scenarios.
 func (c *Cluster) unmark(ctx context.Context) (removed []string, err error) {
 	nodes, err := c.clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -18,14 +18,15 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// dataCheck does for the containers of the scenario's pods what those of the simulation do, as they only sleep: it writes to
-// their volumes and reads them, on their nodes. Containers of other images do what they want.
+// dataCheck writes to the volumes of the scenario's pods and reads them, on their nodes, in place
+// of the pods' containers, which only sleep: the containers of a simulation do the same. Containers
+// with other images are left alone.
 type dataCheck struct {
 	*Cluster
 	check  *data.Check
-	begun  map[types.UID]string // the containers that have begun, by pod
+	begun  map[types.UID]string // the containers that have started, by pod
 	lost   []verdict.Verdict
-	unseen map[string]bool // why some volumes were not looked at
+	unseen map[string]bool // reasons why some volumes were not checked
 }
 
 func newDataCheck(c *Cluster) *dataCheck {
@@ -39,7 +40,7 @@ func newDataCheck(c *Cluster) *dataCheck {
 	return d
 }
 
-// follow lets the containers of a pod begin that has come to run, or runs others than before.
+// follow starts the data check for the new containers of a running pod.
 func (d *dataCheck) follow(pod *corev1.Pod) {
 	if d.options.NoDataCheck || !runs(pod) || !allSleep(pod) {
 		return
@@ -55,7 +56,7 @@ func (d *dataCheck) follow(pod *corev1.Pod) {
 	d.after(func() { d.each(pod, d.check.Start) })
 }
 
-// readAll lets all pods that run read their volumes.
+// readAll makes all running pods read their volumes.
 func (d *dataCheck) readAll() {
 	d.pump()
 	for pod := range store.List[*corev1.Pod](d.world.Store, "") {
@@ -65,10 +66,10 @@ func (d *dataCheck) readAll() {
 	}
 }
 
-// each looks at the volumes of a pod, one after the other, as long as it has them.
+// each visits the volumes of a pod, one after the other, as long as the pod has them.
 func (d *dataCheck) each(pod *corev1.Pod, do func(data.Use)) {
 	if err := d.canLook(pod.Spec.NodeName); err != nil {
-		d.unseen[fmt.Sprintf("what pods have written on %s: %v", pod.Spec.NodeName, err)] = true
+		d.unseen[fmt.Sprintf("the data of pods on %s: %v", pod.Spec.NodeName, err)] = true
 		return
 	}
 	for i := range pod.Spec.Volumes {
@@ -90,7 +91,7 @@ func (d *dataCheck) each(pod *corev1.Pod, do func(data.Use)) {
 	}
 }
 
-// use is a pod's volume, and where it is published.
+// use returns a pod's volume, and the path where it is published.
 func (d *dataCheck) use(pod *corev1.Pod, v *corev1.Volume, of volume.OfDriver) (data.Use, publishedAt) {
 	path := fakekubelet.TargetPath
 	if of.Block {
@@ -103,26 +104,27 @@ func (d *dataCheck) use(pod *corev1.Pod, v *corev1.Volume, of volume.OfDriver) (
 	return use, publishedAt{node: pod.Spec.NodeName, path: path(pod.UID, d.volumeInCluster(of.Name)), block: of.Block, apart: d.driver(of.Driver).Apart}
 }
 
-// stillHas reports whether a pod has its volumes still, after what was found there: else it says nothing about the driver.
+// stillHas reports whether a pod still has its volumes after something was found there. Otherwise
+// the finding is no evidence against the driver.
 func (d *dataCheck) stillHas(pod *corev1.Pod, found *published) bool {
 	if found.isAmiss() {
-		time.Sleep(2 * late) // that the pod has ended meanwhile may be on its way
+		time.Sleep(2 * late) // the pod's end may not have arrived yet
 	}
 	d.takeIn()
 	now, there := store.Get[*corev1.Pod](d.world.Store, store.KeyOf(pod))
 	return there && now.UID == pod.UID && runs(now)
 }
 
-// unseenVolumes say which volumes were not looked at.
+// unseenVolumes returns why some volumes were not checked.
 func (d *dataCheck) unseenVolumes() []string { return slices.Sorted(maps.Keys(d.unseen)) }
 
-// runs reports whether all containers of a pod run, and are to go on.
+// runs reports whether all containers of a pod run, and the pod is not being deleted.
 func runs(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && len(pod.Status.ContainerStatuses) == len(pod.Spec.Containers) &&
 		!slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Running == nil })
 }
 
-// allSleep reports whether all containers of a pod are stand-ins.
+// allSleep reports whether all containers of a pod are stand-ins that sleep.
 func allSleep(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool { return !deploy.Sleeps(c.Image) })
 }

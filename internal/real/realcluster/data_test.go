@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// here runs the commands of nodes on this machine, where a node's file system is a directory.
+// here runs the commands of nodes on this machine. A node's file system is a directory.
 type here struct {
 	Machines
 	root string
@@ -46,7 +46,7 @@ func (h *here) Run(ctx context.Context, node string, command ...string) (string,
 	return string(out), err
 }
 
-// dataWorld is a cluster with a driver's volume, and what a data check finds there.
+// dataWorld is a cluster with a driver's volume and a data check.
 type dataWorld struct {
 	*Cluster
 	nodes *here
@@ -65,7 +65,7 @@ func newDataWorld(t *testing.T) *dataWorld {
 	return w
 }
 
-// pod is one that uses the volume.
+// pod returns a pod that uses the volume.
 func (w *dataWorld) pod(name, node, image string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("u-" + name)},
@@ -78,7 +78,7 @@ func (w *dataWorld) pod(name, node, image string) *corev1.Pod {
 	}
 }
 
-// published is the directory in which a pod has the volume, with a file system there.
+// published returns the directory of a pod's volume, with a file system there.
 func (w *dataWorld) published(pod *corev1.Pod) string {
 	w.t.Helper()
 	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(pod.UID, "pv"))
@@ -90,7 +90,7 @@ func (w *dataWorld) published(pod *corev1.Pod) string {
 	return dir
 }
 
-// show gives a pod the content that another has.
+// show gives a pod's volume the content of another pod's.
 func (w *dataWorld) show(pod *corev1.Pod, of string) {
 	w.t.Helper()
 	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(pod.UID, "pv"))
@@ -99,7 +99,7 @@ func (w *dataWorld) show(pod *corev1.Pod, of string) {
 	w.t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 }
 
-// begin is a pod that has come to run, and what follows from it.
+// begin starts a pod and the data check of its containers.
 func (w *dataWorld) begin(pod *corev1.Pod) {
 	w.t.Helper()
 	seen(w.t, w.Cluster, "pods", pod)
@@ -109,8 +109,8 @@ func (w *dataWorld) begin(pod *corev1.Pod) {
 
 const asleep = "registry.local/app:1"
 
-// The containers of pods write to their volumes and read them, as those of the simulation do: a driver that loses what was written
-// is found on a real node in the same words.
+// The containers of pods write to their volumes and read them, like those of a simulation: a driver
+// that loses data is found on a real node, with the same message.
 func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	w := newDataWorld(t)
 	first := w.pod("first", "node-a", asleep)
@@ -138,7 +138,8 @@ func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	assert.Equal(t, want, last.Message)
 }
 
-// Where each node has content of its own, as with the reference driver in memory, a pod on another node finds an empty volume.
+// If each node has its own content, as with the reference driver in memory, a pod on another node
+// finds an empty volume.
 func TestVolumesOfTheReferenceDriverHaveContentOnEachNode(t *testing.T) {
 	w := newDataWorld(t)
 	w.options.Drivers[0].Apart = true
@@ -150,7 +151,7 @@ func TestVolumesOfTheReferenceDriverHaveContentOnEachNode(t *testing.T) {
 	assert.Empty(t, w.data.lost)
 }
 
-// A pod that ends while its volume is looked at says nothing about its driver.
+// A pod that ends during the check is no evidence against its driver.
 func TestAPodThatEndsMeanwhileHasLostNothing(t *testing.T) {
 	w := newDataWorld(t)
 	first := w.pod("first", "node-a", asleep)
@@ -172,8 +173,8 @@ func TestAPodThatEndsMeanwhileHasLostNothing(t *testing.T) {
 	assert.Contains(t, w.data.lost[0].Found[0], "found a directory on which nothing is mounted")
 }
 
-// Containers that are programs do with their volumes what they want, and those of a scenario without data check nothing; nodes
-// that are not to be reached are not looked at, which is said.
+// The check skips containers with programs of their own, scenarios without data check, and nodes
+// that csisim cannot run commands on; the last are reported.
 func TestVolumesThatAreLeftAlone(t *testing.T) {
 	w := newDataWorld(t)
 	w.begin(w.pod("program", "node-a", "docker.io/library/postgres:17"))
@@ -183,10 +184,10 @@ func TestVolumesThatAreLeftAlone(t *testing.T) {
 	w.dark["node-b"] = true
 	w.begin(w.pod("second", "node-b", asleep))
 	assert.Zero(t, w.nodes.ran)
-	assert.Equal(t, []string{"what pods have written on node-b: the node has no power"}, w.data.unseenVolumes())
+	assert.Equal(t, []string{"the data of pods on node-b: the node has no power"}, w.data.unseenVolumes())
 }
 
-// What is found where a volume is published.
+// The check distinguishes the possible states of a published volume.
 func TestHowARealNodesVolumeLooks(t *testing.T) {
 	dir := mounted(t)
 	elsewhere := t.TempDir()

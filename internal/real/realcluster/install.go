@@ -20,12 +20,12 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// listManaged selects what csisim has made.
+// listManaged selects the objects that csisim has made.
 var listManaged = labelled(deploy.ManagedBy + "=" + deploy.By)
 
 func labelled(selector string) metav1.ListOptions { return metav1.ListOptions{LabelSelector: selector} }
 
-// Install deploys a driver that comes later, and waits until its plugins run.
+// Install deploys a driver during the run, and waits until its plugins run.
 func (c *Cluster) Install(name string) error {
 	d := c.driver(name)
 	switch {
@@ -55,7 +55,7 @@ func (c *Cluster) Install(name string) error {
 	return environment(c.calls.readNew(), "read the records of driver %s", name)
 }
 
-// lacksPlugin is a plugin of a driver that does not run yet; empty for none.
+// lacksPlugin returns a plugin of a driver that does not run yet; empty for none.
 func (c *Cluster) lacksPlugin(d deploy.Driver) string {
 	runs := func(part, node string) bool {
 		there, err := c.proxies(c.ctx, d.Name, part, node)
@@ -84,7 +84,7 @@ func (c *Cluster) deploy(d deploy.Driver) error {
 			}
 		}
 		u, m, err := c.prepared(object)
-		if _, isDriver := object.(*storagev1.CSIDriver); isDriver { // its volumes are the run's
+		if _, isDriver := object.(*storagev1.CSIDriver); isDriver { // its volumes belong to the run
 			if err := c.foreign(d, m); err != nil {
 				return c.interruptedOr(err)
 			}
@@ -100,7 +100,8 @@ func (c *Cluster) deploy(d deploy.Driver) error {
 	return nil
 }
 
-// awaitEarlier waits until the namespace of an earlier run is gone, if it is on its way out: nothing can be made in it.
+// awaitEarlier waits until the namespace of an earlier run is deleted, if that is under way: no
+// object can be made in it.
 func (c *Cluster) awaitEarlier() error {
 	ctx, cancel := context.WithTimeout(c.ctx, stopTime)
 	defer cancel()
@@ -114,11 +115,13 @@ func (c *Cluster) awaitEarlier() error {
 	return environment(err, "wait for the end of an earlier run")
 }
 
-// unregisterTime is how long kubelets may take to see that the registrars of an earlier run are gone.
+// unregisterTime limits how long kubelets may take to notice the end of an earlier run's
+// registrars.
 const unregisterTime = 15 * time.Second
 
-// awaitUnregistered waits until no node has a driver of an earlier run any more, which would pass for this run's. A registration
-// whose socket was left behind stays, and is this run's when its registrar takes the socket.
+// awaitUnregistered waits until no node has a driver of an earlier run, which would be mistaken for
+// this run's. A registration with an abandoned socket stays, and becomes this run's when its
+// registrar replaces the socket.
 func (c *Cluster) awaitUnregistered(limit time.Duration) error {
 	err := c.WaitFor("kubelets to let go of the drivers of an earlier run", limit, func() bool {
 		return !slices.ContainsFunc(c.options.Drivers, func(d deploy.Driver) bool {
@@ -131,8 +134,8 @@ func (c *Cluster) awaitUnregistered(limit time.Duration) error {
 	return err
 }
 
-// awaitBackend waits for the backend that node plugins need: a registrar that gets no answer within a second exits, and its
-// next start waits 10 s, then longer.
+// awaitBackend waits for the backend that node plugins need: a registrar exits if it gets no answer
+// within a second, and the kubelet restarts it only after 10 s, later more.
 func (c *Cluster) awaitBackend(driver string) error {
 	return c.WaitFor("the backend of "+driver+" to run", bootTime, func() bool {
 		pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(driver))
@@ -140,7 +143,7 @@ func (c *Cluster) awaitBackend(driver string) error {
 	})
 }
 
-// prepared is an object as the API takes it.
+// prepared returns an object in the form that the API accepts.
 func (c *Cluster) prepared(object runtime.Object) (*unstructured.Unstructured, made, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -157,25 +160,25 @@ func (c *Cluster) prepared(object runtime.Object) (*unstructured.Unstructured, m
 // Uninstall is not possible yet.
 func (c *Cluster) Uninstall(string) error { return ErrNotReal }
 
-// Close takes away what the scenario and the drivers' deployment have made, in the opposite order.
+// Close deletes the objects of the scenario and the drivers' deployment, in the opposite order.
 func (c *Cluster) Close() error {
 	defer c.end(context.Canceled)
 	ctx, cancel := afterwards()
 	defer cancel()
 	c.pump()
 	c.world.Trace.Close()
-	_ = c.ClearFaults("") // what cannot be reached has none any more
+	_ = c.ClearFaults("") // an unreachable proxy has no faults any more
 	err := errors.Join(c.revive(ctx), c.readmitAll(ctx), c.restoreNodes(ctx), c.remove(ctx, c.made), c.releaseVolumes(ctx))
 	if err != nil {
-		return environment(err, "take away what the scenario has made")
+		return environment(err, "delete the objects of the scenario")
 	}
 	c.discardRecords(ctx)
 	err = c.remove(ctx, c.own)
 	c.discardLateRecords(ctx)
-	return environment(errors.Join(err, c.removeLabels(ctx, c.topology)), "take away the drivers")
+	return environment(errors.Join(err, c.removeLabels(ctx, c.topology)), "delete the drivers")
 }
 
-// remove deletes objects, the last first, and waits until they are gone.
+// remove deletes objects, the last first, and waits until they do not exist.
 func (c *Cluster) remove(ctx context.Context, all []made) error {
 	for _, m := range slices.Backward(all) {
 		if err := c.delete(ctx, m); err != nil {
@@ -191,7 +194,8 @@ func (c *Cluster) remove(ctx context.Context, all []made) error {
 	return nil
 }
 
-// delete deletes an object and what it owns; on a node without power nobody would answer.
+// delete deletes an object and the objects that it owns. On a node without power no kubelet would
+// confirm, so the grace period is 0.
 func (c *Cluster) delete(ctx context.Context, m made) error {
 	policy := metav1.DeletePropagationForeground
 	options := metav1.DeleteOptions{PropagationPolicy: &policy}
@@ -216,12 +220,12 @@ func (c *Cluster) nodeOf(ctx context.Context, m made) string {
 	return name
 }
 
-// gone waits until an object is gone.
+// gone waits until an object does not exist.
 func (c *Cluster) gone(ctx context.Context, m made) error {
 	return c.over(ctx, m, func(*unstructured.Unstructured) bool { return false })
 }
 
-// goneOrAgain waits until an object is gone, or another of its name was made.
+// goneOrAgain waits until an object does not exist, or a new one with its name does.
 func (c *Cluster) goneOrAgain(ctx context.Context, m made) error {
 	return c.over(ctx, m, func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() == nil })
 }

@@ -17,13 +17,14 @@ import (
 )
 
 const (
-	// looks is how often nodes are looked at for what is left over, lookAgain the pause between: a kubelet takes the directory of a
-	// pod away at its next round.
+	// looks is how often nodes are searched for leftovers, lookAgain the pause between: a kubelet
+	// removes the directory of a pod in its next round.
 	looks     = 5
 	lookAgain = 2 * time.Second
 )
 
-// Ledger is what exists on the nodes and in the API although nothing accounts for it, and goes on to.
+// Ledger returns the files on the nodes and the objects in the API that nothing accounts for, even
+// after a while.
 func (c *Cluster) Ledger() (found sim.Ledger) {
 	for n := range looks {
 		if n > 0 && c.Advance(lookAgain) != nil {
@@ -52,11 +53,11 @@ func (c *Cluster) look() sim.Ledger {
 		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: node, Machine: disk, Kubelet: !c.silent[node]})
 	}
 	found := ledger.Look(seen)
-	found.Unseen = append(append(append(found.Unseen, unseen...), c.data.unseenVolumes()...), "what drivers keep in their backends")
+	found.Unseen = append(append(append(found.Unseen, unseen...), c.data.unseenVolumes()...), "the volumes in the drivers' backends")
 	return found
 }
 
-// stagesNot reports whether a driver's plugins have said that they do not stage.
+// stagesNot reports whether a driver's plugins have reported that they do not stage.
 func (c *Cluster) stagesNot(driver string) bool {
 	for _, e := range slices.Backward(c.world.Trace.Events()) {
 		answer, ok := e.Response.(*csi.NodeGetCapabilitiesResponse)
@@ -70,7 +71,8 @@ func (c *Cluster) stagesNot(driver string) bool {
 	return false
 }
 
-// canLook returns why commands are not run on a node anyway: no pod is made there only to look for leftovers.
+// canLook returns an error if commands do not run on a node anyway: no pod is made there only to
+// search for leftovers.
 func (c *Cluster) canLook(node string) error {
 	switch {
 	case !c.reachesDirectly() && !c.options.Reach:
@@ -81,7 +83,7 @@ func (c *Cluster) canLook(node string) error {
 	return nil
 }
 
-// lookAtFirst notes what is on the nodes before the first step: it is nobody's leftover.
+// lookAtFirst records the files on the nodes before the first step: they are not leftovers.
 func (c *Cluster) lookAtFirst() error {
 	for _, node := range c.options.Nodes {
 		if c.canLook(node) != nil {
@@ -99,7 +101,7 @@ func (c *Cluster) lookAtFirst() error {
 	return nil
 }
 
-// disk is the kubelet's directory of a node as it is now, as far as it is the run's.
+// disk returns the current kubelet directory of a node, restricted to the run's files.
 func (c *Cluster) disk(node string) (machine.Machine, error) {
 	if err := c.canLook(node); err != nil {
 		return nil, err
@@ -120,14 +122,15 @@ func (c *Cluster) disk(node string) (machine.Machine, error) {
 	return disk, nil
 }
 
-// isOwn reports whether what is on a node is of the run's pods, volumes and drivers, and has come since it began.
+// isOwn reports whether a file on a node belongs to the run's pods, volumes and drivers, and is
+// newer than the run.
 func (c *Cluster) isOwn(node string, e listing.Entry) bool {
 	switch place := ledger.Locate(path.Join(machine.KubeletDir, e.Name)); {
 	case !place.Owned():
 		return e.Mode.IsDir()
 	case c.atFirst[node][e.Name]:
 		return false
-	case place.Pod != "": // the rest of its directory is the kubelet's and the runtime's
+	case place.Pod != "": // the kubelet and the runtime own the rest of its directory
 		return place.Volume != "" && c.known["pod "+place.Pod]
 	case place.Handle != "":
 		return slices.Contains(c.Drivers(), place.Driver)
@@ -136,7 +139,7 @@ func (c *Cluster) isOwn(node string, e listing.Entry) bool {
 	}
 }
 
-// put makes what a listing shows on an empty disk.
+// put makes an entry of a listing on an empty disk.
 func put(disk *machine.Memory, e listing.Entry) error {
 	const sources = "/mounted"
 	at := path.Join(machine.KubeletDir, e.Name)

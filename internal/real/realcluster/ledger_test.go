@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// kubeletDir is what a node holds: directories, those of them that are mounts, and files.
+// kubeletDir is the content of a node: directories, mounts among them, and files.
 type kubeletDir struct {
 	Machines
 	dirs, mounts, files []string
@@ -40,8 +40,9 @@ func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
 	return strings.Join(append(printed, "", ""), "\x00"), nil
 }
 
-// Mounts and directories of a real node are accounted for as those of a simulated one, as far as they are of the run's own pods,
-// volumes and drivers: the cluster has others, and what was there before the first step is nobody's leftover.
+// Mounts and directories of a real node are accounted for like those of a simulated one, if they
+// belong to the run's own pods, volumes and drivers. The cluster's others, and those from before
+// the first step, are not leftovers.
 func TestLeftoversOnARealNode(t *testing.T) {
 	const (
 		staged  = "plugins/kubernetes.io/csi/disk.example.com/8a1f/globalmount"
@@ -72,7 +73,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 	node.mounts = append(node.mounts, running)
 	found := c.look()
 	assert.Empty(t, names(found.Leaks))
-	assert.Equal(t, []string{"what drivers keep in their backends"}, found.Unseen)
+	assert.Equal(t, []string{"the volumes in the drivers' backends"}, found.Unseen)
 
 	node.mounts = append(node.mounts, target, staged)
 	node.dirs = append(node.dirs, device)
@@ -83,13 +84,14 @@ func TestLeftoversOnARealNode(t *testing.T) {
 	assert.Empty(t, c.look().Leaks, "a kubelet that starts does not find all again")
 
 	c.dark["node-a"] = true
-	assert.Equal(t, []string{"mounts and directories of node-a: the node has no power", "what drivers keep in their backends"}, c.look().Unseen)
+	assert.Equal(t, []string{"mounts and directories of node-a: the node has no power", "the volumes in the drivers' backends"}, c.look().Unseen)
 }
 
-// A kubelet makes a staging directory for a driver that does not stage, and leaves it: what the driver can do it has been asked.
+// A kubelet makes a staging directory even for a driver that does not stage, and leaves it. The
+// driver's recorded capabilities tell whether it stages.
 func TestADriverSaysWhetherItStages(t *testing.T) {
 	c, _ := withPods(t)
-	assert.False(t, c.stagesNot("disk.example.com"), "it was not asked")
+	assert.False(t, c.stagesNot("disk.example.com"), "its capabilities were not requested")
 	answered := func(types ...csi.NodeServiceCapability_RPC_Type) {
 		answer := &csi.NodeGetCapabilitiesResponse{}
 		for _, kind := range types {

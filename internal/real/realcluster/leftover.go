@@ -19,18 +19,19 @@ import (
 // maxLeft is how many objects an error names.
 const maxLeft = 5
 
-// Leftovers is the error for what an earlier run has left on a cluster: what a scenario applies would change it, and a wait
-// would wait for it. Objects that are on their way out do not count. on is the cluster as --on has it.
+// Leftovers returns an error if an earlier run has left objects on a cluster: the scenario would
+// modify them, or wait for them. Objects that are being deleted do not count. on is the cluster's
+// name in --on.
 func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // of old versions, which are looked at as well
+	config.WarningHandler = rest.NoWarnings{} // of old API versions, which are listed as well
 	c, err := unwatched(ctx, config)
 	if err != nil {
 		return err
 	}
 	all, err := c.managed()
 	if err != nil {
-		return environment(err, "list what csisim has made")
+		return environment(err, "list the objects that csisim has made")
 	}
 	ending, err := c.ending()
 	if err != nil {
@@ -49,11 +50,11 @@ func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return &sim.ConfigError{Subject: "--on " + on, Problem: fmt.Sprintf(
-		"the cluster has objects of an earlier run that was killed, or of one that still runs: %s. 'csisim clean --on %s' takes them away", strings.Join(names, ", "), on)}
+		"the cluster has objects of an earlier run that was killed, or of one that still runs: %s. 'csisim clean --on %s' deletes them", strings.Join(names, ", "), on)}
 }
 
-// isAmong reports whether an object has the name of one of these: the kinds of snapshots and their controller stay on a cluster that csisim
-// made.
+// isAmong reports whether an object has the name of one of these: the kinds of snapshots and their
+// controller stay on a cluster that csisim made.
 func (m made) isAmong(objects []runtime.Object) bool {
 	return slices.ContainsFunc(objects, func(object runtime.Object) bool {
 		there, err := meta.Accessor(object)
@@ -61,7 +62,7 @@ func (m made) isAmong(objects []runtime.Object) bool {
 	})
 }
 
-// ending are the namespaces that are being deleted.
+// ending returns the namespaces that are being deleted.
 func (c *Cluster) ending() (map[string]bool, error) {
 	list, err := c.clients.CoreV1().Namespaces().List(c.ctx, metav1.ListOptions{})
 	if err != nil {

@@ -25,21 +25,21 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// mirrored are the resources that are watched, as far as the cluster has them.
+// mirrored are the watched resources, if the cluster has them.
 var mirrored = []string{
 	"nodes", "csinodes", "csidrivers", "storageclasses", "volumeattributesclasses", "persistentvolumes", "persistentvolumeclaims", "pods",
 	"volumeattachments", "statefulsets", "csistoragecapacities", "volumesnapshotclasses", "volumesnapshots", "volumesnapshotcontents",
 }
 
-// systemNamespaces have nothing of a scenario.
+// systemNamespaces contain no objects of a scenario.
 var systemNamespaces = []string{"kube-system", "kube-public", "kube-node-lease", "local-path-storage", deploy.Namespace}
 
-// mirror keeps in the store what the API shows.
+// mirror copies the API's objects into the store.
 type mirror struct {
 	*Cluster
-	versions map[types.UID]string // of the objects as the API has them
-	emitted  map[types.UID]int32  // how often events were emitted
-	earlier  map[types.UID]int32  // how often before the run
+	versions map[types.UID]string // resource versions in the API
+	emitted  map[types.UID]int32  // counts of Events
+	earlier  map[types.UID]int32  // counts before the run
 	began    time.Time
 	synced   []func() bool
 	failed   error // of a watch
@@ -49,11 +49,11 @@ func newMirror(c *Cluster) *mirror {
 	return &mirror{Cluster: c, versions: map[types.UID]string{}, emitted: map[types.UID]int32{}, earlier: map[types.UID]int32{}, began: time.Now()}
 }
 
-// start watches all that is mirrored and returns when it has been listed once.
+// start watches all mirrored resources and returns when each was listed once.
 func (m *mirror) start() error {
 	served, err := m.served()
 	if err != nil {
-		return environment(err, "ask the cluster what its API has")
+		return environment(err, "discover the resources of the cluster")
 	}
 	for _, name := range mirrored {
 		if res, ok := store.ResourceNamed(name); ok && served[res.GVR.String()] {
@@ -77,7 +77,7 @@ func (m *mirror) start() error {
 	return environment(err, "list the objects of the cluster")
 }
 
-// served are the resources that the API has.
+// served returns the resources that the API has.
 func (m *mirror) served() (map[string]bool, error) {
 	lists, err := m.clients.Discovery().ServerPreferredResources()
 	if len(lists) == 0 {
@@ -133,7 +133,7 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 		return
 	}
 	if u.GetLabels()[deploy.DriverLabel] != "" && u.GetNamespace() != "" {
-		return // a driver's own pods, wherever its manifests have them
+		return // a driver's own pods, in any namespace of its manifests
 	}
 	if !gone && m.versions[u.GetUID()] == u.GetResourceVersion() {
 		return
@@ -146,7 +146,7 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	key := store.KeyOf(object)
 	old, there := m.world.Store.GetObject(res, key)
 	if !gone && there && m.options.Deploy.Scope != "" && isSame(old, object) {
-		m.versions[u.GetUID()] = u.GetResourceVersion() // what was written is of another run
+		m.versions[u.GetUID()] = u.GetResourceVersion() // only another run's fields have changed
 		return
 	}
 	if gone {
@@ -169,14 +169,15 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 		m.known["volume "+o.Name] = true
 	case *corev1.Node:
 		if m.lacksLabels(o) {
-			m.after(func() { _ = m.furnishNode(o.Name) }) // a node that is gone has none
+			m.after(func() { _ = m.furnishNode(o.Name) }) // a deleted node needs none
 		}
 	case *storagev1.CSINode:
 		m.noteTopology(o)
 	}
 }
 
-// takeElsewhere notes what a driver does to a node that the scenario does not have: its own manifests may have it there.
+// takeElsewhere records a driver's registration on a node outside the scenario: its own manifests
+// may deploy it there.
 func (m *mirror) takeElsewhere(res *store.Resource, u *unstructured.Unstructured) {
 	if res.GVR.Resource != "csinodes" {
 		return
@@ -187,7 +188,7 @@ func (m *mirror) takeElsewhere(res *store.Resource, u *unstructured.Unstructured
 	}
 }
 
-// decoded is an object in its Go type, without the label that csisim puts on it.
+// decoded returns an object in its Go type, without csisim's label.
 func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (store.Object, error) {
 	u = u.DeepCopy() // the informer's own
 	m.options.Deploy.Scope.PlainFields(u.Object)
@@ -222,7 +223,8 @@ func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (sto
 	return object, nil
 }
 
-// plain takes out what the network and the service accounts of a cluster add to objects: recorded traces have it neither.
+// plain removes the fields that the network and the service accounts of a cluster add to objects:
+// recorded traces have neither.
 func plain(object store.Object) {
 	switch o := object.(type) {
 	case *corev1.Node:
@@ -242,7 +244,7 @@ func plain(object store.Object) {
 	}
 }
 
-// event records an Event that was emitted, again if its count has changed.
+// event records an Event, and again when its count has changed.
 func (m *mirror) event(u *unstructured.Unstructured) {
 	if m.isForeignEvent(u) {
 		return
@@ -253,7 +255,7 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &e); err != nil {
 		return
 	}
-	count := e.Count // 0 of one that is not counted, such as the scheduler's
+	count := e.Count // 0 for an Event without a count, such as the scheduler's
 	if e.Series != nil {
 		count = max(count, e.Series.Count)
 	}
@@ -275,13 +277,13 @@ func (m *mirror) event(u *unstructured.Unstructured) {
 	})
 }
 
-// ofDrivers reports whether an Event is about what a driver's own manifests have made.
+// ofDrivers reports whether an Event is about an object of a driver's own manifests.
 func (m *mirror) ofDrivers(about corev1.ObjectReference) bool {
 	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Kind, about.Namespace, about.Name) })
 }
 
-// inThisRun is how often an Event was emitted since the run began, and whether it was since it was seen last. The node controller
-// goes on counting on the Event of an earlier run on the cluster.
+// inThisRun returns how often an Event was emitted since the run began, and whether it is new since
+// it was last seen. The node controller continues the count of an earlier run's Event.
 func (m *mirror) inThisRun(e *corev1.Event, count int32) (n int32, isNew bool) {
 	before, there := m.emitted[e.UID]
 	m.emitted[e.UID] = count
@@ -292,7 +294,7 @@ func (m *mirror) inThisRun(e *corev1.Event, count int32) (n int32, isNew bool) {
 	return count - m.earlier[e.UID], !there || before != count
 }
 
-// checkNodes looks whether the cluster has the nodes of the scenario.
+// checkNodes checks that the cluster has the nodes of the scenario.
 func (c *Cluster) checkNodes() error {
 	list, err := c.clients.CoreV1().Nodes().List(c.ctx, metav1.ListOptions{})
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A cluster that does not permit privileged pods ends a run that needs one, with the reason, before anything happens.
+// A cluster that does not permit privileged pods ends a run that needs one, with the reason, before
+// the first step.
 func TestANodeThatMayNotBeReachedEndsTheRun(t *testing.T) {
 	clients := fake.NewClientset()
 	var asked *corev1.Pod
@@ -37,7 +38,7 @@ func TestANodeThatMayNotBeReachedEndsTheRun(t *testing.T) {
 	assert.ErrorContains(t, err, "does not permit the privileged pod csisim-on-node-a in kube-system")
 	var environment *sim.EnvironmentError
 	assert.ErrorAs(t, err, &environment, "exit code 3")
-	assert.Empty(t, c.own, "nothing is to be taken away")
+	assert.Empty(t, c.own, "nothing has to be deleted")
 
 	require.NotNil(t, asked)
 	assert.Equal(t, deploy.By, asked.Labels[deploy.ManagedBy])
@@ -45,13 +46,13 @@ func TestANodeThatMayNotBeReachedEndsTheRun(t *testing.T) {
 	assert.True(t, asked.Spec.HostPID && *asked.Spec.Containers[0].SecurityContext.Privileged)
 }
 
-// A scenario that does nothing on nodes needs no such pod.
+// A scenario without steps on nodes needs no such pod.
 func TestNodesThatAreNotNeededAreNotReached(t *testing.T) {
 	c := &Cluster{ctx: t.Context(), options: Options{Nodes: []string{"node-a"}}}
 	assert.NoError(t, c.reachNodes())
 }
 
-// What a command on a node prints is read as it comes, through the API and the pod on the node.
+// The output of a command on a node is read as it arrives, through the API and the node's pod.
 func TestACommandOfANodeIsFollowedThroughItsPod(t *testing.T) {
 	var asked proxy.NodeCommand
 	gone := make(chan struct{})
@@ -88,7 +89,7 @@ func TestTheRuntimeOfANodeIsReadWhereStepsReachIt(t *testing.T) {
 	c.options.Nodes = []string{"node-a"}
 	c.options.Machines = &NodePods{cluster: c}
 	assert.Error(t, c.canLook("node-a"))
-	c.followRuntimes() // nobody is asked
+	c.followRuntimes() // no node is contacted
 	c.options.Reach = true
 	assert.NoError(t, c.canLook("node-a"))
 }

@@ -13,27 +13,29 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// publishedAt is where a volume is published for a pod.
+// publishedAt is the path where a volume is published for a pod.
 type publishedAt struct {
 	node, path string
 	block      bool
-	// apart says that the volume has content of its own on each node.
+	// apart means that the volume has separate content on each node.
 	apart bool
 }
 
-// published is what was found of a volume on its node. Data is written there; what is read is what was found.
+// published is the state of a volume on its node as it was found. Writes go to the node; reads
+// return the state.
 type published struct {
 	publishedAt
 	cluster  *Cluster
 	verdict  string // absent, unmounted, failed, irregular, empty, others, or data
-	detail   string // why it failed, or what is in the place of the file
+	detail   string // the reason of failed, or the type of the irregular file
 	contents []byte
 }
 
-// lookTime is how long a volume may take to be read: one whose driver serves it and is gone may take for ever.
+// lookTime limits reading a volume, in seconds: if its driver has to serve it and has exited, a
+// read may never return.
 const lookTime = "10"
 
-// lookCommand prints what is published at $1, and the content of the file $2 there.
+// lookCommand prints the state of the volume at $1, and the content of its file $2.
 const lookCommand = `problem=$(stat -L "$1" 2>&1 >/dev/null) || case $problem in
 *"No such file"*) echo absent; exit 0 ;;
 *) echo failed; printf %s "$problem"; exit 0 ;;
@@ -62,7 +64,7 @@ const putCommand = inVolume + `problem=$({ printf %s "$3" | base64 -d > "$file" 
 // putOnDeviceCommand writes $2, in base64, to the start of the device $1.
 const putOnDeviceCommand = `problem=$({ printf %s "$2" | base64 -d | dd of="$1" conv=notrunc,fsync; } 2>&1) || printf '` + refused + `%s' "$problem"`
 
-// lookAt looks at a volume on its node. The error is one of the node.
+// lookAt returns the state of a volume on its node. An error is one of the node.
 func (c *Cluster) lookAt(at publishedAt) (*published, error) {
 	script, arg := lookCommand, data.FileName
 	if at.block {
@@ -75,7 +77,7 @@ func (c *Cluster) lookAt(at publishedAt) (*published, error) {
 	return readPublished(c, at, out)
 }
 
-// readPublished reads what the scripts print that look.
+// readPublished parses the output of lookCommand or lookAtDeviceCommand.
 func readPublished(c *Cluster, at publishedAt, out string) (*published, error) {
 	verdict, detail, _ := strings.Cut(out, "\n")
 	p := &published{publishedAt: at, cluster: c, verdict: verdict, detail: strings.TrimSpace(detail)}
@@ -84,12 +86,12 @@ func readPublished(c *Cluster, at publishedAt, out string) (*published, error) {
 	}
 	var err error
 	if p.contents, err = base64.StdEncoding.DecodeString(p.detail); err != nil {
-		return nil, fmt.Errorf("read what is at %s on %s: %w", at.path, at.node, err)
+		return nil, fmt.Errorf("read the volume at %s on %s: %w", at.path, at.node, err)
 	}
 	return p, nil
 }
 
-// isAmiss reports whether no volume that can be read was found.
+// isAmiss reports whether no readable volume was found.
 func (p *published) isAmiss() bool {
 	return p.verdict == "absent" || p.verdict == "unmounted" || p.verdict == "failed"
 }
@@ -97,7 +99,7 @@ func (p *published) isAmiss() bool {
 // IsShared reports whether other nodes show the same content.
 func (p *published) IsShared(string) bool { return !p.apart }
 
-// IsMountPoint reports whether something is mounted.
+// IsMountPoint reports whether the volume is mounted.
 func (p *published) IsMountPoint(path string) (bool, error) {
 	switch p.verdict {
 	case "absent":
@@ -116,7 +118,7 @@ func (p *published) ReadDir(string) ([]fs.DirEntry, error) {
 	return make([]fs.DirEntry, 1), nil
 }
 
-// ReadVolumeFile returns what was found of the file.
+// ReadVolumeFile returns the content of the file as it was found.
 func (p *published) ReadVolumeFile(dir, name string) ([]byte, error) {
 	file := path.Join(dir, name)
 	switch p.verdict {
@@ -128,7 +130,7 @@ func (p *published) ReadVolumeFile(dir, name string) ([]byte, error) {
 	return p.contents, nil
 }
 
-// ReadStart returns what was found at the start of the device.
+// ReadStart returns the first bytes of the device as they were found.
 func (p *published) ReadStart(device string, _ int) ([]byte, error) {
 	switch p.verdict {
 	case "absent":

@@ -20,7 +20,7 @@ func volumeOf(driver, name, claim string) corev1.PersistentVolume {
 	return pv
 }
 
-// A volume that is retained goes with the driver that has made it, since nobody would ever delete it.
+// A retained volume is deleted with its driver, since nothing could delete it later.
 func TestARetainedVolumeIsLetGo(t *testing.T) {
 	kept := volumeOf("disk", "pvc-1", "data")
 	c, _ := withPods(t, &kept)
@@ -28,10 +28,10 @@ func TestARetainedVolumeIsLetGo(t *testing.T) {
 	now, err := c.clients.CoreV1().PersistentVolumes().Get(t.Context(), "pvc-1", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, corev1.PersistentVolumeReclaimDelete, now.Spec.PersistentVolumeReclaimPolicy)
-	require.NoError(t, c.letGo(t.Context(), volumeOf("disk", "pvc-gone", "data")), "somebody was faster")
+	require.NoError(t, c.letGo(t.Context(), volumeOf("disk", "pvc-gone", "data")), "it was deleted meanwhile")
 }
 
-// The volumes of a claim are those that were bound to it, whoever has it now.
+// The volumes of a claim are those that were bound to it, even if another claim has them now.
 func TestTheVolumesOfClaims(t *testing.T) {
 	ours := []made{{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), namespace: "default", name: "data"}}
 	assert.True(t, isOfClaim(volumeOf("disk", "pvc-1", "data"), ours))
@@ -39,7 +39,7 @@ func TestTheVolumesOfClaims(t *testing.T) {
 	assert.False(t, isOfClaim(corev1.PersistentVolume{}, ours))
 }
 
-// Claims that a stateful set makes can be found again.
+// Claims that a stateful set makes have csisim's label.
 func TestClaimsOfAStatefulSetBearTheLabel(t *testing.T) {
 	fields := map[string]any{"spec": map[string]any{"volumeClaimTemplates": []any{
 		map[string]any{"metadata": map[string]any{"name": "data", "labels": map[string]any{"app": "db"}}}, map[string]any{},
@@ -52,7 +52,7 @@ func TestClaimsOfAStatefulSetBearTheLabel(t *testing.T) {
 	labelClaims(map[string]any{}) // of another kind
 }
 
-// Namespaces on their way out hold nothing up.
+// Namespaces that are being deleted do not block a run.
 func TestNamespacesThatEnd(t *testing.T) {
 	now := metav1.NewTime(time.Now())
 	c, _ := withPods(t,

@@ -14,24 +14,25 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Follower is a computer whose commands are read while they run.
+// Follower is a computer that returns the output of commands while they run.
 type Follower interface {
-	// Follow runs a command on a node until ctx ends, and calls line with each line that it prints.
+	// Follow runs a command on a node until ctx ends, and calls line with each line of its output.
 	Follow(ctx context.Context, node string, line func(string), command ...string) error
 }
 
-// runtimeLog brings what a node's kubelet asks of the container runtime into the trace, as containerd logs it.
+// runtimeLog copies the requests of a node's kubelet to the container runtime into the trace, from
+// containerd's log.
 type runtimeLog struct {
 	*Cluster
 	node       string
-	last       time.Time            // of the log that was read
-	sandboxes  map[string]store.Key // pods, by the ids of their sandboxes
-	containers map[string]store.Key // pods, by the ids of their containers
-	creating   map[string]asked     // containers that are being made, by sandbox and name
-	stopped    map[string]bool      // ids: a kubelet asks again until the runtime has nothing left
+	last       time.Time            // time of the last line
+	sandboxes  map[string]store.Key // pods by sandbox id
+	containers map[string]store.Key // pods by container id
+	creating   map[string]asked     // containers being created, by sandbox and name
+	stopped    map[string]bool      // ids: a kubelet repeats the request until the runtime has nothing left
 }
 
-// followRuntimes begins to read the logs of the scenario's nodes, as far as commands are run there anyway.
+// followRuntimes starts to read the logs of the scenario's nodes, if commands run there anyway.
 func (c *Cluster) followRuntimes() {
 	nodes, can := c.options.Machines.(Follower)
 	if !can {
@@ -46,7 +47,7 @@ func (c *Cluster) followRuntimes() {
 	}
 }
 
-// follow reads the log, and begins anew when a node without power takes its journal away.
+// follow reads the log, and starts again after a node without power has lost its journal.
 func (l *runtimeLog) follow(nodes Follower) {
 	const pause = time.Second
 	for l.ctx.Err() == nil {
@@ -59,7 +60,8 @@ func (l *runtimeLog) follow(nodes Follower) {
 	}
 }
 
-// read takes a line of the log. Lines of one node come in their order, so that what is asked about a container follows its making.
+// read processes a line of the log. Lines of one node arrive in order, so that a container's
+// creation precedes requests about it.
 func (l *runtimeLog) read(line string) {
 	a, ok := parseAsked(line)
 	if !ok || !a.at.After(l.last) {
@@ -101,7 +103,8 @@ func (l *runtimeLog) recordOnce(a asked, pod store.Key) {
 	}
 }
 
-// record brings a request about a pod of the scenario into the trace; pods of drivers and of the cluster itself are not mirrored.
+// record records a request about a pod of the scenario; pods of drivers and of the cluster itself
+// are not mirrored.
 func (l *runtimeLog) record(at time.Time, method string, pod store.Key, detail any) {
 	l.queue.put(at, func() {
 		pod := l.plainKey(pod)
@@ -114,13 +117,14 @@ func (l *runtimeLog) record(at time.Time, method string, pod store.Key, detail a
 	})
 }
 
-// inspectTime is how long a busy runtime may take to show a container; crictl itself waits for 2 s.
+// inspectTime limits how long a busy runtime may take to describe a container; crictl's own limit
+// is 2 s.
 const inspectTime = "30s"
 
-// inspections is how often a container is looked at that cannot be shown at first.
+// inspections is the number of attempts to describe a container.
 const inspections = 3
 
-// inspect is what a container was asked to be; of one that cannot be shown, why.
+// inspect returns the configuration of a created container, or the error if it cannot be described.
 func (l *runtimeLog) inspect(a asked) (detail map[string]any) {
 	for range inspections {
 		out, err := l.options.Machines.Run(l.ctx, l.node, "crictl", "--timeout", inspectTime, "inspect", a.returned)
@@ -135,8 +139,8 @@ func (l *runtimeLog) inspect(a asked) (detail map[string]any) {
 	return detail
 }
 
-// containerAsked is what crictl shows of a container, as simulated kubelets record it: what every container of a real cluster has
-// besides is left out.
+// containerAsked converts crictl's description of a container to the form that simulated kubelets
+// record. It omits the parts that every container of a real cluster has.
 func containerAsked(inspected string) (map[string]any, error) {
 	type path struct {
 		Container   string `json:"container_path"`
@@ -161,7 +165,7 @@ func containerAsked(inspected string) (map[string]any, error) {
 		} `json:"info"`
 	}
 	if err := json.Unmarshal([]byte(inspected), &shown); err != nil {
-		return nil, fmt.Errorf("read what crictl shows of a container: %w", err)
+		return nil, fmt.Errorf("read crictl's description of a container: %w", err)
 	}
 	config := shown.Info.Config
 	var mounts []fakekubelet.ContainerMount
@@ -180,7 +184,8 @@ func containerAsked(inspected string) (map[string]any, error) {
 	return detail, nil
 }
 
-// ofEveryContainer reports whether every container of a real cluster has something at a path, whatever its pod says.
+// ofEveryContainer reports whether every container of a real cluster has something at a path,
+// independent of its pod.
 func ofEveryContainer(path string) bool {
 	return path == "/etc/hosts" || path == corev1.TerminationMessagePathDefault || path == "/var/run/secrets/kubernetes.io/serviceaccount"
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A volume is the run's by its claim or by its driver: one that is retained can lose its claim.
+// A volume belongs to the run by its claim or by its driver: a retained one can lose its claim.
 func TestWhoseAVolumeIsWhereSeveralRunsShareACluster(t *testing.T) {
 	scope := deploy.NewScope("0a1b", 0)
 	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}}}
@@ -27,13 +27,13 @@ func TestWhoseAVolumeIsWhereSeveralRunsShareACluster(t *testing.T) {
 	}
 	own, other := scope.Name("mock.csi.csisim.dev"), deploy.NewScope("0a1b", 1).Name("mock.csi.csisim.dev")
 	assert.False(t, c.isForeign(res, volume(own, scope.Name("default"))))
-	assert.False(t, c.isForeign(res, volume(own, "")), "its claim is gone")
+	assert.False(t, c.isForeign(res, volume(own, "")), "its claim was deleted")
 	assert.False(t, c.isForeign(res, volume("disk.example.com", scope.Name("default"))), "a driver with one name for all")
 	assert.True(t, c.isForeign(res, volume(other, "default-z0a1bgh")))
 	assert.True(t, c.isForeign(res, volume(other, "")))
 }
 
-// A driver that is there once in a cluster keeps its name, also where objects of the scenario name it.
+// A driver that exists once in a cluster keeps its name, also in objects of the scenario.
 func TestObjectsNameADriverAsTheClusterKnowsIt(t *testing.T) {
 	scope := deploy.NewScope("0a1b", 0)
 	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}, Drivers: []deploy.Driver{{Name: scope.Name("mock.csi.csisim.dev")}, {Name: "disk.example.com"}}}}
@@ -51,7 +51,8 @@ func TestObjectsNameADriverAsTheClusterKnowsIt(t *testing.T) {
 	}
 }
 
-// What csisim does to the control plane's node is no part of a scenario that does not have the node, and kube-proxy of none.
+// Events about the control plane's node are not part of a scenario without that node, and those of
+// kube-proxy of none.
 func TestEventsOfOtherNodesAreForeign(t *testing.T) {
 	c := &Cluster{options: Options{Nodes: []string{"node-a"}}}
 	starting := func(what, node string) *unstructured.Unstructured {

@@ -21,14 +21,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Snapshots are the kinds of snapshots and their controller on a cluster that did not have them.
+// Snapshots are the kinds of snapshots and their controller, on a cluster that lacked them.
 type Snapshots struct {
 	cluster *Cluster
 	own     []made
 }
 
-// InstallSnapshots installs the kinds of snapshots and snapshot-controller, and waits until it runs. A cluster that has
-// the kinds is left as it is.
+// InstallSnapshots installs the kinds of snapshots and snapshot-controller, and waits until it
+// runs. A cluster with the kinds is not changed.
 func InstallSnapshots(ctx context.Context, config *rest.Config, o deploy.Options) (*Snapshots, error) {
 	c, err := unwatched(ctx, config)
 	if err != nil {
@@ -52,7 +52,7 @@ func InstallSnapshots(ctx context.Context, config *rest.Config, o deploy.Options
 	return s, nil
 }
 
-// unwatched is a cluster of which nothing is mirrored.
+// unwatched returns a cluster without a mirror.
 func unwatched(ctx context.Context, config *rest.Config) (*Cluster, error) {
 	c := &Cluster{ctx: ctx}
 	var err error
@@ -114,14 +114,14 @@ func (s *Snapshots) await(ctx context.Context) error {
 func (s *Snapshots) controllerRuns(ctx context.Context) (bool, error) {
 	deployment, err := s.cluster.clients.AppsV1().Deployments(metav1.NamespaceSystem).Get(ctx, deploy.SnapshotController, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return true, nil // the cluster has one of its own
+		return true, nil // the cluster has its own
 	}
 	return err == nil && deployment.Status.AvailableReplicas > 0, err
 }
 
-// Remove takes away what was installed.
+// Remove deletes the installed objects.
 func (s *Snapshots) Remove() error {
 	ctx, cancel := afterwards()
 	defer cancel()
-	return environment(s.cluster.remove(ctx, s.own), "take away the kinds of snapshots")
+	return environment(s.cluster.remove(ctx, s.own), "delete the kinds of snapshots")
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// ChangeNode changes what the reference driver says of a node in NodeGetInfo, from the next call on.
+// ChangeNode changes the reference driver's answer to NodeGetInfo on a node, from the next call on.
 func (c *Cluster) ChangeNode(driver, node string, info mock.NodeInfo) error {
-	c.note(node, "%s says something else of its node", sim.Plugin{Driver: driver, Node: node})
+	c.note(node, "%s changes the information about its node", sim.Plugin{Driver: driver, Node: node})
 	return c.orderBackend(driver, mockprogram.ChangeNodePath, mockprogram.ChangeNode{Node: node, Info: info})
 }
 
-// SetVolumeCondition makes a volume of the reference driver abnormal, or well again without a message.
+// SetVolumeCondition makes a volume of the reference driver abnormal, or normal if message is
+// empty.
 func (c *Cluster) SetVolumeCondition(pv *corev1.PersistentVolume, message string) error {
 	driver, handle, err := c.handleOf(pv)
 	if err != nil {
@@ -28,7 +29,7 @@ func (c *Cluster) SetVolumeCondition(pv *corev1.PersistentVolume, message string
 	return c.orderBackend(driver, mockprogram.SetConditionPath, mockprogram.SetCondition{Volume: handle, Message: message})
 }
 
-// Detach detaches a volume of the reference driver from a node, so that Kubernetes does not notice.
+// Detach detaches a volume of the reference driver from a node without Kubernetes' knowledge.
 func (c *Cluster) Detach(pv *corev1.PersistentVolume, node string) error {
 	driver, handle, err := c.handleOf(pv)
 	if err != nil {
@@ -39,7 +40,8 @@ func (c *Cluster) Detach(pv *corev1.PersistentVolume, node string) error {
 	return c.orderBackend(driver, mockprogram.DetachPath, mockprogram.Detach{Volume: handle, Node: id})
 }
 
-// handleOf is a PersistentVolume as its driver knows it, which is another name where several runs share a cluster.
+// handleOf returns the driver and volume handle of a PersistentVolume, which has another name on a
+// shared cluster.
 func (c *Cluster) handleOf(pv *corev1.PersistentVolume) (driver, handle string, err error) {
 	there, err := c.clients.CoreV1().PersistentVolumes().Get(c.ctx, c.volumeInCluster(pv.Name), metav1.GetOptions{})
 	switch {
@@ -51,7 +53,7 @@ func (c *Cluster) handleOf(pv *corev1.PersistentVolume) (driver, handle string, 
 	return there.Spec.CSI.Driver, there.Spec.CSI.VolumeHandle, nil
 }
 
-// nodeID is the id under which a node is registered.
+// nodeID returns the id under which a node is registered.
 func (c *Cluster) nodeID(driver, node string) string {
 	if d := c.registered(driver, node); d != nil {
 		return d.NodeID
@@ -59,7 +61,7 @@ func (c *Cluster) nodeID(driver, node string) string {
 	return node
 }
 
-// orderBackend asks the backend of the reference driver for something behind the back of Kubernetes.
+// orderBackend sends an order to the backend of the reference driver, bypassing Kubernetes.
 func (c *Cluster) orderBackend(driver, path string, order any) error {
 	doing := "reach the backend of " + driver
 	port := c.driver(driver).Orders
