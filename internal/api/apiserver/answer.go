@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// answer writes what a client gets, in the form it wants.
+// answer writes the response to a client, in the form that the client has requested.
 type answer struct {
 	w     http.ResponseWriter
 	media mediaTypeOptions
@@ -33,7 +33,7 @@ func (a *answer) failure(err error) {
 	_ = plain.encoded(int(status.Code), status)
 }
 
-// warnOfMistake warns a client of what is wrong in a body that is taken nevertheless.
+// warnOfMistake warns a client of a mistake in a body that is accepted nevertheless.
 func (a *answer) warnOfMistake(mistake error) {
 	text, ofYAML := strings.CutPrefix(mistake.Error(), "yaml: unmarshal errors:\n  ")
 	if !ofYAML {
@@ -45,12 +45,12 @@ func (a *answer) warnOfMistake(mistake error) {
 	}
 }
 
-// warn warns a client of something that is not held against it.
+// warn sends a warning to a client.
 func (a *answer) warn(text string) {
 	a.w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
 }
 
-// encoded writes an object as it is.
+// encoded writes an object without changes.
 func (a *answer) encoded(code int, obj runtime.Object) error {
 	serializer := a.media.info.Serializer
 	if a.isPretty() {
@@ -60,15 +60,15 @@ func (a *answer) encoded(code int, obj runtime.Object) error {
 	if err := serializer.Encode(obj, body); err != nil && !body.begun {
 		return fmt.Errorf("encoding a %T: %w", obj, err)
 	}
-	return nil // a client that is gone wants no answer
+	return nil // the client has closed the connection
 }
 
-// isPretty says that a text for people is wanted.
+// isPretty reports whether indented JSON is requested.
 func (a *answer) isPretty() bool {
 	return a.media.info.PrettySerializer != nil && a.media.params["pretty"] == "1"
 }
 
-// lateAnswer begins when there is something to write: until then it can become another.
+// lateAnswer starts the response with its first byte: until then it can be replaced by another.
 type lateAnswer struct {
 	*answer
 	code  int
@@ -92,10 +92,10 @@ func (a *answer) begin(code int, contentType string) {
 
 func (a *answer) body(code int, contentType string, body []byte) {
 	a.begin(code, contentType)
-	_, _ = a.w.Write(body) // a client that is gone wants no answer
+	_, _ = a.w.Write(body) // the client may have closed the connection
 }
 
-// json writes what is not an object of the API.
+// json writes a value that is not an object of the API.
 func (a *answer) json(code int, value any) error {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *answer) json(code int, value any) error {
 	return nil
 }
 
-// writeObject writes one stored object, or a Status, in the form that is wanted.
+// writeObject writes one stored object, or a Status, in the requested form.
 func (q *request) writeObject(code int, obj runtime.Object) error {
 	if stored, ok := obj.(store.Object); ok && q.inTexts() {
 		text, err := q.wholeText(stored)
@@ -121,7 +121,7 @@ func (q *request) writeObject(code int, obj runtime.Object) error {
 	return q.answer.encoded(code, view)
 }
 
-// view turns a stored object into the form that is wanted. A Status stays one.
+// view converts a stored object to the requested form. A Status stays one.
 func (q *request) view(obj runtime.Object) (runtime.Object, error) {
 	stored, ok := obj.(store.Object)
 	switch as := q.answer.media.as; {

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// apply makes an object what a manager says of it, as far as others did not say
-// something else. It creates an object that is missing.
+// apply sets the fields that a manager applies, unless they belong to other managers. It creates a
+// missing object.
 func (p *patcher) apply() (stored store.Object, created bool, err error) {
 	patch := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(p.body, &patch.Object); err != nil {
@@ -31,7 +31,7 @@ func (p *patcher) apply() (stored store.Object, created bool, err error) {
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	if !exists {
-		patch.SetResourceVersion("") // one that is gone does no harm
+		patch.SetResourceVersion("") // the version of a deleted object does no harm
 	}
 	if version := patch.GetResourceVersion(); version != "" && exists && version != old.GetResourceVersion() {
 		return nil, false, apierrors.NewConflict(p.kind.gvr.GroupResource(), p.info.name, errModified)
@@ -54,7 +54,7 @@ func (p *patcher) apply() (stored store.Object, created bool, err error) {
 
 var errModified = fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")
 
-// applied merges the patch into what there is.
+// applied merges the patch into the current object.
 func (p *patcher) applied(patch *unstructured.Unstructured, old store.Object, exists bool) (store.Object, error) {
 	fields, err := managerOf(p.kind, p.what)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *patcher) applied(patch *unstructured.Unstructured, old store.Object, ex
 	return obj, p.settleName(obj)
 }
 
-// strictly refuses fields that are unknown or there twice.
+// strictly rejects unknown and duplicate fields.
 func (p *patcher) strictly() error {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
 		return nil
@@ -84,7 +84,7 @@ func (p *patcher) strictly() error {
 	obj := p.kind.newObject()
 	_, _, err := serializerOf(typeYAML).StrictSerializer.Decode(p.body, &p.kind.gvk, obj)
 	if _, strict := runtime.AsStrictDecodingError(err); !strict {
-		return nil // what else is wrong is reported when the fields are merged
+		return nil // other errors are reported when the fields are merged
 	}
 	if err := p.tolerate(p.options.fieldValidation, obj, err); err != nil {
 		var twice error

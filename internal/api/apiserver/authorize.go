@@ -19,18 +19,19 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Authorizer decides who may do what. The store does not change while it is asked.
+// Authorizer checks permissions. The store does not change during a call.
 type Authorizer interface {
-	// Authorize answers whether somebody may do something.
+	// Authorize reports whether a user has a permission.
 	Authorize(asked authorizationv1.SubjectAccessReviewSpec) authorizationv1.SubjectAccessReviewStatus
-	// Refused learns of a request that was refused.
+	// Refused records a request that was refused.
 	Refused(asked authorizationv1.SubjectAccessReviewSpec)
-	// Rules are what a user may do in a namespace. The error says why there may be more.
+	// Rules returns the permissions of a user in a namespace. The error gives the reason if the
+	// list may be incomplete.
 	Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, complete bool, err error)
 	// Admit rejects a write for its user and its content.
 	Admit(UserWrite) error
-	// Grant refuses a write that would hand out rights that its author does not have. old is what
-	// obj replaces, nil for a new object.
+	// Grant rejects a write that would grant permissions that its author lacks. old is the object
+	// that obj replaces, nil for a new object.
 	Grant(author authenticationv1.UserInfo, obj, old store.Object) error
 }
 
@@ -45,15 +46,15 @@ type UserWrite struct {
 	Object, Old any
 }
 
-// AuthorizeBy makes the server refuse what the authorizer does not allow, and serve clients
-// without a token as system:anonymous. Without it everybody may do everything. It is called
-// before the first request.
+// AuthorizeBy makes the server reject requests that the authorizer does not allow, and serve
+// clients without a token as system:anonymous. Without it every client has all permissions. It must
+// be called before the first request.
 func (s *Server) AuthorizeBy(a Authorizer) { s.authorizer = a }
 
-// anonymous is who brings no token, where there are rules for it.
+// anonymous is the user of a request without a token, if there is an authorizer.
 var anonymous = authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{"system:unauthenticated"}}
 
-// authorize refuses a request that its user may not make.
+// authorize rejects a request that its user has no permission for.
 func (q *request) authorize() error {
 	if q.server.authorizer == nil {
 		return nil
@@ -62,7 +63,7 @@ func (q *request) authorize() error {
 	return q.exclusively(func() error { return q.allowed(asked) })
 }
 
-// allowed is the answer of the authorizer.
+// allowed returns an error if the authorizer refuses.
 func (q *request) allowed(asked authorizationv1.SubjectAccessReviewSpec) error {
 	answer := q.server.authorizer.Authorize(asked)
 	if answer.Allowed {
@@ -72,7 +73,7 @@ func (q *request) allowed(asked authorizationv1.SubjectAccessReviewSpec) error {
 	return forbidden(asked, answer.Reason)
 }
 
-// allowedTo asks for one more verb for what the request is about.
+// allowedTo checks another verb for the object of the request.
 func (q *request) allowedTo(verb string) error {
 	if q.server.authorizer == nil {
 		return nil
@@ -82,8 +83,9 @@ func (q *request) allowedTo(verb string) error {
 	return q.allowed(asked)
 }
 
-// mayWrite holds a write against what its author may do beyond the verb of the request: an object
-// that an update or a patch makes is created, and nobody hands out rights that it does not have.
+// mayWrite checks permissions that a write needs besides the verb of the request: an update or a
+// patch that creates an object needs create, and no write may grant permissions that its author
+// lacks.
 func (q *request) mayWrite(obj, old store.Object) error {
 	if q.server.authorizer == nil {
 		return nil
@@ -106,7 +108,7 @@ func operationOf(old store.Object) admissionv1.Operation {
 	return admissionv1.Update
 }
 
-// mayDelete holds a deletion, if its object exists, against its user.
+// mayDelete checks a deletion with the authorizer, if its object exists.
 func (q *request) mayDelete(key store.Key) error {
 	obj, exists := q.server.store.GetObject(q.kind.res, key)
 	if !exists {
@@ -115,7 +117,7 @@ func (q *request) mayDelete(key store.Key) error {
 	return q.admit(admissionv1.Delete, key.Name, nil, obj)
 }
 
-// admit holds a write against its user.
+// admit checks a write with the authorizer.
 func (q *request) admit(operation admissionv1.Operation, name string, obj, old any) error {
 	if q.server.authorizer == nil {
 		return nil
@@ -127,7 +129,7 @@ func (q *request) admit(operation admissionv1.Operation, name string, obj, old a
 	})
 }
 
-// asked is the question whether the user may make the request.
+// asked returns the permission that the request needs.
 func (q *request) asked() authorizationv1.SubjectAccessReviewSpec {
 	who := authorizationv1.SubjectAccessReviewSpec{User: q.user.Username, Groups: q.user.Groups, UID: q.user.UID}
 	info := q.info
@@ -148,7 +150,7 @@ func (q *request) asked() authorizationv1.SubjectAccessReviewSpec {
 	return who
 }
 
-// fieldSelectorOf is the field selector of a list, for rules that depend on it.
+// fieldSelectorOf returns the field selector of a list, for rules that depend on it.
 // [k8s.io/apiserver/pkg/endpoints/filters GetAuthorizerAttributes]
 func (q *request) fieldSelectorOf(verb string) *authorizationv1.FieldSelectorAttributes {
 	raw := q.query.Get("fieldSelector")
@@ -158,7 +160,7 @@ func (q *request) fieldSelectorOf(verb string) *authorizationv1.FieldSelectorAtt
 	return &authorizationv1.FieldSelectorAttributes{Requirements: requirementsOf(raw)}
 }
 
-// requirementsOf reads a field selector; of one with a mistake there are none.
+// requirementsOf parses a field selector; it returns none for an invalid one.
 func requirementsOf(raw string) (all []metav1.FieldSelectorRequirement) {
 	selector, err := fields.ParseSelector(raw)
 	if err != nil {
@@ -174,8 +176,8 @@ func requirementsOf(raw string) (all []metav1.FieldSelectorRequirement) {
 	return all
 }
 
-// settleVerb says what a request does: without a name, reading is listing and deleting is deleting
-// a collection.
+// settleVerb sets the verb of a request: without a name, get becomes list and delete becomes
+// deletecollection.
 func (q *request) settleVerb(r *authorizationv1.ResourceAttributes) {
 	r.Verb = verbOf[q.Method]
 	switch {
@@ -195,7 +197,7 @@ func (q *request) settleVerb(r *authorizationv1.ResourceAttributes) {
 	}
 }
 
-// forbidden is a refusal in the words of the real server.
+// forbidden returns the error of a refused request, with the real server's message.
 func forbidden(asked authorizationv1.SubjectAccessReviewSpec, reason string) error {
 	if reason != "" {
 		reason = ": " + reason

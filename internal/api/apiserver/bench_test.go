@@ -25,8 +25,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Both ways to a server, and both forms. cpu-µs/op is the processor time of client
-// and server together.
+// ways runs a benchmark with both connections to a server, and both encodings. cpu-µs/op is the
+// processor time of client and server together.
 func ways(b *testing.B, run func(b *testing.B, client *kubernetes.Clientset)) {
 	for _, way := range []struct {
 		name           string
@@ -50,7 +50,7 @@ func ways(b *testing.B, run func(b *testing.B, client *kubernetes.Clientset)) {
 
 func cpuTime() time.Duration {
 	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it cannot fail for oneself
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it cannot fail for the own process
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -122,7 +122,7 @@ func BenchmarkListTenThousand(b *testing.B) {
 	})
 }
 
-// BenchmarkInformer writes with two clients while an informer follows.
+// BenchmarkInformer writes with two clients while an informer watches.
 func BenchmarkInformer(b *testing.B) {
 	ways(b, func(b *testing.B, client *kubernetes.Clientset) {
 		mustCreate(b, client, "claim-0")

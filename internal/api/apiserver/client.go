@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Config is how a client-go client in the same process reaches the server: without
-// a socket.
+// Config returns the configuration of a client-go client in the same process, which needs no
+// socket.
 func (s *Server) Config() *rest.Config {
 	return &rest.Config{
 		Host: "http://csisim", BearerToken: s.options.Token, Transport: inProcess{s}, QPS: -1,
@@ -20,10 +20,10 @@ func (s *Server) Config() *rest.Config {
 	}
 }
 
-// inProcess hands requests to a server.
+// inProcess passes requests to a server.
 type inProcess struct{ handler http.Handler }
 
-// RoundTrip answers a request at once, unless it may be a watch.
+// RoundTrip returns the complete response, unless the request may be a watch.
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func answered(r *http.Request, code int, header http.Header, body io.ReadCloser,
 	}
 }
 
-// wholeAnswer is a ResponseWriter whose body is read when it is complete.
+// wholeAnswer is a ResponseWriter that collects the complete body.
 type wholeAnswer struct {
 	header http.Header
 	code   int
@@ -67,8 +67,8 @@ func (w *wholeAnswer) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// stream answers as soon as the header of the answer is known. A body that goes on,
-// as that of a watch does, is read as it comes.
+// stream returns as soon as the header of the response is known. The body is read as it is written,
+// for example that of a watch.
 func (t inProcess) stream(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	w := &pipedAnswer{header: http.Header{}, begun: make(chan struct{})}
@@ -89,7 +89,7 @@ func (t inProcess) stream(r *http.Request) (*http.Response, error) {
 	return answered(r, w.code, w.sent, &w.body, -1), nil
 }
 
-// pipedAnswer is a ResponseWriter whose body is read elsewhere.
+// pipedAnswer is a ResponseWriter with a body that another goroutine reads.
 type pipedAnswer struct {
 	header, sent http.Header
 	code         int
@@ -111,7 +111,7 @@ func (w *pipedAnswer) Write(b []byte) (int, error) {
 	return w.body.write(b)
 }
 
-// Flush is there for handlers that ask for it: what is written can be read at once.
+// Flush implements http.Flusher: written bytes can be read at once.
 func (w *pipedAnswer) Flush() { w.WriteHeader(http.StatusOK) }
 
 // maxUnread is how many bytes a slow reader may leave before its writer waits.

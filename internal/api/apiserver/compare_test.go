@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// comparison holds answers against recorded ones, in which placeholders stand for
-// what differs from run to run.
+// comparison compares answers with recorded ones, in which placeholders stand for values that
+// differ from run to run.
 type comparison struct {
 	bound       map[string]string // placeholder to value
 	started     time.Time
@@ -21,7 +21,7 @@ func (c *comparison) differ(path, format string, args ...any) {
 	c.differences = append(c.differences, path+": "+fmt.Sprintf(format, args...))
 }
 
-// notCompared are facts that say nothing about the behaviour.
+// notCompared are fields that are independent of the behaviour.
 var notCompared = []string{"storageVersionHash", "description"}
 
 func (c *comparison) compare(path string, want, got any) {
@@ -93,7 +93,7 @@ func (c *comparison) compareLists(path string, want, got []any) {
 	}
 }
 
-// sortedEntries have an order that does not depend on the second in which they were
+// sortedEntries returns entries in an order that does not depend on the second in which they were
 // written.
 func sortedEntries(entries []any) []any {
 	return slices.SortedStableFunc(slices.Values(entries), func(a, b any) int {
@@ -105,7 +105,7 @@ func sortedEntries(entries []any) []any {
 	})
 }
 
-// withoutBookmarks leaves out plain bookmarks, whose number is a matter of timing.
+// withoutBookmarks removes plain bookmarks; their number depends on timing.
 func withoutBookmarks(events []any) []any {
 	return slices.DeleteFunc(slices.Clone(events), func(event any) bool {
 		e, _ := event.(map[string]any)
@@ -115,8 +115,8 @@ func withoutBookmarks(events []any) []any {
 
 var placeholder = regexp.MustCompile(`<([a-z]+)(\d*)(\+?)(?:\+?(\d+)s?)?>`)
 
-// matches reports whether a text is the wanted one, with the placeholders bound to
-// what they stand for.
+// matches reports whether a text equals the wanted one, and binds the placeholders to the values in
+// it.
 func (c *comparison) matches(want, got string) bool {
 	found := placeholder.FindAllStringSubmatchIndex(want, -1)
 	if found == nil || want == got {
@@ -145,7 +145,7 @@ func (c *comparison) matches(want, got string) bool {
 	return true
 }
 
-// formOf is a pattern for what a placeholder stands for.
+// formOf returns the pattern of a placeholder's values.
 func formOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "<rv"), strings.HasPrefix(name, "<iat"):
@@ -179,7 +179,7 @@ func (c *comparison) bind(name, value string) bool {
 	return true
 }
 
-// isLater: "<now+3600s>" is that long after the request.
+// isLater: "<now+3600s>" is 3,600 s after the request.
 func (c *comparison) isLater(name, value string) bool {
 	text := strings.TrimSuffix(name[strings.Index(name, "+")+1:], "s>")
 	seconds, err := strconv.Atoi(text)

@@ -12,14 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// errNoStreams answers who wants to talk to a container where no socket is in between.
+// errNoStreams is the answer to a connection into a container if the server has no sockets.
 var errNoStreams = plainError(http.StatusNotImplemented, "", "exec, attach, port-forward and the proxy of pods are served by csisim up only")
 
 // exec runs a command in a container.
 func (q *request) exec() error {
 	words := q.query["command"]
 	if len(words) == 0 {
-		words = []string{""} // which no container has
+		words = []string{""} // no container has an empty command
 	}
 	o := q.streamOptions(q.isSet("tty"))
 	_, c, err := q.enter(o)
@@ -36,8 +36,7 @@ func (q *request) exec() error {
 	return nil
 }
 
-// attach connects the client with a container. Whether there is a terminal was settled when
-// that started.
+// attach connects the client with a container. Whether it has a terminal was decided at its start.
 func (q *request) attach() error {
 	o := q.streamOptions(q.isSet("tty"))
 	spec, c, err := q.enter(o)
@@ -54,13 +53,13 @@ func (q *request) streamOptions(terminal bool) StreamOptions {
 	return StreamOptions{Stdin: q.isSet("stdin"), Stdout: q.isSet("stdout"), Stderr: q.isSet("stderr") && !terminal, Terminal: terminal}
 }
 
-// enter finds the container that a client wants to be connected with; nil if the request has its
-// answer. What is wrong is found in the order of the real server: the pod, its container, its
-// node, the request, and last what only the node knows.
+// enter finds the container that a client connects to; nil if the request was answered. It reports
+// errors in the order of the real server: the pod, its container, its node, the request, and last
+// those of the node.
 func (q *request) enter(o StreamOptions) (spec *corev1.Container, inside Container, err error) {
 	var refused error
 	err = q.exclusively(func() error {
-		if err := q.allowedTo("create"); err != nil { // a WebSocket asks by GET
+		if err := q.allowedTo("create"); err != nil { // a WebSocket connects with GET
 			return err
 		}
 		object, err := q.object()
@@ -116,7 +115,7 @@ func (q *request) forward() error {
 	return nil
 }
 
-// reachable rejects a request for a connection that is none, and one that leads nowhere.
+// reachable rejects a request that is no connection, and one to a pod that cannot be reached.
 func (q *request) reachable(pod *corev1.Pod) error {
 	switch {
 	case pod.Spec.NodeName == "":
@@ -129,12 +128,12 @@ func (q *request) reachable(pod *corev1.Pod) error {
 	return nil
 }
 
-// refusedByNode answers what a node says, which is text.
+// refusedByNode answers with the error of a node, in plain text.
 func (q *request) refusedByNode(err error) {
 	http.Error(q.answer.w, err.Error(), http.StatusInternalServerError)
 }
 
-// ports are those of a connection over a WebSocket; others name them later.
+// ports returns the ports of a connection over a WebSocket; other connections name them later.
 func (q *request) ports() (ports []int32, err error) {
 	for _, list := range q.query["ports"] {
 		for text := range strings.SplitSeq(list, ",") {
@@ -148,13 +147,14 @@ func (q *request) ports() (ports []int32, err error) {
 	return ports, nil
 }
 
-// isSet reads a parameter that is a switch: it is off if it is missing, 0 or false.
+// isSet reads a boolean parameter: it is false if it is missing, 0 or false.
 func (q *request) isSet(name string) bool {
 	values := q.query[name]
 	return len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false")
 }
 
-// containerOf is the container that is meant; it may be left out where there is only one.
+// containerOf returns the container of a pod with a name, which may be omitted if there is only
+// one.
 func containerOf(pod *corev1.Pod, name string) (*corev1.Container, error) {
 	all := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
 	for _, c := range pod.Spec.EphemeralContainers {

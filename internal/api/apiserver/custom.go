@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// customKind is what a kind has that a definition brings, in one of its versions.
+// customKind is one version of a kind that a definition adds.
 type customKind struct {
 	version     *definition.Version
 	definition  *definition.Definition
@@ -40,7 +40,7 @@ var (
 	verbsOfLeaving = []string{"delete", "deletecollection", "get", "list", "watch"}
 )
 
-// customKinds are the served versions of a definition's kind.
+// customKinds returns the served versions of a definition's kind.
 func (c *catalog) customKinds(res *store.Resource, d *definition.Definition) []*servedKind {
 	var kinds []*servedKind
 	for _, v := range d.Versions {
@@ -82,7 +82,7 @@ func (c *catalog) customKind(res *store.Resource, d *definition.Definition, v *d
 	return k
 }
 
-// known is what was made of the version before, nil if it is new.
+// known returns the customKind of an unchanged version, nil if the version is new.
 func (c *catalog) known(of *servedKind, v *definition.Version) *customKind {
 	for _, k := range c.kinds {
 		if k.custom != nil && k.custom.version == v && k.gvk == of.gvk {
@@ -107,15 +107,15 @@ func (o *customKind) new() store.Object {
 	return obj
 }
 
-// form: objects are stored in one version and shown in each with the defaults that
-// it has now.
+// form returns the conversion of the kind: objects are stored in one version and shown in each with
+// its current defaults.
 func (o *customKind) form(stored *definition.Version) *kind.Form {
 	return &kind.Form{
 		New: o.new,
 		Present: func(obj store.Object) store.Object {
 			shown := obj.DeepCopyObject().(*unstructured.Unstructured)
 			shown.SetGroupVersionKind(o.gvk)
-			_, _ = o.version.Read(shown.Object) // it was read before
+			_, _ = o.version.Read(shown.Object) // the object was valid before
 			return shown
 		},
 		Accept: func(obj store.Object) store.Object {
@@ -153,7 +153,7 @@ func (k *servedKind) read(serializer runtime.Serializer, body []byte, into store
 	return obj, gvk, nil
 }
 
-// deprecation is what clients of a deprecated version are warned of.
+// deprecation returns the warning of a deprecated version.
 func deprecation(d *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	switch {
 	case !v.Deprecated:
@@ -175,8 +175,8 @@ func deprecation(d *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1
 	return strings.Join(text, "; ")
 }
 
-// checkKind: an object of another kind is not one with mistakes for a Go type, but
-// for a definition it is.
+// checkKind rejects an object of another kind. The message depends on whether the kind has a Go
+// type or a definition.
 func (k *servedKind) checkKind(obj store.Object, gvk *schema.GroupVersionKind) error {
 	if gvk.Kind == k.gvk.Kind || gvk.GroupVersion() != k.gvk.GroupVersion() {
 		return nil

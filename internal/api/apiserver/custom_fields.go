@@ -9,10 +9,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// fieldPath are the names in a path such as ".spec.replicas".
+// fieldPath returns the names in a path such as ".spec.replicas".
 func fieldPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// selected is the value of a field that a definition makes selectable.
+// selected returns the value of a field that a definition makes selectable.
 func selected(obj store.Object, path []string) string {
 	value, found, err := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, path...)
 	if err != nil || !found || value == nil {

@@ -14,7 +14,7 @@ import (
 
 type typeConverter = managedfields.TypeConverter
 
-// manager keeps the owners of fields of a kind that a definition brings.
+// manager records the owners of fields of a kind that a definition adds.
 func (o *customKind) manager(k *servedKind, what part) (*managedfields.FieldManager, error) {
 	if known, ok := o.managers.Load(what); ok {
 		return known.(*managedfields.FieldManager), nil
@@ -32,7 +32,7 @@ func (o *customKind) manager(k *servedKind, what part) (*managedfields.FieldMana
 	return made, nil
 }
 
-// typesOf is the schema of a kind's versions in the form in which fields are merged.
+// typesOf converts the schema of a kind's versions to the form in which fields are merged.
 func typesOf(versions ...*servedKind) (typeConverter, error) {
 	k := versions[0]
 	text, err := json.Marshal(modelsOf(versions...).made)
@@ -50,7 +50,7 @@ func typesOf(versions ...*servedKind) (typeConverter, error) {
 	return types, nil
 }
 
-// resetOwn are the fields that a write of a part of a custom resource cannot set.
+// resetOwn returns the fields that a write of a part of a custom resource cannot set.
 func resetOwn(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	reset := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	if what == statusPart {
@@ -61,7 +61,7 @@ func resetOwn(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filte
 	}
 }
 
-// emptyObjects makes objects of any kind.
+// emptyObjects creates objects of any kind.
 type emptyObjects struct{}
 
 func (emptyObjects) New(kind schema.GroupVersionKind) (runtime.Object, error) {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// modelsOf are the schemas of kinds and of their lists.
+// modelsOf returns the schemas of kinds and of their lists.
 func modelsOf(kinds ...*servedKind) *models {
 	m := &models{made: object{}}
 	for _, k := range kinds {
@@ -18,7 +18,7 @@ func modelsOf(kinds ...*servedKind) *models {
 	return m
 }
 
-// ofOwn enters such a kind, and answers the name of its model.
+// ofOwn adds a custom kind, and returns the name of its model.
 func (m *models) ofOwn(k *servedKind) string {
 	name := customModelName(k.gvk.Group, k.gvk.Version, k.gvk.Kind)
 	if _, made := m.made[name]; made {
@@ -51,14 +51,14 @@ func (m *models) ofOwn(k *servedKind) string {
 	return name
 }
 
-// customModelName has the group backwards: "com.example.v1.Gadget".
+// customModelName has the group reversed: "com.example.v1.Gadget".
 func customModelName(group, version, kind string) string {
 	parts := strings.Split(group, ".")
 	slices.Reverse(parts)
 	return strings.Join(append(parts, version, kind), ".")
 }
 
-// schema is the version's own schema as a document shows it.
+// schema returns the version's own schema in the form of a document.
 func (o *customKind) schema() object {
 	schema := object{"type": "object"}
 	validation := o.version.Spec.Schema

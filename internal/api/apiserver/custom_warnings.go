@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// warningsOfDefined are what the real server says of custom resources. What was there before it does not say again.
+// warningsOfDefined returns the real server's warnings about custom resources. It does not repeat
+// warnings about the previous object.
 func (k *servedKind) warningsOfDefined(obj, before store.Object) []string {
 	if k.custom == nil && k.types() != moreTypes() {
 		return nil

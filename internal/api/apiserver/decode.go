@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// maxBody is the size in bytes of the largest body that is read.
+// maxBody is the size limit of a body, in bytes.
 const maxBody = 3 * 1024 * 1024
 
 func (q *request) readBody() ([]byte, error) {
@@ -29,7 +29,7 @@ func (q *request) readBody() ([]byte, error) {
 	return body, nil
 }
 
-// bodySerializer is the one for the content type of the body.
+// bodySerializer returns the serializer for the content type of the body.
 func (q *request) bodySerializer() (runtime.SerializerInfo, error) {
 	contentType := q.Header.Get("Content-Type")
 	if contentType == "" {
@@ -89,7 +89,7 @@ func (q *request) decodeBytes(info runtime.SerializerInfo, body []byte, validati
 	return q.kind.accepted(obj.(store.Object)), nil
 }
 
-// tolerate turns unknown and repeated fields of a decoded object into warnings, unless validation
+// tolerate turns unknown and duplicate fields of a decoded object into warnings, unless validation
 // is strict.
 func (q *request) tolerate(validation string, read runtime.Object, err error) error {
 	mistakes, ok := runtime.AsStrictDecodingError(err)
@@ -102,12 +102,12 @@ func (q *request) tolerate(validation string, read runtime.Object, err error) er
 	return nil
 }
 
-// unknownConversion is why an object of another kind is not one of this one.
+// unknownConversion returns the error for an object of another kind.
 func (k *servedKind) unknownConversion(gvk *schema.GroupVersionKind) error {
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", gvk.Version, gvk.Kind, k.internalName(), k.gvk.Kind)
 }
 
-// decodeError says what of a body could not be read.
+// decodeError returns the error for a body that cannot be decoded.
 func (k *servedKind) decodeError(err error, gvk *schema.GroupVersionKind, body []byte) error {
 	if gvk != nil && gvk.Kind != "" {
 		return badRequest("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, k.gvk.Kind, err)
@@ -115,7 +115,7 @@ func (k *servedKind) decodeError(err error, gvk *schema.GroupVersionKind, body [
 	return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", k.gvk.Kind, err, excerpt(body))
 }
 
-// excerpt is the beginning of a body.
+// excerpt returns the beginning of a body.
 func excerpt(body []byte) string {
 	const limit = 30
 	switch {

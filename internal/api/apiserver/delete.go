@@ -59,7 +59,7 @@ func (q *request) isDeletable() error {
 	return nil
 }
 
-// heldBack says that something keeps a deleted object from being removed.
+// heldBack reports whether finalizers or a grace period keep a deleted object from being removed.
 func heldBack(obj store.Object) bool {
 	grace := obj.GetDeletionGracePeriodSeconds()
 	if namespace, ok := obj.(*corev1.Namespace); ok && len(namespace.Spec.Finalizers) > 0 {
@@ -68,7 +68,7 @@ func heldBack(obj store.Object) bool {
 	return len(obj.GetFinalizers()) > 0 || grace != nil && *grace > 0
 }
 
-// deleteOptions are in the body, or else in the query.
+// deleteOptions reads the options from the body, or from the query if there is none.
 func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
 	var o metav1.DeleteOptions
 	body, err := q.readBody()
@@ -86,8 +86,8 @@ func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
 	return &o, invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(&o))
 }
 
-// decodeDeleteOptions reads them without the scheme: they come in the version of the
-// resource, which may be one that no Go type has.
+// decodeDeleteOptions decodes the options without the scheme: they may have the version of the
+// resource, which may have no Go type.
 func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 	info, err := q.bodySerializer()
 	if err != nil {
@@ -127,7 +127,7 @@ func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) erro
 	return nil
 }
 
-// checkDeleteOptions refuses a body of another kind.
+// checkDeleteOptions rejects a body of another kind.
 func checkDeleteOptions(o *metav1.DeleteOptions) error {
 	if o.Kind == "" || o.Kind == "DeleteOptions" {
 		return nil
@@ -138,19 +138,19 @@ func checkDeleteOptions(o *metav1.DeleteOptions) error {
 // protobufMagic begins every object in protobuf.
 var protobufMagic = []byte{'k', '8', 's', 0}
 
-// orphanDependents is what a propagation policy was before there were policies.
+// orphanDependents returns the predecessor of the propagation policy.
 func orphanDependents(o *metav1.DeleteOptions) *bool {
 	//lint:ignore SA1019 clients may still send it
 	return o.OrphanDependents
 }
 
-// hasPolicy reports whether the object has a finalizer of the garbage collector already.
+// hasPolicy reports whether the object already has a finalizer of the garbage collector.
 func (q *request) hasPolicy() bool {
 	obj, ok := q.server.store.GetObject(q.kind.res, q.key())
 	return ok && (slices.Contains(obj.GetFinalizers(), metav1.FinalizerOrphanDependents) || slices.Contains(obj.GetFinalizers(), metav1.FinalizerDeleteDependents))
 }
 
-// deletion are the store's options.
+// deletion returns the store's options.
 func (q *request) deletion(o *metav1.DeleteOptions) []store.DeleteOption {
 	var opts []store.DeleteOption
 	if o.GracePeriodSeconds != nil {
@@ -178,7 +178,7 @@ func (q *request) deletion(o *metav1.DeleteOptions) []store.DeleteOption {
 	return opts
 }
 
-// deleteCollection deletes what a list would show, and answers with it.
+// deleteCollection deletes the objects that a list would show, and answers with that list.
 func (q *request) deleteCollection() error {
 	options, err := q.deleteOptions()
 	if err != nil {
@@ -204,7 +204,7 @@ func (q *request) deleteCollection() error {
 				return err
 			}
 			_, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
-			if err != nil && !apierrors.IsNotFound(err) { // one may have gone with another
+			if err != nil && !apierrors.IsNotFound(err) { // it may have been removed with another
 				return err
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// serveRoot answers what is not below a group and version.
+// serveRoot answers requests that are not below a group and version.
 func (q *request) serveRoot() (handled bool, err error) {
 	switch path := strings.TrimSuffix(q.URL.Path, "/"); path {
 	case "/healthz", "/livez", "/readyz", "/healthz/ping", "/livez/ping", "/readyz/ping", "/healthz/etcd", "/livez/etcd", "/readyz/etcd":
@@ -34,7 +34,7 @@ func (q *request) serveRoot() (handled bool, err error) {
 	return false, nil
 }
 
-// serveDiscovery says what there is.
+// serveDiscovery lists groups, versions and resources.
 func (q *request) serveDiscovery() error {
 	legacy := strings.HasPrefix(q.URL.Path, "/api/") || q.URL.Path == "/api"
 	switch {
@@ -89,7 +89,7 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 	return q.answer.json(http.StatusOK, &list)
 }
 
-// described is the kind with its subresources.
+// described returns the kind with its subresources.
 func (k *servedKind) described() []metav1.APIResource {
 	all := []metav1.APIResource{{
 		Name: k.gvr.Resource, SingularName: k.singular, Namespaced: k.res.Namespaced, Kind: k.gvk.Kind,
@@ -110,7 +110,7 @@ func (k *servedKind) described() []metav1.APIResource {
 	return all
 }
 
-// groups are the groups with their versions.
+// groups returns the groups with their versions.
 func (c *catalog) groups() []metav1.APIGroup {
 	var groups []metav1.APIGroup
 	for _, k := range c.kinds {
@@ -139,7 +139,7 @@ func (c *catalog) groups() []metav1.APIGroup {
 	return groups
 }
 
-// reviewGroups have nothing but reviews.
+// reviewGroups contain only reviews.
 var reviewGroups = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
 const aggregatedForm = typeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -225,17 +225,16 @@ func aggregatedOf(r *metav1.APIResource) discoveryv2.APIResourceDiscovery {
 	}
 }
 
-// storeless are resources of the core group that no store has.
+// storeless are resources of the core group that are not in the store.
 var storeless = []metav1.APIResource{
 	{Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"}},
 	{Name: componentStatuses, SingularName: "componentstatus", Kind: "ComponentStatus", Verbs: []string{"get", "list"}, ShortNames: []string{"cs"}},
 }
 
-// isDiscovered says that discovery reports the kind.
+// isDiscovered reports whether discovery lists the kind.
 func (k *servedKind) isDiscovered() bool { return k.custom == nil || k.custom.established }
 
-// responseKind is what aggregated discovery calls the kind: built-in ones leave out
-// their group.
+// responseKind returns the kind's name in aggregated discovery: built-in ones omit their group.
 func (k *servedKind) responseKind() *metav1.GroupVersionKind {
 	if k.custom != nil {
 		return &metav1.GroupVersionKind{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind}

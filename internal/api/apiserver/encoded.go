@@ -12,17 +12,17 @@ import (
 
 var endOfLine = []byte("\n")
 
-// encodings are the texts of the objects that there are now, each made when it is first
-// asked for: an object never changes, and is reported in answers, lists and to all who watch.
+// encodings caches the encoded text of each current object, made at its first use: a stored object
+// never changes, and the same text serves answers, lists and all watches.
 type encodings struct {
 	lock sync.RWMutex
 	of   map[store.Object]*encoding
 }
 
-// encoding are the texts of one object.
+// encoding holds the texts of one object.
 type encoding struct {
 	lock  sync.Mutex
-	texts []encodedText // hardly ever more than two
+	texts []encodedText // rarely more than two
 }
 
 type encodedText struct {
@@ -33,8 +33,8 @@ type encodedText struct {
 
 func newEncodings() *encodings { return &encodings{of: map[store.Object]*encoding{}} }
 
-// learn keeps up with a write. It is called in the order of writes, with the store to
-// itself.
+// learn updates the cache after a write. It is called in the order of writes, with exclusive access
+// to the store.
 func (e *encodings) learn(c store.Commit) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -46,8 +46,8 @@ func (e *encodings) learn(c store.Commit) {
 	}
 }
 
-// know makes room for the texts of objects. Whoever calls it has the store to itself, and
-// has just found them in it.
+// know adds entries for objects. Its caller has exclusive access to the store, and has just read
+// them from it.
 func (e *encodings) know(objects []store.Object) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -58,8 +58,8 @@ func (e *encodings) know(objects []store.Object) {
 	}
 }
 
-// text is a stored object as the kind shows it, in JSON without the end of the line or in
-// protobuf without the envelope. It must not be changed.
+// text returns a stored object in the form of the kind, in JSON without the newline or in protobuf
+// without the envelope. Callers must not modify it.
 func (e *encodings) text(obj store.Object, k *servedKind, mediaType string) ([]byte, error) {
 	e.lock.RLock()
 	known := e.of[obj]
@@ -85,7 +85,7 @@ func (e *encoding) text(obj store.Object, k *servedKind, mediaType string) ([]by
 	return text, err
 }
 
-// encodedAs is the text of one object, without what its place puts around it.
+// encodedAs encodes one object, without newline or envelope.
 func encodedAs(obj runtime.Object, mediaType string) (text []byte, err error) {
 	if message, ok := obj.(interface{ Marshal() ([]byte, error) }); ok && mediaType == typeProtobuf {
 		text, err = message.Marshal()

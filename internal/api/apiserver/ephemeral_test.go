@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ephemeral containers are added by their subresource alone, and stay as they are.
-// [pkg/apis/core/validation: ValidatePodEphemeralContainersUpdate; pkg/registry/core/pod/strategy.go: dropNonEphemeralContainerUpdates]
+// Ephemeral containers can only be added, through their subresource, and never change.
+// [pkg/apis/core/validation: ValidatePodEphemeralContainersUpdate;
+// pkg/registry/core/pod/strategy.go: dropNonEphemeralContainerUpdates]
 func TestEphemeralContainersAreOnlyAdded(t *testing.T) {
 	c := converse(t)
 	const web = "/api/v1/namespaces/default/pods/web"

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A pod goes only if its disruption budget lets it.
+// A pod is evicted only if its disruption budget permits that.
 func TestEvictionsAskTheDisruptionBudget(t *testing.T) {
 	const pods, budgets = "/api/v1/namespaces/default/pods", "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 	const eviction = `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"web"}}`
@@ -31,7 +31,7 @@ func TestEvictionsAskTheDisruptionBudget(t *testing.T) {
 	assert.Equal(t, float64(0), c.say("GET", budgets+"/web", "", "").field("status", "disruptionsAllowed"))
 }
 
-// A dry run of an eviction leaves the pod, whether the query or the body says so.
+// A dry run of an eviction leaves the pod, whether the query or the body requests it.
 func TestADryRunEvictsNothing(t *testing.T) {
 	const pods = "/api/v1/namespaces/default/pods"
 	c := converse(t)

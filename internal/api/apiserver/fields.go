@@ -11,14 +11,15 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// settleFields checks that the kind offers all labels of a selector.
+// settleFields checks that the kind supports all labels of a selector.
 func (k *servedKind) settleFields(sel fields.Selector) (fields.Selector, error) {
 	return sel.Transform(func(label, value string) (string, string, error) {
 		switch label {
 		case "metadata.name":
 			return label, value, nil
 		case "metadata.namespace":
-			if k.res.Namespaced || k.custom == nil && kind.Of(k.res).Fields == nil { // of what has no namespace, "" is selected
+			// An object without a namespace is selected by "".
+			if k.res.Namespaced || k.custom == nil && kind.Of(k.res).Fields == nil {
 				return label, value, nil
 			}
 		}
@@ -29,7 +30,7 @@ func (k *servedKind) settleFields(sel fields.Selector) (fields.Selector, error) 
 	})
 }
 
-// field is how the value of a label is read.
+// field returns the function that reads the value of a label.
 func (k *servedKind) field(label string) (func(store.Object) string, bool) {
 	if k.custom == nil {
 		if k.form != nil && k.form.Label != nil {
@@ -54,7 +55,7 @@ func (k *servedKind) noSuchField(label string) error {
 	return badRequest("%q is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", label)
 }
 
-// fieldsOf are the values of an object's labels.
+// fieldsOf returns the values of an object's labels.
 func (k *servedKind) fieldsOf(obj store.Object) fields.Fields {
 	return objectFields{k, obj}
 }
@@ -76,5 +77,5 @@ func (f objectFields) Get(label string) string {
 	if value, ok := f.kind.field(label); ok {
 		return value(f.obj)
 	}
-	panic(fmt.Sprintf("apiserver: %s have no field %q", f.kind.res, label)) // settleFields has refused it
+	panic(fmt.Sprintf("apiserver: %s have no field %q", f.kind.res, label)) // settleFields has rejected it
 }

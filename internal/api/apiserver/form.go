@@ -4,7 +4,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// presented is a stored object as the kind shows it.
+// presented converts a stored object to the form of the kind.
 func (k *servedKind) presented(obj store.Object) store.Object {
 	if k.form == nil || obj == nil {
 		return obj
@@ -12,7 +12,7 @@ func (k *servedKind) presented(obj store.Object) store.Object {
 	return k.form.Present(obj)
 }
 
-// accepted is an object of the kind as it is stored.
+// accepted converts an object of the kind to its stored form.
 func (k *servedKind) accepted(obj store.Object) store.Object {
 	if k.form == nil || obj == nil {
 		return obj

@@ -21,8 +21,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// knownServer is a server with an object of each sort: a Go type, one that is
-// converted, a custom resource.
+// knownServer returns a server with an object of each sort: with a Go type, one that is converted,
+// a custom resource.
 func knownServer(t testing.TB) *apiserver.Server {
 	s := apiserver.New(kind.NewStore(store.Options{Guard: true}), apiserver.Options{})
 	for _, make := range []struct{ path, body string }{
@@ -39,7 +39,7 @@ func knownServer(t testing.TB) *apiserver.Server {
 	return s
 }
 
-// objectPaths are where the objects of knownServer are.
+// objectPaths are the paths of knownServer's objects.
 var objectPaths = []string{
 	claims + "/data", "/apis/events.k8s.io/v1/namespaces/default/events/e", widgetsPath + "/w", definitionsPath + "/widgets.example.com",
 }
@@ -53,10 +53,10 @@ func ask(s *apiserver.Server, method, path, contentType string, body []byte) *ht
 	return w
 }
 
-// panicsOfLibraries are known: the real server's, too.
+// panicsOfLibraries also occur in the real server.
 var panicsOfLibraries = [][]byte{[]byte("json-patch")}
 
-// notPanicking fails the test when a request made the code panic that is ours.
+// notPanicking fails the test if a request causes a panic in csisim's own code.
 func notPanicking(f *testing.F) {
 	log.SetOutput(judge{f})
 	f.Cleanup(func() { log.SetOutput(os.Stderr) })
@@ -73,8 +73,8 @@ func (j judge) Write(text []byte) (int, error) {
 	panic(string(text))
 }
 
-// sane checks what every answer must be: JSON of an object, or of a Status that says
-// what is wrong; not an error of the server's own.
+// sane checks that an answer is JSON of an object, or of a Status with an error, and that the error
+// is not internal.
 func sane(t *testing.T, answer *httptest.ResponseRecorder) {
 	t.Helper()
 	if answer.Header().Get("Content-Type") != "application/json" {
@@ -92,7 +92,7 @@ func sane(t *testing.T, answer *httptest.ResponseRecorder) {
 	}
 }
 
-// unharmed checks that the server lives on with the objects that it has.
+// unharmed checks that the server still serves its objects.
 func unharmed(t *testing.T, s *apiserver.Server) {
 	t.Helper()
 	for _, path := range objectPaths {
@@ -132,7 +132,7 @@ func FuzzDecode(f *testing.F) {
 			sane(t, ask(s, "PUT", object+"?dryRun=All&fieldValidation="+validation, form, body))
 		}
 		sane(t, ask(s, "PUT", object+"/status?dryRun=All", form, body))
-		sane(t, ask(s, "DELETE", collection+"/none", form, body)) // options in a body are those that count
+		sane(t, ask(s, "DELETE", collection+"/none", form, body)) // options in a body take precedence
 		unharmed(t, s)
 	})
 }
@@ -199,7 +199,7 @@ func FuzzSelectors(f *testing.F) {
 	s := knownServer(f)
 	f.Fuzz(func(t *testing.T, labels, fields, version, limit, token, match string) {
 		if len(version) > 2 {
-			return // a version of the future is waited for
+			return // the server waits for a future version
 		}
 		query := url.Values{
 			"labelSelector": {labels}, "fieldSelector": {fields}, "resourceVersion": {version}, "limit": {limit},
@@ -221,7 +221,7 @@ func FuzzSelectors(f *testing.F) {
 	})
 }
 
-// FuzzPath asks for any path.
+// FuzzPath requests any path.
 func FuzzPath(f *testing.F) {
 	notPanicking(f)
 	for _, path := range append([]string{
@@ -236,7 +236,7 @@ func FuzzPath(f *testing.F) {
 	f.Add("OPTIONS", claims, "a/b;q=x,")
 	f.Fuzz(func(t *testing.T, method, path, accept string) {
 		if method == "DELETE" || method == "POST" || method == "PUT" {
-			return // they may change what is there
+			return // they may change objects
 		}
 		s := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 		r := httptest.NewRequest("GET", "http://csisim/", nil)

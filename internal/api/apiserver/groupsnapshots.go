@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 )
 
-// addGroupSnapshots enters the types of all versions, and how fields that are owned in
-// one of them are found in another.
+// addGroupSnapshots adds the types of all versions, and the conversion of owned fields between
+// them.
 func addGroupSnapshots(s *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{groupv1.AddToScheme, groupv1beta2.AddToScheme, groupv1beta1.AddToScheme} {
 		if err := add(s); err != nil {

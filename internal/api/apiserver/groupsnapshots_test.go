@@ -16,8 +16,8 @@ const (
 	aGroupClass = `{apiVersion: groupsnapshot.storage.k8s.io/VERSION, kind: VolumeGroupSnapshotClass, metadata: {name: VERSION}, driver: d, deletionPolicy: Delete}`
 )
 
-// C-GSNAP-1: group snapshots are served in three versions, of which the first is
-// deprecated. An object is the same in all of them.
+// C-GSNAP-1: group snapshots are served in three versions; the first is deprecated. An object is
+// the same in all of them.
 func TestGroupSnapshotsInAllTheirVersions(t *testing.T) {
 	c := converse(t)
 	group := c.say("GET", "/apis/groupsnapshot.storage.k8s.io", "", "")
@@ -58,8 +58,8 @@ func TestGroupSnapshotsInAllTheirVersions(t *testing.T) {
 	}
 }
 
-// C-GSNAP-1: fields that one owns through one version are found in another, and what a
-// version does not have it does not show.
+// C-GSNAP-1: fields that are owned in one version are owned in another, and each version shows only
+// its own fields.
 func TestFieldsOfGroupSnapshotsInOtherVersions(t *testing.T) {
 	c := converse(t)
 	apply := func(version, manager, class string) said {

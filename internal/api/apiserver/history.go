@@ -10,20 +10,20 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// maxHistory is how many writes are remembered. A watch that falls further behind
-// has to begin anew, as it would once the real server's window is full.
+// maxHistory is how many writes are kept. A watch from an older version must start again, as with
+// the real server when its window is full.
 const maxHistory = 10_000
 
-// history is the log of recent writes: what watches send, and what lists of past
-// versions are made of. Its commits are written under the store's exclusion; the
-// lock is for watches, which read them without it.
+// history is the log of recent writes, from which watches are served and lists of past versions are
+// computed. Its commits are written with exclusive access to the store; the lock protects watches,
+// which read them without that.
 type history struct {
 	lock    sync.Mutex
 	commits []store.Commit
-	// oldest is the version from which all writes are known.
+	// oldest is the version from which all writes are kept.
 	oldest uint64
 	latest uint64
-	grown  chan struct{} // closed with the next write
+	grown  chan struct{} // closed at the next write
 }
 
 func newHistory(revision uint64) *history {
@@ -52,8 +52,8 @@ func (h *history) compact(revision uint64) {
 	h.grown = make(chan struct{})
 }
 
-// since are the writes after a version, up to the latest, and a channel that is
-// closed when there are more.
+// since returns the writes after a version, up to the latest, and a channel that is closed when
+// there are more.
 func (h *history) since(revision uint64) (commits []store.Commit, latest uint64, more <-chan struct{}, err error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
@@ -70,7 +70,7 @@ func (h *history) expired(revision uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", revision, h.oldest))
 }
 
-// waiting is a channel that is closed with the next write.
+// waiting returns a channel that is closed at the next write.
 func (h *history) waiting() (latest uint64, more <-chan struct{}) {
 	h.lock.Lock()
 	defer h.lock.Unlock()

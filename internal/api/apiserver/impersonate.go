@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Users and groups that impersonation treats apart.
+// Users and groups that impersonation treats specially.
 const (
 	anonymousUser       = "system:anonymous"
 	authenticatedGroup  = "system:authenticated"
@@ -23,8 +23,8 @@ const (
 	extraPrefix         = "Impersonate-Extra-"
 )
 
-// impersonate makes the request one of the user that its headers name, if its own user may act for
-// that one. [k8s.io/apiserver/pkg/endpoints/filters WithImpersonation]
+// impersonate makes the request one of the user in its headers, if the request's own user may
+// impersonate that one. [k8s.io/apiserver/pkg/endpoints/filters WithImpersonation]
 func (q *request) impersonate() error {
 	name, groups, uid := q.Header.Get("Impersonate-User"), q.Header.Values("Impersonate-Group"), q.Header.Get("Impersonate-Uid")
 	extra := extraOf(q.Header)
@@ -78,7 +78,7 @@ func (q *request) mayImpersonate(parts []authorizationv1.ResourceAttributes) err
 	})
 }
 
-// withStanding adds the group that says whether a user is known.
+// withStanding adds the group system:authenticated or system:unauthenticated.
 func withStanding(name string, groups []string) []string {
 	switch {
 	case slices.Contains(groups, authenticatedGroup), slices.Contains(groups, anonymousGroup):
@@ -98,7 +98,7 @@ func serviceAccountOf(name string) (namespace, account string, ok bool) {
 	return namespace, account, ok && namespace != "" && account != "" && !strings.Contains(account, ":")
 }
 
-// extraOf reads the further facts of a user from headers. Their keys are in lower case and may be
+// extraOf reads the extra fields of a user from headers. Their keys are in lower case and may be
 // escaped.
 func extraOf(h http.Header) map[string]authenticationv1.ExtraValue {
 	extra := map[string]authenticationv1.ExtraValue{}

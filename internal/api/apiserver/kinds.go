@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// servedKind is one resource in one version, as it is served.
+// servedKind is one resource in one version, as the server serves it.
 type servedKind struct {
 	res          *store.Resource
 	gvr          schema.GroupVersionResource
@@ -24,16 +24,15 @@ type servedKind struct {
 	categories   []string
 	verbs        []string
 	subresources []kind.Subresource
-	// answersDeleted says that the deletion of an object is answered with its last
-	// state, not with a Status.
+	// answersDeleted means that a deletion returns the object's last state, not a Status.
 	answersDeleted bool
-	// form is set if the kind is another shape of the stored one.
+	// form is set if the kind is a converted form of the stored one.
 	form *kind.Form
-	// hasStatus says that writes of the object leave its status alone.
+	// hasStatus means that writes of the object do not change its status.
 	hasStatus bool
-	// warning is what clients of a deprecated version are warned of.
+	// warning is the warning of a deprecated version.
 	warning string
-	// custom is set if a definition brings the kind.
+	// custom is set for a kind of a definition.
 	custom *customKind
 }
 
@@ -43,7 +42,7 @@ func singularOf(kind string) string { return strings.ToLower(kind) }
 
 func (k *servedKind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
 
-// newObject is an empty object of the kind as it is served.
+// newObject returns an empty object of the kind as it is served.
 func (k *servedKind) newObject() store.Object {
 	switch {
 	case k.custom != nil:
@@ -63,19 +62,18 @@ func (k *servedKind) subresource(name string) (kind.Subresource, bool) {
 	return kind.Subresource{}, false
 }
 
-// internalName is what the real server's own package of the group is called.
+// internalName returns the name of the group's internal package in the real server.
 func (k *servedKind) internalName() string {
 	name, _, _ := strings.Cut(k.gvk.Group, ".")
 	return cmp.Or(name, "core")
 }
 
-// catalog is what a server serves. It never changes: a new definition makes a new
-// one.
+// catalog lists the served kinds. It never changes: a new definition makes a new catalog.
 type catalog struct {
 	kinds []*servedKind // by group, version and name
 }
 
-// builtIn are the kinds that every store knows. They are the same for all servers.
+// builtIn returns the kinds that every store has. They are the same for all servers.
 var builtIn = sync.OnceValue(func() []*servedKind {
 	var kinds []*servedKind
 	for _, res := range store.Resources() {
@@ -91,9 +89,9 @@ var builtIn = sync.OnceValue(func() []*servedKind {
 	return kinds
 })
 
-// catalogOf is all that a store has: what is built in, the kinds of csi.storage.k8s.io
-// only in a cluster that is or was so old, and what definitions bring.
-// The kinds of a definition that did not change are those of the catalog before.
+// catalogOf returns the kinds of a store: the built-in ones, those of csi.storage.k8s.io only if
+// old, and those of definitions. It reuses the kinds of an unchanged definition from the previous
+// catalog.
 func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 	c := &catalog{kinds: slices.Clone(builtIn())}
 	if !old {
@@ -133,8 +131,7 @@ func kindOf(res *store.Resource) *servedKind {
 	return k
 }
 
-// groupOrder is the order in which the real server reports its groups. Others
-// follow.
+// groupOrder is the order in which the real server lists its groups. Others follow.
 var groupOrder = []string{
 	"", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling",
 	"batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
@@ -152,17 +149,17 @@ func compareGroups(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
-// has says that the kind is still what it was.
+// has reports whether the kind is unchanged.
 func (c *catalog) has(k *servedKind) bool {
 	return k.custom == nil || slices.ContainsFunc(c.kinds, func(now *servedKind) bool { return now.custom != nil && now.custom.version == k.custom.version })
 }
 
-// hasGroup says that there is something in the group.
+// hasGroup reports whether the group has any kind.
 func (c *catalog) hasGroup(group string) bool {
 	return slices.ContainsFunc(c.kinds, func(k *servedKind) bool { return k.gvk.Group == group }) || slices.Contains(reviewGroups, group)
 }
 
-// find is the kind that a path is about.
+// find returns the kind of a path.
 func (c *catalog) find(info requestInfo) (*servedKind, bool) {
 	for _, k := range c.kinds {
 		if k.gvr.Group != info.apiGroup || k.gvr.Version != info.apiVersion || k.gvr.Resource != info.resource {

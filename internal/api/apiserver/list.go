@@ -22,8 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// listOptions are the options of a list or a watch, with its selectors as the kind
-// understands them.
+// listOptions are the options of a list or a watch, with its selectors in the form of the kind.
 type listOptions struct {
 	metainternal.ListOptions
 	labels labels.Selector
@@ -95,7 +94,7 @@ func (q *request) selects(o listOptions, obj store.Object) bool {
 		(o.fields.Empty() || o.fields.Matches(q.kind.fieldsOf(obj)))
 }
 
-// selected are the objects of now, in the order of their keys.
+// selected returns the current objects, in the order of their keys.
 func (q *request) selected(o listOptions) []store.Object {
 	var objects []store.Object
 	for obj := range q.server.store.ListObjects(q.kind.res, q.info.namespace) {
@@ -106,8 +105,7 @@ func (q *request) selected(o listOptions) []store.Object {
 	return objects
 }
 
-// stateAt is all that there was at a past version: what there is now, with the
-// writes since then taken back.
+// stateAt returns the objects at a past version: the current ones with the later writes reversed.
 func (q *request) stateAt(revision uint64) ([]store.Object, error) {
 	commits, _, _, err := q.server.history.since(revision)
 	if err != nil {
@@ -147,7 +145,7 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 		}
 		return q.answer.encoded(http.StatusOK, table)
 	}
-	if q.inTexts() && q.kind.custom == nil { // the items of those are amid the fields of the list
+	if q.inTexts() && q.kind.custom == nil { // in these the items precede other fields of the list
 		return q.writeTexts(objects, listMeta)
 	}
 	list, err := q.kind.listOf(objects, listMeta)
@@ -165,7 +163,7 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 	return q.answer.encoded(http.StatusOK, list)
 }
 
-// listOf makes a typed list. Its items do not repeat the kind.
+// listOf makes a typed list. Its items omit the kind.
 func (k *servedKind) listOf(objects []store.Object, listMeta metav1.ListMeta) (runtime.Object, error) {
 	if k.custom != nil {
 		return k.customList(objects, listMeta), nil
@@ -182,7 +180,7 @@ func (k *servedKind) listOf(objects []store.Object, listMeta metav1.ListMeta) (r
 	return list, k.setItems(list, objects)
 }
 
-// customList is the list of a kind that a definition brings. Its items do repeat it.
+// customList makes the list of a custom kind. Its items have the kind.
 func (k *servedKind) customList(objects []store.Object, listMeta metav1.ListMeta) runtime.Object {
 	list := &unstructured.UnstructuredList{Object: map[string]any{}, Items: make([]unstructured.Unstructured, len(objects))}
 	list.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.custom.listKind))
@@ -209,7 +207,7 @@ func (k *servedKind) setItems(list runtime.Object, objects []store.Object) error
 	})
 }
 
-// parseVersion reads a resourceVersion that a client names.
+// parseVersion parses a client's resourceVersion.
 func parseVersion(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
@@ -221,11 +219,10 @@ func parseVersion(text string) (uint64, error) {
 	return version, nil
 }
 
-// patience is how long a client's version of the future may take to come.
+// patience is how long a request waits for a future version.
 const patience = 3 * time.Second
 
-// awaitVersion waits until the store has a version, and refuses one that does not
-// come.
+// awaitVersion waits until the store has a version, and fails after the patience.
 func (q *request) awaitVersion(wanted uint64) error {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A continue token with resourceVersion=0 has no limit, as a list of version 0 has none. A watch
-// with a negative timeout ends at once. A real server v1.36.3 gives the same answers.
+// A continue token with resourceVersion=0 has no limit, like a list of version 0. A watch with a
+// negative timeout ends at once. A real server v1.36.3 gives the same answers.
 func TestListsAndWatchesOfOddOptions(t *testing.T) {
 	c := converse(t)
 	const maps = "/api/v1/namespaces/default/configmaps"

@@ -18,19 +18,18 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Log is what a container writes.
+// Log is the log of a container.
 type Log struct {
-	// File is the file of the host; empty of a container that never writes.
+	// File is the file on the host; empty if the container never writes.
 	File string
 	// Open reports whether the container may still write.
 	Open func() bool
 }
 
-// logPeriod is how often a log that is followed is looked at.
+// logPeriod is the interval of reads of a followed log.
 const logPeriod = 100 * time.Millisecond
 
-// log answers what a container of a pod has written, and with follow what it goes on
-// to write.
+// log answers with the output of a container of a pod and, with follow, its later output.
 func (q *request) log() error {
 	o, err := q.logOptions()
 	if err != nil {
@@ -66,7 +65,8 @@ func (q *request) log() error {
 		q.answer.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	q.answer.w.Header().Set("Content-Type", "text/plain") // the first text, or its end, answers 200: an error before is an answer of its own
+	// The first text, or its end, starts the answer with 200: an earlier error has its own status.
+	q.answer.w.Header().Set("Content-Type", "text/plain")
 	if log.File == "" {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (q *request) writeLog(log Log, o *corev1.PodLogOptions) error {
 	return q.copyLog(file, log, o)
 }
 
-// unlessGone ignores that a log is gone: the run ends.
+// unlessGone ignores that a log was deleted: the run is ending.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -108,7 +108,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// logOptions reads which part of a log is wanted.
+// logOptions reads the options of a log.
 func (q *request) logOptions() (*corev1.PodLogOptions, error) {
 	o := &corev1.PodLogOptions{
 		Container: q.query.Get("container"), Follow: q.isSet("follow"), Previous: q.isSet("previous"), Timestamps: q.isSet("timestamps"),
@@ -159,7 +159,7 @@ func checkLogOptions(o *corev1.PodLogOptions, hasStream bool) (errs field.ErrorL
 	return errs
 }
 
-// copyLog answers what is there and, with follow, what comes until the container ends.
+// copyLog writes the current log and, with follow, the later output until the container ends.
 func (q *request) copyLog(file io.Reader, log Log, o *corev1.PodLogOptions) error {
 	left := io.LimitedReader{R: file, N: 1 << 62}
 	if o.LimitBytes != nil {
@@ -169,7 +169,7 @@ func (q *request) copyLog(file io.Reader, log Log, o *corev1.PodLogOptions) erro
 		open := false
 		q.server.options.Exclusive(func() { open = log.Open() })
 		if _, err := io.Copy(q.answer.w, &left); err != nil {
-			return nil // a client that is gone wants no answer
+			return nil // the client has closed the connection
 		}
 		if !open || !o.Follow || left.N == 0 {
 			return nil

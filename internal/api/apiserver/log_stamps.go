@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// stampedReader reads a log with the time before each line. The times come from a file of
-// their own, which has that of a line before the log has the line.
+// stampedReader reads a log with the time before each line. The times are in a second file, which
+// has a line's time before the log has the line.
 type stampedReader struct {
 	log    io.Reader
 	at     int64 // offset of the next byte of the log
@@ -19,7 +19,7 @@ type stampedReader struct {
 	buffer []byte
 }
 
-// stamp is where a line begins, and when it was written.
+// stamp is the offset of a line, and the time of its write.
 type stamp struct {
 	offset int64
 	time   string
@@ -59,7 +59,7 @@ func (r *stampedReader) Read(into []byte) (int, error) {
 	return r.left.Read(into)
 }
 
-// stamp puts the times between the lines of a piece of the log.
+// stamp inserts the times between the lines of a piece of the log.
 func (r *stampedReader) stamp(text []byte) {
 	for len(text) > 0 {
 		r.peek()

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each line has its time, from wherever the log is read, and also where a line comes in
-// pieces.
+// Each line has its time, at any start offset, also if a line is read in pieces.
 func TestALogIsReadWithTheTimesOfItsLines(t *testing.T) {
 	log, stamps := &bytes.Buffer{}, &bytes.Buffer{}
 	r := newStampedReader(log, 0, stamps)

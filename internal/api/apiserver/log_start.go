@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// logStart is where the wanted part of a log begins: at its last lines, and at none that was
-// written before a time.
+// logStart returns where the requested part of a log begins: at its last lines, and at none before
+// a time.
 func logStart(log io.ReadSeeker, stamps io.Reader, o *corev1.PodLogOptions) (start int64, err error) {
 	if o.TailLines == nil && o.SinceTime == nil {
 		return 0, nil
@@ -34,10 +34,10 @@ func logStart(log io.ReadSeeker, stamps io.Reader, o *corev1.PodLogOptions) (sta
 	return max(start, since), err
 }
 
-// tailBlock is how much of a log is looked at at once, in bytes.
+// tailBlock is how much of a log is read at once, in bytes.
 const tailBlock = 64 << 10
 
-// tailStart is where the last lines of a log begin, which is read from its end.
+// tailStart returns where the last lines of a log begin. It reads the log from its end.
 func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 	if lines == 0 {
 		return size, nil
@@ -53,7 +53,7 @@ func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 			return 0, err
 		}
 		if end+int64(len(text)) == size {
-			text = text[:len(text)-1] // what ends the last line begins none
+			text = text[:len(text)-1] // the final newline begins no line
 		}
 		for at := bytes.LastIndexByte(text, '\n'); at >= 0; at = bytes.LastIndexByte(text[:at], '\n') {
 			if lines--; lines == 0 {
@@ -64,8 +64,8 @@ func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 	return 0, nil
 }
 
-// firstSince is the offset of the first line that was written at a time or later; none if there
-// is no such line.
+// firstSince returns the offset of the first line that was written at a time or later; none if
+// there is no such line.
 func firstSince(stamps io.Reader, since time.Time, none int64) (int64, error) {
 	for lines := bufio.NewReader(stamps); ; {
 		line, err := lines.ReadString('\n')

@@ -17,21 +17,20 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// managedFields keeps metadata.managedFields: who set which field.
+// managedFields maintains metadata.managedFields, which records the manager of each field.
 type managedFields struct {
 	now func() time.Time
 }
 
 func newManagedFields(now func() time.Time) *managedFields { return &managedFields{now} }
 
-// converter knows the schema of all built-in kinds. It is made once, when it is
-// first asked for.
+// converter knows the schema of all built-in kinds. It is made at its first use.
 var converter = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
 
-// versionsOf are all versions of a built-in kind: fields are owned through one of them
-// and looked for in another.
+// versionsOf returns all versions of a built-in kind: fields are owned in one of them and looked up
+// in another.
 func versionsOf(k *servedKind) (all []*servedKind) {
 	for _, other := range builtIn() {
 		if other.res == k.res {
@@ -41,7 +40,7 @@ func versionsOf(k *servedKind) (all []*servedKind) {
 	return all
 }
 
-// converter is that, or what the kind's own model says.
+// converter returns the built-in converter, or one for the kind's own schema.
 func (k *servedKind) converter() (typeConverter, error) {
 	if k.types() == moreTypes() {
 		return typesOf(versionsOf(k)...)
@@ -49,8 +48,7 @@ func (k *servedKind) converter() (typeConverter, error) {
 	return converter(), nil
 }
 
-// fieldManagers are the ones made so far: each is for one part of one kind, and
-// good for all servers.
+// fieldManagers are those made so far: each is for one part of one kind, and serves all servers.
 var fieldManagers sync.Map
 
 type managed struct {
@@ -83,7 +81,7 @@ type noDefaults struct{}
 
 func (noDefaults) Default(runtime.Object) {}
 
-// resetFields are what a write of a part cannot set, and thus not own.
+// resetFields returns the fields that a write of a part cannot set, and thus not own.
 func resetFields(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	other := "status"
 	if what == statusPart {
@@ -100,7 +98,7 @@ func resetFields(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Fi
 	}
 }
 
-// record makes a write's fields those of its manager.
+// record makes the manager of a write the owner of its fields.
 func (o *managedFields) record(k *servedKind, what part, obj, old store.Object, manager string) error {
 	fields, err := managerOf(k, what)
 	if err != nil {
@@ -122,8 +120,8 @@ func (o *managedFields) record(k *servedKind, what part, obj, old store.Object, 
 	return nil
 }
 
-// sameButTimes reports whether a write changes nothing but the times at which fields
-// were set; such a write is none.
+// sameButTimes reports whether a write changes only the times at which fields were set; such a
+// write has no effect.
 func sameButTimes(obj, old store.Object) bool {
 	entries := obj.GetManagedFields()
 	defer obj.SetManagedFields(entries)
@@ -139,8 +137,8 @@ func sameButTimes(obj, old store.Object) bool {
 	return equality.Semantic.DeepEqual(obj, old)
 }
 
-// timed gives the entries that a write made or changed the time of the store: the
-// library knows only that of the machine.
+// timed sets the store's time in the entries that a write made or changed: the library uses the
+// machine's clock.
 func (o *managedFields) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	known := map[string]*metav1.Time{}
 	for _, e := range before {

@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// To find out whose the fields are, the library checks objects against their schema, makes
-// objects of values to see of which version they are, and copies objects that are of the
-// wanted version already. That is most of what a write costs, and has no use here: stored
-// objects are of Go types, and one version of a kind owns nearly all fields there are.
+// To find the owners of fields, the library checks objects against their schema, builds objects of
+// values to read their version, and copies objects that already have the wanted version. That is
+// most of the cost of a write, and has no use here: stored objects have Go types, and nearly all
+// fields of a kind are owned in one version.
 
-// thriftyTypes check only what clients wrote, and make objects of values when more than
-// their version is asked for.
+// thriftyTypes check only the bodies of clients, and build objects of values only if more than
+// their version is needed.
 type thriftyTypes struct {
 	typeConverter
 	known *sync.Map // of kinds, the typed.ParseableType
@@ -41,7 +41,7 @@ func (t thriftyTypes) ObjectToTyped(obj runtime.Object, options ...typed.Validat
 		return nil, fmt.Errorf("reading the fields of a %T: %w", obj, err)
 	}
 	as := known.(typed.ParseableType)
-	//lint:ignore SA1019 the check is a third of what follows, of objects that were decoded into their Go types
+	//lint:ignore SA1019 the check is a third of the cost, of objects that were decoded into their Go types
 	return typed.AsTypedUnvalidated(fields, as.Schema, as.TypeRef), nil
 }
 
@@ -49,7 +49,7 @@ func (t thriftyTypes) TypedToObject(fields *typed.TypedValue) (runtime.Object, e
 	return &unmade{value: fields, types: t.typeConverter}, nil
 }
 
-// unmade is an object that was not made of its value yet.
+// unmade is a value that was not converted to an object yet.
 type unmade struct {
 	metav1.TypeMeta
 	value *typed.TypedValue
@@ -63,7 +63,7 @@ func (u *unmade) GetObjectKind() schema.ObjectKind {
 	return &u.TypeMeta
 }
 
-// text is a field of the value, "" if there is none.
+// text returns a field of the value, "" if there is none.
 func (u *unmade) text(field string) string {
 	if fields := u.value.AsValue(); fields.IsMap() {
 		if text, ok := fields.AsMap().Get(field); ok && text.IsString() {
@@ -73,11 +73,11 @@ func (u *unmade) text(field string) string {
 	return ""
 }
 
-// DeepCopyObject returns it as it is: a value never changes.
+// DeepCopyObject returns the object itself: a value never changes.
 func (u *unmade) DeepCopyObject() runtime.Object { return u }
 
-// thriftyVersions convert objects, and do not copy those that are of the version already:
-// nobody changes what is asked for.
+// thriftyVersions convert objects, and do not copy those that already have the version: callers do
+// not modify them.
 type thriftyVersions struct{ *runtime.Scheme }
 
 func (v thriftyVersions) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {

@@ -18,10 +18,10 @@ const (
 	typeProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// mediaTypeOptions are the form in which an answer is wanted.
+// mediaTypeOptions are the requested form of an answer.
 type mediaTypeOptions struct {
 	info runtime.SerializerInfo
-	// as is the kind that the object is to be turned into, "" for itself.
+	// as is the kind to convert the object to, "" for none.
 	as     string
 	params map[string]string
 	stream bool
@@ -34,7 +34,7 @@ var (
 	textForms   = []string{typeJSON, typeYAML}
 )
 
-// forms are the forms in which the objects of a kind are offered.
+// forms returns the media types of a kind's objects.
 func (k *servedKind) forms() []string {
 	if k.inProtobuf() {
 		return offered
@@ -51,16 +51,15 @@ func serializerOf(mediaType string) runtime.SerializerInfo {
 	panic("apiserver: client-go has no serializer for " + mediaType)
 }
 
-// views are the kinds into which any object or list can be turned, each with the
-// versions in which that is offered.
+// views are the kinds that any object or list can be converted to, each with its versions.
 var views = map[string][]string{
 	"Table":                     {"v1", "v1beta1"},
 	"PartialObjectMetadata":     {"v1", "v1beta1"},
 	"PartialObjectMetadataList": {"v1", "v1beta1"},
 }
 
-// negotiate picks the first form that a client wants and the server has. When a form
-// is there but not the kind that it is to hold, the real server says something else.
+// negotiate picks the first form that a client accepts and the server has. If the media type is
+// available but not the kind, the real server has another message.
 func negotiate(accept string, offered []string, objects bool) (mediaTypeOptions, error) {
 	if accept == "" {
 		return plainJSON, nil
@@ -88,7 +87,7 @@ func notAcceptable(message string) error {
 	}}
 }
 
-// formOf is the form that a clause asks for: one that is offered, or any.
+// formOf returns the form of a clause: an available one, or any.
 func formOf(clause goautoneg.Accept, offered []string, objects bool) (mediaTypeOptions, bool) {
 	for _, mediaType := range offered {
 		kind, subtype, _ := strings.Cut(mediaType, "/")
@@ -105,7 +104,8 @@ func formOf(clause goautoneg.Accept, offered []string, objects bool) (mediaTypeO
 	return mediaTypeOptions{}, false
 }
 
-// isOffered says that objects are shown as what is wanted. Tables are never in protobuf.
+// isOffered reports whether objects can be shown as the requested kind. Tables are never in
+// protobuf.
 func (m mediaTypeOptions) isOffered() bool {
 	if m.as == "" {
 		return true

@@ -14,11 +14,11 @@ import (
 
 const openAPIRoot = "/openapi/v3"
 
-// object is a JSON object of a document that is only written.
+// object is a JSON object of a document.
 type object = map[string]any
 
-// serveOpenAPI answers the index of the documents, or one of them: clients read
-// there what fields a kind has, and how patches merge its lists.
+// serveOpenAPI answers with the index of the documents, or one of them: clients read there the
+// fields of a kind, and how patches merge its lists.
 func (q *request) serveOpenAPI() error {
 	name := strings.Trim(strings.TrimPrefix(q.URL.Path, openAPIRoot), "/")
 	if name == "" {
@@ -46,12 +46,11 @@ func (q *request) openAPIIndex() error {
 	if err != nil {
 		return fmt.Errorf("encoding the index of documents: %w", err)
 	}
-	q.answer.body(http.StatusOK, "text/plain; charset=utf-8", body) // as the real server has it
+	q.answer.body(http.StatusOK, "text/plain; charset=utf-8", body) // like the real server
 	return nil
 }
 
-// documents are the names of all documents: one for each group, one for each of its
-// versions.
+// documents returns the names of all documents: one for each group, one for each of its versions.
 func (c *catalog) documents() []string {
 	names := map[string]bool{}
 	for _, k := range c.kinds {
@@ -74,7 +73,7 @@ func rootOf(gv schema.GroupVersion) string {
 	return "/apis/" + gv.String()
 }
 
-// openAPI is the document of a group or a version.
+// openAPI returns the document of a group or a version.
 func (c *catalog) openAPI(name, version string) (object, bool) {
 	paths, models := object{}, &models{made: object{}}
 	found := false
@@ -103,7 +102,7 @@ func (c *catalog) openAPI(name, version string) (object, bool) {
 	}, found
 }
 
-// describePaths enters the paths of a kind and what can be done there.
+// describePaths adds the paths of a kind and their operations.
 func (k *servedKind) describePaths(root string, paths object, m *models) {
 	model := m.of(k)
 	collection, watch := root+"/"+k.gvr.Resource, root+"/watch/"+k.gvr.Resource
@@ -130,7 +129,7 @@ func methodsOf(verbs []string) (methods []string) {
 	return methods
 }
 
-// actions are the names that documents have for what a method does.
+// actions are the names of methods in documents.
 var actions = map[string]string{"get": "get", "post": "post", "put": "put", "patch": "patch", "delete": "delete"}
 
 func (k *servedKind) operations(model string, methods ...string) object {
@@ -148,8 +147,8 @@ func (k *servedKind) operations(model string, methods ...string) object {
 	return all
 }
 
-// operation is one operation on a kind. All that write offer field validation, which
-// clients look for.
+// operation describes one operation on a kind. All writes support field validation, which clients
+// check.
 func operation(description, action string, k *servedKind) object {
 	op := object{"description": description, "responses": object{"200": object{"description": "OK"}}}
 	if k == nil {

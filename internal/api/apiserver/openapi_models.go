@@ -7,12 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// models are the schemas of a document. They are read from the Go types: names from
-// their json tags, descriptions from their swagger docs, the merging of lists from
-// their patch tags.
+// models are the schemas of a document. They are derived from the Go types: names from json tags,
+// descriptions from swagger docs, the merging of lists from patch tags.
 type models struct{ made object }
 
-// The generated code of the API's types has these methods.
+// Methods in the generated code of the API's types.
 type (
 	modelNamed interface{ OpenAPIModelName() string }
 	documented interface{ SwaggerDoc() map[string]string }
@@ -21,7 +20,7 @@ type (
 
 func reference(model string) string { return "#/components/schemas/" + model }
 
-// of enters a kind and its list, and answers the name of its model.
+// of adds a kind and its list, and returns the name of its model.
 func (m *models) of(k *servedKind) string {
 	if k.custom != nil {
 		return m.ofOwn(k)
@@ -40,7 +39,7 @@ func (m *models) mark(model string, gvk schema.GroupVersionKind) {
 	m.made[model].(object)["x-kubernetes-group-version-kind"] = []object{gvkObject(gvk)}
 }
 
-// model enters a struct and answers its name.
+// model adds a struct and returns its name.
 func (m *models) model(t reflect.Type) string {
 	name := modelName(t)
 	if _, made := m.made[name]; made {
@@ -115,7 +114,7 @@ func swaggerDocs(t reflect.Type) map[string]string {
 	return nil
 }
 
-// described adds a text; a reference cannot have one beside it.
+// described adds a description; a reference cannot have one beside it.
 func described(property object, text string) object {
 	if ref, ok := property["$ref"]; ok {
 		return object{"allOf": []object{{"$ref": ref}}, "default": object{}, "description": text}
@@ -124,7 +123,7 @@ func described(property object, text string) object {
 	return property
 }
 
-// schema is the schema of a field.
+// schema returns the schema of a field.
 func (m *models) schema(t reflect.Type) object {
 	if f, ok := reflect.New(t).Interface().(formatted); ok && len(f.OpenAPISchemaType()) > 0 {
 		property := object{"type": f.OpenAPISchemaType()[0]}

@@ -17,9 +17,8 @@ const (
 	typeSwagger   = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 )
 
-// serveSwagger answers the document that has everything in the older form. kubectl
-// asks it of kinds that no document of the newer form has, before it says that there
-// is no such kind.
+// serveSwagger answers with the OpenAPI v2 document of all kinds. kubectl requests it for kinds
+// that no v3 document has, before it reports that the kind does not exist.
 func (q *request) serveSwagger() error {
 	document := q.server.kinds().swagger(q.server.options.Version().String())
 	if !strings.Contains(q.Header.Get("Accept"), "proto-openapi.spec.v2") {
@@ -41,7 +40,7 @@ func (q *request) serveSwagger() error {
 	return nil
 }
 
-// swagger is made of the documents of all versions.
+// swagger combines the documents of all versions.
 func (c *catalog) swagger(version string) object {
 	paths, definitions := object{}, object{}
 	for _, name := range c.documents() {
@@ -70,7 +69,7 @@ func olderOperations(operations object) object {
 	return older
 }
 
-// olderOperation: bodies are parameters, and answers have no forms.
+// olderOperation converts an operation: bodies are parameters, and answers have no media types.
 func olderOperation(op object) object {
 	var parameters []object
 	newer, _ := op["parameters"].([]object)
@@ -93,7 +92,7 @@ func olderOperation(op object) object {
 	return op
 }
 
-// schemaIn is the schema of content, which is the same in all its forms.
+// schemaIn returns the schema of content, which is the same in all its media types.
 func schemaIn(content object) object {
 	for _, form := range content["content"].(object) { // any order: there is one
 		return olderSchema(form.(object)["schema"].(object))
@@ -101,15 +100,15 @@ func schemaIn(content object) object {
 	return object{}
 }
 
-// olderWords are those that the older form of schemas has.
+// olderWords are the keywords of schemas in OpenAPI v2.
 var olderWords = []string{
 	"$ref", "format", "title", "description", "default", "multipleOf", "maximum", "exclusiveMaximum", "minimum",
 	"exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties",
 	"minProperties", "required", "enum", "additionalProperties", "type", "items", "allOf", "properties", "example",
 }
 
-// olderSchema is what of a schema the older form can say. Where that is too little to
-// say what is allowed, it allows anything, as the real server's does.
+// olderSchema converts a schema to OpenAPI v2. If v2 cannot express it, the result allows any
+// value, like the real server's.
 func olderSchema(s object) object {
 	older := object{}
 	for word, value := range s { // any order: words are independent

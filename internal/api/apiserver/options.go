@@ -23,7 +23,7 @@ func (q *request) readOptions(into runtime.Object) error {
 	return nil
 }
 
-// writeOptions are the options that all writes have.
+// writeOptions are the common options of all writes.
 type writeOptions struct {
 	dryRun          bool
 	fieldManager    string
@@ -56,8 +56,7 @@ func (q *request) writeOptions(dryRun []string, manager, fieldValidation string)
 	return writeOptions{len(dryRun) > 0, manager, fieldValidation}
 }
 
-// programName is who a client that does not name its field manager is taken for:
-// the beginning of its User-Agent.
+// programName returns the default field manager of a client: the beginning of its User-Agent.
 func programName(r *http.Request) string {
 	name, _, _ := strings.Cut(r.UserAgent(), "/")
 	var short strings.Builder

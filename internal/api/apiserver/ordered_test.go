@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ordered is a value of a script that keeps the order of its keys, in which the
-// server may have to report mistakes.
+// ordered is a value of a script that keeps the order of its keys, in which the server may have to
+// report mistakes.
 type ordered struct{ *yaml.Node }
 
 func (o *ordered) UnmarshalYAML(n *yaml.Node) error {
@@ -17,7 +17,7 @@ func (o *ordered) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// json is the value as JSON.
+// json returns the value as JSON.
 func (o ordered) json() ([]byte, error) {
 	var out bytes.Buffer
 	err := writeJSON(&out, o.Node)

@@ -25,15 +25,15 @@ func versionTooLarge(wanted, latest uint64) error {
 	return err
 }
 
-// page is the part of a list that is asked for.
+// page is the requested part of a list.
 type page struct {
-	atLeast uint64 // the version that is to be waited for
-	exact   uint64 // the version that is to be shown, 0 for now
+	atLeast uint64 // the version to wait for
+	exact   uint64 // the version to show, 0 for the latest
 	after   store.Key
 	limit   int64
 }
 
-// continueToken is what a client hands back for the next page, in the form of the real
+// continueToken is the token with which a client requests the next page, in the form of the real
 // server's.
 type continueToken struct {
 	Version  string `json:"v"`
@@ -57,7 +57,7 @@ func (q *request) pageOf(o listOptions) (page, error) {
 	}
 	p.atLeast = version
 	if o.ResourceVersion == "0" {
-		p.limit = 0 // the real server has all of it at hand
+		p.limit = 0 // the real server returns everything from its cache
 	}
 	return p, nil
 }
@@ -97,7 +97,7 @@ func (p page) continued(o listOptions) (page, error) {
 	return p, nil
 }
 
-// page reads the part of the list.
+// page returns the part of the list.
 func (q *request) page(o listOptions, p page) ([]store.Object, metav1.ListMeta, error) {
 	all, revision, err := q.shown(o, p)
 	if err != nil {
@@ -123,7 +123,7 @@ func (q *request) page(o listOptions, p page) ([]store.Object, metav1.ListMeta, 
 	return all, listMeta, nil
 }
 
-// shown are all objects that the list selects at the version that is to be shown.
+// shown returns all objects that the list selects at the version to show.
 func (q *request) shown(o listOptions, p page) (all []store.Object, revision uint64, err error) {
 	if revision = q.server.store.Revision(); p.exact == 0 || p.exact >= revision {
 		return q.selected(o), revision, nil
@@ -148,8 +148,8 @@ const (
 		"chunk was returned and now may show up in the list."
 )
 
-// tooOld refuses a version that is no longer known. Whoever wants another page gets
-// a token with which to go on from what there is now.
+// tooOld rejects a version that is no longer kept. A request for another page gets a token with
+// which to continue from the current state.
 func (q *request) tooOld(o listOptions, p page) error {
 	if o.Continue == "" {
 		return apierrors.NewResourceExpired(versionGone)
@@ -159,10 +159,10 @@ func (q *request) tooOld(o listOptions, p page) error {
 	return err
 }
 
-// anyRevision in a token means the state of now.
+// anyRevision in a token means the current state.
 const anyRevision = -1
 
-// fullKey is a key out of a token, which does not repeat the namespace of the path.
+// fullKey returns a key from a token, which omits the namespace of the path.
 func (q *request) fullKey(key store.Key) store.Key {
 	if key.Namespace == "" && q.kind.res.Namespaced {
 		key.Namespace = q.info.namespace

@@ -8,14 +8,14 @@ import (
 	"runtime/debug"
 )
 
-// errPanicked is that a request made a library fail that should not. Others must not
-// suffer for it: least of all the simulation, in whose name clients use the store.
+// errPanicked means that a request has caused a panic in a library. Other clients must not suffer,
+// nor the simulation, which owns the store.
 var errPanicked = errors.New("the request caused a panic")
 
-// panicked is what the real server says then.
+// panicked is the real server's message.
 const panicked = "This request caused apiserver to panic. Look in the logs for details."
 
-// guarded runs a part of a request's work and turns a panic into its failure.
+// guarded runs a part of a request's work and turns a panic into an error.
 func (q *request) guarded(work func() error) (err error) {
 	defer func() {
 		what := recover()

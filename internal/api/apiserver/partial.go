@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// partialOf is the metadata of an object, or of a list's objects.
+// partialOf returns the metadata of an object, or of a list's objects.
 func partialOf(obj runtime.Object, m mediaTypeOptions) (runtime.Object, error) {
 	version := metav1.GroupName + "/" + m.params["v"]
 	if !meta.IsListType(obj) {

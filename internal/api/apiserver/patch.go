@@ -23,13 +23,13 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// patchTypes are the forms of a patch, in the order in which they are offered.
+// patchTypes are the supported types of patches, in the order of error messages.
 var patchTypes = []types.PatchType{
 	types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType,
 }
 
-// customPatchTypes are those for kinds that a definition brings: there is no Go type
-// that says how lists are merged.
+// customPatchTypes are those for custom kinds: without a Go type it is unknown how lists are
+// merged.
 var customPatchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}
 
 func texts[T ~string](values []T) (all []string) {
@@ -39,17 +39,17 @@ func texts[T ~string](values []T) (all []string) {
 	return all
 }
 
-// maxPatchOperations is how many operations a JSON patch may have.
+// maxPatchOperations limits the operations of a JSON patch.
 const maxPatchOperations = 10_000
 
-// patcher is one patch on its way.
+// patcher executes one patch.
 type patcher struct {
 	*request
 	options writeOptions
 	force   bool
 	body    []byte
 	what    part
-	// mistakes are fields that the patch has twice, and those that its form does not have.
+	// mistakes are duplicate fields of the patch, and fields that its type does not have.
 	mistakes []error
 }
 
@@ -109,7 +109,7 @@ func (q *request) patchType() (types.PatchType, error) {
 	return "", plainError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
 }
 
-// change patches what there is.
+// change patches the current object.
 func (p *patcher) change(form types.PatchType) (store.Object, error) {
 	old, err := p.object()
 	if err != nil {
@@ -172,8 +172,7 @@ type jsonPatchOp struct {
 	Value any    `json:"value"`
 }
 
-// asHandlers is a mistake in a JSON patch in the words of the real server, whose
-// type of an operation is in another package.
+// asHandlers renames the type of an operation in an error message to its name in the real server.
 func asHandlers(err error) string {
 	return strings.ReplaceAll(err.Error(), "apiserver.jsonPatchOp", "handlers.jsonPatchOp")
 }
@@ -191,7 +190,7 @@ func (p *patcher) mergePatched(text []byte) ([]byte, error) {
 	return changed, nil
 }
 
-// readStrictly looks for mistakes in the patch. They are reported with the object that it makes.
+// readStrictly looks for mistakes in the patch. They are reported with the patched object.
 func (p *patcher) readStrictly(form string, into any) {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
 		return
@@ -205,7 +204,7 @@ func (p *patcher) readStrictly(form string, into any) {
 	}
 }
 
-// tolerateAll does the same as tolerate, for a patched object and its patch.
+// tolerateAll is tolerate for a patched object and its patch.
 func (p *patcher) tolerateAll(read runtime.Object, err error) error {
 	all := p.mistakes
 	if found, ok := runtime.AsStrictDecodingError(err); ok {
@@ -219,7 +218,7 @@ func (p *patcher) tolerateAll(read runtime.Object, err error) error {
 	return p.tolerate(p.options.fieldValidation, read, runtime.NewStrictDecodingError(all))
 }
 
-// reread makes an object of the patched text.
+// reread decodes the patched text.
 func (p *patcher) reread(text []byte) (store.Object, error) {
 	serializer := plainJSON.info.Serializer
 	if p.options.fieldValidation != metav1.FieldValidationIgnore {

@@ -25,8 +25,7 @@ import (
 	"github.com/csisim/csisim/internal/api/apiserver"
 )
 
-// player sends the requests of a group and keeps what is answered, in the form of
-// the recorded answers.
+// player sends the requests of a group and keeps the answers, in the form of the recorded answers.
 type player struct {
 	t          *testing.T
 	server     *apiserver.Server
@@ -44,7 +43,7 @@ func (p *player) play(s scripted) map[string]any {
 	headers := map[string]any{}
 	for _, name := range []string{"Warning", "Retry-After", "Allow", "Location"} {
 		values := slices.DeleteFunc(slices.Clone(response.Header.Values(name)), func(text string) bool {
-			return strings.Contains(text, "has no effect in csisim") // a real server says nothing of the kind
+			return strings.Contains(text, "has no effect in csisim") // the real server has no such warning
 		})
 		if len(values) > 0 {
 			headers[name] = anySlice(values)
@@ -128,7 +127,7 @@ var (
 	padding   = regexp.MustCompile(`%PAD:(\d+)%`)
 )
 
-// fill puts what earlier answers said in the place of its references.
+// fill replaces references by values of earlier answers.
 func (p *player) fill(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		path := strings.Split(strings.Trim(ref, "${}"), ".")
@@ -224,7 +223,7 @@ func (p *player) envelope(body []byte) map[string]any {
 	return map[string]any{"magic": true, "apiVersion": unknown.APIVersion, "kind": unknown.Kind, "object": object}
 }
 
-// tidy leaves managedFields out of all but the groups that are about them.
+// tidy removes managedFields from all groups except those about them.
 func (p *player) tidy(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -244,7 +243,7 @@ func (p *player) tidy(value any) any {
 	return value
 }
 
-// prune keeps of a list the entries with the names, of a map the keys with the words.
+// prune keeps the entries with some names of a list, or some keys of a map.
 func prune(value any, path, names []string) any {
 	if len(path) > 0 {
 		object, ok := value.(map[string]any)

@@ -18,7 +18,7 @@ func (q *request) proxy() error {
 	return q.proxyPod()
 }
 
-// proxyNode answers what the kubelet of a node shows. The name may have a scheme and a port, as in
+// proxyNode answers with a page of a node's kubelet. The name may have a scheme and a port, as in
 // "https:node-a:10250". [pkg/registry/core/node/strategy.go ResourceLocation]
 func (q *request) proxyNode() error {
 	_, name, port, valid := utilnet.SplitSchemeNamePort(q.info.name)

@@ -59,7 +59,7 @@ func (q *request) proxyPod() error {
 	return nil
 }
 
-// firstPort is the first that a container of the pod names, else that of HTTP.
+// firstPort returns the first port of the pod's containers, or 80.
 func firstPort(pod *corev1.Pod) string {
 	for _, c := range pod.Spec.Containers {
 		if len(c.Ports) > 0 {
@@ -69,7 +69,7 @@ func firstPort(pod *corev1.Pod) string {
 	return "80"
 }
 
-// passOn has another server answer the request, at an address of the cluster. It does not learn who asks.
+// passOn lets another server answer the request, at an address of the cluster, without credentials.
 func (q *request) passOn(to *url.URL, address string) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return q.server.options.Nodes.Dial(ctx, address)
@@ -87,7 +87,7 @@ func (q *request) passOn(to *url.URL, address string) {
 	proxy.ServeHTTP(q.answer.w, q.Request)
 }
 
-// unreachable is the answer for a server that cannot be reached.
+// unreachable returns the error for a server that cannot be reached.
 func unreachable(err error) error {
 	return apierrors.NewServiceUnavailable("error trying to reach service: " + err.Error())
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/discovery"
 )
 
-// proxyService passes a request on to a pod of a service. The name may have a scheme and a port, by number or name, as in "https:web:8443".
+// proxyService passes a request on to a pod of a service. The name may have a scheme and a port, by
+// number or name, as in "https:web:8443".
 // [pkg/registry/core/service/storage/storage.go ResourceLocation]
 func (q *request) proxyService() error {
 	asked := q.info.name
@@ -54,7 +55,7 @@ func (q *request) proxyService() error {
 	return nil
 }
 
-// portNamed is the name of the port of a service that has a number.
+// portNamed returns the name of a service's port with a number.
 func portNamed(s *corev1.Service, number int64) (string, error) {
 	for _, p := range s.Spec.Ports {
 		if int64(p.Port) == number {

@@ -23,8 +23,8 @@ import (
 
 var recorded = flag.String("recorded", "testdata/api,testdata/more", "the directories with the requests and answers to replay")
 
-// TestAnswersAreThoseOfTheRealServer plays the recorded requests. What is listed in
-// testdata/differences.yaml may differ, and must.
+// TestAnswersAreThoseOfTheRealServer sends the recorded requests. The requests in
+// testdata/differences.yaml must be answered differently, all others equally.
 func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 	known := knownDifferences(t)
 	var files []string
@@ -39,7 +39,7 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 	for _, file := range files {
 		dir, group := filepath.Dir(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(filepath.Base(dir)+"/"+group, func(t *testing.T) {
-			t.Parallel() // some answers take their time
+			t.Parallel() // some answers take time
 			for _, r := range replay(t, dir, group) {
 				requests.Add(1)
 				if len(r.differences) == 0 {
@@ -57,7 +57,7 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 	}
 }
 
-// knownDifferences are the requests whose answers differ, with the reason.
+// knownDifferences returns the requests with different answers, with the reason.
 func knownDifferences(t *testing.T) map[string]string {
 	text, err := os.ReadFile("testdata/differences.yaml")
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ type outcome struct {
 	differences []string
 }
 
-// replay plays one group against a server of its own.
+// replay sends the requests of one group to its own server.
 func replay(t *testing.T, dir, group string) []outcome {
 	var s script
 	text, err := os.ReadFile(filepath.Join(dir, "requests", group+".yaml"))

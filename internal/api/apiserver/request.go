@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// request is one request on its way to an answer.
+// request is one request that is being answered.
 type request struct {
 	*http.Request
 	server *Server
@@ -22,7 +22,7 @@ type request struct {
 	query  url.Values
 	info   requestInfo
 	kind   *servedKind
-	before store.Object // what a write replaces, nil if nothing
+	before store.Object // the object that a write replaces, nil if none
 }
 
 func (q *request) serve() error {
@@ -78,7 +78,7 @@ func (q *request) serve() error {
 	switch {
 	case err == nil:
 		q.answer.media = media
-	case info.subresource != proxySubresource: // what another server answers has forms of its own
+	case info.subresource != proxySubresource: // the answers of other servers have their own forms
 		return err
 	}
 	if kind.warning != "" {
@@ -87,8 +87,8 @@ func (q *request) serve() error {
 	return q.dispatch()
 }
 
-// checkNames refuses names in a path that cannot be those of objects: in the store
-// of the real server they would lead elsewhere. An update looks at its body first.
+// checkNames rejects names in a path that objects cannot have: in the store of the real server they
+// would lead elsewhere. An update decodes its body first.
 func (q *request) checkNames() error {
 	if mistakes := content.IsPathSegmentName(q.info.name); len(mistakes) > 0 {
 		return badRequest("Name parameter invalid: %q: %s", q.info.name, strings.Join(mistakes, ";"))
@@ -99,7 +99,7 @@ func (q *request) checkNames() error {
 	return nil
 }
 
-// named does something with the names of the path, if they can be those of objects.
+// named calls do if objects can have the names in the path.
 func (q *request) named(do func() error) error {
 	if err := q.checkNames(); err != nil {
 		return err
@@ -107,8 +107,9 @@ func (q *request) named(do func() error) error {
 	return do()
 }
 
-// checkNewNamespace refuses a namespace in the path of a new object that cannot be one.
-// [k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle, client-go/rest Request.Namespace]
+// checkNewNamespace rejects a namespace in the path of a new object if namespaces cannot have that
+// name. [k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle, client-go/rest
+// Request.Namespace]
 func (q *request) checkNewNamespace() error {
 	if mistakes := content.IsPathSegmentName(q.info.namespace); len(mistakes) > 0 {
 		return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: %v", q.info.namespace, mistakes))
@@ -116,7 +117,7 @@ func (q *request) checkNewNamespace() error {
 	return nil
 }
 
-// dispatch finds what a verb means where it was said.
+// dispatch calls the handler for the request's method and path.
 func (q *request) dispatch() error {
 	switch {
 	case q.info.subresource != "":
@@ -145,7 +146,7 @@ func (q *request) serveObject() error {
 	switch q.Method {
 	case http.MethodGet:
 		if q.info.watch {
-			return q.listOrWatch() // its name is a field selector, of any value
+			return q.listOrWatch() // its name is a field selector with any value
 		}
 		return q.named(q.get)
 	case http.MethodPut:
@@ -160,13 +161,13 @@ func (q *request) serveObject() error {
 
 func (q *request) key() store.Key { return store.Key{Namespace: q.info.namespace, Name: q.info.name} }
 
-// exclusively runs use with the store to itself.
+// exclusively calls use with exclusive access to the store.
 func (q *request) exclusively(use func() error) (err error) {
 	q.server.options.Exclusive(func() { err = q.guarded(use) })
 	return err
 }
 
-// object is what a path with a name is about.
+// object returns the object of a path with a name.
 func (q *request) object() (store.Object, error) {
 	obj, ok := q.server.store.GetObject(q.kind.res, q.key())
 	if !ok {

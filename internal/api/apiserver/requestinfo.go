@@ -2,18 +2,18 @@ package apiserver
 
 import "strings"
 
-// requestInfo is what a path names: a group and version, a resource in it, an object, a
-// subresource. What is not named is empty.
+// requestInfo holds the parts of a path: a group and version, a resource in it, an object, a
+// subresource. Missing parts are empty.
 type requestInfo struct {
 	apiGroup, apiVersion                   string
 	namespace, resource, name, subresource string
-	// proxied is what a proxy is asked for, from its first slash on.
+	// proxied is the path for a proxied server, from its first slash on.
 	proxied string
-	// watch is set by a path of the old form, /api/v1/watch/….
+	// watch is set for a path of the old form, /api/v1/watch/….
 	watch bool
 }
 
-// newRequestInfo reads a path below /api and /apis.
+// newRequestInfo parses a path below /api and /apis.
 func newRequestInfo(path string) (info requestInfo, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -50,7 +50,7 @@ func newRequestInfo(path string) (info requestInfo, ok bool) {
 	return info, true
 }
 
-// proxySubresource leads to another server, which knows what its paths mean.
+// proxySubresource leads to another server, which interprets its paths.
 const proxySubresource = "proxy"
 
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}

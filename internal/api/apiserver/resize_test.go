@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Processors and memory of a pod change by its subresource, within its class of service and what its node has; all else stays.
-// [pkg/apis/core/validation: ValidatePodResize; plugin/pkg/admission/podresize]
+// The processors and memory of a pod can be changed through the subresource resize, within its QoS
+// class and its node's resources; its other fields cannot. [pkg/apis/core/validation:
+// ValidatePodResize; plugin/pkg/admission/podresize]
 func TestAPodIsResized(t *testing.T) {
 	c := converse(t)
 	const web, node = "/api/v1/namespaces/default/pods/web", "/api/v1/nodes/n"

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Reviews are questions that a client asks by creating them; nothing is stored.
+// A client creates a review to ask a question; nothing is stored.
 
 // review is one kind of question.
 type review struct {
@@ -65,7 +65,7 @@ var reviews = []review{
 	}},
 }
 
-// reviewFor is the question that a path is about.
+// reviewFor returns the review of a path.
 func reviewFor(info requestInfo) (review, bool) {
 	for _, r := range reviews {
 		if r.gvk.Group == info.apiGroup && r.gvk.Version == info.apiVersion && r.resource == info.resource && r.namespaced == (info.namespace != "") {
@@ -92,7 +92,7 @@ func (q *request) serveReview(r review) error {
 	return q.answer.encoded(http.StatusCreated, answer)
 }
 
-// described is the question as discovery reports it.
+// described returns the review in the form of discovery.
 func (r review) described() metav1.APIResource {
 	kind := r.gvk.Kind
 	return metav1.APIResource{Name: r.resource, SingularName: singularOf(kind), Namespaced: r.namespaced, Kind: kind, Verbs: []string{"create"}}

@@ -5,7 +5,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// reviewAccess answers whether somebody may do something.
+// reviewAccess reports whether a user has a permission.
 func (q *request) reviewAccess(asked authorizationv1.SubjectAccessReviewSpec) (answer authorizationv1.SubjectAccessReviewStatus) {
 	if q.server.authorizer == nil {
 		return authorizationv1.SubjectAccessReviewStatus{Allowed: true}
@@ -19,7 +19,7 @@ func (q *request) reviewAccess(asked authorizationv1.SubjectAccessReviewSpec) (a
 	return answer
 }
 
-// reviewRules lists what the user may do in a namespace.
+// reviewRules lists the user's permissions in a namespace.
 func (q *request) reviewRules(namespace string) (answer authorizationv1.SubjectRulesReviewStatus) {
 	every := []string{"*"}
 	rules := []rbacv1.PolicyRule{{Verbs: every, APIGroups: every, Resources: every}, {Verbs: every, NonResourceURLs: every}}

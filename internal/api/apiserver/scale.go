@@ -18,7 +18,7 @@ import (
 
 const scalePart part = "scale"
 
-// serveScale shows and changes how many replicas something has.
+// serveScale shows and changes the number of replicas of an object.
 func (q *request) serveScale() error {
 	if q.Method == http.MethodGet || q.Method == http.MethodHead {
 		return q.getScale()
@@ -59,7 +59,7 @@ func (q *request) getScale() error {
 }
 
 func (q *request) writeScale(shown *autoscalingv1.Scale) error {
-	media, err := negotiate(q.Header.Get("Accept"), offered, false) // a Scale is what it is for every kind
+	media, err := negotiate(q.Header.Get("Accept"), offered, false) // a Scale has the same form for every kind
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p *patcher) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (
 	return &wanted, nil
 }
 
-// rescale gives the object the number of replicas that is wanted.
+// rescale sets the wanted number of replicas of the object.
 func (q *request) rescale(options writeOptions, wanted func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
 	var shown *autoscalingv1.Scale
 	err := q.exclusively(func() error {
@@ -153,7 +153,7 @@ func (q *request) rescale(options writeOptions, wanted func(now *autoscalingv1.S
 	return q.writeScale(shown)
 }
 
-// scaleOf is an object as its scale subresource shows it.
+// scaleOf returns the scale subresource of an object.
 func (k *servedKind) scaleOf(obj store.Object) *autoscalingv1.Scale {
 	scale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{
 		Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
@@ -178,13 +178,14 @@ func (k *servedKind) customScale(obj *unstructured.Unstructured, scale *autoscal
 }
 
 func numberAt(obj *unstructured.Unstructured, path string) int32 {
-	n, _, _ := unstructured.NestedInt64(obj.Object, fieldPath(path)...) // what is no number is none
+	n, _, _ := unstructured.NestedInt64(obj.Object, fieldPath(path)...) // any other type counts as 0
 	return int32(n)
 }
 
 func (k *servedKind) setReplicas(obj store.Object, n int32) {
 	if custom, ok := obj.(*unstructured.Unstructured); ok {
-		_ = unstructured.SetNestedField(custom.Object, int64(n), fieldPath(k.custom.version.Scale().SpecReplicasPath)...) // it was valid
+		// The object was valid.
+		_ = unstructured.SetNestedField(custom.Object, int64(n), fieldPath(k.custom.version.Scale().SpecReplicasPath)...)
 		return
 	}
 	kind.Of(k.res).Scale.Set(obj, n)

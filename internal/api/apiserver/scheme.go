@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// moreTypes are the Go types of built-in kinds that client-go does not have.
+// moreTypes are the Go types of built-in kinds that client-go lacks.
 var moreTypes = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(apiextensionsv1.AddToScheme(s))
@@ -19,7 +19,7 @@ var moreTypes = sync.OnceValue(func() *runtime.Scheme {
 	return s
 })
 
-// types are the Go types among which are those of the kind.
+// types returns the scheme with the Go type of the kind.
 func (k *servedKind) types() *runtime.Scheme {
 	if more := moreTypes(); more.Recognizes(k.gvk) {
 		return more
@@ -27,7 +27,7 @@ func (k *servedKind) types() *runtime.Scheme {
 	return scheme.Scheme
 }
 
-// inProtobuf says that the kind has that form, too.
+// inProtobuf reports whether the kind can be encoded in protobuf.
 func (k *servedKind) inProtobuf() bool {
 	if k.custom != nil {
 		return false

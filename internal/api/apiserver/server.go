@@ -1,9 +1,9 @@
-// Package apiserver shows a store as a Kubernetes API server shows its own: the
-// REST view that kubectl, client-go and unmodified sidecars talk to.
+// Package apiserver serves a store like a Kubernetes API server: it has the REST API that kubectl,
+// client-go and unmodified sidecars use.
 //
-// What objects mean is the store's business: defaults, validation, finalizers,
-// graceful deletion. Here is what HTTP adds: paths and verbs, forms of an answer,
-// lists and watches with their versions, patches, field ownership.
+// The store implements the meaning of objects: defaults, validation, finalizers, graceful deletion.
+// This package adds HTTP: paths and verbs, forms of an answer, lists and watches with their
+// versions, patches, field ownership.
 package apiserver
 
 import (
@@ -17,25 +17,24 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Options say how a server is reached and what it shares its store with. The zero
-// value serves everybody.
+// Options configure a server and its access to the store. The zero value serves every client.
 type Options struct {
-	// Token is what requests have to bear, unless they bear that of a service account.
-	// Empty: none is needed.
+	// Token is a bearer token that requests must have, unless they have one of a service account.
+	// Default: none is needed.
 	Token string
-	// Exclusive runs use while nothing else reads or writes the store. Default: a
-	// lock of the server's own.
+	// Exclusive calls use while nothing else reads or writes the store. Default: a lock of the
+	// server's own.
 	Exclusive func(use func())
-	// Nodes are asked for logs of containers and for ways into them. Default: containers write
-	// nothing, and nobody gets in.
+	// Nodes provides logs of containers and connections into them. Default: containers have no
+	// logs, and connections are refused.
 	Nodes Nodes
 	// Now is the clock of the store. Default: the real one.
 	Now func() time.Time
-	// Version is what the server says that it is. Default: the newest.
+	// Version is the reported version of Kubernetes. Default: the newest.
 	Version func() version.Version
-	// WatchPatience is how long, in wall time, a client may leave events of its watch unread
-	// once what lies between it and the server is full; then the watch is closed, as the real
-	// server's watch cache closes one whose queue is full. Default: 10 s.
+	// WatchPatience is how long, in wall time, a client may leave events of its watch unread once
+	// the buffers between it and the server are full. Then the watch is closed, as the real
+	// server's watch cache does with a full queue. Default: 10 s.
 	WatchPatience time.Duration
 	// Legacy serves the kinds of csi.storage.k8s.io/v1alpha1.
 	Legacy bool
@@ -49,12 +48,12 @@ type Server struct {
 	history       *history
 	encoded       *encodings
 	managedFields *managedFields
-	streams       Streams    // nil: none are served
-	authorizer    Authorizer // nil: everybody may do everything
+	streams       Streams    // nil if none are served
+	authorizer    Authorizer // nil: every client has all permissions
 }
 
-// New returns a server for the store. What was written before counts as history
-// that is gone: a watch from such a version is answered with Expired.
+// New returns a server for the store. Earlier writes are not in its history: a watch from a version
+// before returns Expired.
 func New(s *store.Store, options Options) *Server {
 	if options.Exclusive == nil {
 		var lock sync.Mutex
@@ -80,7 +79,7 @@ func New(s *store.Store, options Options) *Server {
 	return server
 }
 
-// learn keeps up with a write.
+// learn processes a write of the store.
 func (s *Server) learn(c store.Commit) {
 	if isDefinition(c.Resource) {
 		s.catalog.Store(catalogOf(s.store, s.options.Legacy, s.kinds()))
@@ -89,7 +88,7 @@ func (s *Server) learn(c store.Commit) {
 	s.history.add(c)
 }
 
-// kinds is what is served now.
+// kinds returns the currently served kinds.
 func (s *Server) kinds() *catalog { return s.catalog.Load() }
 
 // ServeHTTP answers one request.
@@ -100,8 +99,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Compact forgets all history before now, as the compaction of a server's database
-// does.
+// Compact drops all history before now, like the compaction of a real server's database.
 func (s *Server) Compact() {
 	s.options.Exclusive(func() { s.history.compact(s.store.Revision()) })
 }

@@ -20,11 +20,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Watchers that read nothing are closed when what lies between them and the server is full, as the real server's watch
-// cache closes them; nobody waits for them, and those who read hear everything.
+// A watcher that does not read is closed when the buffers between it and the server are full, as in
+// the real server's watch cache. Writers do not wait for it, and watchers that read receive all
+// events.
 func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 	noneLeft(t)
-	const patience = 2 * time.Second // a busy machine may keep the one that reads from it for a while
+	const patience = 2 * time.Second // a busy machine may delay the watcher that reads
 	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{WatchPatience: patience})
 	listener := httptest.NewServer(server)
 	address := strings.TrimPrefix(listener.URL, "http://")
@@ -66,7 +67,7 @@ func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 		require.Equal(t, http.StatusCreated, answer.Code)
 	}
 	assert.Equal(t, 40, <-added)
-	time.Sleep(patience + time.Second) // of the real clock: it is over for all
+	time.Sleep(patience + time.Second) // of the real clock: it has passed for all
 	for _, c := range slow {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
 		all, err := io.ReadAll(c)

@@ -11,51 +11,53 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Container is the instance of a container that runs.
+// Container is a running instance of a container.
 type Container interface {
-	// Exec runs one more command in it until that ends or ctx is done.
+	// Exec runs another command in it until the command ends or ctx is done.
 	Exec(ctx context.Context, words []string, s machine.Stdio, terminal bool) (code int, err error)
-	// Attach connects streams with its own until it ends or ctx is done.
+	// Attach connects streams with the container's until it ends or ctx is done.
 	Attach(ctx context.Context, s machine.Stdio) error
 }
 
-// Nodes are asked for what only they know of pods. They run while the store does not change.
+// Nodes provide data that the store lacks: logs, containers and ports of pods. The store does not
+// change during a call.
 type Nodes interface {
-	// Log finds what a container of a pod writes, or what its previous instance wrote.
+	// Log returns the log of a container of a pod, or of its previous instance.
 	Log(pod *corev1.Pod, container string, previous bool) (Log, error)
-	// Container finds the instance of a container that runs.
+	// Container returns the running instance of a container.
 	Container(pod *corev1.Pod, container string) (Container, error)
-	// Page is what the kubelet of a node answers to a request of its own server, nil if it has no such
-	// page. The error says that it cannot be reached at that port; an empty one is its own.
+	// Page returns the answer of a node's kubelet to a request of its own server, nil if it has no
+	// such page. The error means that it cannot be reached at that port; an empty error is the
+	// kubelet's own.
 	Page(node, port, path string) (*Page, error)
-	// Port finds how a port of a pod's loopback is reached.
+	// Port returns a dialer for a port of a pod's loopback.
 	Port(pod *corev1.Pod) (Dial, error)
-	// Dial connects with an address of the cluster, IP and port, as the server does.
+	// Dial connects to an address of the cluster, IP and port, from the server.
 	Dial(ctx context.Context, to string) (net.Conn, error)
 }
 
-// Page is what a server answers.
+// Page is the answer of a server.
 type Page struct {
 	Type string
 	Body []byte
 }
 
-// Dial reaches a port of a pod.
+// Dial connects to a port of a pod.
 type Dial func(ctx context.Context, port int32) (net.Conn, error)
 
-// Streams answer requests that become connections of several streams. They write all of the
-// answer, errors included.
+// Streams answer requests that become connections with several streams. They write the whole
+// answer, including errors.
 type Streams interface {
-	// Run connects the client with what run reads and writes.
+	// Run connects the client with the streams of run.
 	Run(w http.ResponseWriter, r *http.Request, o StreamOptions, run Run)
 	// Forward connects the client with ports.
 	Forward(w http.ResponseWriter, r *http.Request, ports []int32, dial Dial)
 }
 
-// Run is what a connection is for. It returns an ExitError if a command fails.
+// Run is the work of a connection. It returns an ExitError if a command fails.
 type Run func(ctx context.Context, s machine.Stdio) error
 
-// ExitError is the end of a command with an exit code that is not 0.
+// ExitError is the end of a command with a non-zero exit code.
 type ExitError struct {
 	Command []string
 	Code    int
@@ -67,18 +69,18 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) String() string { return e.Error() }
 
-// Exited says that the command has run.
+// Exited reports that the command has run.
 func (e *ExitError) Exited() bool { return true }
 
-// ExitStatus is the exit code.
+// ExitStatus returns the exit code.
 func (e *ExitError) ExitStatus() int { return e.Code }
 
-// StreamOptions are the streams that a client has.
+// StreamOptions are the streams of a client.
 type StreamOptions struct {
 	Stdin, Stdout, Stderr bool
-	Terminal              bool // standard output has all, and there are sizes
+	Terminal              bool // standard output has both streams, and there are sizes
 }
 
-// ServeStreams makes the server answer exec, attach and portforward, which it does not by
-// itself. It is called before the first request.
+// ServeStreams enables exec, attach and portforward, which the server refuses by default. It must
+// be called before the first request.
 func (s *Server) ServeStreams(streams Streams) { s.streams = streams }

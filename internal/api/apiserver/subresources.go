@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// verbOf is what a method does to one object.
+// verbOf is the verb of a method on one object.
 var verbOf = map[string]string{
 	http.MethodGet: "get", http.MethodHead: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
 }
@@ -75,8 +75,8 @@ func (q *request) serveSub(name string) error {
 	return q.get()
 }
 
-// readNew reads the options and the body of a request that creates something of another kind than
-// that of its path.
+// readNew reads the options and the body of a request that creates an object of another kind than
+// its path.
 func (q *request) readNew(into store.Object, wanted schema.GroupVersionKind) (writeOptions, error) {
 	options, err := q.createOptions()
 	if err != nil {
@@ -112,14 +112,14 @@ func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind, va
 	case read == into:
 		return nil
 	}
-	text, err := json.Marshal(read) // another version of the same
+	text, err := json.Marshal(read) // another version of the same kind
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(text, into)
 }
 
-// bindingsOf is where bindings are created that name their pod themselves.
+// bindingsOf is the path of bindings that name their pod themselves.
 func bindingsOf(namespace string) requestInfo {
 	return requestInfo{apiVersion: "v1", namespace: namespace, resource: "bindings"}
 }
@@ -178,7 +178,7 @@ func successful(code int32) *metav1.Status {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: code}
 }
 
-// evict deletes a pod if its disruption budget allows it.
+// evict deletes a pod if its disruption budget permits that.
 func (q *request) evict() error {
 	var eviction policyv1.Eviction
 	asked, err := q.readNew(&eviction, policyv1.SchemeGroupVersion.WithKind("Eviction"))
@@ -234,7 +234,7 @@ func propagateDryRun(asked bool, options *metav1.DeleteOptions) error {
 	return nil
 }
 
-// markEvicted leaves the reason of its end in a pod's status.
+// markEvicted sets the reason of the eviction in a pod's status.
 func (q *request) markEvicted(pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return

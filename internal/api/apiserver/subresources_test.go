@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// onePod is a server with a pod that waits for a node.
+// onePod is a server with an unscheduled pod.
 func onePod(t *testing.T) *conversation {
 	c := converse(t)
 	c.post(pods, "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c, image: i}]}}")
 	return c
 }
 
-// subresourceWrites are requests that change something; a namespace and a scale belong to other kinds.
+// subresourceWrites are requests that write; a namespace and a scale belong to other kinds.
 var subresourceWrites = []struct{ name, method, path, contentType, body string }{
 	{"binding", "POST", pods + "/web/binding", "application/yaml", "{apiVersion: v1, kind: Binding, metadata: {name: web}, target: {name: a}}"},
 	{"bindings", "POST", "/api/v1/namespaces/default/bindings", "application/yaml", "{apiVersion: v1, kind: Binding, metadata: {name: web}, target: {name: a}}"},
@@ -60,7 +60,8 @@ func TestSubresourcesHonourTheOptionsOfTheirQuery(t *testing.T) {
 	assert.NotEqual(t, http.StatusOK, c.say("GET", deployments+"/d/scale?resourceVersion=x", "", "").code)
 }
 
-// Unknown fields of a body of another kind are refused, or warned of, as those of an object are.
+// Unknown fields of a body of another kind are rejected, or cause warnings, like those of an
+// object.
 func TestSubresourcesReadTheirBodiesStrictly(t *testing.T) {
 	c := onePod(t)
 	const body = "{apiVersion: policy/v1, kind: Eviction, metadata: {name: web}, bogus: 1}"
@@ -72,8 +73,8 @@ func TestSubresourcesReadTheirBodiesStrictly(t *testing.T) {
 	assert.Empty(t, c.say("POST", pods+"/web/eviction?dryRun=All&fieldValidation=Ignore", "application/yaml", body).header.Get("Warning"))
 }
 
-// A binding has preconditions, and brings annotations and labels.
-// [pkg/registry/core/pod/storage setPodNodeAndMetadata]
+// A binding has preconditions, and sets annotations and labels. [pkg/registry/core/pod/storage
+// setPodNodeAndMetadata]
 func TestABindingHasPreconditionsAndMetadata(t *testing.T) {
 	c := onePod(t)
 	bind := func(metadata string) said {

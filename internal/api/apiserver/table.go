@@ -15,7 +15,7 @@ func (k *servedKind) columns() []kind.Column {
 	return kind.Of(k.res).Columns
 }
 
-// tableOf are objects as kubectl prints them.
+// tableOf returns objects in the form that kubectl prints.
 func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*metav1.Table, error) {
 	table := &metav1.Table{
 		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.GroupName + "/" + q.answer.media.params["v"]},

@@ -12,14 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inTexts says that an answer can be put together from the texts of objects: they are
-// wanted as they are, in JSON for programs or in protobuf.
+// inTexts reports whether an answer can be assembled from the texts of objects: they are requested
+// without conversion, in compact JSON or in protobuf.
 func (q *request) inTexts() bool {
 	m := q.answer.media
 	return m.as == "" && (m.info.MediaType == typeProtobuf || m.info.MediaType == typeJSON && !q.answer.isPretty())
 }
 
-// wholeText is a stored object in the form that is wanted, as it stands alone.
+// wholeText returns a stored object in the requested form, as a complete body.
 func (q *request) wholeText(obj store.Object) ([]byte, error) {
 	text, err := q.server.encoded.text(obj, q.kind, q.answer.media.info.MediaType)
 	if err != nil {
@@ -35,7 +35,7 @@ func (q *request) wholeText(obj store.Object) ([]byte, error) {
 	return whole.Bytes(), err
 }
 
-// writeTexts writes a list by the texts of its items.
+// writeTexts writes a list from the texts of its items.
 func (q *request) writeTexts(objects []store.Object, listMeta metav1.ListMeta) error {
 	empty, err := q.kind.listOf(nil, listMeta)
 	if err != nil {
@@ -53,8 +53,7 @@ func (q *request) writeTexts(objects []store.Object, listMeta metav1.ListMeta) e
 	return q.writeJSONList(empty, texts)
 }
 
-// writeJSONList puts the items where the list without them ends. They do not repeat their
-// kind.
+// writeJSONList inserts the items into the encoding of the empty list. They omit their kind.
 func (q *request) writeJSONList(empty runtime.Object, items [][]byte) error {
 	frame, err := encodedAs(empty, typeJSON)
 	if err != nil {
@@ -89,8 +88,8 @@ func (q *request) writeProtobufList(empty runtime.Object, items [][]byte) error 
 	return q.answer.encoded(http.StatusOK, &protobufList{empty, metadata, items})
 }
 
-// protobufList is a list whose items are encoded. All lists of Kubernetes have their
-// metadata in field 1 and their items in field 2.
+// protobufList is a list of encoded items. All lists of Kubernetes have their metadata in field 1
+// and their items in field 2.
 type protobufList struct {
 	runtime.Object // without items
 	metadata       []byte
@@ -107,7 +106,7 @@ func (l *protobufList) Size() int {
 	return size
 }
 
-// MarshalTo encodes into data, which has room for it.
+// MarshalTo encodes into data, which must be large enough.
 func (l *protobufList) MarshalTo(data []byte) (int, error) {
 	data = append(data[:0], l.metadata...)
 	for _, item := range l.items {

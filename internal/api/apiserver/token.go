@@ -20,8 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 )
 
-// signingKey is made when the first token is asked for, and is the same for all
-// servers of the process.
+// signingKey is made with the first token, and is the same for all servers of the process.
 var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
@@ -29,7 +28,7 @@ var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenReques
 // issueToken makes a token for a service account.
 func (q *request) issueToken() error {
 	var wanted authenticationv1.TokenRequest
-	if _, err := q.readNew(&wanted, tokenRequestKind); err != nil { // a dry run gets a token, too
+	if _, err := q.readNew(&wanted, tokenRequestKind); err != nil { // a dry run returns a token, too
 		return err
 	}
 	if wanted.Name != "" && wanted.Name != q.info.name {
@@ -58,8 +57,7 @@ func (q *request) issueToken() error {
 	return q.answer.encoded(http.StatusCreated, issued)
 }
 
-// SignToken makes a token that the servers of this process take for that of a service
-// account.
+// SignToken makes a token that the servers of this process accept as that of a service account.
 func SignToken(claims kind.TokenClaims) (string, error) {
 	key, err := signingKey()
 	if err != nil {
@@ -83,8 +81,8 @@ func SignToken(claims kind.TokenClaims) (string, error) {
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// readToken is what a token says; known is false for a text that nobody has made as the
-// token of a service account, and signed for one of another signer.
+// readToken returns the claims of a token. known is false for a text that is no token of a service
+// account, signed for a token of another signer.
 func readToken(token string) (claims kind.TokenClaims, known, signed bool, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -14,10 +14,10 @@ var build = version.Info{
 	GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 }
 
-// sinceEmulation is the first release that says which versions it can play.
+// sinceEmulation is the first release that reports the versions that it can emulate.
 const sinceEmulation = 33
 
-// info is the version of Kubernetes that the server says it is.
+// info returns the reported version of Kubernetes.
 func (s *Server) info() version.Info {
 	v := s.options.Version()
 	info, minor := build, strconv.Itoa(v.Minor())

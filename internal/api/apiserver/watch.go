@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// longestWatch ends a watch for which the client names no time.
+	// longestWatch is the timeout of a watch without one.
 	longestWatch = 30 * time.Minute
-	// bookmarkEvery is how often a quiet watch is sent the latest version.
+	// bookmarkEvery is the interval of bookmarks in a quiet watch.
 	bookmarkEvery = time.Minute
 )
 
@@ -27,13 +27,13 @@ const (
 type watcher struct {
 	*request
 	listOptions
-	revision  uint64 // up to which all was sent
+	revision  uint64 // all events up to it were sent
 	bookmarks bool
 	columns   bool // a table's columns were sent
 }
 
-// watch streams what happens from a version on. Without one, and with version 0, the
-// stream begins with what there is.
+// watch streams the events after a version. Without a version, or with version 0, the stream begins
+// with the current objects.
 func (q *request) watch(o listOptions) error {
 	if q.answer.media.info.MediaType == typeYAML {
 		return notAcceptable("only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch")
@@ -63,7 +63,7 @@ func (q *request) watch(o listOptions) error {
 	defer w.noDeadline()
 	w.begin()
 	if o.ResourceVersion == "" && w.duration() < 0 {
-		return nil // its time is over before the state of now is known
+		return nil // its timeout has passed before the current state is known
 	}
 	for _, obj := range present {
 		if err := w.send(watch.Added, obj); err != nil {
@@ -93,7 +93,7 @@ func (w *watcher) begin() {
 	w.flush()
 }
 
-// flush sends what was written, to a client that takes it in time.
+// flush sends buffered events. It fails if the client does not read them in time.
 func (w *watcher) flush() {
 	w.deadline()
 	if f, ok := w.answer.w.(http.Flusher); ok {
@@ -101,7 +101,7 @@ func (w *watcher) flush() {
 	}
 }
 
-// follow says what happens until the time is over or the client is gone.
+// follow sends events until the timeout, or until the client has closed the connection.
 func (w *watcher) follow() {
 	end := time.NewTimer(w.duration())
 	defer end.Stop()
@@ -123,7 +123,7 @@ func (w *watcher) follow() {
 			w.flush()
 		}
 		if !w.server.kinds().has(w.kind) {
-			return // its definition is another one now, or gone
+			return // its definition was replaced or deleted
 		}
 		select {
 		case <-more:
@@ -144,7 +144,7 @@ func (w *watcher) follow() {
 	}
 }
 
-// duration is how long the watch lasts. One that is negative is over at once.
+// duration returns the timeout of the watch. A negative one ends at once.
 func (w *watcher) duration() time.Duration {
 	if w.TimeoutSeconds != nil && *w.TimeoutSeconds != 0 {
 		return time.Duration(*w.TimeoutSeconds) * time.Second
@@ -152,8 +152,8 @@ func (w *watcher) duration() time.Duration {
 	return longestWatch
 }
 
-// sendChange sends the event that a write means for this watch, if any: what enters the
-// selection is added, what leaves it is deleted.
+// sendChange sends the event of a write, if the watch has one: an object that enters the selection
+// is added, one that leaves it is deleted.
 func (w *watcher) sendChange(c store.Commit) error {
 	if c.Resource != w.kind.res || c.Revision <= w.revision {
 		return nil
@@ -170,7 +170,7 @@ func (w *watcher) sendChange(c store.Commit) error {
 	return nil
 }
 
-// bookmark says that all is sent up to the version.
+// bookmark reports that all events up to the version were sent.
 func (w *watcher) bookmark(annotations map[string]string) error {
 	obj := w.kind.newObject()
 	obj.GetObjectKind().SetGroupVersionKind(w.kind.gvk)
@@ -182,7 +182,7 @@ func (w *watcher) bookmark(annotations map[string]string) error {
 	return w.send(watch.Bookmark, obj)
 }
 
-// send reports a stored object.
+// send sends an event with a stored object.
 func (w *watcher) send(event watch.EventType, obj store.Object) error {
 	if w.inTexts() {
 		text, err := w.wholeText(obj)
@@ -239,12 +239,13 @@ func (w *watcher) frame(event watch.EventType, text []byte) (err error) {
 	return err
 }
 
-// deadline is when the client must have taken what is written next. Clients in this process have none.
+// deadline sets the time by which the client must have read the next event. Clients in this process
+// have none.
 func (w *watcher) deadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Now().Add(w.server.options.WatchPatience))
 }
 
-// noDeadline leaves the connection as it was, for the next request.
+// noDeadline resets the connection for the next request.
 func (w *watcher) noDeadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Time{})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// part is what of an object a write is about.
+// part is the part of an object that a write changes.
 type part string
 
 const (
@@ -19,7 +19,7 @@ const (
 	statusPart part = "status"
 )
 
-// awaitGiven waits for the version that a query names.
+// awaitGiven waits for the version in the query.
 func (q *request) awaitGiven() error {
 	version := q.query.Get("resourceVersion")
 	if version == "" {
@@ -68,7 +68,7 @@ func (q *request) create() error {
 		return err
 	})
 	if apierrors.IsAlreadyExists(err) {
-		q.warnOf(obj) // nothing else is wrong with it
+		q.warnOf(obj) // it has no errors
 	}
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (q *request) create() error {
 	return q.written(http.StatusCreated, stored)
 }
 
-// written answers with what was written, and what there is to be said of it.
+// written answers with the written object, and its warnings.
 func (q *request) written(code int, stored store.Object) error {
 	if q.info.subresource == "" {
 		q.warnOf(stored)
@@ -97,8 +97,8 @@ func (q *request) warnOf(stored store.Object) {
 	}
 }
 
-// settleNamespace gives an object the namespace of the path. One that belongs to the
-// cluster has none, whatever it says.
+// settleNamespace sets an object's namespace to that of the path, and none for a cluster-scoped
+// object.
 func (q *request) settleNamespace(obj store.Object) error {
 	switch namespace := obj.GetNamespace(); {
 	case namespace == q.info.namespace:
@@ -142,7 +142,7 @@ func (q *request) update(what part) error {
 	return q.written(http.StatusOK, stored)
 }
 
-// settleName holds an object against the name of the path.
+// settleName checks that an object has the name in the path.
 func (q *request) settleName(obj store.Object) error {
 	switch {
 	case obj.GetName() == "":
@@ -153,7 +153,7 @@ func (q *request) settleName(obj store.Object) error {
 	return q.settleNamespace(obj)
 }
 
-// put replaces an object, or a part of it, and makes its fields the manager's.
+// put replaces an object, or a part of it, and makes the manager the owner of its fields.
 func (q *request) put(obj store.Object, what part, options writeOptions, more ...store.WriteOption) (store.Object, error) {
 	return q.replace(obj, what, append(more, q.recorded(options, what)...))
 }
@@ -181,7 +181,7 @@ func (q *request) replace(obj store.Object, what part, options []store.WriteOpti
 	return q.server.store.UpdateObject(q.kind.res, obj, options...)
 }
 
-// recorded are the store's options for a write whose fields become the manager's.
+// recorded returns the store's options for a write that records the manager as owner of its fields.
 func (q *request) recorded(options writeOptions, what part) []store.WriteOption {
 	return append(options.forStore(q.kind), store.Finish(func(obj, old store.Object) error {
 		q.before = old
@@ -192,7 +192,7 @@ func (q *request) recorded(options writeOptions, what part) []store.WriteOption 
 	}))
 }
 
-// forStore are the options that concern the store.
+// forStore returns the options of the store.
 func (o writeOptions) forStore(k *servedKind) (options []store.WriteOption) {
 	if o.dryRun {
 		options = append(options, store.DryRun())
@@ -203,7 +203,7 @@ func (o writeOptions) forStore(k *servedKind) (options []store.WriteOption) {
 	return options
 }
 
-// succeeded is the answer to a request that leaves no object to show.
+// succeeded returns the answer to a request that leaves no object.
 func (q *request) succeeded(obj store.Object) *metav1.Status {
 	return &metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
