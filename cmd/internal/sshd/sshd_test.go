@@ -160,7 +160,7 @@ func TestWhatAClientHasBegunEndsWithIt(t *testing.T) {
 	require.NoError(t, client.Close()) // the server waits at its end for all commands
 }
 
-func TestNobodyElseGetsIn(t *testing.T) {
+func TestRequestsWithoutTheTokenAreUnauthorized(t *testing.T) {
 	s := start(t)
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)

@@ -15,10 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// user is who every client is that brings no token of a service account.
+// user is the user of every client without a token of a service account.
 var user = authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
 
-// authenticate finds out who asks.
+// authenticate determines the request's user.
 func (q *request) authenticate() error {
 	bearer, given := bearerOf(q.Header.Get("Authorization"))
 	own := q.server.options.Token
@@ -31,9 +31,9 @@ func (q *request) authenticate() error {
 		return nil
 	}
 	if _, known, _, _ := readToken(bearer); own == "" && !known {
-		return nil // everybody is served
+		return nil // without authentication every client is served
 	}
-	its, _, err := q.server.whose(bearer, nil)
+	its, _, err := q.server.userOf(bearer, nil)
 	if err != nil {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
@@ -41,7 +41,7 @@ func (q *request) authenticate() error {
 	return nil
 }
 
-// bearerOf is the token in a header.
+// bearerOf returns the token in a header.
 func bearerOf(header string) (token string, given bool) {
 	words := strings.SplitN(strings.TrimSpace(header), " ", 3)
 	if len(words) < 2 || !strings.EqualFold(words[0], "bearer") {
@@ -50,7 +50,7 @@ func bearerOf(header string) (token string, given bool) {
 	return words[1], words[1] != ""
 }
 
-// reviewToken is the answer to a TokenReview.
+// reviewToken answers a TokenReview.
 func (s *Server) reviewToken(asked authenticationv1.TokenReviewSpec) (status authenticationv1.TokenReviewStatus, err error) {
 	if asked.Token == "" {
 		return status, badRequest("token is required for TokenReview in authentication")
@@ -58,14 +58,15 @@ func (s *Server) reviewToken(asked authenticationv1.TokenReviewSpec) (status aut
 	if asked.Token == s.options.Token {
 		return authenticationv1.TokenReviewStatus{Authenticated: true, User: user}, nil
 	}
-	its, audiences, err := s.whose(asked.Token, asked.Audiences)
+	its, audiences, err := s.userOf(asked.Token, asked.Audiences)
 	if err != nil {
 		return authenticationv1.TokenReviewStatus{Error: err.Error()}, nil
 	}
 	return authenticationv1.TokenReviewStatus{Authenticated: true, Audiences: audiences, User: its}, nil
 }
 
-// Authenticates reports whether a token is one of a user or of a service account, as a TokenReview does.
+// Authenticates reports whether a token belongs to a user or a service account, as a TokenReview
+// does.
 func (s *Server) Authenticates(token string) (bool, error) {
 	status, err := s.reviewToken(authenticationv1.TokenReviewSpec{Token: token})
 	return status.Authenticated, err
@@ -73,9 +74,9 @@ func (s *Server) Authenticates(token string) (bool, error) {
 
 var errNoToken = errors.New("invalid bearer token")
 
-// whose says whose a token is and for which of the audiences, by default those of the API
-// server, it is good. The error is as the real server writes it in a TokenReview.
-func (s *Server) whose(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
+// userOf returns the user of a token, and those of the audiences, by default the API server's, for
+// which it is valid. The error is as the real server writes it in a TokenReview.
+func (s *Server) userOf(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
 	if len(audiences) == 0 {
 		audiences = []string{kind.TokenIssuer}
 	}
@@ -99,14 +100,14 @@ func (s *Server) whose(token string, audiences []string) (its authenticationv1.U
 	return accountUser(claims), good, nil
 }
 
-// refused is an error as it reaches those who ask about a token.
+// refused returns an error in the form of a TokenReview.
 func refused(err error) error { return fmt.Errorf("[%w, %w]", errNoToken, err) }
 
-// leeway is how much clocks may differ.
+// leeway is the tolerated difference between clocks.
 const leeway = time.Minute
 
-// stillGood looks whether the time of a token has come and is not over, and whether the
-// account and what the token is bound to are still there.
+// stillGood checks that a token has not expired and is valid already, and that its account and the
+// object that it is bound to still exist.
 func (s *Server) stillGood(claims kind.TokenClaims) error {
 	now := s.store.Now()
 	switch {
@@ -118,7 +119,7 @@ func (s *Server) stillGood(claims kind.TokenClaims) error {
 	bound := claims.Kubernetes
 	account, ok := store.Get[*corev1.ServiceAccount](s.store, store.Key{Namespace: bound.Namespace, Name: bound.Account.Name})
 	switch {
-	case bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "": // the object may have come after the token
+	case bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "": // the token may be older than the object
 	case !ok:
 		return fmt.Errorf("serviceaccounts %q not found", bound.Account.Name)
 	case account.UID != bound.Account.UID:
@@ -135,7 +136,7 @@ func (s *Server) stillGood(claims kind.TokenClaims) error {
 	return boundTo[*corev1.Node](s, "node", "", bound.Node, now)
 }
 
-// boundTo looks whether an object with which a token ends is still there.
+// boundTo checks that an object that a token is bound to still exists.
 func boundTo[T store.Object](s *Server, kind, namespace string, subject *kind.TokenSubject, now time.Time) error {
 	if subject == nil {
 		return nil
@@ -157,7 +158,7 @@ func isLongDeleted(obj store.Object, now time.Time) bool {
 	return deleted != nil && deleted.Time.Before(now.Add(-leeway))
 }
 
-// accountUser is who brings a token.
+// accountUser returns the user of a service account's token.
 func accountUser(claims kind.TokenClaims) authenticationv1.UserInfo {
 	bound := claims.Kubernetes
 	its := authenticationv1.UserInfo{

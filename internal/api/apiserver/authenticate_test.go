@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// accounts is a server with a service account and a pod of it, and a clock.
+// accounts is a server with a service account, a pod of that account, and a clock.
 type accounts struct {
 	*conversation
 	store *store.Store
@@ -46,7 +46,7 @@ func (a *accounts) admin(method, path, body string) said {
 	return answer
 }
 
-// token asks for one, with more in its spec.
+// token requests a token, with additional fields in its spec.
 func (a *accounts) token(spec string) string {
 	a.t.Helper()
 	answer := a.admin("POST", robots+"/robot/token", "{apiVersion: authentication.k8s.io/v1, kind: TokenRequest, spec: {"+spec+"}}")
@@ -61,7 +61,7 @@ func (a *accounts) review(token, audiences string) said {
 
 const boundToPod = "boundObjectRef: {apiVersion: v1, kind: Pod, name: web}"
 
-func TestATokenOfAServiceAccountOpensTheAPI(t *testing.T) {
+func TestATokenOfAServiceAccountAuthenticates(t *testing.T) {
 	a := newAccounts(t)
 	token := a.token(boundToPod)
 	answer := a.say("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "application/yaml",
@@ -95,25 +95,25 @@ func TestATokenIsForItsAudiences(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, a.say("GET", pods, "", "", bearing, "Bearer "+token).code)
 }
 
-// The request is refused in the same words whatever is wrong; a review says more.
-func TestTokensThatAreRefused(t *testing.T) {
+// A request with a bad token always gets the same error; a TokenReview gives the reason.
+func TestInvalidTokensAreRejected(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec    string
 		happens func(a *accounts)
 		changed func(token string) string
 		says    string
 	}{
-		"one that has expired":            {spec: "expirationSeconds: 600", happens: func(a *accounts) { a.now = a.now.Add(11*time.Minute + time.Second) }, says: "[invalid bearer token, service account token has expired]"},
-		"one whose time has not come":     {happens: func(a *accounts) { a.now = a.now.Add(-time.Hour) }, says: "[invalid bearer token, service account token is not valid yet]"},
-		"one whose account is gone":       {happens: func(a *accounts) { a.admin("DELETE", robots+"/robot", "") }, says: `[invalid bearer token, serviceaccounts "robot" not found]`},
-		"one whose account was made anew": {happens: (*accounts).renew, says: "[invalid bearer token, service account UID ("},
-		"one whose pod is gone":           {spec: boundToPod, happens: func(a *accounts) { a.admin("DELETE", pods+"/web?gracePeriodSeconds=0", "") }, says: "[invalid bearer token, service account token has been invalidated]"},
-		"one with another signature":      {changed: func(token string) string { return token[:len(token)-6] + "AAAAAA" }, says: "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]"},
+		"one that has expired":                       {spec: "expirationSeconds: 600", happens: func(a *accounts) { a.now = a.now.Add(11*time.Minute + time.Second) }, says: "[invalid bearer token, service account token has expired]"},
+		"one that is not valid yet":                  {happens: func(a *accounts) { a.now = a.now.Add(-time.Hour) }, says: "[invalid bearer token, service account token is not valid yet]"},
+		"one with a deleted account":                 {happens: func(a *accounts) { a.admin("DELETE", robots+"/robot", "") }, says: `[invalid bearer token, serviceaccounts "robot" not found]`},
+		"one with an account that was created again": {happens: (*accounts).renew, says: "[invalid bearer token, service account UID ("},
+		"one with a deleted pod":                     {spec: boundToPod, happens: func(a *accounts) { a.admin("DELETE", pods+"/web?gracePeriodSeconds=0", "") }, says: "[invalid bearer token, service account token has been invalidated]"},
+		"one with another signature":                 {changed: func(token string) string { return token[:len(token)-6] + "AAAAAA" }, says: "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]"},
 		"one that says more than was signed": {changed: func(token string) string {
 			p := strings.Split(token, ".")
 			return p[0] + "." + p[1][:len(p[1])-4] + "." + p[2]
 		}, says: "invalid bearer token"},
-		"one that nobody has made": {changed: func(string) string { return "x" }, says: "invalid bearer token"},
+		"one that is no token": {changed: func(string) string { return "x" }, says: "invalid bearer token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAccounts(t)
@@ -140,8 +140,9 @@ func (a *accounts) renew() {
 	a.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
 }
 
-// Pods of a namespace may start before the object of its default account is made, as those of a scenario that is
-// played before a live cluster serves clients: the account is there all the same, and their tokens stay good.
+// Pods may start before the default account of their namespace is created, for example in a
+// scenario that runs before a live cluster serves clients. Their tokens are valid nevertheless,
+// before and after.
 func TestATokenThatIsOlderThanItsDefaultAccountIsGood(t *testing.T) {
 	a := newAccounts(t)
 	issued, err := kind.IssueToken(a.store, store.Key{Namespace: "default", Name: "default"}, &authenticationv1.TokenRequest{})
@@ -153,7 +154,7 @@ func TestATokenThatIsOlderThanItsDefaultAccountIsGood(t *testing.T) {
 	assert.Equal(t, true, a.review(token, "").field("status", "authenticated"))
 }
 
-// A token with the life of those that pods find of their account is good for a year.
+// The token that a pod finds in its default volume is valid for a year.
 func TestTheTokenOfAPodIsGoodForAYear(t *testing.T) {
 	a := newAccounts(t)
 	ofPod, ofAccount := a.token("expirationSeconds: 3607, "+boundToPod), a.token("expirationSeconds: 3607")

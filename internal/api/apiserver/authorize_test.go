@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ruled is a server on which the service account robot may do what roles allow.
+// ruled is a server on which the service account robot has the permissions of roles.
 type ruled struct {
 	*accounts
 	robot      string // its token
@@ -38,7 +38,7 @@ func newRuled(t *testing.T, roles ...string) *ruled {
 	return r
 }
 
-// make makes a role, or a binding of robot to one: "ClusterRole reader: {…rules…}".
+// make creates a role, or a binding of robot to one: "ClusterRole reader: {…rules…}".
 func (r *ruled) make(role string) {
 	r.t.Helper()
 	kindAndName, rules, isRole := strings.Cut(role, ": ")
@@ -56,7 +56,7 @@ func (r *ruled) make(role string) {
 	r.admin("POST", path, body+"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: "+of+", name: "+name+"}, subjects: [{kind: ServiceAccount, name: robot, namespace: default}]}")
 }
 
-// asks is a request of robot.
+// asks sends a request of robot.
 func (r *ruled) asks(method, path, body string, headers ...string) said {
 	r.t.Helper()
 	contentType := "application/yaml"
@@ -119,7 +119,7 @@ func TestWithoutATokenAClientIsAnonymous(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, r.say("GET", "/api/v1/pods", "", "", bearing, "Bearer wrong").code)
 }
 
-func TestNobodyGrantsRightsThatItDoesNotHave(t *testing.T) {
+func TestAWriteThatGrantsRightsItsAuthorLacksIsForbidden(t *testing.T) {
 	const pods = `{apiGroups: [""], resources: [pods], verbs: [get, list]}`
 	const roles = `{apiGroups: [rbac.authorization.k8s.io], resources: [roles, clusterroles, rolebindings], verbs: [create, patch]}`
 	r := newRuled(t,
@@ -181,8 +181,9 @@ func TestReviewsAnswerByTheRoles(t *testing.T) {
 	assert.Empty(t, r.missing.Manifest(), "a question is no request")
 }
 
-// What is missing is said for the role that could have it, as YAML to paste below its rules.
-func TestTheRulesThatAreMissingAreListedByRole(t *testing.T) {
+// Missing rules are listed for the role that could have them, as YAML that can be pasted below its
+// rules.
+func TestMissingRulesAreListedByRole(t *testing.T) {
 	r := newRuled(t,
 		`ClusterRole runner: {apiGroups: [""], resources: [pods], verbs: [get]}`, "ClusterRoleBinding runner",
 		`Role leader: {apiGroups: [""], resources: [pods], verbs: [get]}`, "RoleBinding leader")
@@ -211,8 +212,9 @@ func TestTheRulesThatAreMissingAreListedByRole(t *testing.T) {
 `, r.missing.Manifest())
 }
 
-// Given a program that asks before the roles of its folder are applied, when they are, then the folder lacks what they do not allow, and no more.
-func TestARoleThatCameLateIsNotMissing(t *testing.T) {
+// Given a program that sends requests before the roles of its folder are applied, when they are
+// applied, then only the permissions that the roles lack are reported as missing.
+func TestRulesOfARoleThatIsAppliedLateAreNotMissing(t *testing.T) {
 	r := newRuled(t)
 	r.asks("GET", "/api/v1/nodes", "")
 	r.asks("GET", "/api/v1/pods", "")

@@ -19,7 +19,7 @@ const claims = "/api/v1/namespaces/default/persistentvolumeclaims"
 
 const claimData = `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`
 
-// What clients get wrong, and what they are shown.
+// Bad requests get the real server's errors.
 func TestBadInput(t *testing.T) {
 	const jsonType, protobufType, mergeType = "application/json", "application/vnd.kubernetes.protobuf", "application/merge-patch+json"
 	c := converse(t)
@@ -94,7 +94,7 @@ func TestBadInput(t *testing.T) {
 
 // A patch that a library cannot stand is one request's misfortune, as it is with the
 // real server.
-func TestAPanicIsAnAnswer(t *testing.T) {
+func TestAPanicIsAnsweredWithAnError(t *testing.T) {
 	log.SetOutput(io.Discard)
 	defer log.SetOutput(os.Stderr)
 	c := converse(t)
@@ -105,7 +105,7 @@ func TestAPanicIsAnAnswer(t *testing.T) {
 	assert.Equal(t, http.StatusOK, c.say("GET", claims+"/data", "", "").code)
 }
 
-func TestNobodyElseGetsIn(t *testing.T) {
+func TestRequestsWithoutTheTokenAreUnauthorized(t *testing.T) {
 	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{Token: "right"})}
 	for _, token := range []string{"", "Bearer", "Bearer ", "Bearer wrong", "Bearer right2", "Basic cmlnaHQ="} {
 		answer := c.say("GET", claims, "", "", "Authorization", token)
@@ -115,9 +115,8 @@ func TestNobodyElseGetsIn(t *testing.T) {
 	assert.Equal(t, http.StatusOK, c.say("GET", claims, "", "", "Authorization", "Bearer right").code)
 }
 
-// An object of a page that has gone since the page before was listed does not keep the
-// others of the collection.
-func TestACollectionIsDeletedPastObjectsThatAreGone(t *testing.T) {
+// If an object is removed after its page was listed, the rest of the collection is still deleted.
+func TestDeletingACollectionSkipsRemovedObjects(t *testing.T) {
 	const maps = "/api/v1/namespaces/default/configmaps"
 	c := converse(t)
 	for _, name := range []string{"a", "b", "c"} {

@@ -23,7 +23,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// noneLeft checks that a test ends all that it began.
+// noneLeft checks that a test ends all goroutines that it starts.
 func noneLeft(t *testing.T) {
 	before := goleak.IgnoreCurrent() // tests that run beside this one
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
@@ -39,9 +39,9 @@ func label(t *testing.T, s *store.Store, n int) {
 	}
 }
 
-// A watcher that does not read is not waited for, and what it missed is not kept for
-// ever: once the window of writes has gone past it, it has to begin anew.
-func TestASlowWatcherHasToBeginAnew(t *testing.T) {
+// The server does not wait for a watcher that does not read, and does not keep missed events for
+// ever: when the history has moved past its version, the watcher must start again.
+func TestASlowWatcherMustStartAgain(t *testing.T) {
 	noneLeft(t)
 	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})
@@ -66,7 +66,7 @@ func TestASlowWatcherHasToBeginAnew(t *testing.T) {
 	assert.Less(t, events, 25_000)
 }
 
-func TestAWatcherThatIsGoneLeavesNothing(t *testing.T) {
+func TestAClosedWatchLeavesNothingBehind(t *testing.T) {
 	noneLeft(t)
 	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})
@@ -87,9 +87,8 @@ func TestAWatcherThatIsGoneLeavesNothing(t *testing.T) {
 	label(t, s, 10)
 }
 
-// A thousand connections on which nothing is said, and a thousand watches of nothing,
-// do not keep others waiting.
-func TestAThousandIdleClients(t *testing.T) {
+// A thousand idle connections, and a thousand watches without events, do not delay other clients.
+func TestAThousandIdleClientsDoNotDelayOthers(t *testing.T) {
 	noneLeft(t)
 	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 	listener := httptest.NewServer(server)
@@ -127,7 +126,7 @@ func TestAThousandIdleClients(t *testing.T) {
 	}
 }
 
-// The stream of a watch ends when its kind goes.
+// The watch of a custom kind ends when its definition is deleted.
 func TestAWatchEndsWithItsDefinition(t *testing.T) {
 	noneLeft(t)
 	c := converse(t)
@@ -148,8 +147,8 @@ func TestAWatchEndsWithItsDefinition(t *testing.T) {
 	assert.Equal(t, []string{"ADDED", "DELETED"}, types)
 }
 
-// A client that sends its body slowly does not keep others out.
-func TestABodyThatDoesNotEndKeepsNobodyOut(t *testing.T) {
+// A client that sends its body slowly does not block other clients.
+func TestASlowBodyBlocksNoOtherClient(t *testing.T) {
 	noneLeft(t)
 	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 	listener := httptest.NewServer(server)

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A connection into a pod is refused for what the real server finds first: its container, its
-// node, a request that is no connection. [pkg/registry/core/pod/strategy.go: streamLocation, validateContainer]
+// A connection into a pod is refused for the first error in the real server's order: its container,
+// its node, a request that is no connection. [pkg/registry/core/pod/strategy.go: streamLocation,
+// validateContainer]
 func TestConnectionsIntoPodsAreRefusedInOrder(t *testing.T) {
 	c := converse(t)
 	const pods = "/api/v1/namespaces/default/pods"
@@ -27,7 +28,7 @@ func TestConnectionsIntoPodsAreRefusedInOrder(t *testing.T) {
 		{"/new/portforward", http.StatusBadRequest, "pod new does not have a host assigned"},
 		{"/web/portforward", http.StatusBadRequest, "Upgrade request required"},
 		{"/web/log", http.StatusBadRequest, "a container name must be specified for pod web, choose one of: [first a b]"},
-		{"/nobody/attach", http.StatusNotFound, `pods "nobody" not found`},
+		{"/missing/attach", http.StatusNotFound, `pods "missing" not found`},
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			if answer := c.say(method, pods+try.path, "", ""); method == "GET" || try.path != "/web/log" {

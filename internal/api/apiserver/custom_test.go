@@ -19,7 +19,7 @@ import (
 	_ "github.com/csisim/csisim/internal/world/definition/rule"
 )
 
-// conversation is a client of a server of its own.
+// conversation is a client with its own server.
 type conversation struct {
 	t      *testing.T
 	server *apiserver.Server
@@ -35,7 +35,7 @@ type said struct {
 	text   string
 }
 
-// field is what is at a path of the answer, as text.
+// field returns the value at a path of the answer, as text.
 func (s said) field(path ...string) any {
 	var value any
 	if json.Unmarshal([]byte(s.text), &value) != nil {
@@ -67,7 +67,7 @@ func (c *conversation) say(method, path, contentType, body string, headers ...st
 	return said{response.StatusCode, response.Header, text.String()}
 }
 
-// post creates what the YAML says, and expects that it is taken.
+// post creates the object of the YAML, and expects success.
 func (c *conversation) post(path, text string) said {
 	c.t.Helper()
 	answer := c.say("POST", path, "application/yaml", text)
@@ -134,7 +134,7 @@ func widget(name, spec string) string {
 	return "{apiVersion: example.com/v1, kind: Widget, metadata: {name: " + name + "}, spec: " + spec + "}"
 }
 
-func TestRulesOfADefinitionHold(t *testing.T) {
+func TestRulesOfADefinitionAreEnforced(t *testing.T) {
 	c := converse(t)
 	c.post(definitionsPath, widgets)
 	answer := c.say("POST", widgetsPath, "application/yaml", widget("w", "{min: 3, replicas: 2}"))
@@ -147,7 +147,7 @@ func TestRulesOfADefinitionHold(t *testing.T) {
 	assert.Equal(t, http.StatusOK, answer.code, answer.text)
 }
 
-func TestARuleThatIsNoneIsRefused(t *testing.T) {
+func TestAnInvalidRuleIsRejected(t *testing.T) {
 	c := converse(t)
 	answer := c.say("POST", definitionsPath, "application/yaml", strings.Replace(widgets, "self == oldSelf", "self ==", 1))
 	assert.Equal(t, http.StatusUnprocessableEntity, answer.code)
@@ -168,7 +168,7 @@ func TestServerSideApplyMergesListsByTheirKeys(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, answer.code)
 	assert.Equal(t, `Apply failed with 1 conflict: conflict with "one": .spec.mode`, answer.field("message"))
 	answer = apply("one", "{mode: fast}")
-	assert.Equal(t, []any{map[string]any{"port": 2.0, "name": "b"}}, answer.field("spec", "ports"), "who says nothing more of an item gives it up")
+	assert.Equal(t, []any{map[string]any{"port": 2.0, "name": "b"}}, answer.field("spec", "ports"), "a manager that no longer applies an item gives it up")
 }
 
 func TestAVersionThatIsNotStoredShowsTheSameObjects(t *testing.T) {
@@ -183,7 +183,7 @@ func TestAVersionThatIsNotStoredShowsTheSameObjects(t *testing.T) {
 	assert.Empty(t, answer.header.Get("Warning"))
 }
 
-func TestDefinedFieldsSelect(t *testing.T) {
+func TestSelectableFieldsOfADefinitionSelect(t *testing.T) {
 	c := converse(t)
 	c.post(definitionsPath, widgets)
 	c.post(widgetsPath, widget("a", "{mode: fast}"))
@@ -218,8 +218,8 @@ spec:
 	}
 }
 
-// Kinds that client-go has no types for have lists, owners of fields and JSON only.
-func TestKindsBesideClientGo(t *testing.T) {
+// Kinds without types in client-go have lists and owners of fields, and are encoded in JSON only.
+func TestKindsWithoutTypesInClientGo(t *testing.T) {
 	c := converse(t)
 	const classes = "/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses"
 	class := "{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {name: c}, driver: d, deletionPolicy: Delete}"
@@ -240,7 +240,8 @@ func TestKindsBesideClientGo(t *testing.T) {
 	assert.Len(t, c.say("GET", definitionsPath, "", "").field("items"), 1)
 }
 
-// Who may do what, and who one is: everybody may do everything.
+// Reviews of permissions and of the own user, without an authorizer: every user has all
+// permissions.
 func TestReviews(t *testing.T) {
 	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}
 	answer := c.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -261,8 +262,7 @@ func TestReviews(t *testing.T) {
 	assert.Contains(t, answer.text, "subjectaccessreviews")
 }
 
-// Kinds that are built in and have definitions elsewhere are shown with the columns
-// of those.
+// Built-in kinds that have definitions in a real cluster are shown with the columns of those.
 func TestColumnsOfSnapshots(t *testing.T) {
 	c := converse(t)
 	c.post("/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses",
@@ -271,7 +271,7 @@ func TestColumnsOfSnapshots(t *testing.T) {
 	assert.Contains(t, answer.text, `"cells":["c","d","Delete","`)
 }
 
-// What is taken, and better were otherwise.
+// Definitions and objects that are accepted with a warning.
 func TestWarningsOfDefinitionsAndTheirObjects(t *testing.T) {
 	c := converse(t)
 	answer := c.post(definitionsPath, strings.Replace(widgets, "min: {type: integer}", "min: {type: integer, format: tiny}", 1))

@@ -17,22 +17,21 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// reencoded is what the library makes of what it reads in a text.
+// reencoded decodes a text and encodes it again with the library.
 func reencoded(t *testing.T, mediaType string, text []byte) string {
 	t.Helper()
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
 	require.True(t, ok)
 	obj, kind, err := info.Serializer.Decode(text, nil, nil)
 	require.NoError(t, err, "%s", text)
-	obj.GetObjectKind().SetGroupVersionKind(*kind) // protobuf has it in the envelope only
+	obj.GetObjectKind().SetGroupVersionKind(*kind) // in protobuf only the envelope has it
 	var again bytes.Buffer
 	require.NoError(t, info.Serializer.Encode(obj, &again))
 	return again.String()
 }
 
-// Answers are put together from the texts of objects; the library writes them byte for
-// byte the same.
-func TestAnswersAreWhatTheLibraryWrites(t *testing.T) {
+// Answers are assembled from the texts of objects, and equal the library's encoding byte for byte.
+func TestAnswersEqualTheEncodingOfTheLibrary(t *testing.T) {
 	c := converse(t)
 	for i := range 3 {
 		c.post(claims, fmt.Sprintf(
@@ -45,7 +44,7 @@ func TestAnswersAreWhatTheLibraryWrites(t *testing.T) {
 		"/apis/events.k8s.io/v1/namespaces/default/events/e", "/apis/storage.k8s.io/v1/volumeattachments",
 	} {
 		for _, mediaType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
-			for range 2 { // the second time the texts are there
+			for range 2 { // the second time the texts are cached
 				answer := c.say("GET", path, "", "", "Accept", mediaType)
 				require.Equal(t, http.StatusOK, answer.code, answer.text)
 				assert.Equal(t, mediaType, answer.header.Get("Content-Type"))
@@ -55,7 +54,7 @@ func TestAnswersAreWhatTheLibraryWrites(t *testing.T) {
 	}
 }
 
-// What was written is told, not what was there when a text was first asked for.
+// An answer has the current object, not the one that was encoded first.
 func TestTextsFollowTheirObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})
@@ -70,7 +69,7 @@ func TestTextsFollowTheirObjects(t *testing.T) {
 	assert.Contains(t, ask(server, "GET", claims, "", nil).Body.String(), `"deletionTimestamp"`)
 }
 
-// Another shape of the stored kind has bookmarks of its own.
+// The other version of a stored kind has bookmarks of its own.
 func TestEventsOfBothGroupsAreWatchedWithBookmarks(t *testing.T) {
 	c := converse(t)
 	c.post("/api/v1/namespaces/default/events",

@@ -39,7 +39,7 @@ func newKubelets(t *testing.T) kubelets {
 	return k
 }
 
-// of makes a request with the name and the group of a node's kubelet.
+// of sends a request with the name and the group of a node's kubelet.
 func (k kubelets) of(node, method, path, body string) said {
 	k.t.Helper()
 	contentType := "application/yaml"
@@ -49,7 +49,7 @@ func (k kubelets) of(node, method, path, body string) said {
 	return k.say(method, path, contentType, body, bearing, "Bearer admin", "Impersonate-User", "system:node:"+node, "Impersonate-Group", "system:nodes")
 }
 
-// message is the refusal of a request, empty if it was not refused.
+// message returns the error of a refused request, empty if it was not refused.
 func message(answer said) string {
 	if answer.code != http.StatusForbidden {
 		return ""
@@ -61,7 +61,7 @@ func message(answer said) string {
 // are after
 // [plugin/pkg/auth/authorizer/node node_authorizer_test.go TestNodeAuthorizer,
 // TestNodeAuthorizerSharedResources].
-func TestAKubeletReadsWhatHasToDoWithItsNode(t *testing.T) {
+func TestAKubeletReadsObjectsRelatedToItsNode(t *testing.T) {
 	k := newKubelets(t)
 	const none = "no relationship found between node 'b' and this object"
 	for _, try := range []struct{ path, why string }{
@@ -151,7 +151,7 @@ func TestAKubeletRequestsTokensOfItsPods(t *testing.T) {
 	assert.Contains(t, token("b", bound), "no relationship found between node 'b' and this object")
 }
 
-// C-API-1: reviews know nodes: kubectl auth can-i --as=system:node:a --as-group=system:nodes.
+// C-API-1: reviews support nodes: kubectl auth can-i --as=system:node:a --as-group=system:nodes.
 func TestReviewsAnswerForNodes(t *testing.T) {
 	k := newKubelets(t)
 	const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"

@@ -9,7 +9,7 @@ import (
 )
 
 // A log is read from its end, block by block. [k8s.io/cri-client/pkg/logs/tail.go: findTailLineStartIndex]
-func TestTheLastLinesOfALog(t *testing.T) {
+func TestTheTailOfALogBeginsAtALine(t *testing.T) {
 	long := strings.Repeat("x", tailBlock-3) + "\n"
 	for _, log := range []string{"", "\n", "a", "a\n", "a\nb", "a\nb\n", "\n\n\n", long, long + "b\nc\n", long + long + long, "a\n" + long + "bc"} {
 		for lines := range 5 {

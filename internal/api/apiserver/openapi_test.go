@@ -13,9 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// kubectl reads the older form of the documents before it says that there is no such
-// kind.
-func TestTheOlderFormOfTheDocumentsHasAllKinds(t *testing.T) {
+// kubectl reads the OpenAPI v2 document before it reports that a kind does not exist.
+func TestTheOpenAPIV2DocumentHasAllKinds(t *testing.T) {
 	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})
 	ask(server, "POST", definitionsPath, "application/yaml", []byte(widgets))
 	client, err := discovery.NewDiscoveryClientForConfig(server.Config())

@@ -20,7 +20,7 @@ func TestRequestsToServicesAreRefusedInOrder(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nobody", http.StatusNotFound, `services "nobody" not found`},
+		{"missing", http.StatusNotFound, `services "missing" not found`},
 		{"a:b:c:d", http.StatusBadRequest, `invalid service request "a:b:c:d"`},
 		{"web:81", http.StatusServiceUnavailable, `no service port 81 found for service "web"`},
 		{"web:80", http.StatusServiceUnavailable, `no endpoints available for service "web:80"`},
