@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// invalid makes a field error of each message.
+// invalid returns a field error for each message.
 func invalid(path *field.Path, value any, messages []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, message := range messages {
@@ -20,12 +20,12 @@ func invalid(path *field.Path, value any, messages []string) field.ErrorList {
 	return errs
 }
 
-// subdomain checks a name that has to be a DNS subdomain.
+// subdomain checks a name that must be a DNS subdomain.
 func subdomain(path *field.Path, name string) field.ErrorList {
 	return invalid(path, name, objectname.Subdomain(name, false))
 }
 
-// oneOf checks that a value is among the supported ones, which come sorted.
+// oneOf checks that a value is supported. The supported values must be sorted.
 func oneOf[T ~string](path *field.Path, value T, supported ...T) field.ErrorList {
 	for _, s := range supported {
 		if value == s {

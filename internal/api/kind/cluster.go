@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Option changes what a cluster's API server does by default.
+// Option changes a default of a cluster's API server.
 type Option func(*options)
 
 type options struct {
@@ -27,11 +27,11 @@ func NoServiceAccounts(o *options) { o.noServiceAccounts = true }
 // they get none: it takes a node lifecycle controller to remove it.
 func TaintNewNodes(o *options) { o.taintNewNodes = true }
 
-// Features sets the feature gates of the API server that are not as by default.
+// Features sets feature gates of the API server that differ from the defaults.
 func Features(gates feature.Gates) Option { return func(o *options) { o.features = gates } }
 
-// NewStore returns a store with the namespaces that every cluster begins with. Its writes
-// pass the admission of an API server.
+// NewStore returns a store with the namespaces of a new cluster. Its writes pass the admission of
+// an API server.
 func NewStore(o store.Options, opts ...Option) *store.Store {
 	s := store.New(o)
 	c := &cluster{store: s}
@@ -49,7 +49,7 @@ func NewStore(o store.Options, opts ...Option) *store.Store {
 	return s
 }
 
-// cluster is what the API server of a store knows beside its objects.
+// cluster is the state of a store's API server besides its objects.
 type cluster struct {
 	store       *store.Store
 	options     options
@@ -58,12 +58,12 @@ type cluster struct {
 	signToken   func(TokenClaims) (string, error) // nil: tokens are not signed
 }
 
-// clusterOf is the API server of a store that NewStore made.
+// clusterOf returns the API server of a store that NewStore made.
 func clusterOf(s *store.Store) *cluster { return s.Admission().(*cluster) }
 
 func optionsOf(s *store.Store) options { return clusterOf(s).options }
 
-// observe hands a commit to the rules of its kind.
+// observe passes a commit to the rules of its kind.
 func (c *cluster) observe(commit store.Commit) {
 	if observe := Of(commit.Resource).observe; observe != nil {
 		observe(c, commit.New, commit.Old)

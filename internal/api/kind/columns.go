@@ -11,15 +11,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Column is one column of a table and what it shows of an object.
+// Column is one column of a table.
 type Column struct {
 	metav1.TableColumnDefinition
-	// Cell is the value of an object at a time.
+	// Cell returns the value for an object at a time.
 	Cell func(obj store.Object, now time.Time) any
 }
 
-// text is a column of texts, show one of another type, wide one that only wide
-// output has.
+// text is a column of texts, show one of another type, wide one that only wide output has.
 func text[T store.Object](name string, cell func(T) string) Column {
 	return show(name, "string", func(obj T) any { return cell(obj) })
 }
@@ -62,7 +61,7 @@ func age(since metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(since.Time))
 }
 
-// few are the first three of a list, and how many more there are.
+// few returns the first three of a list, and the number of the others.
 func few(all []string) string {
 	const shown = 3
 	if len(all) <= shown {
@@ -71,7 +70,7 @@ func few(all []string) string {
 	return fmt.Sprintf("%s + %d more...", strings.Join(all[:shown], ","), len(all)-shown)
 }
 
-// plainColumns are those of kinds for which nobody thought of others.
+// plainColumns are those of kinds without columns of their own.
 var plainColumns = []Column{
 	nameColumn, show("Created At", "date", func(obj store.Object) any { return obj.GetCreationTimestamp().UTC().Format(time.RFC3339) }),
 }

@@ -41,7 +41,7 @@ var cronJobRules = rules[*batchv1.CronJob]{
 	},
 }
 
-// maxCronJobName leaves room for what the controller appends to name a job.
+// maxCronJobName leaves room for the suffix that the controller appends to name a job.
 const maxCronJobName = 52
 
 func cronJobName(name string) field.ErrorList {
@@ -51,7 +51,7 @@ func cronJobName(name string) field.ErrorList {
 	return field.ErrorList{field.Invalid(metadataPath.Child("name"), name, "must be no more than 52 characters")}
 }
 
-// checkCronJob checks a spec, and what it replaces, nil if that is nothing.
+// checkCronJob checks a spec; old is the replaced one, nil for a new object.
 func checkCronJob(spec, old *batchv1.CronJobSpec) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := checkSchedule(spec, old, at)
@@ -68,7 +68,7 @@ func checkCronJob(spec, old *batchv1.CronJobSpec) field.ErrorList {
 	return append(errs, natural(at.Child("failedJobsHistoryLimit"), int64(*spec.FailedJobsHistoryLimit))...)
 }
 
-// checkJobTemplate checks a job that is to be made, which has no selector yet.
+// checkJobTemplate checks the template of a job, which has no selector yet.
 func checkJobTemplate(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	errs := checkJobSpec(spec, at)
 	if spec.Selector != nil {
@@ -80,7 +80,7 @@ func checkJobTemplate(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// checkSchedule lets a schedule keep the time zone that it had in it.
+// checkSchedule permits a time zone in the schedule if the old one had it.
 func checkSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) (errs field.ErrorList) {
 	if at = at.Child("schedule"); spec.Schedule == "" {
 		return field.ErrorList{field.Required(at, "")}
@@ -98,7 +98,7 @@ func checkSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) (errs field.E
 	return errs
 }
 
-// parseSchedule returns an error for what the parser panics at, too.
+// parseSchedule returns an error also if the parser panics.
 func parseSchedule(schedule string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -109,7 +109,7 @@ func parseSchedule(schedule string) (err error) {
 	return err
 }
 
-// zonePart is a part of the name of a time zone; digits and + are of older names.
+// zonePart is a part of the name of a time zone; digits and + occur in older names.
 var zonePart = regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`)
 
 func checkTimeZone(zone *string, at *field.Path) (errs field.ErrorList) {

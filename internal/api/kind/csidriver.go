@@ -38,8 +38,7 @@ func fillDriver(spec *storagev1.CSIDriverSpec) {
 	}
 }
 
-// countDriverChanges bumps a generation that, unlike that of other kinds, begins
-// at none.
+// countDriverChanges increments a generation that, unlike that of other kinds, starts at 0.
 func countDriverChanges(now, was *storagev1.CSIDriver) {
 	if !store.Same(&now.Spec, &was.Spec) {
 		now.Generation = was.Generation + 1
@@ -92,7 +91,7 @@ func checkDriverUpdate(obj, old *storagev1.CSIDriver) field.ErrorList {
 	return append(errs, immutable(field.NewPath("spec", "volumeLifecycleModes"), now.VolumeLifecycleModes, was.VolumeLifecycleModes)...)
 }
 
-// driverWarnings: whoever sets what tokens a driver gets is warned of where they go.
+// driverWarnings warns if tokens are requested for a driver without saying how it gets them.
 func driverWarnings(driver, old *storagev1.CSIDriver) []string {
 	if len(driver.Spec.TokenRequests) == 0 || driver.Spec.ServiceAccountTokenInSecrets != nil {
 		return nil

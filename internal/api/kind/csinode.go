@@ -21,7 +21,7 @@ func init() {
 
 var csiNodeRules = rules[*storagev1.CSINode]{
 	fill: func(obj *storagev1.CSINode) {
-		// The stored form knows no empty list, and this one is always shown.
+		// The stored form has no empty list, but the list is always shown.
 		spec := &obj.Spec
 		if len(spec.Drivers) == 0 {
 			spec.Drivers = nil
@@ -85,8 +85,8 @@ func topologyKeys(at *field.Path, keys []string) field.ErrorList {
 	return errs
 }
 
-// K-NODE-12: an entry of a driver may come and go, but only its allocatable count
-// may change.
+// K-NODE-12: entries of drivers may be added and removed, but only the allocatable count of an
+// entry may change.
 func checkCSINodeUpdate(node, old *storagev1.CSINode) field.ErrorList {
 	var errs field.ErrorList
 	for _, was := range old.Spec.Drivers {

@@ -18,7 +18,7 @@ func init() {
 	})
 }
 
-// mechanism is the pattern of the CustomResourceDefinition, which is not anchored. L-OBJ-4
+// mechanism is the unanchored pattern of the CustomResourceDefinition. L-OBJ-4
 var mechanism = regexp.MustCompile("in-tree|csi")
 
 var csiNodeInfoRules = rules[*legacy.CSINodeInfo]{

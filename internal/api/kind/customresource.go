@@ -15,12 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// custom is what makes a kind one that a definition brings. The kind stays the same
-// while its definition changes.
+// custom marks the kind of a definition. The kind stays the same when its definition changes.
 type custom struct{ definition *definition.Definition }
 
-// customResource is the kind of a definition. Its objects are JSON, in the version
-// in which they are stored.
+// customResource makes the kind of a definition. Its objects are JSON, in the stored version.
 func customResource(d *apiextensionsv1.CustomResourceDefinition) *store.Resource {
 	c := &custom{}
 	r := &store.Resource{Namespaced: d.Spec.Scope == apiextensionsv1.NamespaceScoped}
@@ -52,7 +50,7 @@ func customResource(d *apiextensionsv1.CustomResourceDefinition) *store.Resource
 	return r
 }
 
-// redefine makes the kind what its definition says.
+// redefine updates the kind from its definition.
 func redefine(r *store.Resource, d *definition.Definition) {
 	names := d.Object.Status.AcceptedNames
 	gv := schema.GroupVersion{Group: d.Object.Spec.Group, Version: d.StorageVersion.Spec.Name}
@@ -64,8 +62,8 @@ func redefine(r *store.Resource, d *definition.Definition) {
 	k.custom.definition = d
 }
 
-// ResourceOf finds the resource of a client's object: by its Go type or, for an
-// unstructured one, by its kind in a version that is served.
+// ResourceOf finds the resource of a client's object: by its Go type or, for an unstructured one,
+// by its kind in a served version.
 func ResourceOf(s *store.Store, obj store.Object) (*store.Resource, error) {
 	if _, ok := obj.(*unstructured.Unstructured); !ok {
 		return store.ResourceOf(obj)
@@ -83,8 +81,8 @@ func ResourceOf(s *store.Store, obj store.Object) (*store.Resource, error) {
 	return res, nil
 }
 
-// VersionsOf are the versions in which a kind that a definition brings is served, as
-// apiVersion names them, in the order of the definition; none for other kinds.
+// VersionsOf returns the served versions of a custom kind, in the form of apiVersion, in the order
+// of the definition; none for other kinds.
 func VersionsOf(s *store.Store, kind schema.GroupKind) []string {
 	res, ok := s.ResourceFor(kind.WithVersion(""))
 	if !ok || Of(res).custom == nil {
@@ -99,9 +97,8 @@ func VersionsOf(s *store.Store, kind schema.GroupKind) []string {
 	return versions
 }
 
-// Accept makes of a client's object, in any version that is served, what is kept. An
-// object with fields that its version does not have is refused, as kubectl wants it
-// to be; kinds that are built in are what they are.
+// Accept converts a client's object in any served version to the stored one. It rejects fields that
+// the version does not have, as kubectl requests. It does not change objects of built-in kinds.
 func Accept(r *store.Resource, obj store.Object) error {
 	if Of(r).custom == nil {
 		return nil
@@ -126,13 +123,12 @@ func Accept(r *store.Resource, obj store.Object) error {
 	return nil
 }
 
-// read prunes and completes an object. What its metadata cannot be is refused by
-// whoever decodes it.
+// read prunes and completes an object. The decoder rejects invalid metadata.
 func (c *custom) read(obj *unstructured.Unstructured) {
 	_, _ = c.definition.StorageVersion.Read(obj.Object)
 }
 
-// admit refuses new objects of a definition that is on its way out.
+// admit rejects new objects of a definition that is being deleted.
 func (c *custom) admit(r *store.Resource, obj *unstructured.Unstructured) error {
 	if !definition.IsTerminating(c.definition.Object) {
 		return nil

@@ -13,14 +13,13 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ageOfAll is the column of a version that names none.
+// ageOfAll is the column of a version without columns.
 var ageOfAll = apiextensionsv1.CustomResourceColumnDefinition{
 	Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp",
 	Description: "CreationTimestamp is a timestamp representing the server time when this object was created.",
 }
 
-// ColumnsOfVersion are the columns that a definition wants. From one that cannot be
-// read on, they are left out.
+// ColumnsOfVersion returns the columns of a definition, up to the first that cannot be parsed.
 func ColumnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []Column {
 	wanted := v.AdditionalPrinterColumns
 	if len(wanted) == 0 {
@@ -44,8 +43,7 @@ func ColumnsOfVersion(v *apiextensionsv1.CustomResourceDefinitionVersion) []Colu
 	return columns
 }
 
-// cellOf is the value at a path as the type of its column shows it, nil if there is
-// none.
+// cellOf returns the value at a path in the form of its column's type, nil if there is none.
 func cellOf(obj store.Object, path *jsonpath.JSONPath, kind string, now time.Time) any {
 	found, err := path.FindResults(typed[*unstructured.Unstructured](obj).Object)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {

@@ -23,7 +23,7 @@ func init() {
 	})
 }
 
-// definitionResource is the kind of definitions themselves.
+// definitionResource is the resource of the definitions themselves.
 var definitionResource *store.Resource
 
 var definitionRules = rules[*apiextensionsv1.CustomResourceDefinition]{

@@ -9,18 +9,18 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The real server has controllers for definitions, which take some moments; here
-// each step is a write of its own that follows at once.
+// The real server has controllers for definitions, which need some time; here each of their steps
+// is a write of its own that follows at once.
 
 // definitions serves the kinds of definitions.
 type definitions struct {
 	store     *store.Store
-	unsettled []string // definitions that may have a step to take
+	unsettled []string // definitions that may need a step
 	settling  bool
 }
 
-// DefinitionOf is the one that brings the kind; nil for a kind that is built in. It
-// is that of now: a changed definition is another one.
+// DefinitionOf returns the current definition of a kind, nil for a built-in one. A changed
+// definition is a new object.
 func DefinitionOf(res *store.Resource) *definition.Definition {
 	if Of(res).custom == nil {
 		return nil
@@ -28,7 +28,7 @@ func DefinitionOf(res *store.Resource) *definition.Definition {
 	return Of(res).custom.definition
 }
 
-// observe keeps up with a definition; d is nil if it was removed.
+// observe processes a write of a definition; d is nil if it was removed.
 func (s *definitions) observe(d, old *apiextensionsv1.CustomResourceDefinition) {
 	if d == nil {
 		s.store.Undefine(old.Name)
@@ -39,12 +39,13 @@ func (s *definitions) observe(d, old *apiextensionsv1.CustomResourceDefinition) 
 	s.unsettleGroup(d.Spec.Group)
 }
 
-// unsettle: the definition of a kind whose object has gone may be waiting for that.
+// unsettle schedules the definition of a kind, since an object was removed and the definition may
+// be waiting for that.
 func (s *definitions) unsettle(kind *store.Resource) {
 	s.unsettled = append(s.unsettled, kind.String())
 }
 
-// unsettleGroup: what one definition of a group does may free a name for another.
+// unsettleGroup schedules all definitions of a group, since one may have freed a name for another.
 func (s *definitions) unsettleGroup(group string) {
 	for d := range store.List[*apiextensionsv1.CustomResourceDefinition](s.store, "") {
 		if d.Spec.Group == group && !slices.Contains(s.unsettled, d.Name) {
@@ -53,8 +54,7 @@ func (s *definitions) unsettleGroup(group string) {
 	}
 }
 
-// serve brings the kind of a definition up to date. A kind that is built in stays
-// what it is.
+// serve updates the kind of a definition. A built-in kind stays unchanged.
 func (s *definitions) serve(d, old *apiextensionsv1.CustomResourceDefinition) {
 	if _, builtIn := store.ResourceNamed(d.Name); builtIn || !definition.IsServed(d) {
 		return
@@ -66,7 +66,7 @@ func (s *definitions) serve(d, old *apiextensionsv1.CustomResourceDefinition) {
 	}
 	made, err := definition.New(d)
 	if err != nil {
-		return // it was valid; whoever asks for its objects finds none
+		return // it was valid; lists of its objects are empty
 	}
 	if !known {
 		res = customResource(d)
@@ -75,15 +75,15 @@ func (s *definitions) serve(d, old *apiextensionsv1.CustomResourceDefinition) {
 	s.store.Define(res)
 }
 
-// sameDefinition reports whether a write leaves alone what objects have to be like.
+// sameDefinition reports whether a write leaves the validation of objects unchanged.
 func sameDefinition(d, old *apiextensionsv1.CustomResourceDefinition) bool {
 	return store.Same(&d.Spec, &old.Spec) && store.Same(&d.Status.AcceptedNames, &old.Status.AcceptedNames) && definition.IsServed(old)
 }
 
-// settle takes the steps that definitions have to take.
+// settle executes the scheduled steps of definitions.
 func (s *definitions) settle() {
 	if s.settling {
-		return // a step of a definition is being taken; it comes back for the others
+		return // a step is being executed; it continues with the others
 	}
 	s.settling = true
 	defer func() { s.settling = false }()
@@ -112,7 +112,7 @@ func (s *definitions) settleDefinition(d *apiextensionsv1.CustomResourceDefiniti
 	}
 }
 
-// cleanUp deletes the objects of a definition that is being deleted, then it.
+// cleanUp deletes the objects of a definition that is being deleted, then the definition.
 func (s *definitions) cleanUp(d *apiextensionsv1.CustomResourceDefinition) {
 	if !slices.Contains(d.Finalizers, definition.Cleanup) {
 		return
@@ -125,7 +125,7 @@ func (s *definitions) cleanUp(d *apiextensionsv1.CustomResourceDefinition) {
 	}
 	res, served := s.store.DefinedAs(d.Name)
 	if served && s.deleteAll(res) > 0 {
-		return // the last that goes brings it back
+		return // the removal of the last object schedules it again
 	}
 	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool { return f == definition.Cleanup })
 	definition.SetCondition(next, cleaned(d, served), s.store.Timestamp())
@@ -147,12 +147,12 @@ func cleaned(d *apiextensionsv1.CustomResourceDefinition, served bool) apiextens
 	return definition.Terminating(apiextensionsv1.ConditionFalse, "InstanceDeletionCompleted", "removed all instances")
 }
 
-// deleteAll deletes all objects of a kind and answers how many finalizers hold.
+// deleteAll deletes all objects of a kind and returns how many are held by finalizers.
 func (s *definitions) deleteAll(res *store.Resource) (held int) {
 	for obj := range s.store.ListObjects(res, "") {
 		key := store.KeyOf(obj)
 		if obj.GetDeletionTimestamp() == nil {
-			_, _ = s.store.DeleteObject(res, key) // it is there, and has no preconditions
+			_, _ = s.store.DeleteObject(res, key) // it exists, and there are no preconditions
 		}
 		if _, stays := s.store.GetObject(res, key); stays {
 			held++

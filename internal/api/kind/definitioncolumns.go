@@ -12,8 +12,8 @@ import (
 
 type wantedColumn = apiextensionsv1.CustomResourceColumnDefinition
 
-// columnsOfDefinition are the columns of kinds whose project brings a definition, which
-// this server has as Go types.
+// columnsOfDefinition returns the columns of kinds that have a definition in their project and Go
+// types here.
 func columnsOfDefinition(wanted ...wantedColumn) []Column {
 	age := ageOfAll
 	age.Description = ""
@@ -21,7 +21,7 @@ func columnsOfDefinition(wanted ...wantedColumn) []Column {
 	return ofTyped(ColumnsOfVersion(&version))
 }
 
-// Columns that several kinds of snapshots have.
+// Columns of several kinds of snapshots.
 var (
 	readyColumn  = wantedColumn{Name: "ReadyToUse", Type: "boolean", JSONPath: ".status.readyToUse"}
 	policyColumn = wantedColumn{Name: "DeletionPolicy", Type: "string", JSONPath: ".spec.deletionPolicy"}
@@ -34,7 +34,7 @@ var (
 	)
 )
 
-// ofTyped are columns of custom resources for objects that have a Go type.
+// ofTyped converts columns of custom resources to columns for Go types.
 func ofTyped(columns []Column) []Column {
 	for i := 1; i < len(columns); i++ { // the first is the name
 		cell := columns[i].Cell

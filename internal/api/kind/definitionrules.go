@@ -11,8 +11,8 @@ import (
 
 // The rules of the snapshot CustomResourceDefinitions, with their messages.
 
-// ruled are the field errors of an object that a definition describes: where its form is
-// wrong, its rules are not asked.
+// ruled returns the field errors of an object with a definition: if its form is invalid, its rules
+// are not evaluated.
 func ruled(form, rules field.ErrorList) field.ErrorList {
 	if len(form) == 0 {
 		return rules
@@ -21,7 +21,7 @@ func ruled(form, rules field.ErrorList) field.ErrorList {
 		"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 }
 
-// driverAndPolicy are in every class and content.
+// driverAndPolicy checks two fields of every class and content.
 func driverAndPolicy(path *field.Path, driver string, policy snapshotv1.DeletionPolicy) field.ErrorList {
 	return append(deletionPolicy(path.Child("deletionPolicy"), policy), mandatory(path.Child("driver"), driver)...)
 }
@@ -40,7 +40,7 @@ func deletionPolicy(path *field.Path, policy snapshotv1.DeletionPolicy) field.Er
 	return oneOf(path, policy, snapshotv1.VolumeSnapshotContentDelete, snapshotv1.VolumeSnapshotContentRetain)
 }
 
-// optionalName: a name that is given must not be empty.
+// optionalName checks that a name is not empty if it is set.
 func optionalName(path *field.Path, name string, value *string) field.ErrorList {
 	if value != nil && *value == "" {
 		return field.ErrorList{field.Invalid(path.Child(name), *value, name+" must not be the empty string when set")}

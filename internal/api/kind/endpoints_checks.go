@@ -6,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkEndpoints returns the field errors of addresses and ports. [pkg/apis/core/validation/validation.go: validateEndpointSubsets]
+// checkEndpoints returns the field errors of addresses and ports.
+// [pkg/apis/core/validation/validation.go: validateEndpointSubsets]
 //
 //lint:ignore SA1019 clients still ask for it
 func checkEndpoints(e *corev1.Endpoints) (errs field.ErrorList) {
@@ -37,8 +38,8 @@ func endpointAddress(at *field.Path, address *corev1.EndpointAddress) field.Erro
 	return append(errs, endpointIP(at.Child("ip"), address.IP)...)
 }
 
-// endpointIP checks an address of an endpoint. Programs share the network of the machine, so it may be a loopback
-// address.
+// endpointIP checks an address of an endpoint. Programs may share the network of the machine, so it
+// may be a loopback address.
 func endpointIP(at *field.Path, address string) field.ErrorList {
 	return reachableAddress(at, address, true)
 }

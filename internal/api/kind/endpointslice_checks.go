@@ -9,7 +9,7 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// How much there may be in an endpoint slice.
+// Limits of an endpoint slice.
 const (
 	mostSlicePorts     = 20000
 	mostSliceEndpoints = 1000
@@ -17,7 +17,8 @@ const (
 	mostSliceHints     = 8
 )
 
-// checkEndpointSlice returns the field errors of a slice. [pkg/apis/discovery/validation/validation.go: ValidateEndpointSlice]
+// checkEndpointSlice returns the field errors of a slice.
+// [pkg/apis/discovery/validation/validation.go: ValidateEndpointSlice]
 func checkEndpointSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 	at := field.NewPath("addressType")
 	var errs field.ErrorList
@@ -80,7 +81,7 @@ func sliceEndpoint(at *field.Path, e *discoveryv1.Endpoint, kind discoveryv1.Add
 	return errs
 }
 
-// sliceAddress checks an address of a list; that it is of the other family is a mistake of the list.
+// sliceAddress checks an address of a list; an address of the other family is an error of the list.
 func sliceAddress(list *field.Path, i int, address string, kind discoveryv1.AddressType) field.ErrorList {
 	var errs field.ErrorList
 	at, isFamily, family := list.Index(i), netutils.IsIPv4String, "an IPv4"
@@ -104,7 +105,7 @@ func sliceAddress(list *field.Path, i int, address string, kind discoveryv1.Addr
 	return append(errs, endpointIP(at, address)...)
 }
 
-// sliceHints checks the zones and nodes that an endpoint is meant for.
+// sliceHints checks the zones and nodes that an endpoint should serve.
 func sliceHints(at *field.Path, hints *discoveryv1.EndpointHints) (errs field.ErrorList) {
 	check := func(at *field.Path, n int, name func(int) string, wrong func(string) []string) (tooMany bool) {
 		if n > mostSliceHints {
@@ -129,7 +130,7 @@ func sliceHints(at *field.Path, hints *discoveryv1.EndpointHints) (errs field.Er
 	return errs
 }
 
-// sliceControllers write addresses as they should be.
+// sliceControllers write addresses in canonical form.
 var sliceControllers = []string{"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}
 
 func endpointSliceWarnings(s, old *discoveryv1.EndpointSlice) (texts []string) {

@@ -54,14 +54,14 @@ var eventRules = rules[*corev1.Event]{
 	},
 }
 
-// Lengths of what an event says, in bytes.
+// Lengths of an event's fields, in bytes.
 const (
 	maxEventWord = 128
 	maxEventNote = 1024
 )
 
-// checkEvent makes sure of the namespace, and of an event that has its time in the
-// newer way of what comes with that. The reporter's field has two names.
+// checkEvent checks the namespace, and the fields that an event with an eventTime must have.
+// reporter is the name of the reporter's field, which has two.
 func checkEvent(event *corev1.Event, reporter string) (errs field.ErrorList) {
 	about := event.InvolvedObject.Namespace
 	homeless := about == "" && event.Namespace != metav1.NamespaceDefault
@@ -96,8 +96,8 @@ func noLonger(name, text string, limit int) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", limit))}
 }
 
-// checkNewEvent are the field errors of an event that comes by events.k8s.io, which is
-// stricter. old is what it replaces, nil if it is new.
+// checkNewEvent returns the field errors of an event through events.k8s.io, which is stricter. old
+// is the replaced event, nil for a new one.
 func checkNewEvent(event, old *corev1.Event) field.ErrorList {
 	errs := checkEvent(event, "reportingController")
 	if old != nil {
@@ -137,7 +137,7 @@ func eventSeries(series *corev1.EventSeries) (errs field.ErrorList) {
 	return errs
 }
 
-// checkEventChange lets nothing but the series of an event change.
+// checkEventChange permits only the series of an event to change.
 func checkEventChange(now, was *corev1.Event) field.ErrorList {
 	errs := append(validation.ValidateObjectMetaUpdate(&now.ObjectMeta, &was.ObjectMeta, metadataPath), store.CheckFinalizers(now.Finalizers)...)
 	if immutable(nil, now.Series, was.Series) != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// compactEvent is an Event as it is kept. A pod has ten, and hardly anybody reads them:
-// what many have alike they have in common.
+// compactEvent is the stored form of an Event. A pod has ten Events, which are rarely read: fields
+// with frequent values are shared.
 type compactEvent struct {
 	alike                 unique.Handle[eventTraits]
 	uid, about            [16]byte
@@ -25,21 +25,21 @@ type compactEvent struct {
 	count, series         int32
 }
 
-// eventTraits are what very many Events have alike.
+// eventTraits are fields that are equal in very many Events.
 type eventTraits struct {
-	kind, apiVersion, namespace, fieldPath string // of what it is about
+	kind, apiVersion, namespace, fieldPath string // of the involved object
 	eventType, reason, action              string
 	component, host                        string
 	controller, instance                   string
 	isNew                                  bool // its times are those of events.k8s.io
 }
 
-// wholeEvent is an Event with something that the recorders of Kubernetes do not write.
+// wholeEvent is an Event with fields that the recorders of Kubernetes do not write.
 type wholeEvent struct{ *corev1.Event }
 
 func (w wholeEvent) Object(store.Key) store.Object { return w.Event }
 
-// compactOf is what is kept of an Event.
+// compactOf returns the stored form of an Event.
 func compactOf(key store.Key, e *corev1.Event) store.Compact {
 	if compact := compacted(e); compact.isAll(key, e) {
 		return compact
@@ -47,7 +47,7 @@ func compactOf(key store.Key, e *corev1.Event) store.Compact {
 	return wholeEvent{e}
 }
 
-// compacted has what compactEvent can keep of an Event beside its key.
+// compacted returns the fields of an Event that compactEvent can store, except its key.
 func compacted(e *corev1.Event) *compactEvent {
 	about := &e.InvolvedObject
 	c := &compactEvent{
@@ -70,7 +70,7 @@ func compacted(e *corev1.Event) *compactEvent {
 	return c
 }
 
-// isAll reports whether an Event has nothing but what was taken of it.
+// isAll reports whether the compact form has all fields of an Event.
 func (c *compactEvent) isAll(key store.Key, e *corev1.Event) bool {
 	m, about := &e.ObjectMeta, &e.InvolvedObject
 	return e.TypeMeta == eventType && store.KeyOf(e) == key && hasNoMore(m) &&
@@ -79,9 +79,9 @@ func (c *compactEvent) isAll(key store.Key, e *corev1.Event) bool {
 		timeAt(c.created).Equal(m.CreationTimestamp.Time) && c.hasTimes(e) && e.Related == nil
 }
 
-// hasNoMore reports whether there is nothing in the metadata of an Event but what all have.
+// hasNoMore reports whether the metadata of an Event has only fields that all Events have.
 func hasNoMore(m *metav1.ObjectMeta) bool {
-	//lint:ignore SA1019 clients may still send it, and what they send is kept
+	//lint:ignore SA1019 clients may still send it, and it is stored
 	return m.GenerateName == "" && m.SelfLink == "" && m.Generation == 0 && m.DeletionTimestamp == nil && m.DeletionGracePeriodSeconds == nil &&
 		m.Labels == nil && m.Annotations == nil && m.OwnerReferences == nil && m.Finalizers == nil && m.ManagedFields == nil
 }
@@ -123,10 +123,10 @@ func (c *compactEvent) Object(key store.Key) store.Object {
 
 var eventType = metav1.TypeMeta{Kind: "Event", APIVersion: "v1"}
 
-// never is the instant of a time that is not set.
+// never is the instant of an unset time.
 const never = math.MinInt64
 
-// instant is a time in nanoseconds of Unix time.
+// instant converts a time to nanoseconds of Unix time.
 func instant(t time.Time) int64 {
 	if t.IsZero() {
 		return never
@@ -141,7 +141,7 @@ func timeAt(instant int64) time.Time {
 	return time.Unix(0, instant).UTC()
 }
 
-// number is that of a resource version, 0 of none and of one that is no such number.
+// number converts a resource version, 0 for none and for one that is no such number.
 func number(version string) uint32 {
 	n, err := strconv.ParseUint(version, 10, 32)
 	if err != nil {
@@ -157,17 +157,17 @@ func version(number uint32) string {
 	return strconv.FormatUint(uint64(number), 10)
 }
 
-// uidBytes are those that a uid spells; any others if it is none.
+// uidBytes converts a UID; an invalid one gives other bytes.
 func uidBytes(uid types.UID) (bytes [16]byte) {
 	if len(uid) != len("00000000-0000-0000-0000-000000000000") {
 		return bytes
 	}
 	digits := string(uid[:8] + uid[9:13] + uid[14:18] + uid[19:23] + uid[24:])
-	_, _ = hex.Decode(bytes[:], []byte(digits)) // what it is not will differ
+	_, _ = hex.Decode(bytes[:], []byte(digits)) // the comparison detects an invalid one
 	return bytes
 }
 
-// isUID reports whether the bytes spell a uid.
+// isUID reports whether the bytes are those of a UID.
 func isUID(bytes [16]byte, uid types.UID) bool {
 	text := uidLetters(bytes)
 	return string(text[:]) == string(uid)

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// newEvents are events in the shape of events.k8s.io.
+// newEvents are events in the form of events.k8s.io.
 var newEvents = Form{
 	GroupVersion: eventsv1.SchemeGroupVersion,
 	New:          func() store.Object { return &eventsv1.Event{} },
@@ -19,8 +19,8 @@ var newEvents = Form{
 	Check:        fromBoth(checkNewEvent),
 }
 
-// coreLabel is the field label of the core group for one of events.k8s.io, "" if there
-// is none.
+// coreLabel returns the field label of the core group for one of events.k8s.io, "" if there is
+// none.
 func coreLabel(label string) string {
 	if about, ok := strings.CutPrefix(label, "regarding."); ok {
 		return "involvedObject." + about

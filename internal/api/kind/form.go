@@ -10,23 +10,25 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Form is another group or version in which a kind is served. Its objects are stored as those of the
-// kind.
+// Form is another group or version that serves a kind. Its objects are stored as those of the kind.
 type Form struct {
 	schema.GroupVersion
 	// New makes an empty object.
 	New func() store.Object
-	// Present shows a stored object, Accept makes one to be stored.
+	// Present converts a stored object to the form, Accept converts it back.
 	Present, Accept func(store.Object) store.Object
-	// Label is the field label of the kind for one of the form, "" if there is none. Default: the same.
+	// Label returns the field label of the kind for one of the form, "" if there is none. Default:
+	// the same.
 	Label func(label string) string
-	// Check returns the field errors of the stored object in the words of the form. Default: the kind's own.
+	// Check returns the field errors of the stored object with the form's messages. Default: the
+	// kind's own.
 	Check func(obj, old store.Object) field.ErrorList
-	// Deprecated is what clients are warned of that use the form.
+	// Deprecated is the warning for clients that use the form.
 	Deprecated string
 }
 
-// formWithSameFields is a version that has the fields of the stored one, but for those that it does not know.
+// formWithSameFields is a version with the fields of the stored one, except those that its type
+// lacks.
 func formWithSameFields(name string, gv schema.GroupVersion, fresh, stored func() store.Object) Form {
 	return Form{
 		GroupVersion: gv, New: fresh,
@@ -45,7 +47,7 @@ func recast(obj, into store.Object, gvk schema.GroupVersionKind) store.Object {
 	return into
 }
 
-// CopyFields gives an object the fields of another that it knows, too.
+// CopyFields copies the fields that both types have.
 func CopyFields(from, into any) error {
 	text, err := json.Marshal(from)
 	if err != nil {

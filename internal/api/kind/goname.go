@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// goNames encodes an API value under the names of its Go fields, nothing left
-// out: the API server quotes values in messages in this form.
+// goNames encodes an API value under the names of its Go fields, including empty ones: the API
+// server quotes values in this form.
 type goNames struct{ value any }
 
 var metadataPackage = reflect.TypeFor[metav1.ObjectMeta]().PkgPath()
@@ -46,7 +46,7 @@ func writeGoNames(out *bytes.Buffer, v reflect.Value) error {
 	case reflect.Pointer:
 		return writeGoNames(out, v.Elem())
 	case reflect.Struct:
-		if v.Type().PkgPath() == metadataPackage { // the real server has no types of its own for these
+		if v.Type().PkgPath() == metadataPackage { // the real server has no own types for these
 			return writeJSON(out, v)
 		}
 		return writeGoStruct(out, v)
@@ -78,7 +78,7 @@ func writeGoStruct(out *bytes.Buffer, v reflect.Value) error {
 		begun = true
 	}
 	for _, f := range internalFields(v) {
-		if f.name == "" { // its own fields stand here
+		if f.name == "" { // an embedded field is replaced by its own fields
 			var inner bytes.Buffer
 			if err := writeJSON(&inner, f.value); err != nil {
 				return err
@@ -99,14 +99,13 @@ func writeGoStruct(out *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
-// namedField is a field; without a name, one whose own fields stand in its place.
+// namedField is a field; an embedded one has no name.
 type namedField struct {
 	name  string
 	value reflect.Value
 }
 
-// orders are those of the fields of types that the real server's own ones have in
-// another order.
+// orders are the orders of fields in the real server's internal types, where they differ.
 var orders = map[reflect.Type]string{
 	reflect.TypeFor[corev1.PersistentVolumeSource](): "GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI FlexVolume Cinder " +
 		"CephFS FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI",
@@ -123,15 +122,15 @@ var orders = map[reflect.Type]string{
 		"SELinuxChangePolicy",
 }
 
-// podSecurity is the security context of a pod as the real server has it: it holds
-// the namespaces that the pod shares with its node.
+// podSecurity is the internal type of a pod's security context: it also has the namespaces that the
+// pod shares with its node.
 type podSecurity struct {
 	HostNetwork, HostPID, HostIPC    bool
 	ShareProcessNamespace, HostUsers *bool
 	corev1.PodSecurityContext
 }
 
-// internalFields are the fields of a struct in the order of the real server's own type.
+// internalFields returns the fields of a struct in the order of the real server's internal type.
 func internalFields(v reflect.Value) (fields []namedField) {
 	names := strings.Fields(orders[v.Type()])
 	if len(names) == 0 {

@@ -63,7 +63,7 @@ func fillJob(job *batchv1.Job) {
 	fillJobTemplate(spec)
 }
 
-// fillJobTemplate sets the defaults that the jobs of a cron job have in its template already.
+// fillJobTemplate sets the defaults of a cron job's template.
 func fillJobTemplate(spec *batchv1.JobSpec) {
 	if policy := spec.PodFailurePolicy; policy != nil {
 		for i := range policy.Rules {
@@ -75,8 +75,9 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 	fillPodSpec(&spec.Template.Spec)
 }
 
-// admitJob gives a job without labels those of its pods, the generated ones included: the real server sets this default
-// again when it reads the stored job. Invalid labels are reported once, for the template.
+// admitJob gives a job without labels those of its pods, including generated ones: the real server
+// sets this default again when it reads the stored job. Invalid labels are reported once, for the
+// template.
 func admitJob(_ admission, job *batchv1.Job) error {
 	selectOwnPods(job)
 	if labels := job.Spec.Template.Labels; len(job.Labels) == 0 && len(checkLabels(labels, nil)) == 0 {
@@ -85,8 +86,8 @@ func admitJob(_ admission, job *batchv1.Job) error {
 	return nil
 }
 
-// selectOwnPods gives the pods of a job labels that only they have, and selects them by
-// those, unless the user selects them. Labels that are there already are left to validation.
+// selectOwnPods gives the pods of a job unique labels, and selects them by these, unless the user
+// selects them. Existing labels are left to validation.
 func selectOwnPods(job *batchv1.Job) {
 	if *job.Spec.ManualSelector {
 		return
@@ -94,7 +95,7 @@ func selectOwnPods(job *batchv1.Job) {
 	if job.Spec.Template.Labels == nil {
 		job.Spec.Template.Labels = map[string]string{}
 	}
-	for label, value := range ownLabels(job) { // any order: each for itself
+	for label, value := range ownLabels(job) { // any order: labels are independent
 		if _, taken := job.Spec.Template.Labels[label]; !taken {
 			job.Spec.Template.Labels[label] = value
 		}
@@ -107,7 +108,7 @@ func selectOwnPods(job *batchv1.Job) {
 	}
 }
 
-// The labels of a job's pods from before labels had a domain.
+// Labels of a job's pods from before labels had a domain.
 const (
 	oldControllerUIDLabel = "controller-uid"
 	oldJobNameLabel       = "job-name"

@@ -6,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkJobChange checks what of a job's spec changes: little, and of its template only what a suspended job may.
+// checkJobChange checks the changes of a job's spec. Few are allowed, and those of its template
+// only if the job is suspended.
 func checkJobChange(job, old *batchv1.Job) field.ErrorList {
 	at, spec, was := field.NewPath("spec"), &job.Spec, &old.Spec
 	errs := checkSelectingJob(spec, at)
@@ -20,7 +21,8 @@ func checkJobChange(job, old *batchv1.Job) field.ErrorList {
 	return append(errs, immutable(at.Child("successPolicy"), spec.SuccessPolicy, was.SuccessPolicy)...)
 }
 
-// completionsChange: the completions of an indexed job change with its parallelism, those of others never.
+// completionsChange: the completions of an indexed job change with its parallelism, those of others
+// never.
 func completionsChange(spec, old *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	changed := immutable(at, spec.Completions, old.Completions)
 	switch {
@@ -32,7 +34,8 @@ func completionsChange(spec, old *batchv1.JobSpec, at *field.Path) field.ErrorLi
 	return field.ErrorList{field.Invalid(at, spec.Completions, "can only be modified in tandem with spec.parallelism")}
 }
 
-// jobTemplateChange: where the pods of a job go and what they ask for can change while it is suspended and has none.
+// jobTemplateChange permits changes of scheduling and resources while the job is suspended and has
+// no pods.
 func jobTemplateChange(job, old *batchv1.Job, at *field.Path) field.ErrorList {
 	now, was := &job.Spec.Template, &old.Spec.Template
 	hasStarted := old.Status.StartTime != nil && !hasJobCondition(old, batchv1.JobSuspended)
@@ -46,7 +49,7 @@ func jobTemplateChange(job, old *batchv1.Job, at *field.Path) field.ErrorList {
 	return immutable(field.NewPath("spec", "template.spec"), now.Spec, was.Spec)
 }
 
-// placeLike gives a template what another says of where its pods go.
+// placeLike copies the scheduling fields of a template to another.
 func placeLike(template, other *corev1.PodTemplateSpec) {
 	to, from := &template.Spec, &other.Spec
 	switch {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkJob finds the field errors of a job, which has its labels and its selector.
+// checkJob returns the field errors of a job with labels and a selector.
 func checkJob(job *batchv1.Job) field.ErrorList {
 	errs := ownSelector(job)
 	errs = append(errs, checkSelectingJob(&job.Spec, field.NewPath("spec"))...)
@@ -39,7 +39,7 @@ func ownSelector(job *batchv1.Job) (errs field.ErrorList) {
 	return errs
 }
 
-// checkSelectingJob checks a job with the selector that one in the template of a cron job lacks.
+// checkSelectingJob checks a job with a selector, which the template of a cron job lacks.
 func checkSelectingJob(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	errs := checkJobSpec(spec, at)
 	if spec.Selector == nil {
@@ -104,7 +104,7 @@ func checkJobSpec(spec *batchv1.JobSpec, at *field.Path) (errs field.ErrorList) 
 	return append(errs, endingPods(spec, at.Child("template", "spec", "restartPolicy"))...)
 }
 
-// endingPods checks that the pods of a job come to an end.
+// endingPods checks that the pods of a job end.
 func endingPods(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	switch policy := spec.Template.Spec.RestartPolicy; {
 	case policy == corev1.RestartPolicyAlways:

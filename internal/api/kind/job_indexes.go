@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The limits of indexed jobs. Those of very many completions have others, if they count failures by index.
+// Limits of indexed jobs. Jobs with very many completions have others if they count failures by
+// index.
 const (
 	maxIndexedParallelism = 100_000
 	maxFailedIndexes      = 100_000
@@ -32,7 +33,7 @@ func completionMode(spec *batchv1.JobSpec, at *field.Path) (errs field.ErrorList
 		[]batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion})}
 }
 
-// onlyIndexed refuses what indexed jobs alone have.
+// onlyIndexed rejects fields that only indexed jobs may have.
 func onlyIndexed(spec *batchv1.JobSpec, at *field.Path) (errs field.ErrorList) {
 	if n := spec.BackoffLimitPerIndex; n != nil {
 		errs = append(errs, field.Invalid(at.Child("backoffLimitPerIndex"), *n, "requires indexed completion mode"))
@@ -73,7 +74,8 @@ func indexedCompletion(spec *batchv1.JobSpec, at *field.Path) (errs field.ErrorL
 // interval is a range of indexes of a job, both ends included.
 type interval struct{ from, to int32 }
 
-// parseIndexes reads indexes of a job as in "1,3-5", which must rise and lie below its completions.
+// parseIndexes parses indexes of a job as in "1,3-5", which must increase and be less than its
+// completions.
 func parseIndexes(text string, completions int32) (total int32, err error) {
 	if text == "" {
 		return 0, nil
@@ -120,7 +122,8 @@ func notRising(before, after int32) error {
 	return fmt.Errorf("non-increasing order, previous: %d, current: %d", before, after)
 }
 
-// overlap returns an error for an index that is in both lists. What is no interval is reported elsewhere.
+// overlap returns an error for an index that is in both lists. Invalid intervals are reported
+// elsewhere.
 func overlap(completed, failed string, completions int32) error {
 	done, lost := intervals(completed, completions), intervals(failed, completions)
 	for len(done) > 0 && len(lost) > 0 {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The limits of what a job says of failures and successes.
+// Limits of a job's failure and success policies.
 const (
 	maxPolicyRules      = 20
 	maxExitCodes        = 255
@@ -54,7 +54,8 @@ func podFailureRule(spec *batchv1.JobSpec, rule *batchv1.PodFailurePolicyRule, a
 	return errs
 }
 
-// mandatoryOneOf is oneOf for a field that says what is supported when it is missing.
+// mandatoryOneOf is oneOf for a required field; the error for a missing value lists the supported
+// ones.
 func mandatoryOneOf[T ~string](at *field.Path, value T, supported ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, fmt.Sprintf("valid values: %q", supported))}
@@ -122,7 +123,7 @@ func successPolicy(spec *batchv1.JobSpec, at *field.Path) (errs field.ErrorList)
 	return errs
 }
 
-// successRule checks a rule of a job that has completions; the real server panics over one that has none.
+// successRule checks a rule of a job with completions; the real server panics for one without.
 func successRule(spec *batchv1.JobSpec, rule *batchv1.SuccessPolicyRule, at *field.Path) (errs field.ErrorList) {
 	indexes, count, completions := rule.SucceededIndexes, rule.SucceededCount, wanted(spec.Completions)
 	if count == nil && indexes == nil {

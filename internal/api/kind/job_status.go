@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// statusRule is a field error, if it is broken.
+// statusRule is a rule with its field error.
 type statusRule struct {
 	broken bool
 	err    *field.Error
@@ -26,8 +26,8 @@ func fieldErrors(rules []statusRule) (errs field.ErrorList) {
 	return errs
 }
 
-// checkJobStatus checks what a controller writes of a job. Most rules hold for what changes only: the spec of a
-// job may have changed under its status.
+// checkJobStatus checks a status that a controller writes. Most rules are checked only for changed
+// fields, since the spec may have changed since the status was written.
 func checkJobStatus(job, old *batchv1.Job) field.ErrorList {
 	errs := jobCounters(&job.Status)
 	errs = append(errs, uncountedPods(job.Status.UncountedTerminatedPods)...)
@@ -81,7 +81,7 @@ func wrongConditions(rule string) *field.Error {
 	return field.Invalid(jobStatusPath.Child("conditions"), field.OmitValueType{}, rule)
 }
 
-// jobEndRules are about how a job ends.
+// jobEndRules are about the end of a job.
 func jobEndRules(job, old *batchv1.Job) []statusRule {
 	now, was := &job.Status, &old.Status
 	is := func(kind batchv1.JobConditionType) bool { return hasJobCondition(job, kind) }
@@ -168,7 +168,7 @@ func jobPodRules(job, old *batchv1.Job) []statusRule {
 	}
 }
 
-// jobTransitionRules are about what a status takes back.
+// jobTransitionRules reject changes that a status must not undo.
 func jobTransitionRules(job, old *batchv1.Job) (rules []statusRule) {
 	now, was, at := &job.Status, &old.Status, jobStatusPath
 	for _, end := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {

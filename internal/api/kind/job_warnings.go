@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// nameWarning is about the name of a pod, or of what names pods after itself.
+// nameWarning is about the name of a pod, or of an object that names pods after itself.
 func nameWarning(usedIn, name string) []string {
 	if wrong := utilvalidation.IsDNS1123Label(name); len(wrong) > 0 {
 		return []string{fmt.Sprintf("metadata.name: this is used in %s, which can result in surprising behavior; a DNS label is recommended: %v", usedIn, wrong)}

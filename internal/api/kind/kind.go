@@ -1,6 +1,6 @@
-// Package kind holds what an API server knows of the kinds that it serves, a file per kind: its names and
-// scope, defaults, admission, what it accepts on create and update, deletion, field selectors, columns and
-// warnings. [NewStore] makes a store that keeps to it.
+// Package kind defines the kinds that an API server serves, a file per kind: names and scope,
+// defaults, admission, validation on create and update, deletion, field selectors, columns and
+// warnings. [NewStore] makes a store with these rules.
 package kind
 
 import (
@@ -17,58 +17,57 @@ import (
 // metadataPath begins the names of fields in field errors of metadata.
 var metadataPath = field.NewPath("metadata")
 
-// Kind is what the API knows of one kind of object.
+// Kind describes one kind of object in the API.
 type Kind struct {
 	Group, Version, Name string
-	// Plural is the resource's name. Default: the plural of Name in small letters.
+	// Plural is the resource's name. Default: the plural of Name in lower case.
 	Plural string
-	// ShortNames and Categories are what kubectl calls its objects, too.
+	// ShortNames and Categories are other names of its objects in kubectl.
 	ShortNames, Categories []string
 	// Aliases are short names in scenarios that kubectl does not have.
 	Aliases []string
-	// Columns are what kubectl shows of its objects. Default: their names and ages.
+	// Columns are the columns that kubectl prints. Default: name and creation time.
 	Columns []Column
-	// Fields read the labels of field selectors that the kind offers besides name and
-	// namespace. Default: none.
+	// Fields read the labels of field selectors that the kind supports besides name and namespace.
+	// Default: none.
 	Fields map[string]func(obj store.Object) string
-	// UnknownField is what a label is answered with that the kind does not offer, if it has
-	// Fields. Default: "field label not supported: %s".
+	// UnknownField is the error for an unsupported label, if the kind has Fields. Default: "field
+	// label not supported: %s".
 	UnknownField string
-	// Warnings are what the API server says of an object that it takes. old is what it
-	// replaces, nil for a new one.
+	// Warnings returns the warnings for an accepted object. old is the replaced object, nil for a
+	// new one.
 	Warnings func(obj, old store.Object) []string
-	// Forms are the other groups and versions in which the kind is served. Default: none.
+	// Forms are the other groups and versions that serve the kind. Default: none.
 	Forms []Form
-	// Deprecated is what clients are warned of that use the kind.
+	// Deprecated is the warning for clients that use the kind.
 	Deprecated string
-	// Scale says where replicas are, of a kind that has a scale subresource.
+	// Scale is set for a kind with a scale subresource.
 	Scale *Scale
 	// Subresources are those besides status and scale.
 	Subresources []Subresource
-	// Without are verbs that are not served.
+	// Without lists verbs that are not served.
 	Without []string
-	// AnswersDeleted says that the deletion of an object is answered with its last
-	// state, not with a Status.
+	// AnswersDeleted means that a deletion returns the object's last state, not a Status.
 	AnswersDeleted bool
-	// Undeletable are the names of objects that nobody may delete.
+	// Undeletable are the names of objects that cannot be deleted.
 	Undeletable []string
-	// OrphansDependents says that a deletion without a policy leaves the objects that an object
-	// owns, as it always was for the oldest controllers.
+	// OrphansDependents means that a deletion without a policy leaves the dependents, as it always
+	// did for the oldest controllers.
 	OrphansDependents bool
 
-	// fresh makes an empty object; nil means a type of client-go's scheme.
+	// fresh makes an empty object; nil uses a type of client-go's scheme.
 	fresh  func() store.Object
 	traits trait
-	rules  ruler   // nil for a kind with none of its own
-	custom *custom // nil for kinds that are built in
+	rules  ruler   // nil for a kind without rules of its own
+	custom *custom // nil for built-in kinds
 
-	// What the rules say beyond the strategy of the store; each may be nil.
+	// The parts of the rules that are not in the store's strategy; each may be nil.
 	quota   *counter
 	limit   func(cluster store.Reader, obj, old store.Object) error
 	observe func(c *cluster, obj, old store.Object)
 }
 
-// trait is what an API server does alike with many kinds.
+// trait is a behaviour of the API server that several kinds have.
 type trait int
 
 const (
@@ -79,11 +78,11 @@ const (
 	anyFinalizer
 	qualified // its plural name without a group means another kind
 
-	// ofDefinition are the traits of all kinds that a CustomResourceDefinition brings.
+	// ofDefinition are the traits of all custom kinds.
 	ofDefinition = withGeneration | conditional | anyFinalizer
 )
 
-// register enters a kind. The file of the kind calls it while the program initializes.
+// register adds a kind. The file of the kind calls it while the program initializes.
 func register(k Kind) *store.Resource {
 	gv := schema.GroupVersion{Group: k.Group, Version: k.Version}
 	gvk := gv.WithKind(k.Name)
@@ -107,7 +106,7 @@ func register(k Kind) *store.Resource {
 	return store.Register(res)
 }
 
-// complete makes a resource that of the kind, with its traits and rules.
+// complete gives a resource the names, traits and rules of the kind.
 func (k *Kind) complete(res *store.Resource) {
 	if k.rules != nil {
 		k.rules.enter(res, k)
@@ -117,7 +116,7 @@ func (k *Kind) complete(res *store.Resource) {
 
 func (k *Kind) is(t trait) bool { return k.traits&t != 0 }
 
-// Of is the kind of a resource.
+// Of returns the kind of a resource.
 func Of(res *store.Resource) *Kind { return res.Kind.(*Kind) }
 
 func pluralOf(kind string) string {
@@ -134,12 +133,12 @@ func pluralOf(kind string) string {
 func newOf(gvk schema.GroupVersionKind) store.Object {
 	obj, err := scheme.Scheme.New(gvk)
 	if err != nil {
-		panic(err) // the file of the kind names a type that is not there
+		panic(err) // the kind's file names a type that does not exist
 	}
 	return obj.(store.Object)
 }
 
-// resourceOf is the resource of a Go type.
+// resourceOf returns the resource of a Go type.
 func resourceOf[T store.Object]() *store.Resource {
 	var none T
 	res, err := store.ResourceOf(none)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// An answer is the same each time, although labels are a map.
+// Errors are the same each time, although labels are a map.
 func TestWrongLabelsAreReportedInTheOrderOfTheirKeys(t *testing.T) {
 	labels := map[string]string{}
 	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {

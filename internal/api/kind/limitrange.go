@@ -40,8 +40,8 @@ var limitRangeRules = rules[*corev1.LimitRange]{
 	passes:   []store.Pass{store.PassObject},
 }
 
-// checkLimits rejects an object that the limit ranges of its namespace do not permit. Objects
-// that are being deleted may do as they like.
+// checkLimits rejects an object that the limit ranges of its namespace do not permit. Objects that
+// are being deleted are exempt.
 func checkLimits(s *store.Store, w store.Write) error {
 	limit := Of(w.Resource).limit
 	if limit == nil || w.Part != store.MainPart || w.Old != nil && w.Old.GetDeletionTimestamp() != nil {
@@ -62,7 +62,7 @@ func limitClaim(cluster store.Reader, pvc, _ *corev1.PersistentVolumeClaim) erro
 	return nil
 }
 
-// outsideOf says how requests of a claim are outside of a limit range, nil if they are not.
+// outsideOf describes how requests of a claim exceed a limit range, nil if they do not.
 func outsideOf(limits *corev1.LimitRange, requests corev1.ResourceList) error {
 	var errs []error
 	for _, limit := range limits.Spec.Limits {

@@ -20,7 +20,7 @@ func fillLimit(limit *corev1.LimitRangeItem) {
 		if *to == nil {
 			*to = corev1.ResourceList{}
 		}
-		for name, amount := range from { // any order: each for itself
+		for name, amount := range from { // any order: resources are independent
 			if _, given := (*to)[name]; !given {
 				(*to)[name] = amount.DeepCopy()
 			}
@@ -56,7 +56,7 @@ func limitType(of corev1.LimitType, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, of, "must be a standard limit type or fully qualified")}
 }
 
-// limitNames checks what is limited, and what must be.
+// limitNames checks the names of the limited resources, and that required ones are present.
 func limitNames(limit *corev1.LimitRangeItem, at *field.Path) (errs field.ErrorList) {
 	check := resourceName
 	if limit.Type == corev1.LimitTypePod || limit.Type == corev1.LimitTypeContainer {
@@ -92,7 +92,7 @@ func limitNames(limit *corev1.LimitRangeItem, at *field.Path) (errs field.ErrorL
 	return errs
 }
 
-// limitAmounts checks the amounts of each resource against each other.
+// limitAmounts compares the amounts of each resource with each other.
 func limitAmounts(limit *corev1.LimitRangeItem, at *field.Path) (errs field.ErrorList) {
 	defaults, requests := limit.Default, limit.DefaultRequest
 	if limit.Type == corev1.LimitTypePod {
@@ -127,8 +127,8 @@ func limitAmounts(limit *corev1.LimitRangeItem, at *field.Path) (errs field.Erro
 	return errs
 }
 
-// ratioOf is how much more the most is than the least, and the ratio that is asked for, in thousandths where
-// those can be counted.
+// ratioOf returns the ratio of the maximum to the minimum, and the requested ratio, both from
+// thousandths if those do not overflow.
 func ratioOf(ratio, most, least resource.Quantity) (possible, asked float64) {
 	if ratio.Value() < resource.MaxMilliValue && least.Value() < resource.MaxMilliValue && most.Value() < resource.MaxMilliValue {
 		return float64(most.MilliValue()) / float64(least.MilliValue()), float64(ratio.MilliValue()) / 1000

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// limitedByAnnotation says which resources of a pod are those of limit ranges.
+// limitedByAnnotation lists the resources of a pod that come from limit ranges.
 const limitedByAnnotation = "kubernetes.io/limit-ranger"
 
 // applyLimitRanges gives the containers of a new pod the default requests and limits of its namespace.
@@ -73,7 +73,7 @@ func mergeDefaults(c *corev1.Container, defaults corev1.ResourceRequirements, wh
 	return said
 }
 
-// limitPod rejects a new pod, or new sizes of one, outside of the limit ranges of its namespace.
+// limitPod rejects a new pod, or a resize, outside of the limit ranges of its namespace.
 // [plugin/pkg/admission/limitranger/admission.go PodValidateLimitFunc]
 func limitPod(cluster store.Reader, pod, old *corev1.Pod) error {
 	if old != nil && sameSizes(pod, old) {

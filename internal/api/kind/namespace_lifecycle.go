@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// FinalizeNamespace replaces the finalizers of a namespace's spec, its labels and
-// its annotations, as the finalize subresource does. A namespace that is being
-// deleted goes with the last of the finalizers. A dry run stores nothing.
+// FinalizeNamespace replaces the finalizers of a namespace's spec, its labels and its annotations,
+// like the finalize subresource. A namespace that is being deleted is removed with its last
+// finalizer. A dry run stores nothing.
 func FinalizeNamespace(s *store.Store, given *corev1.Namespace, dry bool) (*corev1.Namespace, error) {
 	key := store.Key{Name: given.Name}
 	old, ok := store.Get[*corev1.Namespace](s, key)
@@ -42,7 +42,7 @@ func FinalizeNamespace(s *store.Store, given *corev1.Namespace, dry bool) (*core
 	return namespace, nil
 }
 
-// admitNamespace rejects namespaces that are missing or on their way out.
+// admitNamespace rejects objects in namespaces that are missing or being deleted.
 func admitNamespace(s *store.Store, res *store.Resource, obj store.Object) error {
 	namespace, ok := store.Get[*corev1.Namespace](s, store.Key{Name: obj.GetNamespace()})
 	if !ok {
@@ -54,8 +54,7 @@ func admitNamespace(s *store.Store, res *store.Resource, obj store.Object) error
 	return terminating(res, obj)
 }
 
-// terminating is the refusal to create an object in a namespace that is being
-// deleted.
+// terminating returns the error for an object in a namespace that is being deleted.
 func terminating(res *store.Resource, obj store.Object) error {
 	namespace := obj.GetNamespace()
 	err := apierrors.NewForbidden(res.GVR.GroupResource(), obj.GetName(),

@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// notReady is the taint of a node that nobody has seen ready yet.
+// notReady is the taint of a node that was not observed ready yet.
 var notReady = corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
 
 var nodeRules = rules[*corev1.Node]{
@@ -47,8 +47,9 @@ var nodeRules = rules[*corev1.Node]{
 	},
 	fill: func(node *corev1.Node) {
 		fillPodCIDRs(&node.Spec)
+		// The kubelet's dynamic configuration was removed.
 		//lint:ignore SA1019 clients may still send it
-		node.Spec.ConfigSource, node.Status.Config = nil, nil // of the kubelet's dynamic configuration, which was removed
+		node.Spec.ConfigSource, node.Status.Config = nil, nil
 		if status := &node.Status; len(status.Allocatable) == 0 && status.Capacity != nil {
 			status.Allocatable = status.Capacity.DeepCopy()
 		}
@@ -97,7 +98,7 @@ func podCIDRs(ranges []string) (errs field.ErrorList) {
 	return errs
 }
 
-// featureName is what a feature that a node declares is called.
+// featureName is the pattern of a declared feature.
 var featureName = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 
 func declaredFeatures(features []string) (errs field.ErrorList) {
@@ -139,10 +140,10 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 	return append(errs, nodeAmounts("allocatable", status.Allocatable)...)
 }
 
-// nodeAmounts checks how much a node says to have.
+// nodeAmounts checks the capacity of a node.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
-	var wrong []corev1.ResourceName // paths of what is right would be made for each heartbeat
-	// In any order: what is wrong is sorted.
+	var wrong []corev1.ResourceName // collected first: paths of valid ones would be built for each heartbeat
+	// In any order: the result is sorted.
 	for name, quantity := range list {
 		if len(resourceQuantity(nil, name, quantity)) > 0 {
 			wrong = append(wrong, name)
@@ -178,7 +179,7 @@ func checkNodeUpdate(now, was *corev1.Node) field.ErrorList {
 func taints(given []corev1.Taint) (errs field.ErrorList) {
 	for i := range given {
 		if given[i] == notReady && len(given) == 1 {
-			continue // as every new node has it
+			continue // every new node has it
 		}
 		errs = append(errs, checkTaint(field.NewPath("metadata", "taints").Index(i), &given[i], given[:i])...)
 	}

@@ -22,7 +22,7 @@ func nodeWarnings(spec *corev1.NodeSpec) (texts []string) {
 	return texts
 }
 
-// oldLabels are labels of nodes that have other names now.
+// oldLabels are renamed labels of nodes.
 var oldLabels = map[string]string{
 	"beta.kubernetes.io/arch":                       `deprecated since v1.14; use "kubernetes.io/arch" instead`,
 	"beta.kubernetes.io/os":                         `deprecated since v1.14; use "kubernetes.io/os" instead`,

@@ -31,8 +31,8 @@ const (
 	VolumesByClaim store.Index = "volumes by claim"
 	// VolumesByHandle finds CSI persistent volumes by "driver^handle".
 	VolumesByHandle store.Index = "volumes by handle"
-	// UnboundVolumesByClass finds persistent volumes without a claimRef by their class,
-	// which may be empty: that of the old annotation, else spec.storageClassName.
+	// UnboundVolumesByClass finds persistent volumes without a claimRef by their class, which may
+	// be empty: that of the old annotation, otherwise spec.storageClassName.
 	UnboundVolumesByClass store.Index = "unbound volumes by class"
 )
 
@@ -86,7 +86,7 @@ func fillVolume(pv *corev1.PersistentVolume) {
 }
 
 func admitVolume(a admission, pv *corev1.PersistentVolume) error {
-	pv.Status.LastPhaseTransitionTime = a.now.DeepCopy() // not a pointer into all that admission may look at
+	pv.Status.LastPhaseTransitionTime = a.now.DeepCopy() // a copy: admission must not share the pointer
 	pv.Finalizers = withFinalizer(pv.Finalizers, "kubernetes.io/pv-protection")
 	return nil
 }
@@ -122,13 +122,13 @@ func checkVolume(pv *corev1.PersistentVolume) field.ErrorList {
 	return errs
 }
 
-// takesMountOptions reports whether the annotation from before spec.mountOptions may be given.
+// takesMountOptions reports whether the annotation that preceded spec.mountOptions is allowed.
 func takesMountOptions(s *corev1.PersistentVolumeSource) bool {
 	return s.GCEPersistentDisk != nil || s.AWSElasticBlockStore != nil || s.Glusterfs != nil || s.NFS != nil || s.RBD != nil || s.Quobyte != nil ||
 		s.ISCSI != nil || s.Cinder != nil || s.CephFS != nil || s.AzureFile != nil || s.VsphereVolume != nil || s.AzureDisk != nil || s.PhotonPersistentDisk != nil
 }
 
-// checkInlineVolume checks a volume that stands in an attachment.
+// checkInlineVolume checks an inline volume of an attachment.
 func checkInlineVolume(path *field.Path, spec *corev1.PersistentVolumeSpec) (errs field.ErrorList) {
 	const context = "may not be specified in the context of inline volumes"
 	refuse := func(name string, given bool) {
@@ -212,7 +212,8 @@ func positive(path *field.Path, quantity resource.Quantity) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, quantity.String(), "must be greater than zero")}
 }
 
-// sourceNames are those that the real server gives to sources: to the one that it checks, and to one too many.
+// sourceNames are the real server's names of sources in errors: of the one that it checks, and of a
+// superfluous one.
 var sourceNames = map[string][2]string{"gcePersistentDisk": {"persistentDisk", "gcePersistentDisk"}, "cephfs": {"cephfs", "cephFS"}}
 
 // volumeSource checks that a volume has exactly one source, and that source.

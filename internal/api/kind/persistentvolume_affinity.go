@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// volumeAffinity checks from which nodes a volume can be reached: what a driver calls
-// its topology becomes labels here.
+// volumeAffinity checks the nodes that can reach a volume: a driver's topology is translated to
+// node labels here.
 func volumeAffinity(path *field.Path, affinity *corev1.VolumeNodeAffinity) field.ErrorList {
 	switch {
 	case affinity == nil:

@@ -37,7 +37,7 @@ var volumeColumns = []Column{
 	wide(text("VolumeMode", func(v *corev1.PersistentVolume) string { return volumeModeText(v.Spec.VolumeMode) })),
 }
 
-// shortAccessModes in the order and the short form in which kubectl shows them.
+// shortAccessModes returns access modes in kubectl's order and short form.
 func shortAccessModes(modes []corev1.PersistentVolumeAccessMode) string {
 	var short []string
 	for _, m := range []struct {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oldAnnotations are those of volumes and claims that a field has taken over.
+// oldAnnotations are annotations of volumes and claims that fields have replaced.
 var oldAnnotations = map[string]string{
 	corev1.BetaStorageClassAnnotation: `deprecated since v1.8; use "storageClassName" attribute instead`,
 	corev1.MountOptionAnnotation:      `deprecated since v1.31; use "mountOptions" attribute instead`,
@@ -22,7 +22,7 @@ func annotationWarnings(annotations map[string]string, names ...string) (texts [
 	return texts
 }
 
-// oldSources are the kinds of volumes that are on their way out.
+// oldSources are deprecated kinds of volumes.
 var oldSources = []struct{ name, since, gone string }{
 	{"cephfs", "v1.28", "v1.31+"}, {"photonPersistentDisk", "v1.11", "v1.16+"}, {"scaleIO", "v1.16", "v1.22+"},
 	{"flocker", "v1.22", "v1.25+"}, {"quobyte", "v1.22", "v1.25+"},

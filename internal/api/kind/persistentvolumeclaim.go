@@ -89,8 +89,8 @@ func admitClaim(a admission, pvc *corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// defaultClass is the newest class that is annotated as the default one; of
-// equally new ones the first by name.
+// defaultClass returns the newest class that is annotated as the default one; of equally new ones
+// the first by name.
 func defaultClass(cluster store.Reader) *storagev1.StorageClass {
 	var newest *storagev1.StorageClass
 	for class := range store.List[*storagev1.StorageClass](cluster, "") {
@@ -111,8 +111,8 @@ func withFinalizer(finalizers []string, name string) []string {
 	return append(slices.Clip(finalizers), name)
 }
 
-// classOf is the name of the claim's class, which older clients set by an
-// annotation; "" is none.
+// classOf returns the name of the claim's class, which older clients set by an annotation; "" for
+// none.
 func classOf(pvc *corev1.PersistentVolumeClaim) string {
 	if name, ok := pvc.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -228,8 +228,8 @@ func dataSource(path *field.Path, group *string, kind, name string) field.ErrorL
 	return append(errs, invalid(path.Child("apiGroup"), *group, utilvalidation.IsDNS1123Subdomain(*group))...)
 }
 
-// checkClaimUpdate allows what binding (volumeName once, a class for a claim
-// without one), expansion and modification change.
+// checkClaimUpdate permits the changes of binding (volumeName once, a class for a claim without
+// one), expansion and modification.
 func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	var errs field.ErrorList
 	const class = corev1.BetaStorageClassAnnotation
@@ -256,8 +256,8 @@ func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(errs, checkAttributesRemoval(now, was)...)
 }
 
-// classChange allows a claim without a class to get one, and one whose class is an
-// annotation to name it. It makes the specs equal in what is allowed.
+// classChange permits a claim without a class to get one, and a claim with the class in an
+// annotation to set the field. It makes the specs equal in the permitted changes.
 func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.PersistentVolumeClaimSpec) field.ErrorList {
 	old, annotated := was.Annotations[corev1.BetaStorageClassAnnotation]
 	class, kept := now.Annotations[corev1.BetaStorageClassAnnotation]
@@ -272,8 +272,7 @@ func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.Pe
 	return field.ErrorList{field.Invalid(field.NewPath("metadata", "annotations", corev1.BetaStorageClassAnnotation), class, "field is immutable")}
 }
 
-// checkShrink allows to take back an expansion that failed, down to above the
-// size that the volume has.
+// checkShrink permits undoing a failed expansion, down to above the actual size of the volume.
 func checkShrink(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	size, before := now.Spec.Resources.Requests.Storage(), was.Spec.Resources.Requests.Storage()
 	if size.Cmp(*before) >= 0 || size.Cmp(*was.Status.Capacity.Storage()) > 0 {
@@ -297,7 +296,7 @@ func checkAttributesRemoval(now, was *corev1.PersistentVolumeClaim) field.ErrorL
 	return nil
 }
 
-// admitExpansion lets a claim grow only if it is bound and its class allows it.
+// admitExpansion permits a claim to grow only if it is bound and its class allows expansion.
 func admitExpansion(cluster store.Reader, now, was *corev1.PersistentVolumeClaim) error {
 	if now.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) <= 0 {
 		return nil

@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// classInfix is within what a quota says of the claims of one storage class:
+// classInfix is in a quota's resource names for one storage class:
 // gold.storageclass.storage.k8s.io/requests.storage.
 const classInfix = ".storageclass.storage.k8s.io/"
 
-// claimQuota counts claims, with their size and by their class.
-// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/persistent_volume_claims.go)
+// claimQuota counts claims, by size and by class. (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/persistent_volume_claims.go)
 var claimQuota = evaluator[*corev1.PersistentVolumeClaim]{
 	limits: func(name corev1.ResourceName) bool {
 		if _, what, ofClass := strings.Cut(string(name), classInfix); ofClass {
@@ -44,8 +44,8 @@ func claimUsage(pvc *corev1.PersistentVolumeClaim) corev1.ResourceList {
 	return list
 }
 
-// requestedSize is what a claim asks for, in whole bytes. A size that an expansion has been given
-// counts until it is taken back.
+// requestedSize returns the request of a claim, in whole bytes. The allocated size of an expansion
+// counts until it is reduced.
 func requestedSize(pvc *corev1.PersistentVolumeClaim) (size quantity, asked bool) {
 	size, asked = pvc.Spec.Resources.Requests[corev1.ResourceStorage]
 	size = size.DeepCopy()
@@ -56,8 +56,7 @@ func requestedSize(pvc *corev1.PersistentVolumeClaim) (size quantity, asked bool
 	return size, asked
 }
 
-// attributesClasses are the VolumeAttributesClasses that a claim asks for, has, and is
-// being given.
+// attributesClasses returns the requested, current and target VolumeAttributesClasses of a claim.
 func attributesClasses(pvc *corev1.PersistentVolumeClaim) []string {
 	var classes []string
 	for _, class := range []*string{pvc.Spec.VolumeAttributesClassName, pvc.Status.CurrentVolumeAttributesClassName} {

@@ -19,20 +19,23 @@ func init() {
 		traits: withStatus | withGeneration, rules: podRules,
 		Columns: podColumns,
 		Fields: selectable(map[string]func(*corev1.Pod) string{
-			"spec.nodeName":            podNode,
-			"spec.host":                podNode, // of clients from before v1
-			"spec.restartPolicy":       func(p *corev1.Pod) string { return string(p.Spec.RestartPolicy) },
-			"spec.schedulerName":       func(p *corev1.Pod) string { return p.Spec.SchedulerName },
-			"spec.serviceAccountName":  func(p *corev1.Pod) string { return p.Spec.ServiceAccountName },
-			"spec.hostNetwork":         func(p *corev1.Pod) string { return strconv.FormatBool(p.Spec.HostNetwork) },
-			"status.phase":             func(p *corev1.Pod) string { return string(p.Status.Phase) },
-			"status.podIP":             podIP,
-			"status.podIPs":            func(*corev1.Pod) string { return "" }, // the real server knows the label, and never reads it
+			"spec.nodeName":           podNode,
+			"spec.host":               podNode, // of clients from before v1
+			"spec.restartPolicy":      func(p *corev1.Pod) string { return string(p.Spec.RestartPolicy) },
+			"spec.schedulerName":      func(p *corev1.Pod) string { return p.Spec.SchedulerName },
+			"spec.serviceAccountName": func(p *corev1.Pod) string { return p.Spec.ServiceAccountName },
+			"spec.hostNetwork":        func(p *corev1.Pod) string { return strconv.FormatBool(p.Spec.HostNetwork) },
+			"status.phase":            func(p *corev1.Pod) string { return string(p.Status.Phase) },
+			"status.podIP":            podIP,
+			// The real server knows the label, and never reads the field.
+			"status.podIPs":            func(*corev1.Pod) string { return "" },
 			"status.nominatedNodeName": func(p *corev1.Pod) string { return p.Status.NominatedNodeName },
 		}),
 		Warnings: fromBoth(func(pod, old *corev1.Pod) []string {
 			if old != nil {
-				return nil // an update gives no warnings [pkg/registry/core/pod/strategy.go: podStrategy.WarningsOnUpdate]
+				// Updates cause no warnings. [pkg/registry/core/pod/strategy.go:
+				// podStrategy.WarningsOnUpdate]
+				return nil
 			}
 			return append(nameWarning("the Pod's hostname", pod.Name), podWarnings(nil, &pod.Spec)...)
 		}),
@@ -94,8 +97,7 @@ var podRules = rules[*corev1.Pod]{
 	},
 }
 
-// claimOf is the "namespace/name" of the claim behind a volume of a pod, "" if it
-// has none.
+// claimOf returns the "namespace/name" of the claim of a pod's volume, "" if it has none.
 func claimOf(pod *corev1.Pod, volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:
@@ -106,7 +108,7 @@ func claimOf(pod *corev1.Pod, volume *corev1.Volume) string {
 	return ""
 }
 
-// podGrace is how many seconds a pod gets to stop: none if it runs nowhere.
+// podGrace returns the seconds that a pod has to stop: 0 if it has no node.
 func podGrace(pod *corev1.Pod, requested *int64) int64 {
 	grace := int64(0)
 	switch {
@@ -125,7 +127,7 @@ func podGrace(pod *corev1.Pod, requested *int64) int64 {
 	return grace
 }
 
-// keepPodStatus keeps what a status write of a pod cannot change.
+// keepPodStatus restores the fields of a pod that a status write cannot change.
 func keepPodStatus(_ metav1.Time, pod, was *corev1.Pod) {
 	pod.OwnerReferences = was.OwnerReferences
 	setEmpty(&pod.Status.QOSClass, was.Status.QOSClass)
@@ -135,7 +137,7 @@ func keepPodStatus(_ metav1.Time, pod, was *corev1.Pod) {
 }
 
 // admitPod applies the admission plugins of a default cluster to a new pod, in their order, and
-// then the changes that the server itself makes.
+// then the server's own changes.
 func admitPod(a admission, pod *corev1.Pod) error {
 	applyLimitRanges(a.cluster, pod)
 	if !a.options.noServiceAccounts {
@@ -164,7 +166,7 @@ func admitPod(a admission, pod *corev1.Pod) error {
 	return nil
 }
 
-// tolerationSeconds is how long a pod stays on a node that is in trouble.
+// tolerationSeconds is how long a pod stays on a node that is not ready or unreachable.
 const tolerationSeconds = 300
 
 func tolerate(pod *corev1.Pod, taint string) {
@@ -182,7 +184,7 @@ func tolerationOf(taint string) corev1.Toleration {
 	return corev1.Toleration{Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds}
 }
 
-// checkPodStatus returns the field errors of what a kubelet or a scheduler says of a pod.
+// checkPodStatus returns the field errors of a status from a kubelet or a scheduler.
 func checkPodStatus(pod, was *corev1.Pod) (errs field.ErrorList) {
 	errs = podConditions(pod.Status.Conditions)
 	if name := pod.Status.NominatedNodeName; name != was.Status.NominatedNodeName && name != "" {

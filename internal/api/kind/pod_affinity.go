@@ -66,7 +66,7 @@ func nodeSelector(at *field.Path, s *corev1.NodeSelector) field.ErrorList {
 	return errs
 }
 
-// nodeSelectorTerm checks a term; where it is preferred only, no node needs to have its values.
+// nodeSelectorTerm checks a term. A preferred term may have values that no node can have.
 func nodeSelectorTerm(at *field.Path, term *corev1.NodeSelectorTerm, anyValue bool) field.ErrorList {
 	var errs field.ErrorList
 	for i := range term.MatchExpressions {
@@ -156,7 +156,7 @@ func podAffinityTerm(at *field.Path, term *corev1.PodAffinityTerm) field.ErrorLi
 	return append(errs, metav1validation.ValidateLabelName(term.TopologyKey, at.Child("topologyKey"))...)
 }
 
-// labelKeys checks the keys whose values of the pod itself become part of a selector.
+// labelKeys checks keys of the pod's own labels that are merged into a selector.
 func labelKeys(at *field.Path, match, mismatch []string, selector *metav1.LabelSelector) field.ErrorList {
 	errs := labelKeyNames(at.Child("matchLabelKeys"), match, selector)
 	errs = append(errs, labelKeyNames(at.Child("mismatchLabelKeys"), mismatch, selector)...)

@@ -47,10 +47,10 @@ func BindPod(s *store.Store, b Binding) (*corev1.Pod, error) {
 	pod.Spec.NodeName = b.Node
 	old.Status.DeepCopyInto(&pod.Status)
 	pod.Status.NominatedNodeName = ""
-	for key, value := range b.Annotations { // any order: each for itself
+	for key, value := range b.Annotations { // any order: keys are independent
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
 	}
-	for key, value := range b.Labels { // any order: each for itself
+	for key, value := range b.Labels { // any order: keys are independent
 		metav1.SetMetaDataLabel(&pod.ObjectMeta, key, value)
 	}
 	copyTopology(s, pod)
@@ -73,7 +73,7 @@ func bindable(pod *corev1.Pod) error {
 	return nil
 }
 
-// copyTopology gives a pod the region and zone of its node.
+// copyTopology copies the region and zone of its node to a pod.
 func copyTopology(cluster store.Reader, pod *corev1.Pod) {
 	node, ok := store.Get[*corev1.Node](cluster, store.Key{Name: pod.Spec.NodeName})
 	if !ok {

@@ -19,8 +19,8 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 	"`spec.tolerations` (only additions to existing tolerations)," +
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
-// checkPodUpdate allows a pod's images, deadline and gates to change, and
-// tolerations to be added. [pkg/apis/core/validation/validation.go: ValidatePodUpdate]
+// checkPodUpdate permits changes of a pod's images, deadline and gates, and additional tolerations.
+// [pkg/apis/core/validation/validation.go: ValidatePodUpdate]
 func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
 	var errs field.ErrorList
@@ -51,7 +51,7 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 		spec.InitContainers[i].Image = old.Spec.InitContainers[i].Image
 	}
 	if len(spec.InitContainers) == 0 {
-		spec.InitContainers = nil // as the real server shows them in the difference
+		spec.InitContainers = nil // the real server's diff omits them, too
 	}
 	spec.ActiveDeadlineSeconds = old.Spec.ActiveDeadlineSeconds
 	spec.SchedulingGates = old.Spec.SchedulingGates
@@ -69,8 +69,8 @@ func checkPodUpdate(pod, old *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// changedImages checks the images of an update. A missing image is reported a second time here, as by the real
-// server.
+// changedImages checks the images of an update. It reports a missing image a second time, like the
+// real server.
 func changedImages(at *field.Path, containers []corev1.Container) (errs field.ErrorList) {
 	for i, c := range containers {
 		at := at.Index(i).Child("image")
@@ -84,7 +84,8 @@ func changedImages(at *field.Path, containers []corev1.Container) (errs field.Er
 	return errs
 }
 
-// fewerGates checks that no gate is added. A new gate that is listed twice is reported at its last place.
+// fewerGates checks that no gate is added. A new gate that is listed twice is reported at its last
+// place.
 func fewerGates(at *field.Path, now, was []corev1.PodSchedulingGate) (errs field.ErrorList) {
 	for i, gate := range now {
 		if !slices.Contains(was, gate) && !slices.Contains(now[i+1:], gate) {
@@ -94,7 +95,7 @@ func fewerGates(at *field.Path, now, was []corev1.PodSchedulingGate) (errs field
 	return errs
 }
 
-// keepsTolerations says that tolerations are there still, whatever their seconds.
+// keepsTolerations reports whether the old tolerations remain, with any seconds.
 func keepsTolerations(now, was []corev1.Toleration) bool {
 	for _, old := range was {
 		if !slices.ContainsFunc(now, func(kept corev1.Toleration) bool {
@@ -107,7 +108,8 @@ func keepsTolerations(now, was []corev1.Toleration) bool {
 	return true
 }
 
-// checkDeadline: a deadline comes nearer, and does not go. A wrong one stops all that is checked after it.
+// checkDeadline permits a deadline to become earlier, but not to be removed. An invalid one stops
+// all later checks.
 func checkDeadline(path *field.Path, now, was *int64) (errs field.ErrorList, stop bool) {
 	switch {
 	case now == nil && was == nil:
@@ -122,8 +124,8 @@ func checkDeadline(path *field.Path, now, was *int64) (errs field.ErrorList, sto
 	return nil, false
 }
 
-// moveGated checks a change of where a pod that waits for its gates may go: its choice of nodes may only shrink. What
-// is allowed to change is put back in the spec.
+// moveGated checks the scheduling fields of a pod with scheduling gates: they may only become
+// narrower. It resets the permitted changes in the spec.
 func moveGated(at *field.Path, spec, old *corev1.PodSpec) (errs field.ErrorList) {
 	for label, value := range old.NodeSelector { // any order: one is enough
 		if now, ok := spec.NodeSelector[label]; !ok || now != value {
@@ -161,7 +163,7 @@ func requiredTerms(a *corev1.NodeAffinity) []corev1.NodeSelectorTerm {
 	return a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// fewerNodes checks that terms, if there were any, only get further requirements.
+// fewerNodes checks that terms, if there were any, only get more requirements.
 func fewerNodes(at *field.Path, now, was []corev1.NodeSelectorTerm) (errs field.ErrorList) {
 	if len(was) > 0 && len(now) != len(was) {
 		return field.ErrorList{field.Invalid(at, goNames{now}, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")}

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// checkPod returns the field errors of a pod. A new one has no ephemeral containers, and no node while it waits for
-// its gates.
+// checkPod returns the field errors of a pod. A new pod has no ephemeral containers, and no node
+// while it has scheduling gates.
 func checkPod(pod *corev1.Pod) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := checkPodSpec(&pod.Spec, pod.Name, at)
@@ -30,7 +30,7 @@ func checkPod(pod *corev1.Pod) field.ErrorList {
 	return errs
 }
 
-// checkPodSpec is for templates of pods, too: these have no name.
+// checkPodSpec also checks templates of pods, which have no name.
 func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorList {
 	volumes, errs := podVolumes(spec, pod, at.Child("volumes"))
 	errs = append(errs, containers(spec, volumes, at.Child("containers"))...)
@@ -86,7 +86,7 @@ func checkPodSpec(spec *corev1.PodSpec, pod string, at *field.Path) field.ErrorL
 	return errs
 }
 
-// hostUsers: who has users of its own does not share the processes of the node.
+// hostUsers checks that a pod in a user namespace does not share the node's namespaces.
 func hostUsers(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
 	if spec.HostUsers == nil || *spec.HostUsers {
 		return nil
@@ -190,15 +190,14 @@ func podVolumes(spec *corev1.PodSpec, pod string, at *field.Path) (map[string]*c
 	return valid, all
 }
 
-// makesClaim reports whether a claim of that name will be made for an ephemeral
-// volume of the pod.
+// makesClaim reports whether an ephemeral volume of the pod creates a claim with that name.
 func makesClaim(spec *corev1.PodSpec, pod, claim string) bool {
 	return pod != "" && slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.Ephemeral != nil && pod+"-"+v.Name == claim
 	})
 }
 
-// container checks what all containers have.
+// container checks the fields that all containers have.
 func container(at *field.Path, c *corev1.Container, volumes map[string]*corev1.VolumeSource, spec *corev1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
 	if c.Name == "" {
@@ -274,7 +273,8 @@ func recursiveReadOnly(at *field.Path, mode corev1.RecursiveReadOnlyMode, mount 
 	return errs
 }
 
-// subPath: field errors of the paths are those of the list, as Kubernetes reports them.
+// subPath checks the paths of a mount; their field errors are those of the list, like in
+// Kubernetes.
 func subPath(list, at *field.Path, mount corev1.VolumeMount) field.ErrorList {
 	errs := descending(list.Child("subPath"), mount.SubPath)
 	if mount.SubPath != "" && mount.SubPathExpr != "" {

@@ -25,14 +25,14 @@ var podColumns = []Column{
 	wide(text("Readiness Gates", readinessGates)),
 }
 
-// podState is what the columns of a pod show.
+// podState has the values of a pod's columns.
 type podState struct {
 	reason               string
 	readyOnes, all       int
 	restarts, ofSidecars containerRestarts
 }
 
-// containerRestarts are those of some containers.
+// containerRestarts counts the restarts of some containers.
 type containerRestarts struct {
 	count           int
 	lastTermination metav1.Time
@@ -80,7 +80,7 @@ func podSummary(p *corev1.Pod) podState {
 	return s
 }
 
-// initContainers says how far initialization is, and whether it is still going on.
+// initContainers adds the progress of initialization, and reports whether it is still under way.
 func (s *podState) initContainers(p *corev1.Pod) (initializing bool) {
 	for i, c := range p.Status.InitContainerStatuses {
 		s.restarts.add(c)
@@ -129,7 +129,7 @@ func (s *podState) containers(p *corev1.Pod) {
 	if s.reason != "Completed" {
 		return
 	}
-	switch { // the one that is shown last is not all of the pod
+	switch { // the last column is not about the whole pod
 	case running && workload.Holds(p, corev1.PodReady):
 		s.reason = "Running"
 	case failure != "":

@@ -54,7 +54,7 @@ func environment(at *field.Path, all []corev1.EnvVar) field.ErrorList {
 	return errs
 }
 
-// environmentFrom checks what a container takes whole config maps and secrets from.
+// environmentFrom checks the config maps and secrets that a container imports as a whole.
 func environmentFrom(at *field.Path, all []corev1.EnvFromSource) (errs field.ErrorList) {
 	reference := func(at *field.Path, name string) field.ErrorList {
 		if name == "" {
@@ -116,7 +116,7 @@ func valueFrom(at *field.Path, v corev1.EnvVar) field.ErrorList {
 	return errs
 }
 
-// fieldsOfEnv are the fields of a pod that its environment can show.
+// fieldsOfEnv are the fields of a pod that its environment can have.
 var fieldsOfEnv = []string{
 	"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 	"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
@@ -162,7 +162,7 @@ func probes(at *field.Path, c *corev1.Container) field.ErrorList {
 	return append(errs, probe(at.Child("startupProbe"), c.StartupProbe, true)...)
 }
 
-// noProbes: containers that end are not asked how they are.
+// noProbes rejects probes of containers that run to completion.
 func noProbes(at *field.Path, c *corev1.Container) field.ErrorList {
 	const message = "may not be set for init containers without restartPolicy=Always"
 	var errs field.ErrorList
@@ -180,8 +180,8 @@ func noProbes(at *field.Path, c *corev1.Container) field.ErrorList {
 	return errs
 }
 
-// probe checks one probe; once says that one success is enough, and that a container
-// that fails is ended.
+// probe checks one probe; once means that one success is enough, and that a container that fails is
+// ended.
 func probe(at *field.Path, p *corev1.Probe, once bool) field.ErrorList {
 	if p == nil {
 		return nil
@@ -209,7 +209,7 @@ func probe(at *field.Path, p *corev1.Probe, once bool) field.ErrorList {
 	return errs
 }
 
-// handler checks what is done with a container; it may sleep at the start and end of its life.
+// handler checks the action of a hook or a probe; only hooks may sleep.
 func handler(at *field.Path, h *corev1.ProbeHandler, sleep *corev1.SleepAction, grace *int64) field.ErrorList {
 	var errs field.ErrorList
 	given := false
@@ -258,7 +258,7 @@ func handler(at *field.Path, h *corev1.ProbeHandler, sleep *corev1.SleepAction, 
 	return errs
 }
 
-// port checks a port by its number or name.
+// port checks a port given by number or name.
 func port(at *field.Path, p intstr.IntOrString) field.ErrorList {
 	if p.Type == intstr.String {
 		return invalid(at, p.StrVal, utilvalidation.IsValidPortName(p.StrVal))

@@ -29,7 +29,7 @@ func fillPod(pod *corev1.Pod) {
 	}
 }
 
-// fillPodSpec sets the defaults that pods and templates of pods share.
+// fillPodSpec sets the common defaults of pods and templates of pods.
 func fillPodSpec(spec *corev1.PodSpec) {
 	setEmpty(&spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	spec.SchedulingGroup = nil // the gate GenericWorkload is off
@@ -52,7 +52,7 @@ func fillPodSpec(spec *corev1.PodSpec) {
 	}
 }
 
-// fillHostPorts: on the network of its node a container's ports are the node's.
+// fillHostPorts sets the host ports of a pod on its node's network to the container ports.
 func fillHostPorts(containers []corev1.Container) {
 	for _, c := range containers {
 		for i := range c.Ports {
@@ -100,7 +100,8 @@ func fillContainer(c *corev1.Container) {
 	}
 }
 
-// fillPodIPs keeps the older single field equal to the first of the list. If both are given, it decides.
+// fillPodIPs keeps the older single field equal to the first of the list. If both are set, the
+// single field wins.
 func fillPodIPs(status *corev1.PodStatus) {
 	switch {
 	case status.PodIP != "" && (len(status.PodIPs) == 0 || status.PodIPs[0].IP != status.PodIP):
@@ -110,17 +111,17 @@ func fillPodIPs(status *corev1.PodStatus) {
 	}
 }
 
-// imageName is the name of an image: a registry, the path in it, a tag and a digest.
+// imageName is the pattern of an image's name: a registry, a path in it, a tag and a digest.
 var imageName = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
 	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,})?$`)
 
-// imageID is the ID of an image: it has the form of a name, and is none.
+// imageID is the pattern of an image's ID. It would match as a name, too.
 var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
 
-// longestImage is how long a name may be, without the registry that is meant if it has none.
+// longestImage is the longest name without a registry: the default one is prepended.
 const longestImage = 255 - len("docker.io/library/")
 
-// pullPolicy pulls always what has no fixed version.
+// pullPolicy returns the default: Always for images without a fixed version.
 func pullPolicy(image string) corev1.PullPolicy {
 	name := image[strings.LastIndex(image, "/")+1:]
 	_, tag, tagged := strings.Cut(name, ":")
@@ -155,7 +156,7 @@ func fillHTTPGet(get *corev1.HTTPGetAction) {
 	setEmpty(&get.Scheme, corev1.URISchemeHTTP)
 }
 
-// requestLimits requests what is limited and not requested.
+// requestLimits sets missing requests to the limits.
 func requestLimits(resources *corev1.ResourceRequirements) {
 	if resources.Limits != nil && resources.Requests == nil {
 		resources.Requests = corev1.ResourceList{}
@@ -168,7 +169,7 @@ func requestLimits(resources *corev1.ResourceRequirements) {
 	}
 }
 
-// The access modes and lives of files that volumes make by default.
+// Default modes and lifetimes of the files in volumes.
 const (
 	defaultFileMode  = int32(0o644)
 	defaultTokenLife = int64(3600)

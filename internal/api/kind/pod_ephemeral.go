@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// WithEphemeralContainers is what a write of a pod's ephemeral containers makes of it: all else
-// stays as it was.
+// WithEphemeralContainers returns the old pod with the given ephemeral containers, for a write of
+// that subresource.
 func WithEphemeralContainers(given, old store.Object) store.Object {
 	pod := typed[*corev1.Pod](old).DeepCopy()
 	pod.Spec.EphemeralContainers = typed[*corev1.Pod](given).Spec.EphemeralContainers
@@ -22,8 +22,8 @@ func WithEphemeralContainers(given, old store.Object) store.Object {
 	return pod
 }
 
-// CheckEphemeralContainers names the mistakes of a write of a pod's ephemeral containers: they are
-// only added.
+// CheckEphemeralContainers returns the errors of a write of a pod's ephemeral containers: they can
+// only be added.
 func CheckEphemeralContainers(obj, before store.Object) field.ErrorList {
 	pod, old := typed[*corev1.Pod](obj), typed[*corev1.Pod](before)
 	at := field.NewPath("spec", "ephemeralContainers")
@@ -43,7 +43,7 @@ func CheckEphemeralContainers(obj, before store.Object) field.ErrorList {
 	return errs
 }
 
-// neverEphemeral are the fields of containers that ephemeral ones do not have.
+// neverEphemeral are fields that ephemeral containers cannot have.
 var neverEphemeral = []struct{ name, goName string }{
 	{"ports", "Ports"}, {"resources", "Resources"}, {"resizePolicy", "ResizePolicy"}, {"restartPolicy", "RestartPolicy"},
 	{"restartPolicyRules", "RestartPolicyRules"}, {"livenessProbe", "LivenessProbe"}, {"readinessProbe", "ReadinessProbe"},

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mergeLabelKeys makes requirements of the labels of a new pod that its affinity and its topology
-// spread name by their keys. [pkg/registry/core/pod/strategy.go mutatePodAffinity,
+// mergeLabelKeys converts the label keys in the affinity and topology spread of a new pod to
+// requirements with the pod's own values. [pkg/registry/core/pod/strategy.go mutatePodAffinity,
 // mutateTopologySpreadConstraints]
 func mergeLabelKeys(pod *corev1.Pod) {
 	if affinity := pod.Spec.Affinity; affinity != nil {
@@ -36,8 +36,8 @@ func mergeTermKeys(required []corev1.PodAffinityTerm, preferred []corev1.Weighte
 	}
 }
 
-// addRequirements adds one for each label that the pod has. A selector that is missing selects nothing
-// anyway.
+// addRequirements adds a requirement for each label that the pod has. A missing selector selects
+// nothing anyway.
 func addRequirements(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator, labels map[string]string) {
 	if selector == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// lifecycle checks what is done after the start and before the end of a container.
+// lifecycle checks the hooks of a container.
 func lifecycle(at *field.Path, l *corev1.Lifecycle, spec *corev1.PodSpec) (errs field.ErrorList) {
 	if l == nil {
 		return nil
@@ -24,7 +24,7 @@ func lifecycle(at *field.Path, l *corev1.Lifecycle, spec *corev1.PodSpec) (errs 
 	return errs
 }
 
-// sleeps checks how long a container sleeps, which is within the grace that it has.
+// sleeps checks that the sleep of a hook is within the grace period.
 func sleeps(at *field.Path, s *corev1.SleepAction, grace *int64) field.ErrorList {
 	if grace == nil || s.Seconds >= 0 && s.Seconds <= *grace {
 		return nil
@@ -56,14 +56,14 @@ func resizePolicy(at *field.Path, all []corev1.ContainerResizePolicy, pod corev1
 	return errs
 }
 
-// What the rules of a container's restarts may have.
+// Limits of a container's restart rules.
 const (
 	mostRestartRules = 20
 	mostExitCodes    = 255
 )
 
-// restartRules checks when a container is started again. The rules of an init container without a
-// policy are not looked at.
+// restartRules checks the restart policy of a container. The rules of an init container without a
+// policy are not checked.
 func restartRules(at *field.Path, c *corev1.Container, init bool) (errs field.ErrorList) {
 	rules := at.Child("restartPolicyRules")
 	switch {
@@ -95,7 +95,7 @@ func restartRules(at *field.Path, c *corev1.Container, init bool) (errs field.Er
 	return errs
 }
 
-// hostPortConflicts: a port of the node is that of one container.
+// hostPortConflicts checks that each port of the node has one container.
 func hostPortConflicts(all []corev1.Container, at *field.Path) (errs field.ErrorList) {
 	var taken []string
 	for i, c := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// longestHostname is that of Linux.
+// longestHostname is Linux's limit.
 const longestHostname = 64
 
 func hostnames(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
@@ -31,7 +31,7 @@ func hostnames(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
 	return errs
 }
 
-// hostPorts: on the network of its node a container has no other port than its own.
+// hostPorts checks that host ports equal container ports on the network of the node.
 func hostPorts(at *field.Path, spec *corev1.PodSpec, template bool) (errs field.ErrorList) {
 	if !spec.HostNetwork {
 		return nil
@@ -56,7 +56,7 @@ func hostAliases(at *field.Path, all []corev1.HostAlias) (errs field.ErrorList) 
 	return errs
 }
 
-// What the C library of a container takes.
+// Limits of the C library in containers.
 const (
 	mostNameservers   = 3
 	mostSearches      = 32
@@ -101,7 +101,7 @@ func dnsConfig(at *field.Path, c *corev1.PodDNSConfig, policy corev1.DNSPolicy) 
 	return errs
 }
 
-// label checks a name that has to be a DNS label, where there is one.
+// label checks an optional name that must be a DNS label.
 func label(at *field.Path, name string) field.ErrorList {
 	if name == "" {
 		return nil

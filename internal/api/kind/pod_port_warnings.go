@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// placedPort is a port of a container and where it stands.
+// placedPort is a port of a container with its path in the spec.
 type placedPort struct {
 	at *field.Path
 	corev1.ContainerPort
@@ -27,7 +27,7 @@ func portsOf(spec *field.Path, pod *corev1.PodSpec) (all []placedPort) {
 	return all
 }
 
-// portWarnings are about ports of containers that are in each other's way.
+// portWarnings are about conflicting ports of containers.
 func portWarnings(spec *field.Path, pod *corev1.PodSpec) (texts []string) {
 	all := portsOf(spec, pod)
 	for i, port := range all {
@@ -58,7 +58,7 @@ func portWarnings(spec *field.Path, pod *corev1.PodSpec) (texts []string) {
 	return texts
 }
 
-// clash says how two ports clash, "" if they do not.
+// clash describes the conflict of two ports, "" if there is none.
 func clash(a, b corev1.ContainerPort) string {
 	switch {
 	case a.ContainerPort != b.ContainerPort || a.Protocol != b.Protocol:

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// systemPriorities are the classes that every cluster has.
+// systemPriorities are the classes of every cluster.
 var systemPriorities = map[string]int32{
 	"system-cluster-critical": 2000000000,
 	"system-node-critical":    2000001000,
@@ -51,13 +51,13 @@ func keepPriority(pod, old *corev1.Pod) {
 	}
 }
 
-// refusedPod is the error of an admission plugin.
+// refusedPod returns the error of an admission plugin.
 func refusedPod(pod *corev1.Pod, err error) error {
 	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, err)
 }
 
-// priorityOf returns the class of a name. Without a name it is the global default, and without one of
-// those the priority is 0.
+// priorityOf returns the class with a name. Without a name it is the global default, and without
+// one of those the priority is 0.
 func priorityOf(cluster store.Reader, name string) (*schedulingv1.PriorityClass, error) {
 	usual := &schedulingv1.PriorityClass{PreemptionPolicy: new(corev1.PreemptLowerPriority)}
 	if name == "" {
@@ -76,7 +76,7 @@ func priorityOf(cluster store.Reader, name string) (*schedulingv1.PriorityClass,
 	return nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 }
 
-// defaultPriorityClass is the global default; of several, the one with the lowest value.
+// defaultPriorityClass returns the global default; of several, the one with the lowest value.
 func defaultPriorityClass(cluster store.Reader) (found *schedulingv1.PriorityClass) {
 	for class := range store.List[*schedulingv1.PriorityClass](cluster, "") {
 		if class.GlobalDefault && (found == nil || found.Value > class.Value) {

@@ -2,8 +2,8 @@ package kind
 
 import corev1 "k8s.io/api/core/v1"
 
-// qosClass sorts a pod by what it requests and limits of cpu and memory: as a whole, if it says so, or else by its
-// containers.
+// qosClass returns the QoS class of a pod, from the requests and limits for cpu and memory of the
+// pod as a whole, if set, otherwise of its containers.
 func qosClass(pod *corev1.Pod) corev1.PodQOSClass {
 	var all []corev1.ResourceRequirements
 	if whole := pod.Spec.Resources; whole != nil {

@@ -10,8 +10,8 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// podQuota counts pods that are not at their end, with what they request and are limited to.
-// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/pods.go)
+// podQuota counts pods that have not ended, with their requests and limits. (kubernetes v1.36.3,
+// pkg/quota/v1/evaluator/core/pods.go)
 var podQuota = evaluator[*corev1.Pod]{
 	limits: func(name corev1.ResourceName) bool {
 		return slices.Contains(podLimits, name) ||
@@ -22,7 +22,7 @@ var podQuota = evaluator[*corev1.Pod]{
 	demands: mustRequest,
 }
 
-// podLimits are the names of what pods count for.
+// podLimits are the resource names that pods are counted under.
 var podLimits = []corev1.ResourceName{
 	corev1.ResourcePods,
 	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
@@ -30,7 +30,7 @@ var podLimits = []corev1.ResourceName{
 	corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceLimitsEphemeralStorage,
 }
 
-// mustBeRequested are the names that, where a quota limits them, each container must set.
+// mustBeRequested are resources that each container must set if a quota limits them.
 var mustBeRequested = []corev1.ResourceName{
 	corev1.ResourceCPU, corev1.ResourceMemory,
 	corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
@@ -44,8 +44,7 @@ func podUsage(now time.Time, pod *corev1.Pod) corev1.ResourceList {
 	return computeUsage(resourcehelper.PodRequests(pod, options), resourcehelper.PodLimits(pod, options))
 }
 
-// CountsForQuota reports whether a pod is not at its end, and not past the time that it
-// was given to end.
+// CountsForQuota reports whether a pod has not ended, and is not past its grace period.
 func CountsForQuota(now time.Time, pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return false
@@ -57,15 +56,15 @@ func CountsForQuota(now time.Time, pod *corev1.Pod) bool {
 	return !now.After(pod.DeletionTimestamp.Add(grace))
 }
 
-// computeUsage is what requests and limits are called in quotas.
+// computeUsage returns requests and limits under their names in quotas.
 func computeUsage(requests, limits corev1.ResourceList) corev1.ResourceList {
 	list := corev1.ResourceList{corev1.ResourcePods: one()}
-	for name, amount := range requests { // any order: each for itself
+	for name, amount := range requests { // any order: resources are independent
 		if slices.Contains(podLimits, name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 			list[name], list[corev1.DefaultResourceRequestsPrefix+name] = amount, amount
 		}
 	}
-	for name, amount := range limits { // any order: each for itself
+	for name, amount := range limits { // any order: resources are independent
 		if slices.Contains(podLimits, "limits."+name) {
 			list["limits."+name] = amount
 		}
@@ -112,8 +111,7 @@ func lookAcrossNamespaces(affinity *corev1.Affinity) bool {
 		slices.ContainsFunc(without.PreferredDuringSchedulingIgnoredDuringExecution, weighted))
 }
 
-// mustRequest rejects a pod with containers that leave open what a quota limits of cpu and
-// memory.
+// mustRequest rejects a pod with containers that do not set the limited cpu and memory resources.
 func mustRequest(limited []corev1.ResourceName, pod *corev1.Pod) error {
 	var missing []string
 	for _, name := range limited {

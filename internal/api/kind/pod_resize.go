@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// Resized is what a write of a pod's resize subresource makes of it: resources and resize policies are the given ones, all else stays as
-// it was. Where containers are others, it is what was given, which the check rejects.
+// Resized returns the old pod with the given resources and resize policies, for a write of the
+// resize subresource. If the containers differ, it returns the given pod, which the check rejects.
 // [pkg/registry/core/pod/strategy.go: dropNonResizeUpdates]
 func Resized(given, old store.Object) store.Object {
 	now := typed[*corev1.Pod](given)
@@ -39,7 +39,7 @@ func withResources(containers, given []corev1.Container) []corev1.Container {
 	return containers
 }
 
-// CheckResize names the mistakes of a resize: processors and memory change, and nothing else.
+// CheckResize returns the errors of a resize: only processors and memory may change.
 // [pkg/apis/core/validation: ValidatePodResize]
 func CheckResize(obj, before store.Object) field.ErrorList {
 	pod, old := typed[*corev1.Pod](obj), typed[*corev1.Pod](before)
@@ -81,7 +81,7 @@ func CheckResize(obj, before store.Object) field.ErrorList {
 	return errs
 }
 
-// resizeWhole checks the resources of the pod as a whole, and makes them what they were where they may change.
+// resizeWhole checks the resources of the pod as a whole, and resets the permitted changes.
 func resizeWhole(at *field.Path, spec, old *corev1.PodSpec) (errs field.ErrorList) {
 	isSet := func(r *corev1.ResourceRequirements) bool { return r != nil && len(r.Requests)+len(r.Limits) > 0 }
 	switch {
@@ -121,7 +121,7 @@ func resizeInit(at *field.Path, now, was *corev1.Container) (errs field.ErrorLis
 	return errs
 }
 
-// otherContainers reports containers that are not those that were there.
+// otherContainers reports containers that differ from the old ones.
 func otherContainers(at *field.Path, now, was *corev1.PodSpec) (errs field.ErrorList) {
 	for _, all := range []struct {
 		name     string
@@ -140,7 +140,7 @@ func otherContainers(at *field.Path, now, was *corev1.PodSpec) (errs field.Error
 	return errs
 }
 
-// resourcesKept checks that no request and no limit is taken away.
+// resourcesKept checks that no request and no limit is removed.
 func resourcesKept(at *field.Path, now, was *corev1.ResourceRequirements, what string) (errs field.ErrorList) {
 	for _, of := range []struct {
 		name     string
@@ -154,7 +154,7 @@ func resourcesKept(at *field.Path, now, was *corev1.ResourceRequirements, what s
 	return errs
 }
 
-// likeBefore are resources with the processors and the memory of others, and without claims.
+// likeBefore returns resources with the processors and the memory of others, and without claims.
 func likeBefore(now, was corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: listBefore(now.Limits, was.Limits), Requests: listBefore(now.Requests, was.Requests)}
 }

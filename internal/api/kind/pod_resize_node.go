@@ -13,11 +13,11 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// nodeCapacity is the cause of the rejection of what is more than the node has.
+// nodeCapacity is the cause of an error if a pod requests more than the node has.
 var nodeCapacity = metav1.StatusCause{Type: "NodeCapacity"}
 
-// AllowResize rejects a resize that the pod's node has no room for, even if the pod were alone on it. A write with mistakes is left to
-// the check. [plugin/pkg/admission/podresize]
+// AllowResize rejects a resize that exceeds the pod's node, even if the pod were alone there.
+// Invalid writes are left to the check. [plugin/pkg/admission/podresize]
 func AllowResize(cluster store.Reader, obj, before store.Object) error {
 	pod, old := typed[*corev1.Pod](obj), typed[*corev1.Pod](before)
 	if pod.Spec.NodeName == "" || equality.Semantic.DeepEqual(pod.Spec, old.Spec) || len(CheckResize(obj, before)) > 0 {

@@ -13,7 +13,7 @@ var resourceFields = []string{
 	"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory",
 }
 
-// resourceField checks a request or limit of a container that environments and volumes show.
+// resourceField checks a request or limit of a container in an environment or a volume.
 // [pkg/apis/core/validation/validation.go: validateContainerResourceFieldSelector]
 func resourceField(at *field.Path, ref *corev1.ResourceFieldSelector) (errs field.ErrorList) {
 	switch {
@@ -31,7 +31,7 @@ func isHugePagesField(name string) bool {
 
 var units = strings.Split("1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei", ", ")
 
-// resourceUnit checks in what unit it is shown.
+// resourceUnit checks the unit of the value.
 func resourceUnit(at *field.Path, ref *corev1.ResourceFieldSelector) field.ErrorList {
 	if ref.Divisor.IsZero() {
 		return nil

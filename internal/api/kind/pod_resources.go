@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Resources whose names have no domain: those of a container, besides huge pages, those that are
-// counted, and those of quotas.
+// Resources with names without a domain: those of containers, besides huge pages, the countable
+// ones, and those of quotas.
 var (
 	containerResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 	countedResources   = []corev1.ResourceName{
@@ -33,7 +33,7 @@ func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// isNative reports whether a resource is of Kubernetes itself.
+// isNative reports whether a resource is one of Kubernetes itself.
 func isNative(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
@@ -53,8 +53,8 @@ func containerResourceName(at *field.Path, name corev1.ResourceName) field.Error
 	return errs
 }
 
-// isExtended reports whether it is a resource of somebody else. Its name is valid with the prefix
-// that quotas give it, too.
+// isExtended reports whether it is an extended resource. Its name must also be valid with the
+// prefix of quotas.
 func isExtended(name corev1.ResourceName) bool {
 	const prefix = corev1.DefaultResourceRequestsPrefix
 	return !isNative(name) && !strings.HasPrefix(string(name), prefix) && len(utilvalidation.IsQualifiedName(prefix+string(name))) == 0
@@ -111,7 +111,7 @@ func withinLimit(at *field.Path, name corev1.ResourceName, request resource.Quan
 	return nil
 }
 
-// resourceQuantity checks an amount: what is counted, as resources of others are, has no fractions.
+// resourceQuantity checks an amount: countable resources, such as extended ones, have no fractions.
 func resourceQuantity(at *field.Path, name corev1.ResourceName, quantity resource.Quantity) (errs field.ErrorList) {
 	if quantity.Sign() < 0 {
 		errs = append(errs, field.Invalid(at, quantity.String(), "must be greater than or equal to 0"))

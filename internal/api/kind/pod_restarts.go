@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// containerEnds checks that containers that have ended stay so, but for those that are restarted.
+// containerEnds checks that ended containers stay ended, unless they are restarted.
 // [pkg/apis/core/validation/validation.go: ValidateContainerStateTransition]
 func containerEnds(pod, was *corev1.Pod) field.ErrorList {
 	now, old, spec := &pod.Status, &was.Status, &was.Spec
@@ -29,7 +29,7 @@ func staysEnded(list string, now, was []corev1.ContainerStatus, mayRestart func(
 	return errs
 }
 
-// runs reports whether a container of that name has a status by which it has not ended.
+// runs reports whether a container with that name has a status in which it has not ended.
 func runs(statuses []corev1.ContainerStatus, name string) bool {
 	for i := range statuses {
 		if statuses[i].Name == name && statuses[i].State.Terminated == nil {
@@ -39,7 +39,7 @@ func runs(statuses []corev1.ContainerStatus, name string) bool {
 	return false
 }
 
-// mayRestart reports whether one of the containers that has ended is restarted, for itself or with all others.
+// mayRestart reports whether an ended container is restarted, alone or with all others.
 func mayRestart(spec *corev1.PodSpec, containers []corev1.Container, ended *corev1.ContainerStatus) bool {
 	for i := range containers {
 		if c := &containers[i]; c.Name == ended.Name && restarts(c, spec.RestartPolicy, ended.State.Terminated.ExitCode) {
@@ -49,7 +49,7 @@ func mayRestart(spec *corev1.PodSpec, containers []corev1.Container, ended *core
 	return anyRestartsAll(spec.InitContainers) || anyRestartsAll(spec.Containers)
 }
 
-// anyRestartsAll reports whether the end of some container restarts all of the pod.
+// anyRestartsAll reports whether the end of some container restarts the whole pod.
 func anyRestartsAll(containers []corev1.Container) bool {
 	for i := range containers {
 		if slices.ContainsFunc(containers[i].RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
@@ -61,7 +61,8 @@ func anyRestartsAll(containers []corev1.Container) bool {
 	return false
 }
 
-// restarts reports whether a container that ends is restarted: its own rules and policy come before the pod's.
+// restarts reports whether a container that ends is restarted: its own rules and policy precede the
+// pod's.
 func restarts(c *corev1.Container, ofPod corev1.RestartPolicy, exitCode int32) bool {
 	policy := ofPod
 	if c.RestartPolicy != nil {

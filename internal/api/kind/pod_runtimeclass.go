@@ -81,7 +81,7 @@ func mergeTolerations(more []corev1.Toleration, spec *corev1.PodSpec) {
 	spec.Tolerations = merged
 }
 
-// includes reports whether a toleration tolerates all that another one does.
+// includes reports whether a toleration tolerates everything that another one does.
 func includes(larger, t corev1.Toleration) bool {
 	switch {
 	case apiequality.Semantic.DeepEqual(t, larger):

@@ -99,7 +99,7 @@ func toleration(at *field.Path, t *corev1.Toleration) (errs field.ErrorList) {
 		if t.Value != "" {
 			errs = append(errs, field.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'"))
 		}
-	case corev1.TolerationOpLt, corev1.TolerationOpGt: // behind a gate that is off
+	case corev1.TolerationOpLt, corev1.TolerationOpGt: // their gate is off
 		errs = append(errs, field.NotSupported(at.Child("operator"), t.Operator,
 			[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt}))
 	default:

@@ -101,7 +101,7 @@ func seccomp(at *field.Path, p *corev1.SeccompProfile) field.ErrorList {
 	return errs
 }
 
-// descending checks a path that stays below where it begins.
+// descending checks a relative path without "..".
 func descending(at *field.Path, file string) (errs field.ErrorList) {
 	if strings.HasPrefix(file, "/") {
 		errs = append(errs, field.Invalid(at, file, "must be a relative path"))
@@ -112,7 +112,7 @@ func descending(at *field.Path, file string) (errs field.ErrorList) {
 	return errs
 }
 
-// longestProfile is that of a name of an AppArmor profile, which is a path.
+// longestProfile limits the name of an AppArmor profile, which is a path.
 const longestProfile = 4095
 
 func appArmor(at *field.Path, p *corev1.AppArmorProfile) field.ErrorList {

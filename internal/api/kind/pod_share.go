@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// What nearly all pods have by default, they have in common.
+// Default values that nearly all pods share.
 var (
 	usualTolerations = []corev1.Toleration{tolerationOf(corev1.TaintNodeNotReady), tolerationOf(corev1.TaintNodeUnreachable)}
 	usualContext     = &corev1.PodSecurityContext{}

@@ -34,7 +34,7 @@ func wholeNumber(at *field.Path, n int64) field.ErrorList {
 
 var podIPs, hostIPs = field.NewPath("status", "podIPs"), field.NewPath("status", "hostIPs")
 
-// podAddresses checks the addresses of a pod and of its node; what was there before stays valid.
+// podAddresses checks the addresses of a pod and of its node; unchanged ones stay valid.
 func podAddresses(now, was *corev1.PodStatus) field.ErrorList {
 	ofPod := func(ip corev1.PodIP) string { return ip.IP }
 	errs := addressPair(podIPs, now.PodIPs, was.PodIPs, ofPod)
@@ -47,7 +47,8 @@ func podAddresses(now, was *corev1.PodStatus) field.ErrorList {
 	return append(errs, addressPair(hostIPs, now.HostIPs, was.HostIPs, func(ip corev1.HostIP) string { return ip.IP })...)
 }
 
-// addressPair checks that addresses are one of each family at most. Addresses that stay were checked when they came.
+// addressPair checks that there is at most one address of each family. Unchanged addresses are not
+// checked again.
 func addressPair[T comparable](at *field.Path, now, was []T, address func(T) string) (errs field.ErrorList) {
 	if slices.Equal(now, was) {
 		return nil
@@ -75,7 +76,7 @@ func addressPair[T comparable](at *field.Path, now, was []T, address func(T) str
 	return errs
 }
 
-// containerUsers checks as whom containers run.
+// containerUsers checks the users of containers.
 func containerUsers(at *field.Path, statuses []corev1.ContainerStatus, os *corev1.PodOS) (errs field.ErrorList) {
 	for i, s := range statuses {
 		if s.User == nil || s.User.Linux == nil {

@@ -22,7 +22,7 @@ func podVolumeSource(at *field.Path, source *corev1.VolumeSource) field.ErrorLis
 	errs := checkPodSource(at.Child(sources[0]), source)
 	for _, name := range sources[1:] {
 		if name == "downwardAPI" {
-			name = "downwarAPI" // as the real server spells it
+			name = "downwarAPI" // the real server's spelling
 		}
 		errs = append(errs, field.Forbidden(at.Child(name), "may not specify more than 1 volume type"))
 	}
@@ -65,7 +65,7 @@ func inlineCSI(at *field.Path, csi *corev1.CSIVolumeSource) field.ErrorList {
 	case ref == nil:
 	case ref.Name == "":
 		errs = append(errs, field.Required(at.Child("nodePublishSecretRef", "name"), ""))
-	default: // the real server leaves out a step of the path
+	default: // the real server omits a step of the path
 		errs = append(errs, subdomain(at.Child("name"), ref.Name)...)
 	}
 	return errs
@@ -103,8 +103,8 @@ func claimMetadata(meta *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// claimName checks the name of the claim that a pod makes for a volume, unless the template comes
-// after another source.
+// claimName checks the name of the claim that a pod makes for a volume, unless another source
+// precedes the template.
 func claimName(pod string, volume *corev1.Volume, at *field.Path) (errs field.ErrorList) {
 	sources := podSources.of(&volume.VolumeSource)
 	if len(sources) == 0 || sources[0] != "ephemeral" || pod == "" || volume.Name == "" {
@@ -117,7 +117,7 @@ func claimName(pod string, volume *corev1.Volume, at *field.Path) (errs field.Er
 	return errs
 }
 
-// files checks what a secret or a config map is made into.
+// files checks the files of a secret or a config map in a volume.
 func files(at *field.Path, mode *int32, items []corev1.KeyToPath) field.ErrorList {
 	errs := fileMode(at.Child("defaultMode"), mode)
 	for i, item := range items {
@@ -136,7 +136,7 @@ func fileMode(at *field.Path, mode *int32) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, *mode, "must be a number between 0 and 0777 (octal), both inclusive")}
 }
 
-// filePath is the path of a file in a volume.
+// filePath checks the path of a file in a volume.
 func filePath(at *field.Path, name string) (errs field.ErrorList) {
 	errs = mandatory(at, name)
 	if path.IsAbs(name) {
@@ -151,7 +151,7 @@ func filePath(at *field.Path, name string) (errs field.ErrorList) {
 	return errs
 }
 
-// downward checks files about the pod.
+// downward checks the files of a downward API volume.
 func downward(at *field.Path, items []corev1.DownwardAPIVolumeFile) (errs field.ErrorList) {
 	for _, item := range items {
 		errs = append(errs, filePath(at.Child("path"), item.Path)...)

@@ -9,15 +9,15 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// fillWholePod sets the requests of a pod as a whole, if it has limits: those of its containers together, or else
-// its own limits. The limit of huge pages is that of the containers.
+// fillWholePod sets the requests of a pod as a whole, if it has limits: the sum over its
+// containers, or otherwise its own limits. The limit of huge pages is that of the containers.
 func fillWholePod(pod *corev1.Pod) {
 	whole := pod.Spec.Resources
 	if whole == nil {
 		return
 	}
 	add := func(to *corev1.ResourceList, from corev1.ResourceList, also func(corev1.ResourceName) bool) {
-		for name, quantity := range from { // any order: it is a map again
+		for name, quantity := range from { // any order: the result is a map, too
 			if _, given := (*to)[name]; given || !resourcehelper.IsSupportedPodLevelResource(name) || !also(name) {
 				continue
 			}
@@ -39,8 +39,8 @@ func fillWholePod(pod *corev1.Pod) {
 	}
 }
 
-// wholePodResources checks what a pod as a whole requests, and that its containers have room in it.
-// [pkg/apis/core/validation/validation.go: validatePodResources]
+// wholePodResources checks the requests of a pod as a whole, and that they include those of its
+// containers. [pkg/apis/core/validation/validation.go: validatePodResources]
 func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	whole := spec.Resources
 	switch {
@@ -74,7 +74,7 @@ func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
 
 func every(corev1.ResourceName) bool { return true }
 
-// roomFor checks that a pod as a whole has at least what its containers have together.
+// roomFor checks that the pod-level resources are at least the sum over its containers.
 func roomFor(at *field.Path, whole, containers corev1.ResourceList, what string, counts func(corev1.ResourceName) bool) (errs field.ErrorList) {
 	for _, name := range sortedKeys(containers) {
 		all, given := whole[name]

@@ -74,20 +74,19 @@ func checkBudgetStatus(status *policyv1.PodDisruptionBudgetStatus) field.ErrorLi
 		tally{"desiredHealthy", int64(status.DesiredHealthy)}, tally{"expectedPods", int64(status.ExpectedPods)})...)
 }
 
-// maxDisruptedPods is how many evictions of a budget may be under way.
+// maxDisruptedPods limits the pending evictions of a budget.
 const maxDisruptedPods = 2000
 
-// Selects reports whether a disruption budget is about a pod. An empty selector is about
-// none.
+// Selects reports whether a disruption budget selects a pod. An empty selector selects none.
 func Selects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	return err == nil && budget.Namespace == pod.Namespace && !selector.Empty() && selector.Matches(labels.Set(pod.Labels))
 }
 
-// AllowEviction asks the disruption budget of a pod whether the pod may be evicted, and
-// counts it there. A pod that is at its end, pending or being deleted needs no permission,
-// nor does one that is not ready if its budget is kept without it.
-// (kubernetes v1.36.3, pkg/registry/core/pod/storage/eviction.go)
+// AllowEviction checks that the disruption budget of a pod permits its eviction, and counts the
+// eviction there. A pod that has ended, is pending or is being deleted needs no permission, nor
+// does an unready one if its budget is met without it. (kubernetes v1.36.3,
+// pkg/registry/core/pod/storage/eviction.go)
 func AllowEviction(s *store.Store, pod *corev1.Pod, dryRun bool) error {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodPending {
 		return nil
@@ -115,8 +114,8 @@ var errManyBudgets = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
 }}
 
-// needsNoBudget reports whether pods that are not ready may go: always, or as long as
-// enough others are healthy.
+// needsNoBudget reports whether unready pods may be evicted: always, or while enough others are
+// healthy.
 func needsNoBudget(b *policyv1.PodDisruptionBudget) bool {
 	if p := b.Spec.UnhealthyPodEvictionPolicy; p != nil && *p == policyv1.AlwaysAllow {
 		return true
@@ -124,7 +123,7 @@ func needsNoBudget(b *policyv1.PodDisruptionBudget) bool {
 	return b.Status.CurrentHealthy >= b.Status.DesiredHealthy && b.Status.DesiredHealthy > 0
 }
 
-// spend takes one disruption from what a budget allows.
+// spend counts one disruption in the status of a budget.
 func spend(s *store.Store, b *policyv1.PodDisruptionBudget, pod *corev1.Pod, dryRun bool) error {
 	forbidden := func(why string) error {
 		return apierrors.NewForbidden(policyv1.Resource("poddisruptionbudget"), b.Name, errors.New(why))

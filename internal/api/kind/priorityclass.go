@@ -64,10 +64,10 @@ func checkPriorityClassChange(class, was *schedulingv1.PriorityClass) (errs fiel
 	return append(errs, immutable(field.NewPath("preemptionPolicy"), class.PreemptionPolicy, was.PreemptionPolicy)...)
 }
 
-// highestPriority is that of classes of users; what is above is the system's.
+// highestPriority is the highest value of user-defined classes; those above are the system's.
 const highestPriority = 1_000_000_000
 
-// systemPriorityClass keeps the names that begin with system- for the classes of Kubernetes.
+// systemPriorityClass reserves names that begin with system- for the classes of Kubernetes.
 // [pkg/apis/scheduling/v1 IsKnownSystemPriorityClass]
 func systemPriorityClass(class *schedulingv1.PriorityClass) field.ErrorList {
 	var why string

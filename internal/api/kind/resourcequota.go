@@ -54,17 +54,17 @@ var quotaRules = rules[*corev1.ResourceQuota]{
 
 // quotas counts writes in the quotas of their namespaces.
 type quotas struct {
-	any bool // there has been a quota
+	any bool // a quota was created before
 }
 
-// charge counts a write in the quotas of its namespace, or rejects it. What is limited and
-// used is what the quotas' status says, which their controller keeps: until it has, a new
-// quota limits nothing. A status is counted, but never rejected. As in the real server, a
-// write that fails after that stays counted until the controller counts again.
-// (k8s.io/apiserver v0.36.3, admission/plugin/resourcequota/controller.go: CheckRequest)
+// charge counts a write in the quotas of its namespace, or rejects it. It uses the limits and usage
+// in the quotas' status, which their controller maintains: until the first, a new quota limits
+// nothing. A write of a status is counted, but never rejected. As in the real server, a write that
+// fails later stays counted until the controller counts again. (k8s.io/apiserver v0.36.3,
+// admission/plugin/resourcequota/controller.go: CheckRequest)
 func (q *quotas) charge(s *store.Store, w store.Write) error {
 	if !q.any || !counted(w.Resource, w.Old != nil) {
-		return nil // as for most writes: they are not to pay for the loop below
+		return nil // the fast path of most writes
 	}
 	return chargeAll(s, w)
 }
@@ -90,7 +90,7 @@ func chargeAll(s *store.Store, w store.Write) error {
 	return nil
 }
 
-// counted reports whether a write of the kind can change what a quota says is used.
+// counted reports whether a write of the kind can change the usage of a quota.
 func counted(res *store.Resource, update bool) bool {
 	quota := counterOf(res)
 	return res.Namespaced && (!update || quota != nil && quota.grows)
@@ -98,13 +98,14 @@ func counted(res *store.Resource, update bool) bool {
 
 func counterOf(res *store.Resource) *counter { return Of(res).quota }
 
-// evaluator is what objects of type T count for in quotas, besides their number.
+// evaluator counts objects of type T in quotas, besides their number.
 type evaluator[T store.Object] struct {
-	limits  func(name corev1.ResourceName) bool // reports whether objects count for it
+	limits  func(name corev1.ResourceName) bool // reports whether objects count for the resource
 	usage   func(now time.Time, obj T) corev1.ResourceList
-	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj T) bool // nil: in none
-	demands func(limited []corev1.ResourceName, obj T) error                 // rejects what leaves open what is limited; nil: nothing
-	grows   bool                                                             // an update can change what it counts for
+	inScope func(scope corev1.ScopedResourceSelectorRequirement, obj T) bool // nil: none
+	// demands rejects an object that does not set a limited resource; nil accepts all.
+	demands func(limited []corev1.ResourceName, obj T) error
+	grows   bool // an update can change the usage
 }
 
 // counter is an evaluator of objects of any type.
@@ -132,7 +133,7 @@ func (e evaluator[T]) counter() *counter {
 	}
 }
 
-// chargedWith is a quota in which a write is counted, nil if that changes nothing.
+// chargedWith returns a quota with a write counted, nil if that changes nothing.
 func chargedWith(quota *corev1.ResourceQuota, now time.Time, w store.Write) (*corev1.ResourceQuota, error) {
 	res, obj, old := w.Resource, w.Obj, w.Old
 	limited := limitedBy(res, quota.Status.Hard)
@@ -173,10 +174,10 @@ func chargedWith(quota *corev1.ResourceQuota, now time.Time, w store.Write) (*co
 	return next, nil
 }
 
-// growth is by how much more something counts for than before.
+// growth returns the increase of usage.
 func growth(now, before corev1.ResourceList) corev1.ResourceList {
 	more := corev1.ResourceList{}
-	for name, amount := range now { // any order: each for itself
+	for name, amount := range now { // any order: resources are independent
 		amount.Sub(before[name])
 		if amount.Sign() > 0 {
 			more[name] = amount

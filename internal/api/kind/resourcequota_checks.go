@@ -25,7 +25,7 @@ func checkQuotaStatus(status *corev1.ResourceQuotaStatus) field.ErrorList {
 	return append(quotaAmounts(at.Child("hard"), status.Hard), quotaAmounts(at.Child("used"), status.Used)...)
 }
 
-// quotaAmounts checks what is limited; what the real server finds in the order of a map stands sorted here.
+// quotaAmounts checks the limits, in sorted order; the real server uses the order of a map.
 func quotaAmounts(at *field.Path, list corev1.ResourceList) (errs field.ErrorList) {
 	for _, name := range sortedKeys(list) {
 		at := at.Key(string(name))
@@ -38,7 +38,7 @@ func quotaAmounts(at *field.Path, list corev1.ResourceList) (errs field.ErrorLis
 	return errs
 }
 
-// isQuotaResource reports whether a name without a domain is one that quotas limit.
+// isQuotaResource reports whether quotas can limit a name without a domain.
 func isQuotaResource(name corev1.ResourceName) bool {
 	return name != corev1.ResourceStorage && isStandard(name)
 }
@@ -55,7 +55,7 @@ func isQuotaScope(scope corev1.ResourceQuotaScope) bool {
 	return slices.Contains(podScopes, scope) || scope == corev1.ResourceQuotaScopeBestEffort || scope == corev1.ResourceQuotaScopeVolumeAttributesClass
 }
 
-// mayLimit reports whether a quota of a scope can limit a resource.
+// mayLimit reports whether a quota with a scope can limit a resource.
 func mayLimit(scope corev1.ResourceQuotaScope, name corev1.ResourceName) bool {
 	switch {
 	case slices.Contains(podScopes, scope):
@@ -68,7 +68,7 @@ func mayLimit(scope corev1.ResourceQuotaScope, name corev1.ResourceName) bool {
 	return true
 }
 
-// unlimitable is one field error for each resource that a quota of a scope cannot limit.
+// unlimitable returns a field error for each resource that a quota with a scope cannot limit.
 func unlimitable(scope corev1.ResourceQuotaScope, hard corev1.ResourceList, err *field.Error) (errs field.ErrorList) {
 	for name := range hard { // any order: the errors are alike
 		if isQuotaResource(name) && !mayLimit(scope, name) {
@@ -78,7 +78,7 @@ func unlimitable(scope corev1.ResourceQuotaScope, hard corev1.ResourceList, err 
 	return errs
 }
 
-// scopesConflict reports whether pods can be in all of the scopes at once.
+// scopesConflict counts the pairs of scopes that no pod can be in at once.
 func scopesConflict(scopes sets.Set[corev1.ResourceQuotaScope]) (pairs int) {
 	if scopes.HasAll(corev1.ResourceQuotaScopeBestEffort, corev1.ResourceQuotaScopeNotBestEffort) {
 		pairs++
@@ -139,7 +139,7 @@ func quotaRequirement(r corev1.ScopedResourceSelectorRequirement, at *field.Path
 	return errs
 }
 
-// quotaWarnings are about requests that are limited to more than limits are.
+// quotaWarnings are about requests with a higher limit than limits have.
 func quotaWarnings(hard corev1.ResourceList) (texts []string) {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		of := corev1.DefaultResourceRequestsPrefix + name

@@ -17,12 +17,12 @@ import (
 
 type quantity = resource.Quantity
 
-// countPrefix begins what a quota calls the number of objects of a kind:
+// countPrefix begins a quota's resource name for the number of objects of a kind:
 // count/volumesnapshots.snapshot.storage.k8s.io.
 const countPrefix = "count/"
 
-// Counted are the kinds that a quota limits: claims, pods and services by more than their
-// number, and the number of objects of any kind.
+// Counted returns the kinds that a quota limits: claims, pods and services by more than their
+// number, and any kind by its number.
 func Counted(hard corev1.ResourceList) []*store.Resource {
 	var found []*store.Resource
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
@@ -33,8 +33,7 @@ func Counted(hard corev1.ResourceList) []*store.Resource {
 	return found
 }
 
-// countedAs is the kind whose objects count for what a quota calls name, nil if there is
-// none.
+// countedAs returns the kind that is counted under a quota's resource name, nil if there is none.
 func countedAs(name corev1.ResourceName) *store.Resource {
 	if counted, isCount := strings.CutPrefix(string(name), countPrefix); isCount {
 		if res, _ := store.ResourceNamed(counted); res != nil && res.Namespaced && limits(res, name) {
@@ -50,8 +49,8 @@ func countedAs(name corev1.ResourceName) *store.Resource {
 	return nil
 }
 
-// Usage is what the objects of a quota's namespace use of what it limits at that time.
-// What is not counted is left out: devices, and what is no resource of Kubernetes' own.
+// Usage returns the usage of a quota's limits by the objects of its namespace at that time. It
+// omits resources that are not counted: devices, and those that are not Kubernetes' own.
 // (k8s.io/apiserver v0.36.3, quota/v1/resources.go: CalculateUsage)
 func Usage(cluster store.Reader, now time.Time, quota *corev1.ResourceQuota) corev1.ResourceList {
 	used := corev1.ResourceList{}
@@ -75,7 +74,7 @@ func Usage(cluster store.Reader, now time.Time, quota *corev1.ResourceQuota) cor
 	return used
 }
 
-// limitedBy are the limits, sorted, that objects of the kind count for.
+// limitedBy returns the limits, sorted, that objects of the kind count for.
 func limitedBy(res *store.Resource, hard corev1.ResourceList) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for name := range hard { // any order: they are sorted
@@ -87,7 +86,7 @@ func limitedBy(res *store.Resource, hard corev1.ResourceList) []corev1.ResourceN
 	return names
 }
 
-// limits reports whether objects of the kind count for what a quota calls name.
+// limits reports whether objects of the kind count for a quota's resource name.
 func limits(res *store.Resource, name corev1.ResourceName) bool {
 	quota := counterOf(res)
 	return name == countName(res) || quota != nil && quota.limits(name)
@@ -97,7 +96,7 @@ func countName(res *store.Resource) corev1.ResourceName {
 	return corev1.ResourceName(countPrefix + res.String())
 }
 
-// usageOf is what an object counts for.
+// usageOf returns the usage of one object.
 func usageOf(res *store.Resource, now time.Time, obj store.Object) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	if quota := counterOf(res); quota != nil {
@@ -109,8 +108,8 @@ func usageOf(res *store.Resource, now time.Time, obj store.Object) corev1.Resour
 
 func one() quantity { return *resource.NewQuantity(1, resource.DecimalSI) }
 
-// isInScopeOf reports whether all scopes of a quota are about the object. None is about
-// kinds that are counted by their number only.
+// isInScopeOf reports whether an object is in all scopes of a quota. A kind that is counted only by
+// its number is in none.
 func isInScopeOf(res *store.Resource, quota *corev1.ResourceQuota, obj store.Object) bool {
 	for _, scope := range quota.Spec.Scopes {
 		if !inScope(res, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, obj) {
@@ -138,8 +137,7 @@ var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{
 	corev1.ScopeSelectorOpExists: selection.Exists, corev1.ScopeSelectorOpDoesNotExist: selection.DoesNotExist,
 }
 
-// matchesScope reports whether one of the values that an object has of a scope is wanted,
-// or none if it has none.
+// matchesScope reports whether one of an object's values of a scope matches, or the absence of any.
 func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) bool {
 	wanted, err := labels.NewRequirement(string(scope.ScopeName), scopeOperators[scope.Operator], scope.Values)
 	if err != nil {
@@ -153,8 +151,8 @@ func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) 
 	})
 }
 
-// usedOf is how much a quota's namespace uses of its limits: of those of what containers
-// may use at most, or of all others.
+// usedOf describes the usage of a quota: either of the resources that begin with "limits." or of
+// all others.
 func usedOf(q *corev1.ResourceQuota, limits bool) string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(q.Status.Hard)) {

@@ -18,7 +18,7 @@ func init() {
 	})
 }
 
-// rulesOfBindings are common to bindings, which stay with their role.
+// rulesOfBindings are common to bindings, which cannot change their role.
 func rulesOfBindings[T store.Object](fill func(T), validate func(T) field.ErrorList, role func(T) rbacv1.RoleRef) rules[T] {
 	r := rulesOfRoles(fill, validate)
 	r.validateUpdate = func(obj, old T) field.ErrorList {

@@ -17,7 +17,7 @@ func share(at *field.Path, n intstr.IntOrString) field.ErrorList {
 	return invalid(at, n, utilvalidation.IsValidPercent(n.StrVal))
 }
 
-// atMostAll checks that a percentage is one of what there is.
+// atMostAll checks that a percentage is at most 100.
 func atMostAll(at *field.Path, n intstr.IntOrString) field.ErrorList {
 	if percent, ok := percentOf(n); ok && percent > 100 {
 		return field.ErrorList{field.Invalid(at, n, "must not be greater than 100%")}
@@ -47,7 +47,7 @@ type tally struct {
 	n    int64
 }
 
-// tallies checks that numbers are not below 0. Fields that are not set come as 0.
+// tallies checks that numbers are not negative. Unset fields are passed as 0.
 func tallies(all ...tally) (errs field.ErrorList) {
 	for _, c := range all {
 		errs = append(errs, natural(field.NewPath("status", c.name), c.n)...)
@@ -55,7 +55,7 @@ func tallies(all ...tally) (errs field.ErrorList) {
 	return errs
 }
 
-// atMost checks that numbers of a status are not above another.
+// atMost checks that numbers of a status do not exceed another.
 func atMost(limit tally, rule string, all ...tally) (errs field.ErrorList) {
 	for _, c := range all {
 		if c.n > limit.n {
@@ -65,7 +65,7 @@ func atMost(limit tally, rule string, all ...tally) (errs field.ErrorList) {
 	return errs
 }
 
-// collisions checks that a count of collisions grows only.
+// collisions checks that a count of collisions does not decrease.
 func collisions(now, was *int32) field.ErrorList {
 	if was == nil || now != nil && *now >= *was {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// rules are what the API server does with objects of type T beyond what it does with all. Nil
-// functions do nothing. The meaning of most is that of store.Strategy.
+// rules are the API server's rules for objects of type T besides the common ones. Nil functions do
+// nothing. Most fields have the meaning of those in store.Strategy.
 type rules[T store.Object] struct {
 	name             func(name string, prefix bool) []string
 	nameOf           func(obj T) func(name string, prefix bool) []string
@@ -39,16 +39,16 @@ type rules[T store.Object] struct {
 	share            func(s *store.Shared, obj T, isNew bool)
 	copyPart         func(obj, old store.Object, what store.Part)
 
-	// limit rejects an object for what the limit ranges of its namespace say.
+	// limit rejects an object that the limit ranges of its namespace do not permit.
 	limit func(cluster store.Reader, obj, old T) error
-	// quota is what objects count for in quotas, besides their number.
+	// quota counts objects in quotas, besides their number.
 	quota *evaluator[T]
-	// observe learns of every commit: obj is nil for an object that was removed, old for one that
-	// was created.
+	// observe is called for every commit: obj is nil for an object that was removed, old for one
+	// that was created.
 	observe func(c *cluster, obj, old T)
 }
 
-// admission is what the admission of a new object may look at.
+// admission is the input to the admission of a new object.
 type admission struct {
 	now     metav1.Time
 	cluster store.Reader
@@ -57,7 +57,7 @@ type admission struct {
 
 // ruler is the rules of any type.
 type ruler interface {
-	// enter makes them those of a resource and its kind.
+	// enter adds them to a resource and its kind.
 	enter(res *store.Resource, k *Kind)
 }
 

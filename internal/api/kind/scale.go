@@ -7,18 +7,18 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ScaleKind is what is served of objects that have a number of replicas.
+// ScaleKind is the kind of the scale subresource.
 var ScaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
-// Scale is the subresource of a kind that has a number of replicas.
+// Scale is the scale subresource of a kind with replicas.
 type Scale struct {
-	// Show fills in the replicas that an object wants and has, and their selector.
+	// Show sets the wanted and current replicas of an object, and their selector.
 	Show func(obj store.Object, scale *autoscalingv1.Scale)
-	// Set gives an object another number of replicas.
+	// Set changes an object's number of replicas.
 	Set func(obj store.Object, n int32)
 }
 
-// replicasOf is where an object of type T has its replicas.
+// replicasOf returns the replicas of an object of type T.
 type replicasOf[T store.Object] func(obj T) (wanted **int32, has int32, selector string)
 
 // scaleOf makes the subresource of a Go type.

@@ -51,7 +51,7 @@ var secretRules = rules[*corev1.Secret]{
 
 const sealedRule = "field is immutable when `immutable` is set"
 
-// staysImmutable: nobody unseals what is sealed.
+// staysImmutable rejects making an immutable object mutable.
 func staysImmutable(now *bool) field.ErrorList {
 	if now != nil && *now {
 		return nil
@@ -78,7 +78,7 @@ func checkSecret(secret *corev1.Secret) (errs field.ErrorList) {
 	return append(errs, secretType(path, secret)...)
 }
 
-// secretType checks what a secret of a well known type must have.
+// secretType checks the required fields of a secret with a well known type.
 func secretType(path *field.Path, secret *corev1.Secret) field.ErrorList {
 	switch secret.Type {
 	case corev1.SecretTypeServiceAccountToken:

@@ -87,12 +87,12 @@ func hasNodePorts(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
 }
 
-// isReachable reports whether a service is reached from outside of the cluster.
+// isReachable reports whether a service can be reached from outside the cluster.
 func isReachable(spec *corev1.ServiceSpec) bool {
 	return hasNodePorts(spec) || spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0
 }
 
-// hasHealthCheck reports whether a load balancer asks nodes whether they have pods of the service.
+// hasHealthCheck reports whether a load balancer checks nodes for pods of the service.
 func hasHealthCheck(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeLoadBalancer && spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The addresses and ports that services get, in order: kind's service subnet, without the
-// addresses that it gives to the API server and to DNS.
+// The addresses and ports that services are given, in order: kind's service subnet, without the
+// addresses of the API server and of DNS.
 var (
 	firstServiceIP = address.FirstService
 	serviceSubnet  = address.Services
@@ -23,9 +23,9 @@ var (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// allocate completes a service before it is validated: what it has of addresses and ports it keeps, what it
-// lacks it gets. old is what it replaces, nil for a new one.
-// (kubernetes v1.36.3, pkg/registry/core/service/storage/alloc.go)
+// allocate completes a service before it is validated: it keeps the addresses and ports of the
+// service, and adds missing ones. old is the replaced service, nil for a new one. (kubernetes
+// v1.36.3, pkg/registry/core/service/storage/alloc.go)
 func allocate(cluster store.Reader, service, old *corev1.Service) error {
 	if old != nil {
 		keepAllocated(&service.Spec, &old.Spec)
@@ -58,13 +58,13 @@ func allocate(cluster store.Reader, service, old *corev1.Service) error {
 	return nil
 }
 
-// allocations are the addresses and ports that services have.
+// allocations are the addresses and ports of services.
 type allocations struct {
 	addresses map[string]bool
 	ports     map[int32]bool
 }
 
-// takenBy are those that other services have.
+// takenBy returns those of all other services.
 func takenBy(cluster store.Reader, service *corev1.Service) allocations {
 	taken := allocations{map[string]bool{}, map[int32]bool{}}
 	for other := range store.List[*corev1.Service](cluster, "") {
@@ -98,7 +98,7 @@ func (a allocations) allocateAddress(service *corev1.Service) error {
 	return nil
 }
 
-// allocateChosen takes the address that a service asks for, which is one.
+// allocateChosen takes the address that a service requests.
 func (a allocations) allocateChosen(service *corev1.Service, address string) error {
 	why := ""
 	if ip, err := netip.ParseAddr(address); err != nil || !serviceSubnet.Contains(ip) {
@@ -113,8 +113,8 @@ func (a allocations) allocateChosen(service *corev1.Service, address string) err
 	return invalidService(service, field.Invalid(field.NewPath("spec", "clusterIPs"), service.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: %s", address, why)))
 }
 
-// allocatePorts gives the ports of a service ports on nodes. Ports of a new service that have the same number,
-// by several protocols, have the same port there.
+// allocatePorts gives the ports of a service ports on nodes. Ports of a new service with the same
+// number, for several protocols, get the same port there.
 func (a allocations) allocatePorts(service, old *corev1.Service) error {
 	spec, given := &service.Spec, map[int32]int32{}
 	var all []string
@@ -148,7 +148,7 @@ func (a allocations) allocatePorts(service, old *corev1.Service) error {
 	return nil
 }
 
-// sharedPort is the port on nodes of another port with the same number, 0 if there is none.
+// sharedPort returns the node port of another port with the same number, 0 if there is none.
 func sharedPort(ports []corev1.ServicePort, given map[int32]int32, number int32) int32 {
 	if port := given[number]; port != 0 {
 		return port
@@ -165,7 +165,7 @@ func hasNodePort(ports []corev1.ServicePort, number int32) bool {
 	return slices.ContainsFunc(ports, func(p corev1.ServicePort) bool { return p.NodePort == number })
 }
 
-// freePort is the first port that no service has, 0 if there is none.
+// freePort returns the first port that no service has, 0 if there is none.
 func (a allocations) freePort() int32 {
 	for port := int32(firstNodePort); port <= lastNodePort; port++ {
 		if !a.ports[port] {
@@ -175,7 +175,7 @@ func (a allocations) freePort() int32 {
 	return 0
 }
 
-// refusal says why a port cannot be had, "" if it can.
+// refusal returns why a port cannot be allocated, "" if it can.
 func (a allocations) refusal(port int32) string {
 	switch {
 	case port < firstNodePort || port > lastNodePort:

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// sourceRanges checks who may use a load balancer, in the field or in the annotation that came before it.
-// What was there before is not held against it.
+// sourceRanges checks the permitted clients of a load balancer, in the field or in its predecessor,
+// an annotation. Unchanged values stay valid.
 func sourceRanges(service, old *corev1.Service) (errs field.ErrorList) {
 	annotation, annotated := service.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey]
 	ranges, at, before := service.Spec.LoadBalancerSourceRanges, field.NewPath("spec", "LoadBalancerSourceRanges"), []string(nil)
@@ -60,7 +60,7 @@ func balancerClass(spec *corev1.ServiceSpec) field.ErrorList {
 	}
 }
 
-// trafficPolicies checks by which nodes and pods a service is reached.
+// trafficPolicies checks the nodes and pods that serve traffic.
 func trafficPolicies(spec *corev1.ServiceSpec, at *field.Path) (errs field.ErrorList) {
 	switch policy, at := spec.ExternalTrafficPolicy, at.Child("externalTrafficPolicy"); {
 	case isReachable(spec):

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// keepAllocated leaves a service what it was given, where an update does not speak of it.
+// keepAllocated keeps a service's allocated addresses and ports if an update omits them.
 func keepAllocated(spec, old *corev1.ServiceSpec) {
 	if spec.Type != corev1.ServiceTypeExternalName && old.Type != corev1.ServiceTypeExternalName {
 		setEmpty(&spec.ClusterIP, old.ClusterIP)
@@ -24,7 +24,8 @@ func keepAllocated(spec, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepNodePorts gives ports that of the old one with the same name, unless another has it.
+// keepNodePorts gives ports the node port of the old port with the same name, unless another has
+// it.
 func keepNodePorts(ports, old []corev1.ServicePort) {
 	byName, used := map[string]int32{}, map[int32]bool{}
 	for _, was := range old {
@@ -38,8 +39,8 @@ func keepNodePorts(ports, old []corev1.ServicePort) {
 	}
 }
 
-// dropUnused clears what a service has no use for in its new type, unless the update changes it, too: then it
-// is rejected.
+// dropUnused clears fields that the new type of a service does not use, unless the update changes
+// them: then it is rejected.
 func dropUnused(service, old *corev1.Service) {
 	spec, was := &service.Spec, &old.Spec
 	if spec.Type == corev1.ServiceTypeExternalName && was.Type != spec.Type {
@@ -76,7 +77,7 @@ func dropAddresses(spec, was *corev1.ServiceSpec) {
 	drop(&spec.IPFamilyPolicy, was.IPFamilyPolicy)
 }
 
-// drop clears a field that is what it was.
+// drop clears an unchanged field.
 func drop[T comparable](at **T, was *T) {
 	if *at != nil && was != nil && **at == *was {
 		*at = nil
@@ -99,7 +100,8 @@ func checkServiceChange(service, old *corev1.Service) field.ErrorList {
 	return errs
 }
 
-// addressesChange: the first address of a service stays, the second comes and goes.
+// addressesChange permits adding and removing the second address of a service, but not changing the
+// first.
 func addressesChange(now, was *corev1.ServiceSpec) (errs field.ErrorList) {
 	if isHeadless(now) && isHeadless(was) {
 		return nil
@@ -132,8 +134,8 @@ func isSingleStack(spec *corev1.ServiceSpec) bool {
 	return spec.IPFamilyPolicy != nil && *spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
 }
 
-// familiesChange: the first family of a service that has an address stays, too. The real server names the
-// first for all of them, and quotes addresses for families.
+// familiesChange rejects a change of the first family of a service with an address. The real server
+// names the first for all of them, and quotes addresses for families.
 func familiesChange(now, was *corev1.ServiceSpec) (errs field.ErrorList) {
 	if isHeadless(now) || isHeadless(was) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// checkService finds the field errors of a service. old is what it replaces, nil for a new one: addresses that
-// were taken once stay valid.
+// checkService returns the field errors of a service. old is the replaced service, nil for a new
+// one: its addresses stay valid.
 func checkService(service, old *corev1.Service) field.ErrorList {
 	at, spec := field.NewPath("spec"), &service.Spec
 	errs := topologyAnnotations(service.Annotations)
@@ -52,7 +52,7 @@ func topologyAnnotations(annotations map[string]string) field.ErrorList {
 		fmt.Sprintf("must match annotations[%s] when both are specified", corev1.DeprecatedAnnotationTopologyAwareHints))}
 }
 
-// addressOfType checks what types of services have which addresses and names.
+// addressOfType checks the addresses and names that a type of service may have.
 func addressOfType(spec *corev1.ServiceSpec, at *field.Path) (errs field.ErrorList) {
 	if hasNodePorts(spec) && isHeadless(spec) {
 		errs = append(errs, field.Invalid(at.Child("clusterIPs").Index(0), spec.ClusterIPs[0], fmt.Sprintf("may not be set to 'None' for %s services", spec.Type)))
@@ -101,7 +101,7 @@ func servicePortList(ports []corev1.ServicePort, at *field.Path) (errs field.Err
 	return errs
 }
 
-// affinityLife checks how long a client stays with a pod; fillAffinity has seen to it that there is a time.
+// affinityLife checks how long a client stays with a pod; fillAffinity has set the time.
 func affinityLife(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	const longest = 86400
 	if life := *spec.SessionAffinityConfig.ClientIP.TimeoutSeconds; life <= 0 || life > longest {
@@ -125,7 +125,7 @@ func externalAddresses(spec *corev1.ServiceSpec, old *corev1.Service, at *field.
 	return errs
 }
 
-// reachableAddress checks an address that others reach; loopback says whether it may be one of the machine's own.
+// reachableAddress checks an address that clients reach; loopback permits the machine's own.
 func reachableAddress(at *field.Path, address string, loopback bool) (errs field.ErrorList) {
 	ip := netutils.ParseIPSloppy(address)
 	if ip == nil {
@@ -143,7 +143,7 @@ func reachableAddress(at *field.Path, address string, loopback bool) (errs field
 	return errs
 }
 
-// portsOfType checks ports on nodes, and that a number stands for one port of a protocol.
+// portsOfType checks ports on nodes, and that a number belongs to one port of a protocol.
 func portsOfType(spec *corev1.ServiceSpec, at *field.Path) (errs field.ErrorList) {
 	type number struct {
 		protocol corev1.Protocol

@@ -17,7 +17,7 @@ var (
 	policyPath    = field.NewPath("spec", "ipFamilyPolicy")
 )
 
-// pairAddresses fills in the list of addresses for clients that know the single one only.
+// pairAddresses fills the list of addresses for clients that only set the single one.
 func pairAddresses(spec *corev1.ServiceSpec, old *corev1.Service) {
 	if old == nil {
 		if spec.ClusterIP != "" && len(spec.ClusterIPs) == 0 {
@@ -37,7 +37,7 @@ func pairAddresses(spec *corev1.ServiceSpec, old *corev1.Service) {
 	}
 }
 
-// settleFamilies decides which families of addresses a service has, in a cluster that has IPv4.
+// settleFamilies sets the address families of a service, in a cluster with IPv4.
 func settleFamilies(service, old *corev1.Service) error {
 	spec := &service.Spec
 	if spec.Type == corev1.ServiceTypeExternalName || old != nil && prefersDualStackAsBefore(spec, &old.Spec) {
@@ -73,7 +73,8 @@ func settleFamilies(service, old *corev1.Service) error {
 	return nil
 }
 
-// prefersDualStackAsBefore reports whether a service that takes what families there are asks for no others.
+// prefersDualStackAsBefore reports whether a service with policy PreferDualStack has not changed
+// its families.
 func prefersDualStackAsBefore(spec, old *corev1.ServiceSpec) bool {
 	prefers := func(policy *corev1.IPFamilyPolicy) bool {
 		return policy != nil && *policy == corev1.IPFamilyPolicyPreferDualStack
@@ -123,7 +124,7 @@ func followAddresses(spec *corev1.ServiceSpec, old *corev1.Service) (errs field.
 	return errs
 }
 
-// unserved are the field errors of a service that asks for families that the cluster has not.
+// unserved returns the field errors for families that the cluster lacks.
 func unserved(spec *corev1.ServiceSpec) (errs field.ErrorList) {
 	if *spec.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack {
 		errs = append(errs, field.Invalid(policyPath, spec.IPFamilyPolicy, "this cluster is not configured for dual-stack services"))
@@ -141,8 +142,8 @@ func isIPv6(address string) bool {
 	return err == nil && ip.Is6() && !ip.Is4In6()
 }
 
-// serviceAddresses checks addresses and families against each other. old is what the service replaces, nil for
-// a new one.
+// serviceAddresses compares addresses with families. old is the replaced service, nil for a new
+// one.
 func serviceAddresses(service, old *corev1.Service) (errs field.ErrorList) {
 	spec := &service.Spec
 	if spec.Type == corev1.ServiceTypeExternalName {
@@ -193,7 +194,7 @@ func listedAddresses(spec *corev1.ServiceSpec, old *corev1.Service) (errs field.
 	return errs
 }
 
-// addressesOfFamilies checks that valid addresses are of the families that the service names.
+// addressesOfFamilies checks that valid addresses belong to the service's families.
 func addressesOfFamilies(spec *corev1.ServiceSpec) (errs field.ErrorList) {
 	if n := len(spec.ClusterIPs); n > 1 && !slices.ContainsFunc(spec.ClusterIPs, func(a string) bool { return isIPv6(a) != isIPv6(spec.ClusterIPs[0]) }) {
 		errs = append(errs, field.Invalid(addressesPath, spec.ClusterIPs, "may specify no more than one IP for each IP family"))

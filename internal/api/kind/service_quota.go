@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// serviceQuota counts services, those with a load balancer, and their ports on nodes.
-// (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/services.go)
+// serviceQuota counts services, those with a load balancer, and their ports on nodes. (kubernetes
+// v1.36.3, pkg/quota/v1/evaluator/core/services.go)
 var serviceQuota = evaluator[*corev1.Service]{
 	limits: func(name corev1.ResourceName) bool {
 		return slices.Contains([]corev1.ResourceName{
@@ -31,7 +31,7 @@ func serviceUsage(spec *corev1.ServiceSpec) corev1.ResourceList {
 	return list
 }
 
-// nodePorts is how many ports of nodes a service asks for.
+// nodePorts returns how many node ports a service needs.
 func nodePorts(spec *corev1.ServiceSpec) int {
 	switch {
 	case spec.Type == corev1.ServiceTypeLoadBalancer && spec.AllocateLoadBalancerNodePorts != nil && !*spec.AllocateLoadBalancerNodePorts:

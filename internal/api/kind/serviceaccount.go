@@ -23,7 +23,7 @@ func init() {
 	})
 }
 
-// nameSecretsOnly keeps nothing but the names of references to secrets.
+// nameSecretsOnly clears all fields of references to secrets except their names.
 func nameSecretsOnly(account *corev1.ServiceAccount) {
 	for i := range account.Secrets {
 		account.Secrets[i] = corev1.ObjectReference{Name: account.Secrets[i].Name}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TokenClaims are what a token of a service account says.
+// TokenClaims are the claims of a service account's token.
 type TokenClaims struct {
 	Audiences  []string   `json:"aud"`
 	Expiry     int64      `json:"exp"`
@@ -21,7 +21,7 @@ type TokenClaims struct {
 	Subject    string     `json:"sub"`
 }
 
-// TokenBound are the objects with which a token ends.
+// TokenBound are the objects that a token is bound to.
 type TokenBound struct {
 	Namespace string        `json:"namespace"`
 	Node      *TokenSubject `json:"node,omitempty"`
@@ -37,14 +37,14 @@ type TokenSubject struct {
 	UID  types.UID `json:"uid,omitempty"`
 }
 
-// token is a JSON web token, with an id that follows from what it says.
+// token makes a JSON web token with an id derived from its claims.
 func (c *cluster) token(claims TokenClaims) (string, error) {
 	said, err := json.Marshal(claims)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(said)
-	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // a UUID of the kind that is made by chance
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // a version 4 UUID
 	claims.ID = fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 	if c.signToken != nil {
 		return c.signToken(claims)

@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	// TokenIssuer is who makes tokens of service accounts, and the audience of those
-	// that are for the API server.
+	// TokenIssuer is the issuer of service accounts' tokens, and the audience of those for the API
+	// server.
 	TokenIssuer = "https://kubernetes.default.svc"
-	// AccountToken is the life, in seconds, of the token that pods find of their account.
-	// A token that is asked for with it is good for a year: it is warned of when its time
-	// is over, for programs that read it but once.
+	// AccountToken is the life, in seconds, of the token that pods find in their default volume. A
+	// token that is requested with it is valid for a year, since programs may read it only once;
+	// after its life its use causes a warning.
 	AccountToken int64 = 60*60 + 7
 	year               = 365 * 24 * time.Hour
-	// DefaultAccount is there in every namespace, as pods without an account take
-	// for granted, even if nobody has made the object.
+	// DefaultAccount exists in every namespace, since pods without an account need it, even before
+	// its object is created.
 	DefaultAccount = "default"
 )
 
-// SignTokens makes tokens such that somebody can check them. Without it, they are
-// not signed.
+// SignTokens makes the store sign tokens. Without it, they are not signed.
 func SignTokens(s *store.Store, sign func(TokenClaims) (string, error)) {
 	clusterOf(s).signToken = sign
 }
 
-// IssueToken is the subresource "token" of a service account: it answers the
-// request with a token. Nothing is stored by it.
+// IssueToken is the subresource "token" of a service account: it answers the request with a token.
+// It stores nothing.
 func IssueToken(s *store.Store, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
 	its, ok := store.Get[*corev1.ServiceAccount](s, account)
 	if !ok && account.Name != DefaultAccount {
@@ -90,7 +89,7 @@ func checkTokenRequest(spec *authenticationv1.TokenRequestSpec) field.ErrorList 
 	return errs
 }
 
-// boundTo is the object with which the token is to end.
+// boundTo returns the object that the token is bound to.
 func boundTo(s *store.Store, account store.Key, ref *authenticationv1.BoundObjectReference) (bound TokenBound, err error) {
 	if ref == nil {
 		return bound, nil
@@ -127,7 +126,7 @@ func boundTo(s *store.Store, account store.Key, ref *authenticationv1.BoundObjec
 	return bound, nil
 }
 
-// nodeOf is the node of a pod, nil if it has none.
+// nodeOf returns the node of a pod, nil if it has none.
 func nodeOf(s *store.Store, pod *corev1.Pod) *TokenSubject {
 	if pod.Spec.NodeName == "" {
 		return nil
@@ -139,14 +138,14 @@ func nodeOf(s *store.Store, pod *corev1.Pod) *TokenSubject {
 	return node
 }
 
-// The limits of a service account token's life, in seconds.
+// Limits of a service account token's life, in seconds.
 const (
 	minTokenLife = 10 * 60
 	maxTokenLife = 1 << 32
 )
 
-// AccountPrefix begins the names of users that are service accounts.
+// AccountPrefix begins the user names of service accounts.
 const AccountPrefix = "system:serviceaccount:"
 
-// AccountUser is the user that a service account is.
+// AccountUser returns the user name of a service account.
 func AccountUser(namespace, name string) string { return AccountPrefix + namespace + ":" + name }

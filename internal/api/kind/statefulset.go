@@ -35,7 +35,7 @@ var statefulSetRules = rules[*appsv1.StatefulSet]{
 	validate: func(set *appsv1.StatefulSet) field.ErrorList {
 		return checkStatefulSet(&set.Spec, claimTemplates(set.Spec.VolumeClaimTemplates), serviceName(set.Spec.ServiceName))
 	},
-	validateUpdate: func(obj, old *appsv1.StatefulSet) field.ErrorList { // what cannot change is not checked again
+	validateUpdate: func(obj, old *appsv1.StatefulSet) field.ErrorList { // immutable fields are not checked again
 		set, was := &obj.Spec, &old.Spec
 		return append(checkStatefulSet(set, nil, nil), checkStatefulSetChange(set, was)...)
 	},
@@ -73,8 +73,8 @@ func fillStatefulSet(spec *appsv1.StatefulSetSpec) {
 	}
 }
 
-// checkStatefulSet checks a spec; the field errors of its claims and in the name of its service stand where the
-// real server reports them.
+// checkStatefulSet checks a spec. It places the field errors of its claims and of its service's
+// name where the real server reports them.
 func checkStatefulSet(spec *appsv1.StatefulSetSpec, ofClaims, ofService field.ErrorList) field.ErrorList {
 	at := field.NewPath("spec")
 	var errs field.ErrorList
@@ -160,7 +160,7 @@ func statefulSetWarnings(set, old *appsv1.StatefulSet) (texts []string) {
 	return texts
 }
 
-// withClaims are the volumes that pods of a set will have: those of its claims first.
+// withClaims returns the volumes of a set's pods: those of its claims first.
 func withClaims(volumes []corev1.Volume, claims []corev1.PersistentVolumeClaim) []corev1.Volume {
 	var all []corev1.Volume
 	made := map[string]bool{}
@@ -178,7 +178,7 @@ func withClaims(volumes []corev1.Volume, claims []corev1.PersistentVolumeClaim) 
 	return all
 }
 
-// checkStatefulSetChange: little of a set can change.
+// checkStatefulSetChange permits changes of few fields.
 func checkStatefulSetChange(spec, old *appsv1.StatefulSetSpec) field.ErrorList {
 	kept := old.DeepCopy()
 	kept.Replicas, kept.Ordinals, kept.Template, kept.UpdateStrategy = spec.Replicas, spec.Ordinals, spec.Template, spec.UpdateStrategy

@@ -51,8 +51,8 @@ func checkClass(class *storagev1.StorageClass) field.ErrorList {
 	return append(errs, allowedTopologies(field.NewPath("allowedTopologies"), class.AllowedTopologies)...)
 }
 
-// allowedTopologies checks where volumes of a class may be. The real server holds
-// each term also against as many empty ones as there are terms.
+// allowedTopologies checks the topologies of a class. The real server also compares each term with
+// as many empty ones as there are terms.
 func allowedTopologies(path *field.Path, terms []corev1.TopologySelectorTerm) (errs field.ErrorList) {
 	seen := make([]map[string]sets.Set[string], len(terms))
 	for i, term := range terms {
@@ -127,8 +127,8 @@ var classColumns = []Column{
 	ageColumn,
 }
 
-// markDefault is the name of a class, with a note if one of the annotations makes it
-// the default.
+// markDefault returns the name of a class, with a note if one of the annotations makes it the
+// default.
 func markDefault(class store.Object, annotations ...string) string {
 	for _, name := range annotations {
 		if class.GetAnnotations()[name] == "true" {

@@ -4,11 +4,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Subresource is a part of an object, or a thing that can be done to it.
+// Subresource is a part of an object, or an operation on it.
 type Subresource struct {
 	Name  string
 	Verbs []string
-	// GVK is its kind where that is not the object's.
+	// GVK is its kind if that is not the object's.
 	GVK schema.GroupVersionKind
 }
 
@@ -18,5 +18,5 @@ var PartVerbs = []string{"get", "patch", "update"}
 // ConnectVerbs are the verbs of a subresource that becomes a connection.
 var ConnectVerbs = []string{"create", "get"}
 
-// proxyVerbs are the verbs of a subresource behind which another server answers.
+// proxyVerbs are the verbs of a subresource that another server answers.
 var proxyVerbs = []string{"create", "delete", "get", "patch", "update"}

@@ -2,10 +2,10 @@ package kind
 
 import "github.com/csisim/csisim/internal/world/store"
 
-// The store and the REST API know an object by its kind, the file of a kind by its Go type. Rules
-// and columns get from one to the other by what stands here: nil functions stay nil.
+// The store and the REST API use objects of any type, the file of a kind its Go type. The functions
+// here convert rules and columns; nil functions stay nil.
 
-// typed is an object as its Go type; none stays none.
+// typed returns an object as its Go type; nil stays nil.
 func typed[T store.Object](obj store.Object) (as T) {
 	if obj == nil {
 		return as
@@ -41,10 +41,10 @@ func fromBoth[T store.Object, R any](f func(obj, old T) R) func(obj, old store.O
 	return func(obj, old store.Object) R { return f(typed[T](obj), typed[T](old)) }
 }
 
-// selectable are the field labels of a kind, and how they are read.
+// selectable converts the field labels of a kind.
 func selectable[T store.Object](read map[string]func(T) string) map[string]func(store.Object) string {
 	labels := map[string]func(store.Object) string{}
-	for label, f := range read { // any order: it is a map again
+	for label, f := range read { // any order: the result is a map, too
 		labels[label] = from(f)
 	}
 	return labels

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// union knows the members of a struct of pointers of which one is set, by their
-// JSON names, in the order in which the API server looks at them.
+// union lists the members of a struct of pointers of which one is set, by their JSON names, in the
+// order in which the API server checks them.
 type union struct{ members []member }
 
 type member struct {
@@ -41,7 +41,7 @@ func unionOf[T any](order ...string) union {
 	return u
 }
 
-// of returns the names of the members that are set in what the pointer points to.
+// of returns the names of the members that are set in a struct.
 func (u union) of(pointer any) []string {
 	v := reflect.ValueOf(pointer).Elem()
 	var set []string
@@ -53,7 +53,7 @@ func (u union) of(pointer any) []string {
 	return set
 }
 
-// copy sets one member of what a pointer points to to that of another.
+// copy copies one member of a struct to another.
 func (u union) copy(to, from any, name string) {
 	for _, m := range u.members {
 		if m.name == name {

@@ -91,8 +91,7 @@ func attachmentSource(path *field.Path, source storagev1.VolumeAttachmentSource)
 	return nil
 }
 
-// The limits of what an attachment says, in bytes; the real server names the second
-// for both.
+// Limits of an attachment's status, in bytes; the real server names the second in both messages.
 const (
 	maxVolumeError        = 1024
 	maxAttachmentMetadata = 256 * 1024

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// olderGroupForms are the versions of a kind of group snapshots that came before v1. The project's
-// definitions have no conversion: what a version does not know is not shown in it, as the snapshots in
-// the status of a content are not in v1beta1. C-GSNAP-1
+// olderGroupForms returns the versions of a kind of group snapshots that precede v1. The project's
+// definitions have no conversion: a version omits fields that it does not have, such as v1beta1 the
+// snapshots in the status of a content. C-GSNAP-1
 func olderGroupForms(name string, beta2, beta1, v1 func() store.Object) []Form {
 	first := formWithSameFields(name, groupv1beta1.SchemeGroupVersion, beta1, v1)
 	first.Deprecated = fmt.Sprintf("%s %s is deprecated; use %s %s", groupv1beta1.SchemeGroupVersion, name, groupv1.SchemeGroupVersion, name)

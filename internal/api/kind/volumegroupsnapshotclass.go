@@ -29,7 +29,7 @@ var groupSnapshotClassRules = rules[*groupv1.VolumeGroupSnapshotClass]{
 	validateUpdate: func(now, was *groupv1.VolumeGroupSnapshotClass) field.ErrorList {
 		rules := immutableOnceSet(field.NewPath("deletionPolicy"), "deletionPolicy is", now.DeletionPolicy, was.DeletionPolicy)
 		rules = append(rules, immutableOnceSet(field.NewPath("driver"), "driver is", now.Driver, was.Driver)...)
-		if len(now.Parameters) > 0 && len(was.Parameters) > 0 { // as long as both are there
+		if len(now.Parameters) > 0 && len(was.Parameters) > 0 { // as long as both exist
 			rules = append(rules, immutableOnceSet(field.NewPath("parameters"), "parameters are", now.Parameters, was.Parameters)...)
 		}
 		return ruled(driverAndPolicy(nil, now.Driver, now.DeletionPolicy), rules)

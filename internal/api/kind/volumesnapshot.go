@@ -26,8 +26,8 @@ func init() {
 	})
 }
 
-// SnapshotsByClaim finds volume snapshots by the "namespace/name" of the claim
-// that they are cut from.
+// SnapshotsByClaim finds volume snapshots by the "namespace/name" of the claim that they are taken
+// from.
 const SnapshotsByClaim store.Index = "snapshots by claim"
 
 var snapshotRules = rules[*snapshotv1.VolumeSnapshot]{

@@ -44,7 +44,7 @@ func fillScaleIO(mode, fsType *string) {
 	setEmpty(fsType, "xfs")
 }
 
-// checkSource checks the first source of the volume of that name.
+// checkSource checks the first source of the volume with that name.
 func checkSource(at *field.Path, source *corev1.PersistentVolumeSource, volume string) field.ErrorList {
 	switch {
 	case source.HostPath != nil:
@@ -61,7 +61,7 @@ func checkSource(at *field.Path, source *corev1.PersistentVolumeSource, volume s
 	return inTreeSource(at, source)
 }
 
-// inTreeSource checks the sources that drivers have taken over.
+// inTreeSource checks the sources of in-tree plugins that CSI drivers have replaced.
 func inTreeSource(at *field.Path, source *corev1.PersistentVolumeSource) (errs field.ErrorList) {
 	switch {
 	case source.GCEPersistentDisk != nil:
@@ -123,7 +123,7 @@ func partition(at *field.Path, n int32) field.ErrorList {
 	return field.ErrorList{field.Invalid(at.Child("partition"), n, utilvalidation.InclusiveRangeError(1, 255))}
 }
 
-// pathBelow is a path that must be there and must not climb.
+// pathBelow checks a required path without "..".
 func pathBelow(at *field.Path, path string) field.ErrorList {
 	switch {
 	case path == "":

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// removedSource checks the sources that no driver has taken over.
+// removedSource checks the sources of in-tree plugins without a replacement.
 func removedSource(at *field.Path, source *corev1.PersistentVolumeSource) field.ErrorList {
 	switch {
 	case source.PhotonPersistentDisk != nil:

@@ -18,13 +18,13 @@ func rulesOfWorkload[T store.Object](fill func(T), validate func(T) field.ErrorL
 	}
 }
 
-// workloadSpec is what kinds that make pods of a template have in common.
+// workloadSpec has the fields that kinds with a pod template share.
 type workloadSpec struct {
-	kind     string // as its own messages name it: deployment
-	pods     string // the kind that messages about its template name: ReplicaSet
+	kind     string // its name in messages, such as deployment
+	pods     string // the kind in messages about its template, such as ReplicaSet
 	selector *metav1.LabelSelector
 	template *corev1.PodTemplateSpec
-	// mayLackSelector: what lacks one is known by its template alone.
+	// mayLackSelector permits a template alone.
 	mayLackSelector bool
 }
 
@@ -56,7 +56,7 @@ func (w workloadSpec) check() field.ErrorList {
 	return append(errs, w.checkTemplate(at.Child("template"))...)
 }
 
-// podTemplate checks what all templates of pods have.
+// podTemplate checks the fields that all pod templates have.
 func podTemplate(template *corev1.PodTemplateSpec, at *field.Path) field.ErrorList {
 	errs := templateMetadata(template, at)
 	errs = append(errs, checkPodSpec(&template.Spec, "", at.Child("spec"))...)
@@ -79,7 +79,7 @@ func (w workloadSpec) checkTemplate(at *field.Path) field.ErrorList {
 	return append(errs, w.checkLife(at)...)
 }
 
-// checkLife checks that pods live for ever.
+// checkLife checks that pods run for ever.
 func (w workloadSpec) checkLife(at *field.Path) (errs field.ErrorList) {
 	if policy := w.template.Spec.RestartPolicy; policy != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(at.Child("spec", "restartPolicy"), policy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
@@ -90,8 +90,8 @@ func (w workloadSpec) checkLife(at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// workloadWarnings are those of a template that is new, or of which an update changes the spec, and of the name of a
-// new object, which comes to be that of pods.
+// workloadWarnings are those of a new or changed template, and of the name of a new object, which
+// its pods will have.
 func workloadWarnings[T store.Object](template func(T) *corev1.PodTemplateSpec) func(obj, old store.Object) []string {
 	return func(obj, old store.Object) (texts []string) {
 		switch {

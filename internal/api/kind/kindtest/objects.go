@@ -9,16 +9,16 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Named is the metadata of an object of that name.
+// Named returns the metadata of an object with that name.
 func Named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 
-// InDefault is the key of an object in namespace default.
+// InDefault returns the key of an object in namespace default.
 func InDefault(name string) store.Key { return store.Key{Namespace: "default", Name: name} }
 
-// OfCluster is the key of an object without a namespace.
+// OfCluster returns the key of an object without a namespace.
 func OfCluster(name string) store.Key { return store.Key{Name: name} }
 
-// Pod is a pod in namespace default with one container, which mounts the claim "claim-<name>".
+// Pod returns a pod in namespace default with one container, which mounts the claim "claim-<name>".
 func Pod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
@@ -38,17 +38,17 @@ func Pod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// OnNode puts a pod on a node.
+// OnNode assigns a pod to a node.
 func OnNode(name string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.NodeName = name }
 }
 
-// Storage is that much storage.
+// Storage returns a resource list with that much storage.
 func Storage(size string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
 }
 
-// Claim is a claim of 1Gi in namespace default.
+// Claim returns a claim of 1Gi in namespace default.
 func Claim(name string) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
@@ -59,7 +59,7 @@ func Claim(name string) *corev1.PersistentVolumeClaim {
 	}
 }
 
-// Volume is a volume of 1Gi of the driver d.example.com, with the handle "handle-<name>".
+// Volume returns a volume of 1Gi of the driver d.example.com, with the handle "handle-<name>".
 func Volume(name string) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: Named(name),
@@ -73,7 +73,7 @@ func Volume(name string) *corev1.PersistentVolume {
 	}
 }
 
-// Attachment attaches a volume of the driver d.example.com to a node.
+// Attachment returns the attachment of a volume of the driver d.example.com to a node.
 func Attachment(name, node, volume string) *storagev1.VolumeAttachment {
 	return &storagev1.VolumeAttachment{
 		ObjectMeta: Named(name),
@@ -84,17 +84,17 @@ func Attachment(name, node, volume string) *storagev1.VolumeAttachment {
 	}
 }
 
-// Class is a storage class of the driver d.example.com.
+// Class returns a storage class of the driver d.example.com.
 func Class(name string) *storagev1.StorageClass {
 	return &storagev1.StorageClass{ObjectMeta: Named(name), Provisioner: "d.example.com"}
 }
 
-// Secret is an empty secret in namespace default.
+// Secret returns an empty secret in namespace default.
 func Secret(name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
 
-// Template is the pod template of a workload, and the selector of its pods.
+// Template returns the pod template of a workload, and the selector of its pods.
 func Template() (*metav1.LabelSelector, corev1.PodTemplateSpec) {
 	labels := map[string]string{"app": "x"}
 	return &metav1.LabelSelector{MatchLabels: labels}, corev1.PodTemplateSpec{

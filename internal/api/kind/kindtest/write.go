@@ -1,4 +1,5 @@
-// Package kindtest has what tests of a store with kinds write: small sound objects, and writes that must succeed.
+// Package kindtest has objects and writes for tests of a store with kinds: small valid objects, and
+// writes that must succeed.
 package kindtest
 
 import (
