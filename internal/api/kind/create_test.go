@@ -111,7 +111,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-func TestMistakesComeInAFixedOrder(t *testing.T) {
+func TestFieldErrorsHaveAFixedOrder(t *testing.T) {
 	given := kindtest.Secret("a")
 	given.Labels = map[string]string{"a b": "", "c d": "", "e f": "", "g h": ""}
 	_, want := store.Create(kind.NewStore(store.Options{}), given)
@@ -121,7 +121,7 @@ func TestMistakesComeInAFixedOrder(t *testing.T) {
 	}
 }
 
-func TestNamespacesGoWithTheirLastFinalizer(t *testing.T) {
+func TestANamespaceIsRemovedWithItsLastFinalizer(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	last := kindtest.Remove[*corev1.Namespace](t, s, kindtest.OfCluster("default"))
 	assert.Equal(t, corev1.NamespaceTerminating, last.Status.Phase)

@@ -112,7 +112,7 @@ func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 	assert.Equal(t, map[string]any{"ready": true}, stored.(*unstructured.Unstructured).Object["status"])
 	again, err := s.ModifyObject(res, kindtest.InDefault("g"), grow)
 	require.NoError(t, err)
-	assert.Same(t, stored, again, "what changes nothing is no write")
+	assert.Same(t, stored, again, "an update without changes is no write")
 
 	_, err = s.CreateObject(res, gadget("h", map[string]any{"size": int64(0)}))
 	assert.EqualError(t, err, `Gadget.example.com "h" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1`)
@@ -121,7 +121,7 @@ func TestCustomObjectsHaveTheSemanticsOfTheAPIServer(t *testing.T) {
 	assert.NoError(t, s.VerifyImmutable())
 }
 
-func TestADefinitionGoesWithItsObjects(t *testing.T) {
+func TestADefinitionIsRemovedAfterItsObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, gadgets())
 	res := kindOf(t, s, "Gadget")
@@ -149,7 +149,7 @@ func TestADefinitionGoesWithItsObjects(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestNamesAreTakenOnce(t *testing.T) {
+func TestTwoDefinitionsCannotHaveTheSameName(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, gadgets())
 	second := gadgets()

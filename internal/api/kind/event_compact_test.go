@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// What is kept of an Event is all of it.
-func TestEventsComeBackAsTheyWere(t *testing.T) {
+// The stored form of an Event preserves all of its fields.
+func TestTheStoredFormOfAnEventKeepsAllFields(t *testing.T) {
 	at := func(seconds int64) time.Time { return time.Unix(1_800_000_000+seconds, 123456789).UTC() }
 	counted := corev1.Event{
 		TypeMeta:       eventType,
@@ -46,7 +46,7 @@ func TestEventsComeBackAsTheyWere(t *testing.T) {
 		"labels":                            {of: counted, with: func(e *corev1.Event) { e.Labels = map[string]string{"a": "b"} }, whole: true},
 		"a finalizer":                       {of: counted, with: func(e *corev1.Event) { e.Finalizers = []string{"example.com/a"} }, whole: true},
 		"being deleted":                     {of: counted, with: func(e *corev1.Event) { e.DeletionTimestamp = &counted.LastTimestamp }, whole: true},
-		"of a node, whose uid is its name":  {of: counted, with: func(e *corev1.Event) { e.InvolvedObject.UID = "node-a" }, whole: true},
+		"of a node, with its name as uid":   {of: counted, with: func(e *corev1.Event) { e.InvolvedObject.UID = "node-a" }, whole: true},
 		"a uid of the length of a real one": {of: counted, with: func(e *corev1.Event) { e.InvolvedObject.UID = "0852C698-614f-4cdd-b142-37a0e32f85cd" }, whole: true},
 		"a version that is no number":       {of: counted, with: func(e *corev1.Event) { e.InvolvedObject.ResourceVersion = "012" }, whole: true},
 		"a time before all times":           {of: counted, with: func(e *corev1.Event) { e.FirstTimestamp = metav1.NewTime(time.Unix(-1<<40, 0).UTC()) }, whole: true},
@@ -66,8 +66,8 @@ func TestEventsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Few Events are kept as objects, and of many the others are made compact: who reads them sees no difference.
-func TestManyEventsAreThereAsTheyWereWritten(t *testing.T) {
+// Some Events are stored as objects and many in compact form. Reads return the same.
+func TestManyEventsAreReadAsTheyWereWritten(t *testing.T) {
 	s := NewStore(store.Options{})
 	const many = 2_000
 	event := func(i int, message string) *corev1.Event {

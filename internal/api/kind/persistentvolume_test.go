@@ -102,7 +102,7 @@ func TestVolumeUpdates(t *testing.T) {
 		}, ""},
 		"the mode is immutable": {func(spec *corev1.PersistentVolumeSpec) { spec.VolumeMode = &block },
 			`volumeMode: Invalid value: "Block": field is immutable`},
-		"the attributes class cannot be taken away": {func(spec *corev1.PersistentVolumeSpec) { spec.VolumeAttributesClassName = nil },
+		"the attributes class cannot be removed": {func(spec *corev1.PersistentVolumeSpec) { spec.VolumeAttributesClassName = nil },
 			"spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden"},
 		"the attributes class may change": {func(spec *corev1.PersistentVolumeSpec) { spec.VolumeAttributesClassName = text("silver") }, ""},
 		"the capacity may change":         {func(spec *corev1.PersistentVolumeSpec) { spec.Capacity = kindtest.Storage("2Gi") }, ""},

@@ -25,7 +25,7 @@ func TestClaimsAreCompletedAtCreation(t *testing.T) {
 	assert.Nil(t, got.Spec.StorageClassName, "there is no default class")
 }
 
-func TestTheNewestDefaultClassIsTaken(t *testing.T) {
+func TestTheNewestDefaultClassIsUsed(t *testing.T) {
 	now := store.Epoch
 	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	for _, name := range []string{"old", "newer", "also-newer"} {
@@ -44,8 +44,8 @@ func TestTheNewestDefaultClassIsTaken(t *testing.T) {
 	assert.Empty(t, *kindtest.Create(t, s, explicit).Spec.StorageClassName)
 }
 
-// C-PROV-42: what the API makes of the source that a claim names, before any provisioner
-// or populator sees it.
+// C-PROV-42: the API completes the data source of a claim, before any provisioner or populator sees
+// it.
 func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 	const snapshots = "snapshot.storage.k8s.io"
 	from := func(group, kind string) *corev1.TypedLocalObjectReference {
@@ -74,7 +74,7 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 		"none":                                {},
 		"a snapshot":                          {source: from(snapshots, "VolumeSnapshot"), wantSource: from(snapshots, "VolumeSnapshot"), wantRef: ref(snapshots, "VolumeSnapshot", "")},
 		"a claim":                             {source: from("", "PersistentVolumeClaim"), wantSource: from("", "PersistentVolumeClaim"), wantRef: ref("", "PersistentVolumeClaim", "")},
-		"what is neither is dropped":          {source: from("", "Pod")},
+		"any other kind is dropped":           {source: from("", "Pod")},
 		"nor in a group of its own":           {source: from("example.com", "Hello")},
 		"a reference to anything":             {ref: ref("example.com", "Hello", ""), wantSource: from("example.com", "Hello"), wantRef: ref("example.com", "Hello", "")},
 		"another namespace is dropped":        {ref: ref(snapshots, "VolumeSnapshot", "elsewhere")},
@@ -87,7 +87,7 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 			made := kindtest.Create(t, s, given)
 			assert.Equal(t, c.wantSource, made.Spec.DataSource)
 			assert.Equal(t, c.wantRef, made.Spec.DataSourceRef)
-			// A client that knows dataSource only takes nothing away.
+			// A client that only knows dataSource removes nothing.
 			again := kindtest.Modify(t, s, kindtest.InDefault("c"), func(pvc *corev1.PersistentVolumeClaim) {
 				pvc.Spec.DataSourceRef, pvc.Labels = nil, map[string]string{"by": "an-old-client"}
 			})
@@ -156,7 +156,7 @@ func request(size string) func(*corev1.PersistentVolumeClaim) {
 }
 
 // C-EXP-6
-func TestClaimsGrowAndTakeItBack(t *testing.T) {
+func TestAClaimGrowsAndUndoesAFailedExpansion(t *testing.T) {
 	const tooSmall = `PersistentVolumeClaim "c" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
@@ -182,7 +182,7 @@ func TestOnlyExpandableClassesLetClaimsGrow(t *testing.T) {
 	assert.EqualError(t, err, `persistentvolumeclaims "c" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`)
 }
 
-func TestSpecOfAClaimIsImmutableButFor(t *testing.T) {
+func TestMostFieldsOfAClaimAreImmutable(t *testing.T) {
 	text := func(v string) *string { return &v }
 	for rule, c := range map[string]struct {
 		bound   bool

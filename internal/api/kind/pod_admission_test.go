@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// podOf is a pod with one container, changed.
+// podOf returns a pod with one container, after a change.
 func podOf(change func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"},
@@ -87,7 +87,7 @@ func TestPodsOutsideOfALimitRangeAreRefused(t *testing.T) {
 }
 
 // [plugin/pkg/admission/priority/admission.go admitPod, validatePriorityClass]
-func TestPrioritiesAreThoseOfTheClass(t *testing.T) {
+func TestAPodGetsThePriorityOfItsClass(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	class := func(name string, value int32, isDefault bool) error {
 		_, err := store.Create(s, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value, GlobalDefault: isDefault})

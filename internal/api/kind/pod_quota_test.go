@@ -39,7 +39,7 @@ func TestQuotasOfPods(t *testing.T) {
 			hard: amounts{"limits.cpu": "1"}, used: amounts{"limits.cpu": "500m"}, pod: asks,
 			refused: "exceeded quota: q, requested: limits.cpu=1, used: limits.cpu=500m, limited: limits.cpu=1",
 		},
-		"nothing said of what is limited": {
+		"the limited resources are not set": {
 			hard: amounts{"requests.cpu": "1", "limits.memory": "1Gi", "requests.ephemeral-storage": "1Gi"},
 			used: amounts{"requests.cpu": "0", "limits.memory": "0", "requests.ephemeral-storage": "0"}, pod: func(*corev1.Pod) {},
 			refused: "failed quota: q: must specify limits.memory for: c; requests.cpu for: c",
@@ -108,7 +108,7 @@ func TestLimitRangesLimitClaims(t *testing.T) {
 	kindtest.Create(t, s, other)
 }
 
-func TestAllLimitsThatAClaimBreaksAreReported(t *testing.T) {
+func TestAllExceededLimitsOfAClaimAreReported(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, &corev1.LimitRange{ObjectMeta: kindtest.Named("none"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
 		Type: corev1.LimitTypePersistentVolumeClaim, Min: kindtest.Storage("2Gi"), Max: corev1.ResourceList{"example.com/iops": resource.MustParse("100")},

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// quota limits as its status says.
+// quota returns a quota with limits in its status.
 func quota(hard, used map[string]string, scopes ...corev1.ResourceQuotaScope) *corev1.ResourceQuota {
 	return &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "q"},
@@ -27,7 +27,7 @@ func quota(hard, used map[string]string, scopes ...corev1.ResourceQuotaScope) *c
 
 func list(amounts map[string]string) corev1.ResourceList {
 	all := corev1.ResourceList{}
-	for name, amount := range amounts { // any order: each for itself
+	for name, amount := range amounts { // any order: resources are independent
 		all[corev1.ResourceName(name)] = resource.MustParse(amount)
 	}
 	return all
@@ -44,7 +44,7 @@ func used(t *testing.T, s *store.Store) map[string]string {
 	q, ok := store.Get[*corev1.ResourceQuota](s, kindtest.InDefault("q"))
 	require.True(t, ok)
 	texts := map[string]string{}
-	for name, amount := range q.Status.Used { // any order: each for itself
+	for name, amount := range q.Status.Used { // any order: resources are independent
 		texts[string(name)] = amount.String()
 	}
 	return texts
@@ -52,7 +52,7 @@ func used(t *testing.T, s *store.Store) map[string]string {
 
 type amounts = map[string]string
 
-// Claim c asks for 2Gi of a class, and of gold's attributes.
+// Claim c requests 2Gi of a class, and gold's attributes.
 func TestQuotasOfClaims(t *testing.T) {
 	const ofStd, ofGold = "std.storageclass.storage.k8s.io/requests.storage", "gold.storageclass.storage.k8s.io/persistentvolumeclaims"
 	for says, c := range map[string]struct {
@@ -126,7 +126,7 @@ func TestQuotasOfClaims(t *testing.T) {
 	}
 }
 
-// A quota limits nothing until its status says so.
+// A quota limits nothing until its status has the limits.
 func TestANewQuotaLimitsNothing(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, quota(amounts{"persistentvolumeclaims": "0"}, nil))
@@ -134,8 +134,8 @@ func TestANewQuotaLimitsNothing(t *testing.T) {
 	assert.Empty(t, used(t, s))
 }
 
-// What has been given to an expansion counts until it is taken back; what is not about the
-// size is not refused, and a status never is.
+// The allocated size of an expansion counts until it is reduced. Updates that do not change the
+// size are not rejected, and a status never is.
 func TestQuotasOfClaimsThatGrow(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
@@ -152,8 +152,8 @@ func TestQuotasOfClaimsThatGrow(t *testing.T) {
 	assert.Equal(t, "5Gi", used(t, s)["requests.storage"])
 }
 
-// A claim that gets into a quota's scope counts in full.
-func TestAClaimIsGivenAttributesThatAreLimited(t *testing.T) {
+// A claim that enters a quota's scope counts in full.
+func TestAttributesClassesOfAClaimCountInScopes(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
 	q := quota(amounts{"requests.storage": "3Gi"}, amounts{"requests.storage": "0"})
@@ -170,7 +170,7 @@ func TestAClaimIsGivenAttributesThatAreLimited(t *testing.T) {
 	assert.Equal(t, amounts{"requests.storage": "1Gi"}, used(t, s))
 }
 
-// Objects of any kind are counted, but only when they are made; a dry run is not.
+// Objects of any kind are counted, but only at their creation; a dry run is not.
 func TestQuotasOfObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	const snapshots = "count/volumesnapshots.snapshot.storage.k8s.io"

@@ -47,7 +47,7 @@ func TestServicesGetAddressesAndPorts(t *testing.T) {
 	assert.Empty(t, kindtest.Create(t, s, name).Spec.ClusterIP)
 }
 
-func TestTheAddressOfAServiceStays(t *testing.T) {
+func TestAServiceKeepsItsAddress(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, service("web", "", 80))
 	changed := kindtest.Modify(t, s, kindtest.InDefault("web"), func(s *corev1.Service) {

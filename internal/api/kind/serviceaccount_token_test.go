@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func TestWhatTokenRequestsAreRefused(t *testing.T) {
+func TestInvalidTokenRequestsAreRejected(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	pod, err := store.Create(s, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"},
@@ -32,7 +32,7 @@ func TestWhatTokenRequestsAreRefused(t *testing.T) {
 		pod           *authenticationv1.BoundObjectReference
 		want          string
 	}{
-		{"an account that is not there", "nobody", nil, nil, `serviceaccounts "nobody" not found`},
+		{"an account that is not there", "missing", nil, nil, `serviceaccounts "missing" not found`},
 		{"too short a life", "default", new(int64(599)), nil, "may not specify a duration less than 10 minutes"},
 		{"too long a life", "default", new(int64(1<<32 + 1)), nil, "may not specify a duration larger than 2^32 seconds"},
 		{"a pod that is not there", "default", nil, bound("gone", pod.UID), `pods "gone" not found`},

@@ -21,7 +21,7 @@ func claimOf(name, amount, annotation string) *corev1.PersistentVolumeClaim {
 	return pvc
 }
 
-func TestObjectsThatAreAlikeHaveTheirMapsInCommon(t *testing.T) {
+func TestEqualMapsOfObjectsAreShared(t *testing.T) {
 	s := kind.NewStore(store.Options{Guard: true})
 	at := func(m any) uintptr { return reflect.ValueOf(m).Pointer() }
 	a, b := kindtest.Create(t, s, claimOf("a", "1Gi", "x")), kindtest.Create(t, s, claimOf("b", "1Gi", "x"))

@@ -52,7 +52,7 @@ func TestUpdateWithoutVersionIsForSomeKindsOnly(t *testing.T) {
 	assert.ErrorContains(t, err, "metadata.resourceVersion: Invalid value: 0: must be specified for an update")
 }
 
-func TestWritesThatChangeNothingAreNoRevision(t *testing.T) {
+func TestWritesWithoutChangesKeepTheRevision(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	stored := kindtest.Create(t, s, kindtest.Pod("a"))
 	kindtest.Create(t, s, kindtest.Class("std"))
@@ -80,7 +80,7 @@ func TestWritesThatChangeNothingAreNoRevision(t *testing.T) {
 	}
 }
 
-func TestMainAndStatusKeepEachOther(t *testing.T) {
+func TestSpecAndStatusWritesKeepTheOtherPart(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, kindtest.Volume("x"))
 	kindtest.Modify(t, s, kindtest.OfCluster("x"), func(pv *corev1.PersistentVolume) {

@@ -32,7 +32,7 @@ func inContainer(change func(*corev1.Container)) *appsv1.Deployment {
 }
 
 // The messages are those of the validation of Kubernetes v1.36.3 for the same objects.
-func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
+func TestInvalidWorkloadsAndRolesAreRejected(t *testing.T) {
 	probe := func(handler corev1.ProbeHandler) *corev1.Probe { return &corev1.Probe{ProbeHandler: handler} }
 	in := "spec.template.spec.containers[0]"
 	for name, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestWorkloadsAndRolesThatTheAPIServerRefuses(t *testing.T) {
 	}
 }
 
-func TestWhatOfAWorkloadCannotChange(t *testing.T) {
+func TestImmutableFieldsOfWorkloads(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	d := kindtest.Create(t, s, deployment())
 	_, err := store.Modify(s, store.KeyOf(d), func(d *appsv1.Deployment) {
@@ -107,7 +107,7 @@ func TestWhatOfAWorkloadCannotChange(t *testing.T) {
 	kindtest.Modify(t, s, store.KeyOf(set), func(s *appsv1.StatefulSet) { s.Spec.Replicas = ptr.To[int32](3) })
 }
 
-func TestWhatIsWrongWithCronJobs(t *testing.T) {
+func TestInvalidCronJobsAreRejected(t *testing.T) {
 	for says, c := range map[string]struct {
 		change func(*batchv1.CronJobSpec)
 		want   string
