@@ -1,8 +1,8 @@
 package kernel
 
-// Mark says that the running process did something that others may react to,
-// such as the trace event numbered n. It returns the number of the event that
-// led the process to do it, 0 if none did.
+// Mark records that the running process has caused something that others may react to, such as the
+// trace event numbered n. It returns the number of the event that led the process to this, 0 if
+// none did.
 func (k *Kernel) Mark(n uint64) (cause uint64) {
 	if k.running == nil {
 		k.outside = n
@@ -12,7 +12,7 @@ func (k *Kernel) Mark(n uint64) (cause uint64) {
 	return cause
 }
 
-// because lets a process that is started or woken know what for.
+// because sets the cause of a process that is started or woken.
 func (k *Kernel) because(p *Process) {
 	if k.running != nil {
 		p.cause = k.running.cause
@@ -21,5 +21,5 @@ func (k *Kernel) because(p *Process) {
 	}
 }
 
-// Running is the process that runs at the moment; nil between steps.
+// Running returns the process that runs at the moment; nil between steps.
 func (k *Kernel) Running() *Process { return k.running }

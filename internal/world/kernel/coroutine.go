@@ -2,8 +2,8 @@ package kernel
 
 import "iter"
 
-// coroutine is a stack on which processes run, one after the other: most
-// processes are short, and a stack that has grown is worth keeping.
+// coroutine is a stack for processes that run one after the other: most processes are short, and a
+// stack that has grown is worth keeping.
 type coroutine struct {
 	process *Process
 	next    func() (struct{}, bool)
@@ -11,10 +11,10 @@ type coroutine struct {
 	yield   func(struct{}) bool
 }
 
-// crashed unwinds a process that was crashed where it stood.
+// crashed is the panic that unwinds a crashed process.
 type crashed struct{}
 
-// coroutineFor is a stack that waits for work, or a new one.
+// coroutineFor returns an idle stack, or a new one.
 func (k *Kernel) coroutineFor(p *Process) *coroutine {
 	stacks := k.opts.Stacks
 	if co := stacks.take(); co != nil {
@@ -30,7 +30,7 @@ func (k *Kernel) coroutineFor(p *Process) *coroutine {
 	return co
 }
 
-// run runs the process to its end, or until it rests or is crashed.
+// run runs the process until it ends, rests or is crashed.
 func (co *coroutine) run() {
 	co.process.run()
 	co.process = nil

@@ -1,13 +1,12 @@
-// Package kernel runs the simulated control plane: cooperative processes in
-// virtual time, one at a time.
+// Package kernel runs the simulated control plane: cooperative processes in virtual time, one at a
+// time.
 //
-// A process is plain sequential Go that gives way only where it touches the
-// world: when it sleeps, waits, writes to the API, calls a driver or changes
-// the node's file system. Because exactly one process runs at a time, nothing
-// in a simulated component needs a lock; because every decision that the real
-// world would take by chance is drawn from one Strategy, a run is a function of
-// its scenario, strategy and seed.
+// A process is plain sequential Go that gives way only where it touches the world: when it sleeps,
+// waits, writes to the API, calls a driver or changes the node's file system. Because exactly one
+// process runs at a time, nothing in a simulated component needs a lock. Because one Strategy takes
+// every decision that is left to chance in the real world, a run is a function of its scenario,
+// strategy and seed.
 //
-// A process that gives way has a stack of its own. Half of all steps are those of informers, which hand on what is new and never
-// give way: such a process reacts (Process.React) on the stack of the kernel.
+// A process that gives way has its own stack. Half of all steps are those of informers, which pass
+// on news and never give way: such a process reacts (Process.React) on the stack of the kernel.
 package kernel

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Flight is a call that is under way outside the kernel: a driver works on it on
-// a thread of its own. The clock stands still for it until patience runs out.
+// Flight is a call outside the kernel: a driver handles it on its own thread. The clock stands
+// still for it until its patience is used up.
 type Flight struct {
 	label    string
 	number   int // in the order of the calls
@@ -19,20 +19,20 @@ type Flight struct {
 	seen     time.Time     // wall time up to which its patience is accounted for
 	spent    time.Duration // of the patience
 	cancel   func()
-	landed   bool // the answer is there and the kernel has taken notice
+	landed   bool // the kernel has received the answer
 	arrived  bool // guarded by flights.mu
 	overdue  bool
 	dropped  bool
 }
 
-// flights is the only place where other goroutines meet the kernel.
+// flights is the only state that other goroutines share with the kernel.
 type flights struct {
-	calls  int       // how many there ever were
-	made   []*Flight // in the order of the calls; they wait to be launched
+	calls  int       // the total number of calls
+	made   []*Flight // not launched yet, in the order of the calls
 	open   []*Flight
 	mu     *sync.Mutex
 	posts  []func()
-	posted atomic.Bool // there are posts: between most steps there are none, which takes no lock
+	posted atomic.Bool // there are posts; checked without a lock, since there are none between most steps
 	news   []arrival
 	notify chan struct{}
 }
@@ -41,9 +41,9 @@ func newFlights() flights {
 	return flights{mu: &sync.Mutex{}, notify: make(chan struct{}, 1)}
 }
 
-// Post runs f between two steps of the kernel, as soon as it can. It may be called
-// from any goroutine: a signal handler, a client of the API. What drivers and their
-// programs do comes by Arrive.
+// Post runs f between two steps of the kernel, as soon as possible. It may be called from any
+// goroutine: a signal handler, a client of the API. Events of drivers and their programs use
+// Arrive.
 func (k *Kernel) Post(f func()) {
 	k.flights.mu.Lock()
 	k.flights.posts = append(k.flights.posts, f)
@@ -52,8 +52,7 @@ func (k *Kernel) Post(f func()) {
 	k.flights.wake()
 }
 
-// Interrupt makes the current Run return Failed with err. It may be called from
-// any goroutine.
+// Interrupt makes the current Run return Failed with err. It may be called from any goroutine.
 func (k *Kernel) Interrupt(err error) { k.Post(func() { k.fail(err) }) }
 
 func (f *flights) wake() {
@@ -78,7 +77,7 @@ func (f *flights) drainPosts() bool {
 	return len(posts) > 0
 }
 
-// newFlight is a call that is made and not yet launched.
+// newFlight returns a call that is not launched yet.
 func (p *Process) newFlight(label string, matter Matter, run, cancel func()) *Flight {
 	p.k.flights.calls++
 	f := &Flight{label: label, number: p.k.flights.calls, proc: p, matter: matter, run: run, cancel: cancel}
@@ -98,16 +97,14 @@ func (k *Kernel) launch(f *Flight) {
 	}()
 }
 
-// Fly starts run on a thread of its own and gives way until it has returned, or
-// until the given virtual time since the beginning of the run. On false the call
-// was given up: cancel has been called, run may still be going on, and what it
-// returns must not be used.
+// Fly starts run on its own thread and gives way until it has returned, or until the given virtual
+// time since the beginning of the run. It returns false if the call was abandoned: then cancel has
+// been called, run may still be going on, and its results must not be used.
 //
-// The calls that processes make at an instant are launched together when nothing else
-// is left to do, so that they are under way at once with each other and with nothing
-// else: what no process does meanwhile cannot race with them. Calls about one matter
-// follow each other. When all are answered or overdue the answers are handed over, in
-// an order that the strategy chooses.
+// The calls of an instant are launched together when nothing else is left to do, so that they are
+// concurrent with each other only: no process races with them. Calls with conflicting matters
+// follow each other. When all are answered or overdue the answers are delivered, in an order that
+// the strategy chooses.
 func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel func()) bool {
 	f := p.newFlight(label, matter, run, cancel)
 	p.k.Changes("calls to be launched")
@@ -116,8 +113,7 @@ func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel
 	return p.await(f, at)
 }
 
-// FlyAlone is Fly for code in this process: its caller goes on as soon as run has
-// returned.
+// FlyAlone is Fly for code in this process: its caller continues as soon as run has returned.
 func (p *Process) FlyAlone(label string, at time.Duration, run, cancel func()) bool {
 	f := p.newFlight(label, Matter{}, run, cancel)
 	p.k.launch(f)
@@ -148,8 +144,8 @@ func (p *Process) forget(f *Flight) {
 	}
 }
 
-// abandon gives a call up: its caller crashed or its virtual deadline passed. One
-// that is not overdue is let end first, so that it does not race with what follows.
+// abandon gives up a call after the crash of its caller or its virtual deadline. Unless it is
+// overdue, it waits for its end first, so that it does not race with later steps.
 func (f *Flight) abandon() {
 	if f.landed || f.dropped {
 		return
@@ -167,7 +163,7 @@ func (f *Flight) stop() {
 	}
 }
 
-// any reports whether a call is under way for which the clock must stand still.
+// any reports whether the clock must stand still for a call.
 func (f *flights) any() bool {
 	return slices.ContainsFunc(f.open, func(o *Flight) bool { return !o.overdue })
 }
@@ -178,9 +174,9 @@ func (f *flights) waiting(o *Flight) bool {
 	return !o.arrived && !o.overdue
 }
 
-// awaitAnswers launches the calls that were made and blocks, in wall time, until every
-// call is answered or overdue. It reports whether something else came that must be seen
-// to first: a driver that asks the cluster before it answers.
+// awaitAnswers launches the new calls and blocks, in wall time, until every call is answered or
+// overdue. It reports whether something else arrived that must be handled first, such as a driver's
+// request to the cluster before it answers.
 func (k *Kernel) awaitAnswers() bool {
 	for {
 		k.depart()
@@ -193,14 +189,14 @@ func (k *Kernel) awaitAnswers() bool {
 	}
 }
 
-// depart launches the calls that were made and need not wait for another one, which is
-// about the same matter. On a live cluster none waits.
+// depart launches the new calls that need not wait for another one with a conflicting matter. On a
+// live cluster none waits.
 func (k *Kernel) depart() {
 	made := k.flights.made
 	k.flights.made = nil
 	for _, f := range made {
 		switch {
-		case f.dropped: // its caller was gone before it was sent
+		case f.dropped: // its caller ended before it was sent
 		case !k.live && k.flights.waitsForAnother(f):
 			k.flights.made = append(k.flights.made, f)
 		default:
@@ -209,8 +205,8 @@ func (k *Kernel) depart() {
 	}
 }
 
-// waitsForAnother reports whether a call about the same matter was made before and is
-// not answered yet. For one that is overdue nobody waits.
+// waitsForAnother reports whether an earlier call with a conflicting matter is not answered yet. An
+// overdue call blocks no other.
 func (f *flights) waitsForAnother(one *Flight) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,8 +216,8 @@ func (f *flights) waitsForAnother(one *Flight) bool {
 
 func (f *Flight) conflicts(other *Flight) bool { return f.matter.conflicts(other.matter) }
 
-// takeAnswered takes the calls that are answered off the open ones, in the order in
-// which they were made. An answer that nobody waits for is dropped.
+// takeAnswered removes and returns the answered calls, in the order in which they were made. It
+// drops answers without a waiting caller.
 func (f *flights) takeAnswered() (answered []*Flight) {
 	if len(f.open) == 0 {
 		return nil
@@ -243,7 +239,7 @@ func (f *flights) takeAnswered() (answered []*Flight) {
 	return answered
 }
 
-// take removes one call that has arrived from the open ones.
+// take removes an answered call from the open ones.
 func (k *Kernel) take(f *Flight) {
 	k.flights.mu.Lock()
 	defer k.flights.mu.Unlock()
@@ -259,8 +255,8 @@ func (k *Kernel) take(f *Flight) {
 	}
 }
 
-// awaitNews blocks, in wall time, until an answer or a post comes or the oldest
-// call under way becomes overdue. It reports whether posts were run.
+// awaitNews blocks, in wall time, until an answer or a post arrives or the oldest open call becomes
+// overdue. It reports whether posts were run.
 func (k *Kernel) awaitNews() bool {
 	oldest := k.oldestWaiting()
 	if oldest == nil {
@@ -291,12 +287,11 @@ func (k *Kernel) awaitNews() bool {
 	return k.flights.drainPosts() || k.failure != nil
 }
 
-// lookPeriod is the time between two looks at the calls under way, in wall time.
+// lookPeriod is the wall time between two checks of the open calls.
 func (k *Kernel) lookPeriod() time.Duration { return min(100*time.Millisecond, k.opts.Patience/4) }
 
-// spendPatience accounts for the wall time that has passed since the calls under way were looked
-// at. Of a longer time csisim itself did not run: the driver may have waited
-// for that.
+// spendPatience accounts for the wall time since the last check of the open calls. A longer gap
+// means that csisim itself was not running: the driver may have waited for it.
 func (k *Kernel) spendPatience() {
 	period := k.lookPeriod()
 	for _, f := range k.flights.open {

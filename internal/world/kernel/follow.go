@@ -2,28 +2,28 @@ package kernel
 
 import "strconv"
 
-// A step of a process is what it does from where it is resumed to where it gives way. Two steps that touch nothing in common come to
-// the same in either order.
+// A step of a process is its execution from a resumption until it gives way. Two steps that touch
+// nothing in common have the same result in either order.
 
-// Follower is a strategy that sees what the steps of a run do, as far as the order of steps depends on it.
+// Follower is a strategy that observes the steps of a run, as far as the order of steps matters.
 type Follower interface {
 	Strategy
-	// Follow takes notice of the next thing that happens.
+	// Follow receives the next incident.
 	Follow(Incident)
 }
 
-// Incident is one thing that happens in a step, or between steps.
+// Incident is something that happens in a step, or between steps.
 type Incident struct {
 	Kind IncidentKind
-	// Process is the one that is resumed, woken, or spawned.
+	// Process is the process that is resumed, woken, or spawned.
 	Process *Process
-	// Pending says of a process that is woken that it notices only when it waits the next time.
+	// Pending means that a woken process notices only at its next wait.
 	Pending bool
-	// Touch is what is touched.
+	// Touch is the touched thing.
 	Touch
 }
 
-// IncidentKind says what happens.
+// IncidentKind is the kind of an incident.
 type IncidentKind uint8
 
 const (
@@ -37,7 +37,7 @@ const (
 	Spawned
 	// Touched: the step touches something.
 	Touched
-	// Paused: no process is ready. What happens until the next step happens outside of them.
+	// Paused: no process is ready. Until the next step, incidents happen outside of processes.
 	Paused
 )
 
@@ -47,29 +47,29 @@ type Touch struct {
 	How  How
 }
 
-// How something is touched.
+// How is the way in which something is touched.
 type How uint8
 
-// What touches a thing in the first or second way commutes with what touches it in the same way.
+// Reading commutes with Reading, Adding with Adding.
 const (
 	Reading How = 1 << iota
 	Adding
 	Changing
 )
 
-// Everything is what a step touches of which nothing else is known: it commutes with no other.
+// Everything is touched by a step with unknown effects: it commutes with no other.
 const Everything = "everything"
 
-// Follows reports whether the strategy wants to see what steps touch.
+// Follows reports whether the strategy observes the touches of steps.
 func (k *Kernel) Follows() bool { return k.follower != nil }
 
-// Reads says that the running step reads something.
+// Reads reports that the running step reads something.
 func (k *Kernel) Reads(what string) { k.touch(what, Reading) }
 
-// Adds says that it adds to something, in an order that nobody sees.
+// Adds reports that it adds to something without a significant order.
 func (k *Kernel) Adds(what string) { k.touch(what, Adding) }
 
-// Changes says that it changes something.
+// Changes reports that it changes something.
 func (k *Kernel) Changes(what string) { k.touch(what, Changing) }
 
 func (k *Kernel) touch(what string, how How) {
@@ -78,14 +78,14 @@ func (k *Kernel) touch(what string, how How) {
 	}
 }
 
-// follow hands on that something happens to a process.
+// follow reports an incident of a process.
 func (k *Kernel) follow(kind IncidentKind, p *Process) {
 	if k.follower != nil {
 		k.follower.Follow(Incident{Kind: kind, Process: p, Pending: kind == Woken && (p.state == executing || p.deaf)})
 	}
 }
 
-// followStep says that a step begins, and what each step of its process touches.
+// followStep reports that a step begins, and the things that each step of its process touches.
 func (k *Kernel) followStep(p *Process) {
 	if k.follower == nil {
 		return
@@ -102,7 +102,7 @@ func (k *Kernel) followStep(p *Process) {
 	}
 }
 
-// followWake says that a process is woken.
+// followWake reports that a process is woken.
 func (k *Kernel) followWake(p *Process) {
 	if k.follower != nil {
 		if p.state == parked || p.state == ready || p.state == executing {
@@ -112,5 +112,5 @@ func (k *Kernel) followWake(p *Process) {
 	}
 }
 
-// numbered is a name that no other process has.
+// numbered returns a unique name.
 func (p *Process) numbered() string { return p.name + " " + strconv.Itoa(p.id) }

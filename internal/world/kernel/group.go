@@ -2,12 +2,12 @@ package kernel
 
 import "time"
 
-// Group is the processes of one component, such as one kubelet: they share its
-// memory and crash together.
+// Group is the processes of one component, such as one kubelet: they share its memory and crash
+// together.
 type Group struct {
 	Name string
-	// Apart says that its processes have in common with those of other groups only what they touch by Kernel.Touch, and the node
-	// that is its Place, if it has one.
+	// Apart means that its processes share with those of other groups only the things that they
+	// touch by Kernel.Touch, and the node that is its Place, if it has one.
 	Apart bool
 	Place string
 
@@ -32,7 +32,7 @@ func (g *Group) add(p *Process) {
 	g.running++
 }
 
-// remove costs the same in a group of a hundred thousand.
+// remove takes constant time, also in a group of a hundred thousand.
 func (g *Group) remove(p *Process) {
 	if g == nil {
 		return
@@ -51,10 +51,10 @@ func (g *Group) remove(p *Process) {
 	g.running--
 }
 
-// Crash ends all processes of the group where they stand. What they held in
-// memory is gone. The process that calls it must not be one of them.
+// Crash ends all processes of the group immediately, and their memory is lost. The calling process
+// must not be one of them.
 func (g *Group) Crash() {
-	for g.first != nil { // ends may start others
+	for g.first != nil { // the end of one may start others
 		for _, p := range g.members() {
 			p.kill()
 		}
@@ -69,10 +69,10 @@ func (g *Group) members() []*Process {
 	return all
 }
 
-// Running is the number of processes that have not ended.
+// Running returns the number of processes that have not ended.
 func (g *Group) Running() int { return g.running }
 
-// After runs f as a process of the group once d of virtual time has passed.
+// After runs f as a process of the group after d of virtual time.
 func (k *Kernel) After(g *Group, name string, d time.Duration, f func(*Process)) *Process {
 	return k.Spawn(g, name, func(p *Process) {
 		p.Sleep(d)

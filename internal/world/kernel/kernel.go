@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Epoch is the virtual time at which a run begins unless Options.Start says
-// otherwise. It is fixed so that object timestamps do not depend on the day.
+// Epoch is the virtual time at which a run begins, unless Options.Start is set. It is fixed so that
+// object timestamps do not depend on the day.
 var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Options configure a Kernel. The zero value is a calm, virtual-time kernel.
@@ -15,54 +15,55 @@ type Options struct {
 	Strategy Strategy
 	// Start is the virtual time of the first instant. Default: Epoch.
 	Start time.Time
-	// Patience is how long, in wall time, the virtual clock stands still for a
-	// call that is under way outside the kernel. Default: 2 s.
+	// Patience is the wall time for which the virtual clock stands still for a call outside the
+	// kernel. Default: 2 s.
 	Patience time.Duration
-	// MaxStepsPerInstant is how many times processes may be resumed without
-	// virtual time moving before the run is declared a livelock. Default: 5,000,000.
+	// MaxStepsPerInstant limits how many times processes may be resumed while virtual time stands
+	// still; beyond it the run fails as a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
 	// OnChoice is called for every decision that is not the calm one.
 	OnChoice func(Choice, int)
-	// OnOverdue is called when patience ran out for a call under way.
+	// OnOverdue is called when the patience of a call is used up.
 	OnOverdue func(label string)
-	// Hold is called before the clock moves to a time, and blocks while something outside has to be
-	// done before. It returns as soon as wake has a value, and reports whether any wall time has
+	// Hold is called before the clock moves to a time, and may block until something outside has
+	// happened. It must return as soon as wake has a value, and reports whether any wall time has
 	// passed. Default: the clock moves at once.
 	Hold func(to time.Duration, wake <-chan struct{}) bool
-	// Recorder compares or keeps the sequence of scheduling events. Default: none.
+	// Recorder records or compares the sequence of scheduling events. Default: none.
 	Recorder *Recorder
-	// Stacks are those of the processes, which Close does not end. Default: the kernel's own, which it does.
+	// Stacks are the stacks of the processes, which Close does not end. Default: the kernel's own,
+	// which it does.
 	Stacks *Stacks
 }
 
-// Kernel schedules processes. It is not safe for concurrent use; the only doors
-// for other goroutines are calls under way, Arrive and Post.
+// Kernel schedules processes. It is not safe for concurrent use; other goroutines may only use
+// calls under way, Arrive and Post.
 type Kernel struct {
 	opts     Options
 	now      time.Duration
 	ready    queue
-	next     *Process // of those that were ready; it has been chosen already
+	next     *Process // a ready process that has been chosen already
 	timers   timerHeap
-	busy     int // pending timers that are work, not housekeeping
+	busy     int // pending timers for work, not housekeeping
 	flights  flights
 	procs    []*Process // in the order of their start; some have ended
-	over     int        // how many of procs have
+	over     int        // number of ended processes in procs
 	nextID   int
 	seq      uint64
 	choices  uint64
 	hash     hash
 	steps    int
 	running  *Process
-	outside  uint64 // last event marked from outside any process
+	outside  uint64 // last event marked outside any process
 	failure  error
-	own      *Stacks  // nil if they are somebody else's
-	calm     bool     // the strategy is Calm: nothing to ask
+	own      *Stacks  // nil if Options.Stacks is set
+	calm     bool     // the strategy is Calm, and is not called
 	follower Follower // the strategy, if it is one
 	live     bool     // time is that of the real clock
-	speed    float64  // how many times as fast as that it is; 0 if it is not
+	speed    float64  // the speed relative to the real clock; 0 if it is not live
 	onClock  []func()
 	instant  func() // called before the clock moves
-	waits    *waits // nil if nobody follows
+	waits    *waits // nil without OnWaits
 	closing  bool   // nothing runs any more
 }
 
@@ -74,7 +75,7 @@ func New(opts Options) *Kernel {
 	if opts.Start.IsZero() {
 		opts.Start = Epoch
 	}
-	opts.Start = opts.Start.UTC() // as containers have it: schedules would be those of the machine's time zone
+	opts.Start = opts.Start.UTC() // like containers: otherwise schedules would use the machine's time zone
 	if opts.Patience == 0 {
 		opts.Patience = 2 * time.Second
 	}
@@ -90,42 +91,41 @@ func New(opts Options) *Kernel {
 	follower, _ := opts.Strategy.(Follower)
 	return &Kernel{
 		opts: opts, own: own, calm: calm, follower: follower, hash: newHash(), flights: newFlights(),
-		procs: make([]*Process, 0, 128), // as a small cluster has
+		procs: make([]*Process, 0, 128), // enough for a small cluster
 	}
 }
 
-// Now is the current virtual time.
+// Now returns the current virtual time.
 func (k *Kernel) Now() time.Time { return k.opts.Start.Add(k.now) }
 
-// Elapsed is the virtual time since the run began.
+// Elapsed returns the virtual time since the run began.
 func (k *Kernel) Elapsed() time.Duration { return k.now }
 
-// Patience is how long, in wall time, the clock stands still for a call under way.
+// Patience returns the wall time for which the clock stands still for a call.
 func (k *Kernel) Patience() time.Duration { return k.opts.Patience }
 
-// Hash is the running hash over all scheduling events so far: equal for equal
-// runs, different as soon as two runs part.
+// Hash returns the running hash over all scheduling events so far: equal for equal runs, different
+// as soon as two runs differ.
 func (k *Kernel) Hash() uint64 { return uint64(k.hash) }
 
-// Note mixes what happened in the simulated world into the hash, so that two
-// runs that schedule alike but write differently are distinguished. The words are
-// put together only if somebody wants to read them.
+// Note mixes an event of the simulated world into the hash, so that runs with equal schedules but
+// different writes are distinguished. The words are joined only if they are recorded.
 func (k *Kernel) Note(words ...string) { k.record(eventNote, 0, words...) }
 
-// Reason says why Run returned.
+// Reason is the reason for which Run returned.
 type Reason int
 
 const (
-	// Done: the condition holds.
+	// Done: the condition is true.
 	Done Reason = iota
 	// Deadline: virtual time reached the limit first.
 	Deadline
-	// Quiet: the condition does not hold and nothing is left that could change
-	// it but housekeeping timers (only with StopWhenQuiet).
+	// Quiet: the condition is false and only housekeeping timers are left, which cannot change it
+	// (only with StopWhenQuiet).
 	Quiet
 	// Stuck: no process can ever run again.
 	Stuck
-	// Failed: Err says why; a livelock, a panic in a process or a divergence.
+	// Failed: Err returns a livelock, a panic in a process or a divergence.
 	Failed
 )
 
@@ -133,10 +133,10 @@ func (r Reason) String() string {
 	return [...]string{"done", "deadline", "quiet", "stuck", "failed"}[r]
 }
 
-// Until bounds a Run.
+// Until limits a Run.
 type Until struct {
-	// Cond ends the run when it returns true. It is looked at whenever no process
-	// is ready, before virtual time moves. nil never ends it.
+	// Cond ends the run when it returns true. It is evaluated whenever no process is ready, before
+	// virtual time moves. nil never ends it.
 	Cond func() bool
 	// At is the virtual time, since the beginning, at which the run ends. 0: no limit.
 	At time.Duration
@@ -144,8 +144,8 @@ type Until struct {
 	StopWhenQuiet bool
 }
 
-// Run schedules processes until Until says stop. Virtual time moves only when no
-// process is ready and no call under way is still being waited for.
+// Run schedules processes until one of the conditions of Until. Virtual time moves only when no
+// process is ready and the clock need not stand still for a call.
 func (k *Kernel) Run(u Until) Reason {
 	for {
 		if k.flights.drainPosts() {
@@ -183,10 +183,10 @@ func (k *Kernel) Run(u Until) Reason {
 // Explores reports whether the strategy may choose other than calmly.
 func (k *Kernel) Explores() bool { return !k.calm }
 
-// Err is the failure that ended the last Run, if any.
+// Err returns the failure that ended the last Run, if any.
 func (k *Kernel) Err() error { return k.failure }
 
-// holds lets wall time pass, if it has to before the clock moves, and reports whether it did.
+// holds lets wall time pass, if necessary before the clock moves, and reports whether it did.
 func (k *Kernel) holds(u Until) bool {
 	if k.opts.Hold == nil {
 		return false
@@ -220,11 +220,12 @@ func (k *Kernel) advance(u Until) (Reason, bool) {
 	return 0, true
 }
 
-// OnClock calls moved, too, whenever the clock has moved, before anything happens at the
-// new time. It must not give way.
+// OnClock calls moved whenever the clock has moved, before anything happens at the new time. moved
+// must not give way.
 func (k *Kernel) OnClock(moved func()) { k.onClock = append(k.onClock, moved) }
 
-// EachInstant calls look before the clock moves, when all that happens at an instant has happened. It must change nothing.
+// EachInstant calls look before the clock moves, at the end of an instant. look must change
+// nothing.
 func (k *Kernel) EachInstant(look func()) { k.instant = look }
 
 func (k *Kernel) moveTo(at time.Duration) {
@@ -262,7 +263,7 @@ func (k *Kernel) makeReady(p *Process) {
 	}
 }
 
-// pick takes the next process off the ready queue, as the strategy decides.
+// pick removes the next process from the ready queue, chosen by the strategy.
 func (k *Kernel) pick() *Process {
 	if p := k.next; p != nil {
 		k.next = nil
@@ -278,9 +279,8 @@ func (k *Kernel) pick() *Process {
 	return k.ready.take(i)
 }
 
-// Choose draws one of n alternatives for a decision outside scheduling: how far
-// a view is brought up to date, whether a fault fires, what a random suffix is.
-// 0 is always what a calm, fault-free world would do.
+// Choose draws one of n alternatives for a decision other than scheduling: how far a view advances,
+// whether a fault fires, a random suffix. 0 is always the alternative of a calm, fault-free world.
 func (k *Kernel) Choose(kind ChoiceKind, n int, label string) int {
 	if n <= 1 {
 		return 0
@@ -288,7 +288,7 @@ func (k *Kernel) Choose(kind ChoiceKind, n int, label string) int {
 	return k.choose(Choice{Kind: kind, N: n, Label: label})
 }
 
-// ChooseNamed is Choose among alternatives that have names.
+// ChooseNamed is Choose among alternatives with names.
 func (k *Kernel) ChooseNamed(kind ChoiceKind, label string, names []string) int {
 	return k.choose(Choice{Kind: kind, N: len(names), Label: label, Alternatives: names})
 }
@@ -317,8 +317,8 @@ func (k *Kernel) fail(err error) {
 	}
 }
 
-// Close ends all processes and waits for the calls under way to be given up. There may
-// be very many, of which very many are ready.
+// Close ends all processes and abandons the calls under way. There may be very many processes, most
+// of them ready.
 func (k *Kernel) Close() {
 	k.closing, k.next, k.ready = true, nil, queue{}
 	for _, p := range k.alive() {
@@ -330,5 +330,5 @@ func (k *Kernel) Close() {
 	k.flights.close()
 }
 
-// Closing reports whether Close has begun: what ends now ends with the run.
+// Closing reports whether Close has begun: a process that ends now ends with the run.
 func (k *Kernel) Closing() bool { return k.closing }

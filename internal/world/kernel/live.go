@@ -2,10 +2,9 @@ package kernel
 
 import "time"
 
-// RunLive schedules processes at the pace of the real clock, speed times as fast,
-// until stop is closed or the run fails: timers fire when their time has come, and
-// the clock does not stand still for calls under way. What others Post runs at the
-// time of its coming.
+// RunLive schedules processes at the pace of the real clock, speed times as fast, until stop is
+// closed or the run fails: timers fire at their time, and the clock does not stand still for calls
+// under way. Functions passed to Post run when they arrive.
 func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	pace := pace{begun: time.Now(), from: k.now, speed: speed}
 	k.live, k.speed = true, speed
@@ -38,7 +37,8 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	}
 }
 
-// Real is the time that passes while a program, which lives by the real clock, takes d. A cluster that lives faster has more patience with it.
+// Real returns the virtual time that passes while a program, which lives by the real clock, takes
+// d. A faster cluster has proportionally more patience.
 func (k *Kernel) Real(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, k.speed))
 }
@@ -54,14 +54,14 @@ func (p pace) elapsed() time.Duration {
 	return p.from + time.Duration(float64(time.Since(p.begun))*p.speed)
 }
 
-// until is the real time that is left before a virtual time.
+// until returns the real time that is left before a virtual time.
 func (p pace) until(at time.Duration) time.Duration {
 	return time.Duration(float64(at-p.elapsed()) / p.speed)
 }
 
 // await blocks until there may be something to do.
 func (k *Kernel) await(p pace, stop <-chan struct{}) {
-	at := k.now + time.Hour // nobody waits for more than news then
+	at := k.now + time.Hour // the limit if there is no timer
 	if next, ok := k.timers.peek(); ok {
 		at = next.at
 	}
@@ -69,7 +69,7 @@ func (k *Kernel) await(p pace, stop <-chan struct{}) {
 	defer wait.Stop()
 	select {
 	case <-k.flights.notify:
-		// What comes happens when it comes, not when the last thing happened.
+		// An arrival happens at its own time, not at that of the previous event.
 		k.moveTo(min(p.elapsed(), at))
 	case <-wait.C:
 	case <-stop:

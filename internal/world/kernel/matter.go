@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Matter is what a call is about. Calls about one matter are not under way at once:
-// which of them comes first would be up to real threads. The zero value is about nothing.
+// Matter is the subject of a call. Calls with conflicting matters are never concurrent: real
+// threads would decide their order. The zero value conflicts with none.
 type Matter struct {
-	// Of is who is called; empty for a call that does not wait for others.
+	// Of is the called program; empty for a call that does not wait for others.
 	Of string
-	// Parts are the things of that one that the call reads or changes; all, if there are none.
+	// Parts are the things in that program that the call reads or changes; all, if empty.
 	Parts []string
-	// Spent returns how much of the patience is spent by the wall time that has passed since it was
-	// called last. It is called now and then while the call is under way. Default: all of it.
+	// Spent returns how much of the patience is used up by the wall time that has passed since its
+	// last call. It is called repeatedly while the call is under way. Default: all of it.
 	Spent func(passed time.Duration) time.Duration
 }
 

@@ -17,8 +17,8 @@ const (
 	ended
 )
 
-// Process is one sequential activity of a simulated component. Its methods may be
-// called only from its own body, but for Wake, Name and Ended.
+// Process is one sequential activity of a simulated component. Its methods may be called only from
+// its own body, except for Wake, Name and Ended.
 type Process struct {
 	k             *Kernel
 	id            int
@@ -27,23 +27,23 @@ type Process struct {
 	before, after *Process // in the group
 	state         processState
 	woken         bool
-	resting       bool // when its body returns, it is not the end
+	resting       bool // its body returns without ending the process
 	reacts        bool // its body never gives way, and needs no coroutine
-	deaf          bool // asleep or giving way: news is kept for the next Park
-	killed        bool // unwinds where it stands
+	deaf          bool // asleep or giving way: wake-ups are kept for the next Park
+	killed        bool // to be unwound
 	cause         uint64
 	why           string
-	known         string // what it waited for when that was last reported
-	stirred       bool   // it is to be looked at before the clock moves
+	known         string // the reason of its wait that was last reported
+	stirred       bool   // to be checked before the clock moves
 	timer         *timer // nil if none is set
-	own           timer  // what timer points to
+	own           timer  // the target of timer
 	body          func(*Process)
 	co            *coroutine // nil before the first step and at rest
 	onEnd         []func()
 	calls         []*Flight
 }
 
-// Spawn starts a process at the end of the ready queue. group may be nil.
+// Spawn adds a process to the end of the ready queue. group may be nil.
 func (k *Kernel) Spawn(group *Group, name string, body func(*Process)) *Process {
 	k.nextID++
 	p := &Process{k: k, id: k.nextID, name: name, group: group, body: body}
@@ -56,7 +56,7 @@ func (k *Kernel) Spawn(group *Group, name string, body func(*Process)) *Process 
 	return p
 }
 
-// end notes that the process has returned, crashed or panicked.
+// end processes the return, crash or panic of the process.
 func (p *Process) end() {
 	p.state = ended
 	p.k.waits.note(p)
@@ -108,7 +108,7 @@ func (p *Process) goOn() {
 	p.co.next()
 }
 
-// run runs the body to its end, or until it rests or is crashed.
+// run runs the body until it ends, rests or is crashed.
 func (p *Process) run() {
 	rests := false
 	defer func() {
@@ -129,7 +129,7 @@ func (p *Process) run() {
 	}
 }
 
-// kill crashes the process: its body unwinds at the call where it stands.
+// kill crashes the process: its body unwinds at its current call.
 func (p *Process) kill() {
 	if p.state == ended {
 		return
@@ -149,7 +149,7 @@ func (p *Process) kill() {
 	p.co.next()
 }
 
-// giveWay hands control to the kernel until the process is resumed.
+// giveWay returns control to the kernel until the process is resumed.
 func (p *Process) giveWay() {
 	if p.co == nil && p.state != ended {
 		panic("gives way, although it reacts: see React and GoOn")
@@ -162,16 +162,16 @@ func (p *Process) giveWay() {
 	}
 }
 
-// Name is the process's name, such as "kubelet/node-a/reconciler".
+// Name returns the process's name, such as "kubelet/node-a/reconciler".
 func (p *Process) Name() string { return p.name }
 
-// ID is the process's number, in order of its start.
+// ID returns the process's number, in order of its start.
 func (p *Process) ID() int { return p.id }
 
-// Kernel is the kernel that runs the process.
+// Kernel returns the kernel that runs the process.
 func (p *Process) Kernel() *Kernel { return p.k }
 
-// Group is the component to which the process belongs; nil for none.
+// Group returns the component of the process; nil for none.
 func (p *Process) Group() *Group { return p.group }
 
 // Ended reports whether the process has returned or crashed.
@@ -180,20 +180,20 @@ func (p *Process) Ended() bool { return p.state == ended }
 // OnEnd registers f to run when the process returns or crashes. f must not give way.
 func (p *Process) OnEnd(f func()) { p.onEnd = append(p.onEnd, f) }
 
-// Now is the current virtual time.
+// Now returns the current virtual time.
 func (p *Process) Now() time.Time { return p.k.Now() }
 
-// Elapsed is the virtual time since the run began.
+// Elapsed returns the virtual time since the run began.
 func (p *Process) Elapsed() time.Duration { return p.k.now }
 
-// Go starts a further process of the same component.
+// Go starts another process of the same component.
 func (p *Process) Go(name string, body func(*Process)) *Process {
 	return p.k.Spawn(p.group, name, body)
 }
 
-// Yield is a point at which the strategy may let another ready process run
-// first: just before an API write, a driver call or a change on disk. The words
-// say which; they are put together only if there is a choice.
+// Yield is a point at which the strategy may let another ready process run first: just before an
+// API write, a driver call or a change on disk. The words name the action; they are joined only if
+// there is a choice.
 func (p *Process) Yield(words ...string) {
 	if p.standsBack(words) {
 		p.giveWay()
@@ -201,7 +201,7 @@ func (p *Process) Yield(words ...string) {
 	}
 }
 
-// standsBack makes way for another ready process if the strategy wants one to run first.
+// standsBack makes way for another ready process if the strategy chooses one to run first.
 func (p *Process) standsBack(words []string) bool {
 	k := p.k
 	k.follow(Yielded, p)
@@ -221,14 +221,14 @@ func (p *Process) standsBack(words []string) bool {
 	return true
 }
 
-// forget is for a process that has ended. Room is made when most have.
+// forget counts a process that has ended, and shrinks procs when most have.
 func (k *Kernel) forget() {
 	if k.over++; k.over > len(k.procs)/2 {
 		k.procs, k.over = slices.DeleteFunc(k.procs, (*Process).Ended), 0
 	}
 }
 
-// alive are the processes that have not ended, in the order of their start.
+// alive returns the processes that have not ended, in the order of their start.
 func (k *Kernel) alive() []*Process {
 	return slices.DeleteFunc(slices.Clone(k.procs), (*Process).Ended)
 }

@@ -2,9 +2,8 @@ package kernel
 
 import "slices"
 
-// queue is the processes that are ready, in order. There may be very many of them and
-// the strategy takes any, so they stand in blocks: to take one moves those of its
-// block only.
+// queue holds the ready processes, in order. There may be very many of them and the strategy may
+// take any, so they are in blocks: a removal moves only those of one block.
 type queue struct {
 	blocks []*block // none is empty
 	spare  *block
@@ -32,7 +31,7 @@ func (q *queue) push(p *Process) {
 	q.n++
 }
 
-// empty is a block without processes: the last one that became so, or a new one.
+// empty returns a block without processes: the last emptied one, or a new one.
 func (q *queue) empty() *block {
 	b := q.spare
 	q.spare = nil
@@ -43,7 +42,7 @@ func (q *queue) empty() *block {
 	return b
 }
 
-// at is the process in place i, counted from 0.
+// at returns the process at position i, counted from 0.
 func (q *queue) at(i int) *Process {
 	first := q.blocks[0]
 	if i < first.to-first.from {
@@ -53,7 +52,7 @@ func (q *queue) at(i int) *Process {
 	return q.blocks[j].items[i]
 }
 
-// all are the processes in their order, good until the queue changes.
+// all returns the processes in order, valid until the queue changes.
 func (q *queue) all() []*Process {
 	if len(q.blocks) == 1 {
 		return q.blocks[0].items[q.blocks[0].from:q.blocks[0].to]
@@ -65,7 +64,7 @@ func (q *queue) all() []*Process {
 	return all
 }
 
-// take removes the process in place i.
+// take removes the process at position i.
 func (q *queue) take(i int) *Process {
 	j, i := q.find(i)
 	p := q.blocks[j].items[i]
@@ -73,7 +72,7 @@ func (q *queue) take(i int) *Process {
 	return p
 }
 
-// drop removes a process wherever it stands.
+// drop removes a process from any position.
 func (q *queue) drop(p *Process) {
 	for j, b := range q.blocks {
 		if i := slices.Index(b.items[b.from:b.to], p); i >= 0 {
@@ -83,7 +82,7 @@ func (q *queue) drop(p *Process) {
 	}
 }
 
-// find is the block of place i, and the place in its items.
+// find returns the block of position i, and the position in its items.
 func (q *queue) find(i int) (int, int) {
 	for j, b := range q.blocks {
 		if held := b.to - b.from; i >= held {

@@ -30,7 +30,8 @@ type hash uint64
 func newHash() hash { return 14695981039346656037 }
 
 func (h *hash) mix(v uint64) {
-	*h = hash(bits.RotateLeft64((uint64(*h)^v)*1099511628211, 32)) // the product has what is high in v only high up
+	// A product spreads bits only upwards; the rotation brings them down.
+	*h = hash(bits.RotateLeft64((uint64(*h)^v)*1099511628211, 32))
 }
 
 func (h *hash) text(s string) {
@@ -56,20 +57,20 @@ func (k *Kernel) record(kind eventKind, n int, words ...string) {
 	}
 }
 
-// Compares reports whether the run is recorded, so that Heard is of use.
+// Compares reports whether the run is recorded, so that Heard has an effect.
 func (k *Kernel) Compares() bool { return k.opts.Recorder != nil }
 
-// Heard records what a program outside has answered to a question: where two runs part at
-// its answers to the same one, it was not the simulation that made the difference.
+// Heard records the answer of a program outside to a question. If two runs first differ in the
+// answers to the same question, the simulation is not the cause.
 func (k *Kernel) Heard(question, answer string) {
 	k.record(eventHeard, 0, question, ": ", answer)
 }
 
-// Happened records what happened outside and was not asked for, such as the end of a program:
-// where that is so in one of two runs only, it was not the simulation either.
+// Happened records an unrequested event outside, such as the end of a program. If it happens in one
+// of two runs only, the simulation is not the cause either.
 func (k *Kernel) Happened(what string) { k.record(eventHappened, 0, what) }
 
-// LetClockDecide records that from now on what happens outside is up to the real clock.
+// LetClockDecide records that from now on events outside depend on the real clock.
 func (k *Kernel) LetClockDecide(why string) {
 	if k.opts.Recorder != nil {
 		k.opts.Recorder.clock = why
@@ -96,8 +97,8 @@ func (e Event) String() string {
 	}
 }
 
-// Recorder keeps the scheduling events of a run, or holds a second run against
-// them and stops it at the first difference.
+// Recorder records the scheduling events of a run, or compares a second run with them and stops it
+// at the first difference.
 type Recorder struct {
 	events  []Event // of a run that is not compared
 	against []Event
@@ -110,17 +111,16 @@ type Recorder struct {
 // Against returns a recorder that compares a new run with the recorded one.
 func (r *Recorder) Against() *Recorder { return &Recorder{against: r.events, compare: true} }
 
-// Events is the number of events seen so far.
+// Events returns the number of events so far.
 func (r *Recorder) Events() int { return r.seen }
 
-// Divergence is where two runs parted that should have been alike.
+// Divergence is the first difference of two runs that should be equal.
 type Divergence struct {
-	// Outside says that the driver, or another program, did not do the same twice; else
-	// it was the simulation.
+	// Outside means that the driver, or another program, behaved differently, not the simulation.
 	Outside bool
-	// First and Second are what happened there, "the end" where a run was over.
+	// First and Second are the events there, "the end" if a run has ended.
 	First, Second string
-	// Clock says why what the driver did may be up to the real clock; empty if it is not.
+	// Clock is set if the driver's behaviour may depend on the real clock, with the reason.
 	Clock string
 	event int
 }
@@ -139,7 +139,7 @@ func (d *Divergence) Error() string {
 // end stands for an event after the last one.
 const end = "the end"
 
-// diverge says where the runs parted. first or second is nil where a run was over.
+// diverge describes the difference of the runs. first or second is nil if a run has ended.
 func (r *Recorder) diverge(i int, first, second *Event) *Divergence {
 	d := &Divergence{First: end, Second: end, Clock: r.clock, event: i + 1}
 	if first != nil {
@@ -155,13 +155,13 @@ func (r *Recorder) diverge(i int, first, second *Event) *Divergence {
 	return d
 }
 
-// question is what was asked when an answer was heard.
+// question returns the question of an answer.
 func (e *Event) question() string {
 	question, _, _ := strings.Cut(e.what, ": ")
 	return question
 }
 
-// Err is where a second run parted from the first one, be it that it ended before that.
+// Err returns the first difference of the second run, including an earlier end.
 func (r *Recorder) Err() error {
 	if r.parted != nil {
 		return r.parted

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Waiting says, for every process that has not ended, what it waits for: the
-// answer to "why does nothing happen?". Processes that wait for the same are
-// shown in one line.
+// Waiting lists the conditions that the processes wait for: the answer to "why does nothing
+// happen?". Processes with the same condition are listed in one line.
 func (k *Kernel) Waiting() []string {
 	var order []string
 	byReason := map[string][]string{}

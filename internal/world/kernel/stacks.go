@@ -1,17 +1,16 @@
 package kernel
 
-// Stacks are coroutines that wait for work, so that runs need not make new ones: a stack that has grown is worth keeping.
-// Runs that use the same ones follow one another. The zero value is empty and ready.
+// Stacks are idle coroutines that runs reuse, since a stack that has grown is worth keeping. Runs
+// with the same Stacks must follow one another. The zero value is empty and ready.
 type Stacks struct {
 	idle   []*coroutine
 	closed bool
 }
 
-// maxIdle is the number of stacks that are kept: thousands are in use at once only
-// when everything happens everywhere.
+// maxIdle is the number of stacks that are kept: thousands are in use at once only in extreme runs.
 const maxIdle = 256
 
-// take returns one that waits for work; nil if there is none.
+// take returns an idle stack; nil if there is none.
 func (s *Stacks) take() *coroutine {
 	n := len(s.idle)
 	if n == 0 {
@@ -22,7 +21,7 @@ func (s *Stacks) take() *coroutine {
 	return co
 }
 
-// keep puts one by whose process is over; false means that it is one too many.
+// keep stores the stack of an ended process; false means that there are enough already.
 func (s *Stacks) keep(co *coroutine) bool {
 	if s.closed || len(s.idle) >= maxIdle {
 		return false
@@ -31,7 +30,7 @@ func (s *Stacks) keep(co *coroutine) bool {
 	return true
 }
 
-// Close ends the stacks. Those that are in use end with their processes.
+// Close ends the stacks. Those in use end with their processes.
 func (s *Stacks) Close() {
 	s.closed = true
 	for _, co := range s.idle {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// ChoiceKind says what is being decided.
+// ChoiceKind is the kind of a decision.
 type ChoiceKind uint8
 
 const (
 	// RunNext: which ready process runs next.
 	RunNext ChoiceKind = iota
-	// GiveWay: whether a process that is about to touch the world goes on (0)
-	// or another one runs first.
+	// GiveWay: whether a process that is about to touch the world continues (0) or another one runs
+	// first.
 	GiveWay
-	// Deliver: how many commits a lagging view of the store is given.
+	// Deliver: how many commits a lagging view of the store receives.
 	Deliver
 	// Fault: whether a fault fires (0 = no).
 	Fault
@@ -22,15 +22,14 @@ const (
 	Jitter
 	// Suffix: a character of a generated name.
 	Suffix
-	// Turn: which of several that are looked at in any order comes first.
+	// Turn: which of several things that are handled in any order comes first.
 	Turn
-	// Enter: which of the answers and other news from outside of the simulation is
-	// let in first.
+	// Enter: which of the answers and other events from outside the simulation comes first.
 	Enter
-	// Relist: whether a component's watches break down, with the last alternative,
-	// and its objects are listed anew, so that it misses what happened in between.
+	// Relist: whether a component's watches are interrupted (the last alternative) and its objects
+	// listed again, so that it misses the states in between.
 	Relist
-	// Outcome: what becomes of a write to the API (0 = it is served).
+	// Outcome: the result of a write to the API (0 = it succeeds).
 	Outcome
 )
 
@@ -38,8 +37,8 @@ func (k ChoiceKind) String() string {
 	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist", "outcome"}[k]
 }
 
-// Choice is one decision to be taken among N alternatives, numbered from 0; 0 is
-// what a calm, fault-free world would do.
+// Choice is one decision among N alternatives, numbered from 0; 0 is that of a calm, fault-free
+// world.
 type Choice struct {
 	Kind ChoiceKind
 	N    int
@@ -47,17 +46,17 @@ type Choice struct {
 	Index uint64
 	// At is the virtual time since the beginning.
 	At time.Duration
-	// Label says what the decision is about.
+	// Label describes the decision.
 	Label string
 	// Alternatives are the names of the alternatives; nil if they are numbers or processes.
 	Alternatives []string
 
-	first *Process // that asks whether to give way
+	first *Process // the process that may give way
 	ready *queue
 }
 
-// Process is what runs with alternative i of RunNext and GiveWay; nil for other
-// choices. It may be asked only while the choice is made.
+// Process returns the process of alternative i of RunNext and GiveWay; nil for other choices. It is
+// valid only while the choice is made.
 func (c *Choice) Process(i int) *Process {
 	switch {
 	case c.ready == nil:
@@ -70,21 +69,20 @@ func (c *Choice) Process(i int) *Process {
 	return c.ready.at(i - 1)
 }
 
-// OrdersProcesses reports whether it is about which process runs: RunNext or GiveWay.
+// OrdersProcesses reports whether the choice selects the next process: RunNext or GiveWay.
 func (c *Choice) OrdersProcesses() bool { return c.ready != nil }
 
-// Processes are those of the alternatives, in their order: of GiveWay the one that asks comes first, nil for RunNext, and then
-// those that are ready. To be read while the choice is made.
+// Processes returns those of the alternatives, in order: for GiveWay first the process that may
+// give way, nil for RunNext, and then the ready ones. They are valid only while the choice is made.
 func (c *Choice) Processes() (asks *Process, ready []*Process) { return c.first, c.ready.all() }
 
-// Strategy takes the decisions of a run. Given the same sequence of choices it
-// must answer alike.
+// Strategy takes the decisions of a run. It must be deterministic.
 type Strategy interface {
 	Choose(Choice) int
 	String() string
 }
 
-// Calm takes the first alternative always: the fair, fault-free order.
+// Calm always takes the first alternative: the fair, fault-free order.
 type Calm struct{}
 
 // Choose returns 0.
@@ -92,7 +90,7 @@ func (Calm) Choose(Choice) int { return 0 }
 
 func (Calm) String() string { return "calm" }
 
-// Random draws every decision from a generator that depends on the seed alone.
+// Random draws every decision from a generator with a seed.
 type Random struct {
 	Seed  uint64
 	state uint64

@@ -2,21 +2,21 @@ package kernel
 
 import "time"
 
-// Ticker models a loop that polls with a fixed period. It costs nothing while
-// nothing changes, yet acts at the instant at which the real loop would have
-// noticed: the first multiple of the period after the wake-up.
+// Ticker models a loop that polls with a fixed period. It costs nothing while nothing changes, yet
+// acts at the instant at which the real loop would notice a change: the first multiple of the
+// period after the wake-up.
 type Ticker struct {
 	p      *Process
 	period time.Duration
 	last   time.Duration // when the previous pass ended
 }
 
-// Tick starts a polling loop whose first pass is now.
+// Tick starts a polling loop with its first pass now.
 func (p *Process) Tick(period time.Duration) *Ticker {
 	return &Ticker{p: p, period: period, last: p.k.now}
 }
 
-// Wait gives way until the next poll at which there is news, that is after a Wake.
+// Wait gives way until the next poll after a Wake.
 func (t *Ticker) Wait(why string) {
 	if !t.p.woken {
 		t.p.Park(why)
@@ -25,8 +25,8 @@ func (t *Ticker) Wait(why string) {
 	t.pass()
 }
 
-// Rest is Wait for a loop that has nothing on its stack that it needs: what it does
-// at a poll is body, and it returns afterwards.
+// Rest is Wait for a loop that needs nothing on its stack: body is its work at a poll, and the
+// caller returns after Rest.
 func (t *Ticker) Rest(why string, body func(*Process)) {
 	t.p.Rest(why, func(p *Process) {
 		p.woken = false
@@ -35,8 +35,8 @@ func (t *Ticker) Rest(why string, body func(*Process)) {
 	})
 }
 
-// WaitUntil is Wait that also makes a pass at the first poll at or after the
-// given time, news or not: a retry that becomes due, a deadline that expires.
+// WaitUntil is Wait that also makes a pass at the first poll at or after the given time, without a
+// Wake: for a retry that becomes due, or a deadline.
 func (t *Ticker) WaitUntil(why string, at time.Duration) {
 	if !t.p.woken {
 		t.p.ParkUntil(why, at)
@@ -45,10 +45,10 @@ func (t *Ticker) WaitUntil(why string, at time.Duration) {
 	t.pass()
 }
 
-// Next gives way until the poll that follows the present moment.
+// Next gives way until the next poll.
 func (t *Ticker) Next() { t.pass() }
 
-// pass sleeps until the poll that follows the present moment.
+// pass sleeps until the next poll.
 func (t *Ticker) pass() {
 	now := t.p.k.now
 	periods := (now - t.last + t.period - 1) / t.period

@@ -15,7 +15,7 @@ type timer struct {
 
 func (t *timer) fired(now time.Duration) bool { return t.index < 0 && now >= t.at }
 
-// timerHeap orders by time, then by the order in which the timers were set.
+// timerHeap sorts by time, then by the order in which the timers were set.
 type timerHeap struct{ items timerItems }
 
 func (h *timerHeap) peek() (*timer, bool) {
@@ -59,7 +59,7 @@ func (h *timerItems) Pop() any {
 func (k *Kernel) schedule(p *Process, at time.Duration, idle bool) *timer {
 	k.seq++
 	if k.follower != nil {
-		k.Changes("timers of " + at.String()) // those of one time end in the order in which they were set
+		k.Changes("timers of " + at.String()) // equal timers end in the order in which they were set
 	}
 	p.own = timer{at: at, seq: k.seq, proc: p, idle: idle}
 	t := &p.own

@@ -2,9 +2,9 @@ package kernel
 
 import "time"
 
-// Wake makes a parked process ready, or makes its next Park return at once. A
-// wake-up is a hint: who waits looks again at what it waits for. Wake may be
-// called by other processes and from hooks of the store.
+// Wake makes a parked process ready, or makes its next Park return at once. A wake-up is a hint:
+// the process checks its condition again. Wake may be called by other processes and from hooks of
+// the store.
 func (p *Process) Wake() {
 	p.k.followWake(p)
 	switch {
@@ -13,11 +13,10 @@ func (p *Process) Wake() {
 		p.k.makeReady(p)
 	case p.state == executing || p.deaf:
 		p.woken = true
-	} // a process that is about to run will see the news anyway
+	} // a process that is about to run will see the change anyway
 }
 
-// Park gives way until the process is woken. why is what it waits for, in words
-// for the report of a deadlock.
+// Park gives way until the process is woken. why is its reason, for the report of a deadlock.
 func (p *Process) Park(why string) {
 	if p.woken {
 		p.woken = false
@@ -28,34 +27,35 @@ func (p *Process) Park(why string) {
 	p.giveWay()
 }
 
-// Rest is Park for a process that will wait for long and has nothing on its stack
-// that it needs: the stack goes, and when the process is woken it runs body. It is
-// the last thing that a process does before it returns.
+// Rest is Park for a process that will wait for long and needs nothing on its stack: it gives up
+// the stack, and runs body when it is woken. It must be the last call of the process before it
+// returns.
 func (p *Process) Rest(why string, body func(*Process)) {
 	p.why, p.body, p.resting, p.reacts = why, body, true, false
 }
 
-// React is Rest for a body that never gives way, such as that of an informer which only hands on what is new: it runs on the
-// kernel's own stack, which is at hand, and nothing has to be unwound at its end.
+// React is Rest for a body that never gives way, such as that of an informer that only passes on
+// news: it runs on the kernel's own stack, and nothing is unwound at its end.
 func (p *Process) React(why string, body func(*Process)) {
 	p.Rest(why, body)
 	p.reacts = true
 }
 
-// GoOn has a process that reacts go on with body at once, which may give way. It is the last thing that its body does before
-// it returns.
+// GoOn makes a reacting process continue with body at once, which may give way. It must be the last
+// call of its body before it returns.
 func (p *Process) GoOn(body func(*Process)) {
 	p.body, p.resting, p.reacts, p.woken = body, true, false, true
 }
 
-// YieldTo is Yield for a process that reacts: the last thing that its body does before it returns. It goes on with body.
+// YieldTo is Yield for a reacting process, which continues with body. It must be the last call of
+// its body before it returns.
 func (p *Process) YieldTo(body func(*Process), words ...string) {
 	p.body, p.resting = body, true
 	p.woken = !p.standsBack(words)
 }
 
-// rests reports whether the body that has returned wants to go on later. It does at
-// once if there is news already.
+// rests reports whether a returned body wants to run later. It becomes ready at once if it was
+// woken meanwhile.
 func (p *Process) rests() bool {
 	if !p.resting {
 		return false
@@ -68,8 +68,8 @@ func (p *Process) rests() bool {
 	return true
 }
 
-// ParkUntil is Park with a limit in virtual time since the beginning of the run;
-// it reports false when the limit was reached.
+// ParkUntil is Park with a limit in virtual time since the beginning of the run; it returns false
+// when the limit is reached.
 func (p *Process) ParkUntil(why string, at time.Duration) bool {
 	return p.parkUntil(why, at, false)
 }
@@ -89,15 +89,15 @@ func (p *Process) parkUntil(why string, at time.Duration, idle bool) bool {
 	return !t.fired(p.k.now)
 }
 
-// Wait gives way until cond holds. cond is looked at again after each wake-up.
+// Wait gives way until cond is true. cond is evaluated again after each wake-up.
 func (p *Process) Wait(why string, cond func() bool) {
 	for !cond() {
 		p.Park(why)
 	}
 }
 
-// WaitUntil is Wait with a limit in virtual time since the beginning of the run.
-// It reports whether cond held in time.
+// WaitUntil is Wait with a limit in virtual time since the beginning of the run. It reports whether
+// cond became true in time.
 func (p *Process) WaitUntil(why string, at time.Duration, cond func() bool) bool {
 	for !cond() {
 		if !p.ParkUntil(why, at) && !cond() {
@@ -107,12 +107,11 @@ func (p *Process) WaitUntil(why string, at time.Duration, cond func() bool) bool
 	return true
 }
 
-// Sleep gives way for d of virtual time. Wake-ups do not shorten it; they stay
-// pending for the next Park.
+// Sleep gives way for d of virtual time. Wake-ups do not shorten it; they stay pending for the next
+// Park.
 func (p *Process) Sleep(d time.Duration) { p.sleep(d, false) }
 
-// Idle is Sleep for housekeeping: a run in which nothing else is left to do
-// counts as quiet.
+// Idle is Sleep for housekeeping: a run with nothing else left to do counts as quiet.
 func (p *Process) Idle(d time.Duration) { p.sleep(d, true) }
 
 func (p *Process) sleep(d time.Duration, idle bool) {
@@ -127,8 +126,8 @@ func (p *Process) sleep(d time.Duration, idle bool) {
 	p.deaf = false
 }
 
-// IdleUntil parks until woken or until housekeeping is due at the given time
-// since the beginning of the run; false means it is due.
+// IdleUntil parks until woken or until housekeeping is due at the given time since the beginning of
+// the run; false means that it is due.
 func (p *Process) IdleUntil(why string, at time.Duration) bool {
 	return p.parkUntil(why, at, true)
 }

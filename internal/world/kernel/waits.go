@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// Wait is what a process waits for from an instant on. For is empty if it has ended, or waits only until housekeeping is due.
+// Wait is the condition that a process waits for from an instant on. For is empty if it has ended,
+// or waits only until housekeeping is due.
 type Wait struct{ Process, For string }
 
-// waits follows what processes wait for.
+// waits follows the conditions that processes wait for.
 type waits struct {
 	changed func([]Wait)
-	stirred []*Process // have run, begun or ended since the last time
+	stirred []*Process // have run, begun or ended since the last report
 }
 
-// OnWaits calls changed, before the clock moves, with what processes wait for if that is not what they waited for when
-// it last moved; the first time with all there is. It must change nothing.
+// OnWaits calls changed, before the clock moves, with the waits that have changed since it last
+// moved; the first time with all of them. changed must change nothing.
 func (k *Kernel) OnWaits(changed func([]Wait)) {
 	k.waits = &waits{changed: changed}
 	for _, p := range k.alive() {
@@ -25,7 +26,7 @@ func (k *Kernel) OnWaits(changed func([]Wait)) {
 	}
 }
 
-// note remembers to look at a process. waits is nil if nobody follows.
+// note schedules the check of a process. waits is nil without OnWaits.
 func (w *waits) note(p *Process) {
 	if w == nil || p.stirred {
 		return
@@ -34,7 +35,7 @@ func (w *waits) note(p *Process) {
 	w.stirred = append(w.stirred, p)
 }
 
-// ReportWaits is what happens before the clock moves; a run that ends calls it once more.
+// ReportWaits is called before the clock moves, and once more at the end of a run.
 func (k *Kernel) ReportWaits() {
 	if k.waits == nil || len(k.waits.stirred) == 0 {
 		return
@@ -54,10 +55,11 @@ func (k *Kernel) ReportWaits() {
 	}
 }
 
-// soon is how near a time is that is not worth being reported: polls come again and again.
+// soon is the longest wait that is not reported: polls repeat.
 const soon = time.Second
 
-// waitsLong is what a process waits for, what it was known to wait for if it only sleeps until its next poll.
+// waitsLong returns the condition that a process waits for; if it only sleeps until its next poll,
+// the one before.
 func (p *Process) waitsLong() string {
 	switch {
 	case p.state == ended, p.timer != nil && p.timer.idle:

@@ -1,9 +1,9 @@
 package store
 
-// byResource is what there is of each resource of a store, by its number.
+// byResource holds a value for each resource of a store, by the resource's number.
 type byResource[T any] []T
 
-// of is nil where there is nothing yet.
+// of returns the value of a resource, nil if there is none yet.
 func (b byResource[T]) of(res *Resource) *T {
 	if res.number < len(b) {
 		return &b[res.number]
@@ -11,7 +11,8 @@ func (b byResource[T]) of(res *Resource) *T {
 	return nil
 }
 
-// on is what there is of a resource, good until there is something of another one.
+// on returns the value of a resource, which it adds if missing. The pointer is valid until another
+// resource is added.
 func (b *byResource[T]) on(res *Resource) *T {
 	if missing := 1 + res.number - len(*b); missing > 0 {
 		*b = append(*b, make([]T, missing)...)

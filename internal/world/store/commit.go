@@ -4,8 +4,7 @@ import (
 	"strconv"
 )
 
-// Commit is one write. Old is nil when the object was created, New when it was
-// removed.
+// Commit is one write. Old is nil when the object was created, New when it was removed.
 type Commit struct {
 	Revision uint64
 	Resource *Resource
@@ -13,23 +12,22 @@ type Commit struct {
 	Old, New Object
 }
 
-// commit is a Commit on its way to those who watch.
+// commit is a Commit that is being delivered to watches.
 type commit struct {
 	Commit
 	final Object
-	// relisted: it is the difference between two lists, not a write.
+	// relisted means that it is the difference between two lists, not a write.
 	relisted bool
 }
 
-// move is what a commit changes in one index: the values that the object had and
-// has.
+// move is the effect of a commit on one index: the old and the new values of the object.
 type move struct {
 	index    *resourceIndex
 	old, now []string
 }
 
-// last is the old object with the resource version of this commit: what a watch
-// is about an object that is gone.
+// last returns the old object with the resource version of this commit, for watches of a removed
+// object.
 func (c *commit) last() Object {
 	if c.relisted {
 		return c.Old
@@ -41,20 +39,20 @@ func (c *commit) last() Object {
 	return c.final
 }
 
-// Last is the object's final state with the resource version of its removal.
+// Last returns the object's final state with the resource version of its removal.
 func (c Commit) Last() Object {
 	return (&commit{Commit: c}).last()
 }
 
-// OnCommit calls observe after every commit, in their order and before any view
-// sees it. It must not write to the store.
+// OnCommit calls observe after every commit, in order and before any view sees it. observe must not
+// write to the store.
 func (s *Store) OnCommit(observe func(Commit)) {
 	s.observers = append(s.observers, observe)
 }
 
-// Commit makes the new state the head, in one transaction, and hands it to all that watch.
-// It is what all writes end in, and for the API's own steps, which no rule of a kind
-// applies to. It owns obj, which is nil for a removal; old is what is stored now.
+// Commit makes the new state the head, in one transaction, and delivers it to all watches. All
+// writes end here. The API server's own steps call it directly, since no rules apply to them. It
+// owns obj, which is nil for a removal; old is the stored object.
 func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	revision := s.head.revision + 1
 	if obj != nil {
@@ -88,7 +86,7 @@ func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	s.subscribers.of(c.Resource).dispatch(c, moves)
 }
 
-// must stops at errors that only a mistake in this package can cause.
+// must panics on errors that only a bug in this package can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// shallowCopy is a new object that shares with obj all that is behind pointers.
+// shallowCopy returns a new object that shares everything behind pointers with obj.
 func shallowCopy(obj Object) Object {
 	if custom, ok := obj.(*unstructured.Unstructured); ok {
 		return shallowContent(custom)
@@ -19,12 +19,11 @@ func shallowCopy(obj Object) Object {
 	return fresh.Interface().(Object)
 }
 
-// Fork is a copy with metadata of its own, which shares all else with obj: fields
-// of it may be set, but what is in its maps and lists or behind its pointers must
-// stay as it is.
+// Fork returns a copy with its own metadata, which shares all else with obj: its fields may be set,
+// but its maps, lists and pointers must not be modified.
 func Fork[T Object](obj T) T { return withOwnMetadata(obj).(T) }
 
-// withOwnMetadata is a copy that shares all but the metadata.
+// withOwnMetadata returns a copy that shares all but the metadata.
 func withOwnMetadata(obj Object) Object {
 	fresh := shallowCopy(obj)
 	if own, ok := fresh.(metav1.ObjectMetaAccessor); ok { // the shallow copy of a custom resource has its own
@@ -37,15 +36,15 @@ func metadataOf(obj Object) *metav1.ObjectMeta {
 	return obj.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
-// encodable is what the generated code of the Kubernetes API offers for its
-// stored form, in which absent and empty lists are the same.
+// encodable is implemented by the generated code of the Kubernetes API. The encoding does not
+// distinguish absent and empty lists.
 type encodable interface {
 	Size() int
 	MarshalToSizedBuffer([]byte) (int, error)
 }
 
-// Same reports whether two values would be stored as the same bytes, which is
-// how the API server finds that an update changes nothing.
+// Same reports whether two values would be stored as the same bytes. The API server uses the same
+// test to find updates without changes.
 func Same(a, b any) bool {
 	x, ok := a.(encodable)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// maxGeneratedBase is how much of generateName is used, so that the suffix fits
-// into a label value.
+// maxGeneratedBase is the maximum length of generateName that is used, so that the name with its
+// suffix fits into a label value.
 const maxGeneratedBase = 58
 
 // CreateObject is Create for callers that know the resource only at run time.
@@ -69,7 +69,7 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	return obj, nil
 }
 
-// fillMetadata sets what the server decides about a new object.
+// fillMetadata sets the metadata that the server assigns to a new object.
 func (s *Store) fillMetadata(res *Resource, obj Object) {
 	if obj.GetName() == "" && obj.GetGenerateName() != "" {
 		base := obj.GetGenerateName()
@@ -88,8 +88,8 @@ func (s *Store) fillMetadata(res *Resource, obj Object) {
 	}
 }
 
-// settleNamespace puts an object without a namespace into "default", and rejects namespaces
-// that are missing or on their way out.
+// settleNamespace puts an object without a namespace into "default", and rejects namespaces that
+// are missing or being deleted.
 func (s *Store) settleNamespace(res *Resource, obj Object) error {
 	if !res.Namespaced {
 		obj.SetNamespace("")
@@ -101,7 +101,7 @@ func (s *Store) settleNamespace(res *Resource, obj Object) error {
 	return s.admission.AdmitNamespace(res, obj)
 }
 
-// Timestamp is the time by the store's clock as objects have it: in whole seconds.
+// Timestamp returns the store's time in the form of objects: in whole seconds.
 func (s *Store) Timestamp() metav1.Time {
 	return metav1.NewTime(s.options.Now().UTC().Truncate(time.Second))
 }
@@ -139,8 +139,8 @@ func (r *Resource) validateMetadata(obj Object) (errs field.ErrorList) {
 	return append(errs, r.checkFinalizers(obj)...)
 }
 
-// hasLittleMetadata reports whether nothing but the name of a new object needs a
-// closer look; its namespace exists.
+// hasLittleMetadata reports whether a new object has no metadata to validate besides its name; its
+// namespace exists.
 func hasLittleMetadata(obj Object) bool {
 	return !slices.ContainsFunc(obj.GetFinalizers(), isOdd) && obj.GetGenerateName() == "" && mayHaveLabels(obj.GetLabels(), nil) && mayHaveAnnotations(obj.GetAnnotations(), nil) &&
 		len(validation.ValidateOwnerReferences(obj.GetOwnerReferences(), metadataPath)) == 0 && len(obj.GetManagedFields()) == 0

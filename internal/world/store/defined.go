@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Define makes a resource one of this store, which other stores do not have. Its objects
-// are JSON, as unstructured.Unstructured. To be called again when the version in which
-// they are stored, or whether they have a status, has changed.
+// Define adds a resource to this store alone. Its objects are JSON, as unstructured.Unstructured.
+// It must be called again when the stored version or the status subresource has changed.
 func (s *Store) Define(res *Resource) {
 	if res.number == 0 {
 		s.everDefined++
@@ -20,7 +19,7 @@ func (s *Store) Define(res *Resource) {
 	s.defined[res.String()] = res
 }
 
-// Undefine forgets a resource of this store, by its name with its group.
+// Undefine removes a resource of this store, by its name with its group.
 func (s *Store) Undefine(name string) { delete(s.defined, name) }
 
 // DefinedAs finds a resource of this store by its name with its group.
@@ -29,8 +28,7 @@ func (s *Store) DefinedAs(name string) (*Resource, bool) {
 	return res, ok
 }
 
-// Resources are all resources of the store: what is built in and what was defined, sorted
-// by name and group.
+// Resources returns all resources of the store, built-in and defined, sorted by name and group.
 func (s *Store) Resources() []*Resource {
 	if len(s.defined) == 0 {
 		return Resources()
@@ -38,10 +36,10 @@ func (s *Store) Resources() []*Resource {
 	return sorted(append(Resources(), s.Defined()...))
 }
 
-// Defined are the resources of this store alone, sorted by name and group.
+// Defined returns the resources of this store alone, sorted by name and group.
 func (s *Store) Defined() []*Resource { return sorted(slices.Collect(maps.Values(s.defined))) }
 
-// ResourceFor finds a resource by its kind; one that was defined, in any version.
+// ResourceFor finds a resource by its kind, a defined one by any version.
 func (s *Store) ResourceFor(gvk schema.GroupVersionKind) (*Resource, bool) {
 	if r, ok := ResourceFor(gvk); ok {
 		return r, true

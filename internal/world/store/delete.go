@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// DeleteOption says how to delete.
+// DeleteOption is an option of a deletion.
 type DeleteOption func(*deletion)
 
 type deletion struct {
@@ -23,8 +23,8 @@ type deletion struct {
 	dry         bool
 }
 
-// GracePeriod grants so many seconds instead of the kind's default. A deletion
-// that is under way can only be shortened.
+// GracePeriod grants so many seconds instead of the kind's default. It can only shorten a deletion
+// that is under way.
 func GracePeriod(seconds int64) DeleteOption { return func(d *deletion) { d.grace = &seconds } }
 
 // PreconditionUID makes the deletion a Conflict if the object has another uid.
@@ -36,8 +36,8 @@ func PreconditionVersion(version string) DeleteOption {
 	return func(d *deletion) { d.version = version }
 }
 
-// Propagation says what becomes of the objects that this one owns: Foreground
-// and Orphan leave a finalizer for the garbage collector.
+// Propagation selects the treatment of dependents: Foreground and Orphan leave a finalizer for the
+// garbage collector.
 func Propagation(policy metav1.DeletionPropagation) DeleteOption {
 	return func(d *deletion) { d.propagation = policy }
 }
@@ -45,7 +45,7 @@ func Propagation(policy metav1.DeletionPropagation) DeleteOption {
 // DryRunOfDelete checks everything and deletes nothing.
 func DryRunOfDelete() DeleteOption { return func(d *deletion) { d.dry = true } }
 
-// check refuses a policy that does not exist.
+// check rejects a policy that does not exist.
 func (d deletion) check() error {
 	switch d.propagation {
 	case "", metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan:
@@ -76,8 +76,8 @@ func (s *Store) DeleteObject(res *Resource, key Key, opts ...DeleteOption) (Obje
 	return s.delete(res, key, old, d), nil
 }
 
-// checkPreconditions refuses a deletion that means another object or version. The
-// real server names the kind here, not the resource.
+// checkPreconditions rejects a deletion of another uid or version. The real server names the kind
+// here, not the resource.
 func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 	refuse := func(format string, args ...any) error {
 		kind := schema.GroupResource{Group: r.GVK.Group, Resource: r.GVK.Kind}
@@ -92,8 +92,8 @@ func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 	return nil
 }
 
-// delete marks the object, removes it, or does one after the other: a grace
-// period is written down even when it is zero.
+// delete marks the object, removes it, or does both in turn: a grace period is written even when it
+// is zero.
 func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 	obj := shallowCopy(old)
 	if res.Terminate != nil && res.Terminate(s.Timestamp(), obj) {
@@ -128,7 +128,7 @@ func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 	return s.latest.last()
 }
 
-// commitChange commits what differs and returns what is then stored.
+// commitChange commits a changed object and returns the stored one.
 func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
 	if obj.GetDeletionTimestamp().Equal(old.GetDeletionTimestamp()) && Same(obj, old) {
 		return old
@@ -137,8 +137,8 @@ func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
 	return obj
 }
 
-// beginGrace sets the time until which a graceful deletion waits. It is pending
-// if a deletion is under way and this one does not shorten it.
+// beginGrace sets the end of the grace period. pending means that a deletion is under way and this
+// one does not shorten it.
 func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (graceful, pending bool) {
 	if until := obj.GetDeletionTimestamp(); until != nil {
 		granted := obj.GetDeletionGracePeriodSeconds()
@@ -165,7 +165,7 @@ func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (gracefu
 	return true, false
 }
 
-// markDeleted marks an object without grace that finalizers hold.
+// markDeleted marks an object without grace period that finalizers hold.
 func (s *Store) markDeleted(obj Object) {
 	now := s.Timestamp()
 	if obj.GetDeletionTimestamp() == nil {
@@ -183,8 +183,8 @@ func bumpGeneration(obj Object) {
 	}
 }
 
-// collectorFinalizers replaces the garbage collector's finalizers by the one of
-// the policy. Without a policy they stay.
+// collectorFinalizers replaces the garbage collector's finalizers by that of the policy. Without a
+// policy they stay.
 func collectorFinalizers(finalizers []string, policy metav1.DeletionPropagation) []string {
 	if policy == "" {
 		return finalizers

@@ -2,18 +2,18 @@ package store
 
 import "slices"
 
-// audience are the watches of one resource: of all of it, of one object, of one
-// value of an index. So those that a commit concerns are found without a look at any other.
+// audience holds the watches of one resource: of the whole resource, of one object, of one value of
+// an index. A commit finds its watches without looking at any others.
 type audience struct {
 	all     []*watch
 	byKey   map[Key][]*watch
 	byIndex map[Index]map[string][]*watch
 }
 
-// listening is how many watches of all of a resource most clusters have; most have fewer.
+// listening is the initial capacity for watches of a resource. Most clusters need fewer.
 const listening = 4
 
-// audiences have room for them.
+// audiences returns an audience with that capacity for each resource.
 func audiences() byResource[audience] {
 	all, room := make(byResource[audience], len(inOrder)), make([]*watch, listening*len(inOrder))
 	for i := range all {
@@ -56,7 +56,7 @@ func (a *audience) set(sel *Selector, watches []*watch) {
 	}
 }
 
-// put keeps only what somebody listens to.
+// put sets the watches of a key, and removes the key if there are none.
 func put[K comparable](in map[K][]*watch, at K, watches []*watch) {
 	if len(watches) == 0 {
 		delete(in, at)
@@ -65,8 +65,8 @@ func put[K comparable](in map[K][]*watch, at K, watches []*watch) {
 	in[at] = watches
 }
 
-// dispatch hands a commit to the views whose watches it concerns: those of the
-// whole resource first, then index by index, each in the order of their opening.
+// dispatch delivers a commit to the views with watches that match it: those of the whole resource
+// first, then index by index, each in the order of their opening.
 func (a *audience) dispatch(c *commit, moves []move) {
 	if a == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// NotFound is the error with which the API server says that there is no such object.
+// NotFound returns the API server's error for a missing object.
 func (r *Resource) NotFound(key Key) error {
 	return apierrors.NewNotFound(r.GVR.GroupResource(), key.Name)
 }
@@ -25,16 +25,16 @@ func (r *Resource) invalid(obj Object, errs field.ErrorList) error {
 	return apierrors.NewInvalid(r.GVK.GroupKind(), obj.GetName(), errs)
 }
 
-// unconditional is the refusal of an update that names no version. The real server
-// names the resource here, not the kind.
+// unconditional returns the error for an update without a version. The real server names the
+// resource here, not the kind.
 func (r *Resource) unconditional(obj Object) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: r.GVR.Group, Kind: r.GVR.Resource}, obj.GetName(), field.ErrorList{
 		field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 	})
 }
 
-// sortMaps orders the field errors in labels and annotations, which are found in the
-// random order of a map, by keys.
+// sortMaps sorts the field errors in labels and annotations by key, since they are found in the
+// random order of a map.
 func sortMaps(errs field.ErrorList, obj Object) {
 	for len(errs) > 0 {
 		end := slices.IndexFunc(errs, func(e *field.Error) bool { return e.Field != errs[0].Field })
@@ -51,7 +51,7 @@ func sortMaps(errs field.ErrorList, obj Object) {
 	}
 }
 
-// CheckByKey is what check finds in a map at a path, in the order of the map's keys.
+// CheckByKey returns the errors of check for a map, in the order of the map's keys.
 func CheckByKey(m map[string]string, at *field.Path, check func(map[string]string, *field.Path) field.ErrorList) field.ErrorList {
 	errs := check(m, at)
 	if len(errs) > 1 {
@@ -60,7 +60,7 @@ func CheckByKey(m map[string]string, at *field.Path, check func(map[string]strin
 	return errs
 }
 
-// errorsByKey are the texts of the field errors in a map, one key after the other.
+// errorsByKey returns the texts of the field errors in a map, one key after the other.
 func errorsByKey(m map[string]string, check func(map[string]string, *field.Path) field.ErrorList) (texts []string) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		for _, err := range check(map[string]string{key: m[key]}, metadataPath) {
@@ -70,7 +70,7 @@ func errorsByKey(m map[string]string, check func(map[string]string, *field.Path)
 	return texts
 }
 
-// sortLike orders field errors as the texts are, once or several times over.
+// sortLike sorts field errors in the order of the texts, which may occur several times.
 func sortLike(errs field.ErrorList, texts []string) {
 	type placed struct {
 		err *field.Error
@@ -88,7 +88,8 @@ func sortLike(errs field.ErrorList, texts []string) {
 	}
 }
 
-// place is where a text stands for the nth time if the texts are repeated without end.
+// place returns the position of the n-th occurrence of a text, if the texts are repeated without
+// end.
 func place(texts []string, text string, n int) int {
 	var at []int
 	for i, other := range texts {
@@ -106,18 +107,18 @@ func (r *Resource) conflict(key Key, why error) error {
 	return apierrors.NewConflict(r.GVR.GroupResource(), key.Name, why)
 }
 
-// errVersionAtCreate has no reason: the real server did not expect it, either.
+// errVersionAtCreate has no reason, as in the real server.
 var errVersionAtCreate = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Status:  metav1.StatusFailure,
 	Code:    http.StatusInternalServerError,
 	Message: "resourceVersion should not be set on objects to be created",
 }}
 
-// errModified is why a write of an old resource version conflicts.
+// errModified is the cause of a conflict with an old resource version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// alreadyExists rejects a taken name. A generated one can be tried again; one of an
-// object that is being deleted will be free once it is gone.
+// alreadyExists rejects a name in use. The error for a generated one allows a retry; that for an
+// object that is being deleted says so.
 func (r *Resource) alreadyExists(named bool, there Object) error {
 	err := apierrors.NewAlreadyExists(r.GVR.GroupResource(), there.GetName())
 	if !named {

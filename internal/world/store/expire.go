@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// lease is the time that is left to an object with a TTL, as of one of its writes.
+// lease is the end of an object's TTL, as of one of its writes.
 type lease struct {
 	ends     int64 // in nanoseconds of Unix time
 	place    *leasePlace
@@ -12,13 +12,13 @@ type lease struct {
 	revision uint64
 }
 
-// leasePlace is what very many leases have alike.
+// leasePlace is shared by very many leases.
 type leasePlace struct {
 	res       *Resource
 	namespace string
 }
 
-// leases are in the order of their ends, in blocks: there may be a million of them.
+// leases are sorted by their ends, in blocks: there may be a million of them.
 type leases [][]lease
 
 const leaseBlock = 512
@@ -32,7 +32,7 @@ func (l *leases) push(granted lease) {
 	(*l)[last] = append((*l)[last], granted)
 }
 
-// over takes the lease that ends first if it is over.
+// over removes the lease that ends first, if it has ended.
 func (l *leases) over(now int64) (first lease, ok bool) {
 	if len(*l) == 0 || (*l)[0][0].ends > now {
 		return lease{}, false
@@ -44,7 +44,7 @@ func (l *leases) over(now int64) (first lease, ok bool) {
 	return first, true
 }
 
-// grant gives an object that was written its time.
+// grant starts the TTL of an object that was written.
 func (s *Store) grant(res *Resource, key Key, revision uint64) {
 	at := leasePlace{res, key.Namespace}
 	if s.leased == nil || *s.leased != at {
@@ -53,8 +53,8 @@ func (s *Store) grant(res *Resource, key Key, revision uint64) {
 	s.leases.push(lease{s.options.Now().Add(res.TTL).UnixNano(), s.leased, key.Name, revision})
 }
 
-// Expire removes the objects whose time is over by the store's clock. Whoever moves that
-// clock calls it.
+// Expire removes the objects with an expired TTL by the store's clock. It must be called when that
+// clock moves.
 func (s *Store) Expire() {
 	if len(s.leases) == 0 {
 		return

@@ -8,21 +8,22 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// head is the newest state. Nearly all that a cluster does is to read and write
-// single objects of it, which touches maps only. The database learns what was
-// written when somebody keeps a state, in one transaction: a radix tree copies its
-// path for each write, and most objects are written again or removed before
-// anybody looks.
+// head is the newest state. Nearly all operations of a cluster read and write single objects of it,
+// which only touches maps. The database is updated when a state is kept, in one transaction: a
+// radix tree copies a path for each write, and most objects are written again or removed before a
+// state is kept.
 type head struct {
-	db       *memdb.MemDB
-	objects  byResource[shelf[Object]]
-	compact  byResource[shelf[Compact]] // instead, of resources that are kept so
-	unsaved  map[*Resource]map[Key]bool // what the database has to learn; true if it knows an older state; nil before anybody looks
+	db      *memdb.MemDB
+	objects byResource[shelf[Object]]
+	compact byResource[shelf[Compact]] // for resources with a compact form
+	// unsaved lists the changes that the database lacks; true if it has an older state; nil until a
+	// state is kept.
+	unsaved  map[*Resource]map[Key]bool
 	indexes  *treeSet
 	edition  edition // of the indexes
 	revision uint64
-	shown    *Snapshot // of this very revision, nil before it is asked for
-	toucher  Toucher   // nil if nobody follows
+	shown    *Snapshot // of this revision, nil until it is needed
+	toucher  Toucher   // nil if none follows
 }
 
 func newHead() *head {
@@ -48,12 +49,13 @@ func (h *head) apply(c *commit, moves []move) {
 	h.revision, h.shown = c.Revision, nil
 }
 
-// few is how many objects of a resource are kept as they are: to make them compact takes longer than their room is worth.
+// few is how many objects of a resource are stored in full: compacting so few costs more time than
+// their memory is worth.
 const few = 1_000
 
 func (h *head) areMany(res *Resource) bool { return h.count(res) >= few }
 
-// note remembers what the database has to learn of a commit.
+// note records that the database lacks a commit.
 func (h *head) note(c *commit) {
 	if h.unsaved[c.Resource] == nil {
 		h.unsaved[c.Resource] = map[Key]bool{}
@@ -63,7 +65,7 @@ func (h *head) note(c *commit) {
 	isSaved = isSaved || !isUnsaved && c.Old != nil
 	if c.New != nil || isSaved {
 		unsaved[c.Key] = isSaved
-	} else { // it came and went while nobody looked
+	} else { // it was created and removed between two kept states
 		delete(unsaved, c.Key)
 	}
 }
@@ -84,7 +86,7 @@ func (h *head) index(c *commit, moves []move) {
 	}
 }
 
-// snapshot is the head as it is now, to be kept.
+// snapshot returns the current head as a snapshot.
 func (h *head) snapshot() *Snapshot {
 	if h.shown == nil {
 		h.save()
@@ -94,7 +96,7 @@ func (h *head) snapshot() *Snapshot {
 	return h.shown
 }
 
-// save brings the database up to date.
+// save updates the database.
 func (h *head) save() {
 	txn := h.db.Txn(true)
 	if h.unsaved == nil {
@@ -115,7 +117,7 @@ func (h *head) save() {
 	txn.Commit()
 }
 
-// saveAll is the first time that somebody looks.
+// saveAll fills the database when the first state is kept.
 func (h *head) saveAll(txn *memdb.Txn) {
 	h.unsaved = map[*Resource]map[Key]bool{}
 	saveAll(txn, h, h.objects)
@@ -131,14 +133,14 @@ func saveAll[T any](txn *memdb.Txn, h *head, shelves byResource[shelf[T]]) {
 	}
 }
 
-// row is what the database learns of an object.
+// row returns the database's row of an object.
 func (h *head) row(res *Resource, key Key) *row {
 	object, _ := h.objects.of(res).get(key)
 	compact, _ := h.compact.of(res).get(key)
 	return &row{objectID(res, key), object, compact}
 }
 
-// count is how many objects of a resource there are.
+// count returns the number of objects of a resource.
 func (h *head) count(res *Resource) int { return h.objects.of(res).len() + h.compact.of(res).len() }
 
 // GetObject is Get for callers that know the resource only at run time.
@@ -182,7 +184,7 @@ func (h *head) IndexedObjects(res *Resource, index Index, value string) iter.Seq
 	return slices.Values(found)
 }
 
-// keyNamed is the key whose String is name.
+// keyNamed returns the key with the String name.
 func keyNamed(name string) Key {
 	if namespace, name, ok := strings.Cut(name, "/"); ok {
 		return Key{namespace, name}

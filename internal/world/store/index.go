@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Index names a secondary index: a question by something else than the key.
+// Index names a secondary index, which finds objects by a value other than their key.
 type Index string
 
 // OwnerUID finds objects of any resource by the uid of an owner reference.
 const OwnerUID Index = "by owner uid"
 
-// values appends the values that an object has in an index.
+// values appends the values of an object in an index.
 type values func(appendTo []string, obj Object) []string
 
 // Indexer is one index of one resource.
@@ -21,7 +21,7 @@ type Indexer struct {
 	values values
 }
 
-// of returns the values that the object, which may be nil, has in the index.
+// of returns the values of the object, which may be nil, in the index.
 func (ix Indexer) of(obj Object) []string {
 	if obj == nil {
 		return nil
@@ -29,7 +29,7 @@ func (ix Indexer) of(obj Object) []string {
 	return ix.values(nil, obj)
 }
 
-// IndexBy makes the indexer of a typed object: of appends the values that it has.
+// IndexBy makes the indexer of a typed object: of appends its values.
 func IndexBy[T Object](index Index, of func(appendTo []string, obj T) []string) Indexer {
 	return Indexer{index, func(appendTo []string, obj Object) []string {
 		typed, ok := obj.(T)
@@ -49,7 +49,7 @@ var byOwner = Indexer{OwnerUID, func(appendTo []string, obj Object) []string {
 	return appendTo
 }}
 
-// resourceIndex is an index as one resource has it.
+// resourceIndex is an index of one resource.
 type resourceIndex struct {
 	Indexer
 	resource string
@@ -62,7 +62,7 @@ func (r *Resource) allIndexes() (all []*resourceIndex) {
 	return append(all, &resourceIndex{byOwner, r.String()})
 }
 
-// indexNamed is nil if the resource has no such index.
+// indexNamed returns nil if the resource has no such index.
 func (r *Resource) indexNamed(index Index) *resourceIndex {
 	for _, ix := range r.indexers {
 		if ix.index == index {
@@ -72,7 +72,7 @@ func (r *Resource) indexNamed(index Index) *resourceIndex {
 	return nil
 }
 
-// compare orders by resource and name. A resource that is defined anew keeps its place.
+// compare sorts by resource and name. A resource that is defined again keeps its place.
 func (ix *resourceIndex) compare(other *resourceIndex) int {
 	if ix == other {
 		return 0
@@ -80,8 +80,8 @@ func (ix *resourceIndex) compare(other *resourceIndex) int {
 	return cmp.Or(strings.Compare(ix.resource, other.resource), strings.Compare(string(ix.index), string(other.index)))
 }
 
-// entry says that an object has a value in an index. It holds no object, so that a write
-// which moves an object in no index leaves the indexes alone.
+// entry is an object's value in an index. It does not refer to the object, so that a write that
+// changes no value leaves the indexes alone.
 type entry struct {
 	index *resourceIndex
 	value string

@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// moment is the place of a commit in history, made while views may lag. Only views that have yet to reach it hold on to
-// it, and thereby to all later ones.
+// moment is the position of a commit in history, recorded while views may lag. It is referenced
+// only by views that have yet to reach it, which thereby keep all later ones.
 //
-// It is read as the state before its commit: what a later commit replaced was there, and the rest is as a state that is
-// kept has it, or the head. Most views catch up before they read, so few states are worth keeping.
+// It is read as the state before its commit: the objects that later commits replaced, and all
+// others from a later kept state or the head. Few states are kept, since most views catch up before
+// they are read.
 type moment struct {
 	*commit
 	head *head
@@ -17,10 +18,11 @@ type moment struct {
 	next *moment
 }
 
-// momentsBetween is how many moments come between those that keep their state: so far a reader goes at most.
+// momentsBetween is the number of moments between two kept states, which is the most that a read
+// has to go through.
 const momentsBetween = 128
 
-// happen adds the moment of a commit that the head does not have yet.
+// happen adds the moment of a commit before the commit is applied to the head.
 func (s *Store) happen(c *commit) {
 	now := &moment{commit: c, head: s.head}
 	if s.sinceKept++; s.sinceKept >= momentsBetween {
@@ -29,7 +31,7 @@ func (s *Store) happen(c *commit) {
 	s.moment.next, s.moment = now, now
 }
 
-// before is the revision of the state that the moment is read as.
+// before returns the revision of the state that the moment is read as.
 func (m *moment) before() uint64 { return m.Revision - 1 }
 
 // GetObject is Get for callers that know the resource only at run time.
@@ -61,7 +63,7 @@ func (m *moment) IndexedObjects(res *Resource, index Index, value string) iter.S
 	})
 }
 
-// replaced is a later state, and the first commits until then of the objects that were written.
+// replaced returns a later state, and for each object written until then the first commit.
 func (m *moment) replaced(res *Resource) (later Reader, first []*commit) {
 	for ; m.kept == nil; m = m.next {
 		if m.Resource == res && !slices.ContainsFunc(first, func(c *commit) bool { return c.Key == m.Key }) {
@@ -74,7 +76,8 @@ func (m *moment) replaced(res *Resource) (later Reader, first []*commit) {
 	return m.kept, first
 }
 
-// merged is what is listed in a later state, with the objects that were replaced, as far as they belong to the list.
+// merged returns a list of a later state, with replaced objects in their old state if they belong
+// to the list.
 func merged(later iter.Seq[Object], replaced []*commit, belongs func(old Object) bool) iter.Seq[Object] {
 	if len(replaced) == 0 {
 		return later

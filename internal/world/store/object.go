@@ -22,16 +22,15 @@ type Object interface {
 	runtime.Object
 }
 
-// Key names an object within its resource. Namespace is empty for kinds that
-// belong to the cluster.
+// Key identifies an object within its resource. Namespace is empty for cluster-scoped kinds.
 type Key struct{ Namespace, Name string }
 
-// KeyOf returns the key that obj is stored under.
+// KeyOf returns the key of obj.
 func KeyOf(obj metav1.Object) Key {
 	return Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }
 
-// String is "namespace/name", or "name" without a namespace.
+// String returns "namespace/name", or "name" without a namespace.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Name
@@ -39,7 +38,7 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// compare orders as the database does, by String.
+// compare sorts like the database, by String.
 func (k Key) compare(other Key) int {
 	if k.Namespace == other.Namespace {
 		return strings.Compare(k.Name, other.Name)

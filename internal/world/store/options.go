@@ -11,25 +11,24 @@ import (
 // Epoch is the time of a store without a clock.
 var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Options say where a store takes time and names from. The zero value works and
-// is deterministic.
+// Options configure a store's clock and names. The zero value works and is deterministic.
 type Options struct {
-	// Now is the clock of creation and deletion timestamps. Default: always Epoch.
+	// Now is the clock for creation and deletion timestamps. Default: always Epoch.
 	Now func() time.Time
-	// Names is what uids differ by in stores of different names. Default: all stores make
-	// the same uids.
+	// Names seeds object UIDs, so that stores with different Names never share one. Default: all
+	// stores make the same UIDs.
 	Names string
-	// UID makes the uid of a new object of the named resource ("pods").
-	// Default: UUID-shaped, a function of how many objects were made before.
+	// UID makes the uid of a new object of the named resource ("pods"). Default: UUID-shaped,
+	// derived from the number of earlier objects.
 	UID func(resource string) types.UID
-	// Suffix makes the five characters that generateName appends.
-	// Default: a function of how many names were made before.
+	// Suffix makes the five characters that generateName appends. Default: derived from the number
+	// of earlier names.
 	Suffix func() string
-	// History is the number of past revisions that At can show, besides the head.
-	// Each costs some 20 KB. Default 0.
+	// History is the number of past revisions that At can return, besides the head. Each costs some
+	// 20 KB. Default 0.
 	History int
-	// Guard remembers a hash of every stored object, for VerifyImmutable. It
-	// costs the encoding of each written object. Default off.
+	// Guard records a hash of every stored object, for VerifyImmutable. It encodes each written
+	// object. Default off.
 	Guard bool
 }
 
@@ -63,7 +62,7 @@ func countedUIDs(names string) func(string) types.UID {
 	}
 }
 
-// putHex writes the low digits of a number over text, all of it.
+// putHex overwrites text with the low hexadecimal digits of a number.
 func putHex(text []byte, number uint64) {
 	for i := len(text) - 1; i >= 0; i-- {
 		text[i] = "0123456789abcdef"[number&15]
@@ -71,8 +70,8 @@ func putHex(text []byte, number uint64) {
 	}
 }
 
-// suffixAlphabet is the one of k8s.io/apimachinery's generated names: no vowels
-// and nothing that reads like one, so that no words appear.
+// suffixAlphabet is that of k8s.io/apimachinery's generated names: no vowels and no digits that
+// resemble them, so that no words appear.
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 func countedSuffixes() func() string {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Get returns the object of type T under key, which must not be changed.
+// Get returns the object of type T under key, which must not be modified.
 func Get[T Object](r Reader, key Key) (T, bool) {
 	obj, ok := r.GetObject(resourceFor[T](), key)
 	if !ok {
@@ -18,13 +18,13 @@ func Get[T Object](r Reader, key Key) (T, bool) {
 	return obj.(T), true
 }
 
-// NotFound is the error with which the API server says that there is no such T.
+// NotFound returns the API server's error for a missing T.
 func NotFound[T Object](key Key) error {
 	return apierrors.NewNotFound(resourceFor[T]().GVR.GroupResource(), key.Name)
 }
 
-// List ranges over the objects of type T in a namespace, or in all with "", in
-// the order of their keys. What is written meanwhile is not seen.
+// List ranges over the objects of type T in a namespace, or in all with "", in the order of their
+// keys. It does not see concurrent writes.
 func List[T Object](r Reader, namespace string) iter.Seq[T] {
 	return typed[T](r.ListObjects(resourceFor[T](), namespace))
 }
@@ -45,10 +45,10 @@ func typed[T Object](objects iter.Seq[Object]) iter.Seq[T] {
 	}
 }
 
-// GroupResourceOf is the group and resource of a kind.
+// GroupResourceOf returns the group and resource of a kind.
 func GroupResourceOf[T Object]() schema.GroupResource { return resourceFor[T]().GVR.GroupResource() }
 
-// resourceFor is the resource of a Go type that is fixed in the program.
+// resourceFor returns the resource of a Go type that is fixed in the program.
 func resourceFor[T Object]() *Resource {
 	res, ok := byType[reflect.TypeFor[T]()]
 	if !ok {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Relist models a watch that broke down for so long that it cannot go on where it
-// stood: the objects are listed anew. The view moves to the head, and its watches get
-// what differs between the old state and the new one: states in between are missed, an
-// object that was deleted and made again is Modified, one that was made and deleted
-// never was, and of one that is gone only what was known of it before can be said.
+// Relist models a watch that was interrupted for so long that the objects must be listed again. The
+// view moves to the head, and its watches receive the differences between the old state and the new
+// one. They miss the states in between: an object that was deleted and created again is Modified,
+// one that was created and deleted never appears, and for a deleted one only the last known state
+// is available.
 func (v *View) Relist() {
 	missed := v.pending
 	v.pending = nil
@@ -18,8 +18,9 @@ func (v *View) Relist() {
 	}
 }
 
-// differences is what a list at a revision shows of the commits before it, as client-go's
-// informers hand it on: what is there in the order of the keys, then what is gone.
+// differences returns the differences between the state before some commits and a list at a
+// revision, in the order of client-go's informers: existing objects in the order of their keys,
+// then deleted ones.
 func differences(missed []*moment, revision uint64) []*commit {
 	type object struct {
 		resource *Resource
@@ -43,7 +44,7 @@ func differences(missed []*moment, revision uint64) []*commit {
 	return all
 }
 
-// rank puts what is gone last.
+// rank sorts deleted objects last.
 func (c *commit) rank() int {
 	if c.New == nil {
 		return 1
@@ -51,14 +52,14 @@ func (c *commit) rank() int {
 	return 0
 }
 
-// Hold makes the view show no objects of type T until Sync, as an informer whose
-// first list has not come back. A view holds one resource back at most.
+// Hold hides all objects of type T from the view until Sync, like an informer before its first list
+// has returned. A view can hide one resource.
 func Hold[T Object](v *View) { v.held = resourceFor[T]() }
 
-// Synced reports whether nothing is held back.
+// Synced reports whether nothing is hidden.
 func (v *View) Synced() bool { return v.held == nil }
 
-// Sync shows what Hold held back; watches get it as their initial list.
+// Sync shows the objects that Hold has hidden; watches receive them as their initial list.
 func (v *View) Sync() {
 	res := v.held
 	v.held = nil

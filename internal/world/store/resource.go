@@ -14,31 +14,30 @@ type Resource struct {
 	GVK        schema.GroupVersionKind
 	GVR        schema.GroupVersionResource
 	Namespaced bool
-	// Status says that the kind has a status subresource: writes of the object
-	// keep its status, writes of the status keep the rest.
+	// Status means that the kind has a status subresource: writes of the object keep its status,
+	// writes of the status keep the rest.
 	Status bool
-	// Generation says that metadata.generation counts the changes of the spec.
+	// Generation means that metadata.generation counts the changes of the spec.
 	Generation bool
-	// Qualified says that the resource is found with its group only: another one is known
-	// by its plural name.
+	// Qualified means that the plural name alone finds another resource: this one needs its group.
 	Qualified bool
 	// New makes an empty object of the kind.
 	New func() Object
 	// Indexes are the secondary indexes, besides OwnerUID.
 	Indexes []Indexer
-	// Kind is what the API knows of the kind beyond its writes. The store does not read it.
+	// Kind is the API's description of the kind. The store does not read it.
 	Kind any
 
 	Strategy
-	number   int // differs from that of all others of a store
+	number   int // unique within a store
 	prefix   string
 	indexers []*resourceIndex
 	shape    shape
 	goType   reflect.Type
 }
 
-// moves lists the values that an object had and has in the indexes. Either object
-// may be nil. The list is good until the next.
+// moves lists an object's old and new values in the indexes. Either object may be nil. The list is
+// valid until the next call.
 func (d *sheet) moves(r *Resource, old, obj Object) []move {
 	d.all, d.values = d.all[:0], d.values[:0]
 	for _, ix := range r.indexers {
@@ -49,7 +48,7 @@ func (d *sheet) moves(r *Resource, old, obj Object) []move {
 	return d.all
 }
 
-// sheet is where the moves of a commit are written down.
+// sheet is the memory for the moves of a commit.
 type sheet struct {
 	all    []move
 	values []string
@@ -65,7 +64,7 @@ func (d *sheet) valuesOf(ix Indexer, obj Object) []string {
 	return values
 }
 
-// valuesOf returns the values that obj has in one index.
+// valuesOf returns the values of obj in one index.
 func (r *Resource) valuesOf(index Index, obj Object) []string {
 	if ix := r.indexNamed(index); ix != nil {
 		return ix.of(obj)
@@ -73,15 +72,14 @@ func (r *Resource) valuesOf(index Index, obj Object) []string {
 	return nil
 }
 
-// mustHave panics for an index that the resource does not have: a mistake in the
-// calling program.
+// mustHave panics for an index that the resource does not have: a bug in the calling program.
 func (r *Resource) mustHave(index Index) {
 	if r.indexNamed(index) == nil {
 		panic(fmt.Sprintf("store: %s have no index %q", r, index))
 	}
 }
 
-// String is the resource's name with its group: "volumeattachments.storage.k8s.io".
+// String returns the resource's name with its group: "volumeattachments.storage.k8s.io".
 func (r *Resource) String() string { return r.GVR.GroupResource().String() }
 
 var (
@@ -91,8 +89,8 @@ var (
 	inOrder []*Resource // by name and group
 )
 
-// Register adds a kind whose Go type is not yet known to the store. To be called
-// while a program initializes.
+// Register adds a kind with a Go type that is new to the store. It must be called while the program
+// initializes.
 func Register(res Resource) *Resource {
 	r := &res
 	r.number = len(inOrder)
@@ -120,13 +118,13 @@ func ResourceFor(gvk schema.GroupVersionKind) (*Resource, bool) {
 }
 
 // ResourceNamed finds a resource by its plural name, "pods", or with its group,
-// "events.events.k8s.io" where two groups have resources of that name.
+// "events.events.k8s.io" if two groups have resources of that name.
 func ResourceNamed(name string) (*Resource, bool) {
 	r, ok := byName[name]
 	return r, ok
 }
 
-// Resources are all resources that are built in, sorted by name and group.
+// Resources returns all built-in resources, sorted by name and group.
 func Resources() []*Resource {
 	return slices.Clone(inOrder)
 }

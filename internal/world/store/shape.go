@@ -4,22 +4,20 @@ import (
 	"reflect"
 )
 
-// shape is how the objects of a kind are made up: what of them is the spec, what
-// the status.
+// shape knows which parts of a kind's objects are the spec and the status.
 type shape interface {
-	// hasSpec says that there is a spec, apart from all else.
+	// hasSpec reports whether there is a separate spec.
 	hasSpec() bool
-	// hasStatus says that there is a status.
+	// hasStatus reports whether there is a status.
 	hasStatus() bool
-	// keepSpec and keepStatus make a part of obj what it is in old; the objects then
-	// share it.
+	// keepSpec and keepStatus set a part of obj to that of old; the objects then share it.
 	keepSpec(obj, old Object)
 	keepStatus(obj, old Object)
 	sameSpec(a, b Object) bool
 	sameStatus(a, b Object) bool
 	clearStatus(obj Object)
-	// draft is a copy of a stored object whose metadata and one part, the spec or
-	// the status, are its own, false if the shape can only copy all.
+	// draft returns a copy of a stored object with its own metadata and its own spec or status;
+	// false if the shape can only copy the whole object.
 	draft(old Object, what Part) (Object, bool)
 }
 
@@ -27,7 +25,7 @@ type shape interface {
 type fields struct {
 	spec, status         int
 	copySpec, copyStatus copier
-	copyPart             func(obj, old Object, what Part) // instead of them, if set
+	copyPart             func(obj, old Object, what Part) // replaces the copiers if set
 }
 
 // copier is the generated DeepCopyInto of a field's type.
@@ -44,7 +42,7 @@ func fieldsOf(kind reflect.Type, copyPart func(obj, old Object, what Part)) fiel
 		}
 	}
 	if kind.NumField() != len([]string{"TypeMeta", "ObjectMeta", "Spec", "Status"}) {
-		f.copySpec = copier{} // a write of the spec may change more than the spec
+		f.copySpec = copier{} // a write of the spec may change other fields, too
 	}
 	return f
 }
@@ -54,7 +52,7 @@ func copierOf(field reflect.Type) copier {
 	return copier{method.Func}
 }
 
-// copy gives obj a copy of its own of a field of old.
+// copy gives obj its own copy of a field of old.
 func (c copier) copy(obj, old Object, index int) {
 	from, to := reflect.ValueOf(old).Elem().Field(index), reflect.ValueOf(obj).Elem().Field(index)
 	c.Call([]reflect.Value{from.Addr(), to.Addr()})
@@ -85,7 +83,7 @@ func (f fields) draft(old Object, what Part) (Object, bool) {
 	return obj, true
 }
 
-// CopyOf makes a Strategy's CopyPart for a Go type, out of where its parts are.
+// CopyOf makes a Strategy's CopyPart for a Go type from the positions of its parts.
 func CopyOf[T Object, S, U any, Spec copiesInto[S], Status copiesInto[U]](parts func(T) (Spec, Status)) func(obj, old Object, what Part) {
 	return func(obj, old Object, what Part) {
 		spec, status := parts(obj.(T))
@@ -104,7 +102,7 @@ type copiesInto[T any] interface {
 	DeepCopyInto(*T)
 }
 
-// keep sets a field of obj to what it is in old; the objects then share it.
+// keep sets a field of obj to that of old; the objects then share it.
 func keep(obj, old Object, index int) {
 	if index >= 0 {
 		reflect.ValueOf(obj).Elem().Field(index).Set(reflect.ValueOf(old).Elem().Field(index))

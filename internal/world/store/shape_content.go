@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// content is the shape of custom resources, which are JSON objects: "status", if it
-// is a subresource, and all but that and the metadata as the spec.
+// content is the shape of custom resources, which are JSON objects: "status" is the status, if it
+// is a subresource, and all but status and metadata is the spec.
 type content struct{ status bool }
 
 func contentOf(obj Object) map[string]any { return obj.(*unstructured.Unstructured).Object }
@@ -56,7 +56,7 @@ func (c content) sameStatus(a, b Object) bool {
 
 func (c content) draft(Object, Part) (Object, bool) { return nil, false }
 
-// shallowContent is a copy that shares all but the outermost level.
+// shallowContent returns a copy that shares all but the outermost level.
 func shallowContent(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	fresh := &unstructured.Unstructured{Object: maps.Clone(obj.Object)}
 	if metadata, ok := obj.Object["metadata"].(map[string]any); ok {

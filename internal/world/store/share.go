@@ -6,15 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Shared are the small maps that very many objects have alike: sizes, annotations. A
-// map takes 300 to 700 bytes, and who changes an object changes a copy of it: so objects
-// that are written have one map in common.
+// Shared holds small maps that are equal in very many objects: sizes, annotations. A map takes 300
+// to 700 bytes. Stored objects can share equal maps, since a change of an object changes a copy.
 type Shared struct {
 	texts map[uint64]map[string]string
 	sizes map[size]any // maps of one size
 }
 
-// maxShared is how many different maps are known; then it begins anew.
+// maxShared is how many different maps are held before it starts again.
 const maxShared = 4096
 
 // size is a list of one resource.
@@ -23,7 +22,7 @@ type size struct {
 	amount resource.Quantity
 }
 
-// Text shares a map that is equal to one of another object.
+// Text replaces a map by an equal one of another object.
 func (s *Shared) Text(m *map[string]string) {
 	if len(*m) == 0 {
 		return
@@ -42,7 +41,7 @@ func (s *Shared) Text(m *map[string]string) {
 	s.texts[sum] = *m
 }
 
-// mixed is FNV-1a of a text, begun with hash.
+// mixed continues FNV-1a with a text.
 func mixed(hash uint64, text string) uint64 {
 	for i := range len(text) {
 		hash = (hash ^ uint64(text[i])) * 1099511628211
@@ -50,7 +49,7 @@ func mixed(hash uint64, text string) uint64 {
 	return (hash ^ 0xff) * 1099511628211
 }
 
-// ShareSizes shares lists that are equal to the last letter: "1Gi" is not "1024Mi".
+// ShareSizes shares lists that are equal in spelling: "1Gi" is not "1024Mi".
 func ShareSizes[N ~string, L ~map[N]resource.Quantity](s *Shared, list *L) {
 	if len(*list) != 1 {
 		return

@@ -1,7 +1,7 @@
 package store
 
-// shelf is what is kept of the objects of one resource, by namespace and name: a map from
-// keys would be half as large again. Nil is an empty one.
+// shelf holds the objects of one resource, by namespace and name: a map from keys would be half as
+// large again. Nil is an empty one.
 type shelf[T any] struct {
 	of     *Resource
 	spaces map[string]map[string]T
@@ -48,7 +48,7 @@ func (s *shelf[T]) len() int {
 	return s.count
 }
 
-// keys are those of a namespace, or all, in no order.
+// keys returns those of a namespace, or all, in no order.
 func (s *shelf[T]) keys(namespace string) (keys []Key) {
 	if s == nil {
 		return nil

@@ -6,8 +6,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// Reader is anything that shows one state of the cluster: a *Store (its head), a
-// *Snapshot, a *View.
+// Reader reads one state of the cluster: a *Store (its head), a *Snapshot, a *View.
 type Reader interface {
 	GetObject(res *Resource, key Key) (Object, bool)
 	ListObjects(res *Resource, namespace string) iter.Seq[Object]
@@ -21,7 +20,7 @@ type Snapshot struct {
 	revision uint64
 }
 
-// Revision is the number of the last write that the snapshot shows.
+// Revision is the number of the last write in the snapshot.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
 // GetObject is Get for callers that know the resource only at run time.

@@ -13,11 +13,11 @@ type Store struct {
 	latest      *commit
 	moment      *moment // of the latest commit, while views may lag
 	versioned   bool    // views may lag
-	sinceKept   int     // moments since one kept its state
+	sinceKept   int     // moments since the last one that keeps its state
 	subscribers byResource[audience]
 	observers   []func(Commit)
 	guard       guard
-	defined     map[string]*Resource // by their names with their groups
+	defined     map[string]*Resource // by name with group
 	everDefined int
 	admission   Admission
 	sheet       sheet
@@ -26,7 +26,7 @@ type Store struct {
 	shared      Shared
 }
 
-// Now is the time by the store's clock.
+// Now returns the store's time.
 func (s *Store) Now() time.Time { return s.options.Now() }
 
 // New returns an empty store.
@@ -46,10 +46,10 @@ func New(options Options) *Store {
 	return s
 }
 
-// Admit makes every write pass an admission. To be called before the first one.
+// Admit sets the admission of all writes. It must be called before the first one.
 func (s *Store) Admit(admission Admission) { s.admission = admission }
 
-// Admission is what every write passes; nil if there is none.
+// Admission returns the admission of all writes; nil if there is none.
 func (s *Store) Admission() Admission {
 	if s.admission == (admitAll{}) {
 		return nil
@@ -57,13 +57,13 @@ func (s *Store) Admission() Admission {
 	return s.admission
 }
 
-// Revision is the number of the last write.
+// Revision returns the number of the last write.
 func (s *Store) Revision() uint64 { return s.head.revision }
 
-// Snapshot is the head as it is now.
+// Snapshot returns the current head.
 func (s *Store) Snapshot() *Snapshot { return s.head.snapshot() }
 
-// At is the state as of a past revision, within Options.History.
+// At returns the state at a past revision, within Options.History.
 func (s *Store) At(revision uint64) (*Snapshot, error) {
 	if revision == s.head.revision {
 		return s.Snapshot(), nil

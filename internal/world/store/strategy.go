@@ -7,99 +7,99 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Strategy is what the API server does with one kind beyond what it does with all. Nil
-// functions do nothing.
+// Strategy is the API server's behaviour for one kind, besides the common one. Nil functions do
+// nothing.
 type Strategy struct {
 	// Name checks metadata.name; nil means a DNS subdomain. NameOf makes a check that
 	// depends on the object.
 	Name   func(name string, prefix bool) []string
 	NameOf func(obj Object) func(name string, prefix bool) []string
-	// AnyFinalizer says that finalizers without a domain are taken, as in kinds that
-	// a CustomResourceDefinition brings.
+	// AnyFinalizer accepts finalizers without a domain, as in custom kinds.
 	AnyFinalizer bool
-	// Conditional says that updates must name a resourceVersion.
+	// Conditional means that updates must name a resourceVersion.
 	Conditional bool
-	// MetadataLast says that the metadata of a new object is looked at once all else is right.
+	// MetadataLast means that the metadata of a new object is checked only if all else is valid.
 	MetadataLast bool
-	// AllowCreateOnUpdate says that an update of an object that is missing creates it.
+	// AllowCreateOnUpdate means that an update of a missing object creates it.
 	AllowCreateOnUpdate bool
-	// KeepsStatus says that a new object keeps the status that it is given.
+	// KeepsStatus means that a new object keeps its given status.
 	KeepsStatus bool
-	// StatusOnly says that writes of the status leave labels, annotations,
-	// finalizers and owners as they are.
+	// StatusOnly means that writes of the status do not change labels, annotations, finalizers and
+	// owners.
 	StatusOnly bool
 	// Default sets the defaults of unset fields.
 	Default func(obj Object)
-	// Admit completes a new object from what the cluster holds, or rejects it.
+	// Admit completes a new object from other objects of the cluster, or rejects it.
 	Admit func(s *Store, obj Object) error
-	// BeginUpdate completes a change from what the cluster holds before it is validated, or rejects it.
+	// BeginUpdate completes a change from other objects of the cluster before validation, or
+	// rejects it.
 	BeginUpdate func(cluster Reader, obj, old Object) error
-	// AdmitUpdate rejects a valid change for what the cluster holds.
+	// AdmitUpdate rejects a valid change because of other objects of the cluster.
 	AdmitUpdate func(cluster Reader, obj, old Object) error
-	// Room rejects one more object where so many are there.
+	// Room rejects an object if there are too many already.
 	Room func(there int, obj Object) error
-	// PrepareForUpdate settles, before validation, what an update cannot decide,
-	// PrepareForStatusUpdate what one of the status cannot.
+	// PrepareForUpdate resets, before validation, fields that an update cannot set,
+	// PrepareForStatusUpdate those that one of the status cannot.
 	PrepareForUpdate       func(obj, old Object)
 	PrepareForStatusUpdate func(now metav1.Time, obj, old Object)
-	// Validate returns the field errors of a new object, ValidateUpdate of a change of
-	// the spec, or of anything if the kind has no spec.
+	// Validate returns the field errors of a new object, ValidateUpdate of a change of the spec, or
+	// of any change if the kind has no spec.
 	Validate       func(obj Object) field.ErrorList
 	ValidateUpdate func(obj, old Object) field.ErrorList
-	// Passes are what an update of the object goes through, in this order, once its
-	// metadata has been checked as that of all kinds. Default: PassMetadata, PassChange.
+	// Passes are the checks of an update, in this order, after the common check of its metadata.
+	// Default: PassMetadata, PassChange.
 	Passes []Pass
-	// ReadsAnnotations says that ValidateUpdate looks at annotations, too.
+	// ReadsAnnotations means that ValidateUpdate reads annotations, too.
 	ReadsAnnotations bool
 	// ValidateStatus returns the field errors of a change of the status.
 	ValidateStatus func(obj, old Object) field.ErrorList
-	// Grace decides how many seconds a first deletion grants; nil means that the
-	// kind has no graceful deletion.
+	// Grace returns how many seconds a first deletion grants; nil means that the kind has no
+	// graceful deletion.
 	Grace func(obj Object, requested *int64) int64
-	// Terminate begins a deletion and reports whether the object has to stay.
+	// Terminate begins a deletion and reports whether the object must stay.
 	Terminate func(now metav1.Time, obj Object) bool
-	// Held reports whether something beside finalizers holds an object that is being deleted.
+	// Held reports whether anything besides finalizers holds an object that is being deleted.
 	Held func(obj Object) bool
 	// TTL is how long an object is kept after its last write. Default: for ever.
 	TTL time.Duration
-	// Share lets an object that is written have maps in common with others.
+	// Share makes a written object share maps with others.
 	Share func(s *Shared, obj Object, isNew bool)
-	// Compact makes of an object that is written what is kept of it: for kinds with very
-	// many objects that are hardly ever read. Default: the object is kept.
+	// Compact converts a written object to a compact form, for kinds with very many objects that
+	// are rarely read. Default: the object itself is stored.
 	Compact func(key Key, obj Object) Compact
-	// CopyPart gives obj a copy of its own of the spec of old, or of the status, without
-	// reflection. Default: by reflection.
+	// CopyPart gives obj its own copy of the spec or the status of old, without reflection.
+	// Default: by reflection.
 	CopyPart func(obj, old Object, what Part)
 }
 
-// Compact is what is kept of an object, in little room and without loss. It never changes.
+// Compact is the stored form of an object, small and without loss. It never changes.
 type Compact interface {
-	// Object makes the object again, which is stored under key.
+	// Object makes the object again, for its key.
 	Object(key Key) Object
 }
 
-// Pass is one of the checks that an update goes through.
+// Pass is one of the checks of an update.
 type Pass int
 
 const (
-	PassMetadata Pass = iota // what of the metadata may change, and into what
+	PassMetadata Pass = iota // the changes of the metadata
 	PassObject               // the new state, as if it were created
-	PassChange               // what the kind says of the change
+	PassChange               // the kind's checks of the change
 )
 
 var defaultPasses = []Pass{PassMetadata, PassChange}
 
-// Part is what a write is about: an object or its status subresource.
+// Part is the written part: an object or its status subresource.
 type Part int
 
 const (
 	MainPart Part = iota
 	StatusPart
-	MetadataPart // of the object, by a client that is known to leave the rest alone
-	noPart       // what a draft has of its own that shares all that is behind pointers
+	MetadataPart // written by a client that changes nothing else of the object
+	noPart       // a draft that shares everything behind pointers
 )
 
-// Write is a write that has been found valid. Old is nil when the object is created.
+// Write is a validated write. Old is nil if the object is created.
 type Write struct {
 	Resource *Resource
 	Obj, Old Object
@@ -107,18 +107,18 @@ type Write struct {
 	DryRun   bool
 }
 
-// Admission is the part of an API server that looks at more than one object. A store
-// without one admits all writes.
+// Admission is the part of an API server that checks more than one object. A store without one
+// admits all writes.
 type Admission interface {
-	// AdmitNamespace rejects a new object whose namespace is missing or terminating.
+	// AdmitNamespace rejects a new object in a missing or terminating namespace.
 	AdmitNamespace(res *Resource, obj Object) error
 	// Admit rejects a write, or counts it, by writes of its own.
 	Admit(w Write) error
-	// Settle takes the steps that follow from a write, by writes of its own.
+	// Settle makes further writes that follow from a write.
 	Settle()
 }
 
-// admitAll is the admission of a store that has none.
+// admitAll is the admission of a store without one.
 type admitAll struct{}
 
 func (admitAll) AdmitNamespace(*Resource, Object) error { return nil }

@@ -7,15 +7,15 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// objectsTable holds all objects, ordered by their id, which begins with the
-// resource: a resource is a range of the table, and new kinds need no new table.
+// objectsTable holds all objects, sorted by their id, which begins with the resource: a resource is
+// a range of the table, and new kinds need no new table.
 const objectsTable = "objects"
 
 // row is one stored object.
 type row struct {
 	id      string
 	object  Object
-	compact Compact // instead, if the resource is kept so
+	compact Compact // instead, if the resource has a compact form
 }
 
 func (r *row) isGone() bool { return r.object == nil && r.compact == nil }
@@ -24,11 +24,11 @@ func (r *row) stored() Object {
 	if r.compact == nil {
 		return r.object
 	}
-	_, name, _ := strings.Cut(r.id, "\x00") // what ends the resource
+	_, name, _ := strings.Cut(r.id, "\x00") // the separator after the resource
 	return r.compact.Object(keyNamed(name))
 }
 
-// emptyDatabase is what every store begins as a copy of. It is never written.
+// emptyDatabase is the database that every store starts with a copy of. It is never written.
 var emptyDatabase = newDatabase()
 
 func newDatabase() *memdb.MemDB {
@@ -60,8 +60,8 @@ func (byID) PrefixFromArgs(args ...any) ([]byte, error) {
 	return []byte(args[0].(string)), nil
 }
 
-// objectID is where the object is in the objects table: ordered by resource,
-// then by "namespace/name" as in the API server's own storage.
+// objectID returns the object's id in the objects table: sorted by resource, then by
+// "namespace/name" like the API server's own storage.
 func objectID(res *Resource, key Key) string {
 	if key.Namespace == "" {
 		return res.prefix + key.Name

@@ -1,7 +1,7 @@
 package store
 
-// Toucher takes notice of what is read and written of the newest state, who watches what, and which caches have news. What a cache that
-// lags shows is its component's own.
+// Toucher observes reads and writes of the newest state, changes of watches, and news of caches. A
+// lagging cache belongs to its component alone.
 type Toucher interface {
 	// Reads commutes with Reads, Adds with Adds, Changes with nothing.
 	Reads(what string)
@@ -9,24 +9,25 @@ type Toucher interface {
 	Changes(what string)
 }
 
-// Follow has a Toucher take notice.
+// Follow sets the Toucher.
 func (s *Store) Follow(t Toucher) { s.head.toucher = t }
 
-// touchObject is that one object is read.
+// touchObject reports the read of one object.
 func (h *head) touchObject(res *Resource, key Key) {
 	if h.toucher != nil {
 		h.toucher.Reads(res.prefix + key.String())
 	}
 }
 
-// touchList is that objects are listed.
+// touchList reports a list of objects.
 func (h *head) touchList(res *Resource) {
 	if h.toucher != nil {
 		h.toucher.Reads(res.prefix)
 	}
 }
 
-// touchWatches is that a watch is opened or closed: commits reach watches in the order in which these were opened.
+// touchWatches reports that a watch is opened or closed: commits reach watches in the order of
+// their opening.
 func (h *head) touchWatches(res *Resource) {
 	if h.toucher != nil {
 		h.toucher.Changes(watchesOf(res))
@@ -35,7 +36,7 @@ func (h *head) touchWatches(res *Resource) {
 
 func watchesOf(res *Resource) string { return "watches of " + res.prefix }
 
-// touchCommit is that an object is written.
+// touchCommit reports the write of an object.
 func (h *head) touchCommit(c *commit) {
 	if h.toucher == nil {
 		return
@@ -44,11 +45,11 @@ func (h *head) touchCommit(c *commit) {
 	h.toucher.Adds(c.Resource.prefix)
 	h.toucher.Reads(watchesOf(c.Resource))
 	if c.Old == nil && c.Resource.GVR.Resource != "events" {
-		h.toucher.Changes("uids") // they count up, and names that have them are sorted
+		h.toucher.Changes("uids") // uids are counted, and names with a uid are sorted
 	}
 }
 
-// touchNews is that a cache gets news, or looks whether it has: they have an order.
+// touchNews reports that a cache receives news, or is checked for them: news are ordered.
 func (v *View) touchNews() {
 	if t := v.store.head.toucher; t != nil {
 		t.Changes("news of " + v.name)

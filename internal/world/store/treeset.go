@@ -4,11 +4,10 @@ import (
 	"iter"
 )
 
-// treeSet is an ordered set of index entries of which past states can be kept. A change
-// makes a new set that shares all but one path with the old one, except for what
-// the same edition made before: that nobody else holds yet, and it is changed in
-// place. It is a treap whose priorities are hashes of the elements, so its shape
-// depends on nothing but what it holds. Nil is the empty set.
+// treeSet is an ordered set of index entries with kept past states. A change makes a new set that
+// shares all but one path with the old one. Nodes of the current edition are changed in place,
+// since no kept set refers to them. It is a treap with hashes of the elements as priorities, so its
+// shape depends only on its content. Nil is the empty set.
 type treeSet struct {
 	entry
 	left, right *treeSet
@@ -16,10 +15,10 @@ type treeSet struct {
 	made        edition
 }
 
-// edition numbers the states of a set that are kept: who keeps one begins the next.
+// edition numbers the kept states of a set: keeping one begins the next edition.
 type edition uint32
 
-// in is the node, if the edition made it, or a copy that the edition may change.
+// in returns the node, if the edition made it, or a copy that the edition may change.
 func (t *treeSet) in(now edition) *treeSet {
 	if t.made == now {
 		return t
@@ -27,7 +26,7 @@ func (t *treeSet) in(now edition) *treeSet {
 	return &treeSet{t.entry, t.left, t.right, t.priority, now}
 }
 
-// with returns the set and an entry.
+// with returns the set with an entry added.
 func (t *treeSet) with(e *entry, now edition) *treeSet {
 	if t == nil {
 		return &treeSet{entry: *e, priority: e.priority(), made: now}
@@ -53,7 +52,7 @@ func (t *treeSet) with(e *entry, now edition) *treeSet {
 	return t
 }
 
-// without returns the set less an entry.
+// without returns the set with an entry removed.
 func (t *treeSet) without(e *entry, now edition) *treeSet {
 	if t == nil {
 		return nil
@@ -71,8 +70,7 @@ func (t *treeSet) without(e *entry, now edition) *treeSet {
 	return joined(t.left, t.right, now)
 }
 
-// joined returns the union of two sets of which the first is all before the
-// second.
+// joined returns the union of two sets; all of the first must precede the second.
 func joined(first, second *treeSet, now edition) *treeSet {
 	switch {
 	case first == nil:
@@ -89,7 +87,7 @@ func joined(first, second *treeSet, now edition) *treeSet {
 	return second
 }
 
-// having ranges in order over the keys of the objects that have a value in an index.
+// having ranges in order over the keys of the objects with a value in an index.
 func (t *treeSet) having(index *resourceIndex, value string) iter.Seq[Key] {
 	return func(yield func(Key) bool) { t.walk(&entry{index: index, value: value}, yield) }
 }
@@ -111,7 +109,7 @@ func (t *treeSet) walk(of *entry, yield func(Key) bool) bool {
 	return true
 }
 
-// priority is the FNV-1a hash, mixed once more because treaps need good high bits.
+// priority returns the FNV-1a hash, mixed once more because treaps need good high bits.
 func (e *entry) priority() uint32 {
 	h := uint64(14695981039346656037)
 	for _, text := range [...]string{string(e.index.index), e.value, e.key.Namespace, e.key.Name} {

@@ -80,8 +80,8 @@ func (s *Store) patch(res *Resource, key Key, change func(Object), what, own Par
 	return s.put(res, obj, old, what)
 }
 
-// draft is a copy of a stored object that shares with it what a write of the part
-// has no business with.
+// draft returns a copy of a stored object. It shares the parts that a write of this part cannot
+// change.
 func (r *Resource) draft(old Object, what Part) Object {
 	switch {
 	case what == noPart:
@@ -142,8 +142,7 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 	case w.dry && !unchanged:
 		return obj, nil
 	case res.endsDeletion(obj, old):
-		// Clients get the last state with the version they knew; watches see one
-		// removal.
+		// Clients receive the last state with the version they knew; watches see one removal.
 		s.Commit(res, key, old, nil)
 		return obj, nil
 	case unchanged:
@@ -153,7 +152,7 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 	return obj, nil
 }
 
-// keepServerFields undoes what no update can change.
+// keepServerFields restores fields that no update can change.
 func (r *Resource) keepServerFields(obj, old Object) {
 	obj.SetResourceVersion(old.GetResourceVersion())
 	obj.SetGeneration(old.GetGeneration())
@@ -170,8 +169,8 @@ func (r *Resource) keepServerFields(obj, old Object) {
 	}
 }
 
-// prepareMain completes an update of the main resource and reports whether it
-// leaves the spec alone; of a kind without a spec, everything.
+// prepareMain completes an update of the main resource and reports whether it leaves the spec
+// unchanged, or everything for a kind without a spec.
 func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 	if r.Status {
 		r.shape.keepStatus(obj, old)
@@ -192,8 +191,7 @@ func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 	return sameSpec
 }
 
-// sameButMetadata reports whether two objects of Go types differ in nothing but their
-// metadata.
+// sameButMetadata reports whether two objects of Go types are equal except for their metadata.
 func sameButMetadata(obj, old Object) bool {
 	alike := shallowCopy(obj)
 	*metadataOf(alike) = *metadataOf(old)
@@ -213,9 +211,8 @@ func (s *Store) prepareStatus(res *Resource, obj, old Object) {
 	}
 }
 
-// sameRest reports whether an update leaves alone all but spec and metadata. With
-// a status subresource, the part that the write is not about is the old one
-// already.
+// sameRest reports whether an update leaves everything except spec and metadata unchanged. With a
+// status subresource, the part that is not written is the old one already.
 func (r *Resource) sameRest(obj, old Object, what Part) bool {
 	switch {
 	case what == MetadataPart:
@@ -228,15 +225,15 @@ func (r *Resource) sameRest(obj, old Object, what Part) bool {
 	return true
 }
 
-// sameUnservedStatus reports whether an update leaves alone a status without a
-// subresource, which is written, and checked, with the spec. L-OBJ-2
+// sameUnservedStatus reports whether an update leaves a status without a subresource unchanged,
+// which is written, and checked, with the spec. L-OBJ-2
 func (r *Resource) sameUnservedStatus(obj, old Object) bool {
 	return r.Status || !r.shape.hasStatus() || r.shape.sameStatus(obj, old)
 }
 
-// check refuses an update that the API server would refuse; same says that what is
-// checked has not changed. The real server checks metadata as that of all kinds and
-// once more in passes of the kind: what is wrong is reported as often.
+// check rejects an update that the API server would reject; same means that the checked part has
+// not changed. The real server checks metadata once for all kinds and again in passes of the kind:
+// errors are reported as often.
 func (s *Store) check(res *Resource, obj, old Object, what Part, m metadata, same bool, w writing) error {
 	errs := m.common
 	switch {
@@ -259,8 +256,8 @@ func (s *Store) check(res *Resource, obj, old Object, what Part, m metadata, sam
 	return nil
 }
 
-// metadata are the field errors in what an update makes of metadata: those that every
-// kind reports, and those of the passes.
+// metadata holds the field errors of an update's metadata: those of all kinds, and those of the
+// passes.
 type metadata struct {
 	differs        bool
 	common         field.ErrorList
@@ -277,7 +274,7 @@ func (m metadata) of(p Pass) field.ErrorList {
 	return nil
 }
 
-// checkMetadata checks metadata that differs.
+// checkMetadata checks changed metadata.
 func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 	m.differs = true
 	if !onlyNames(obj, old) {
@@ -285,7 +282,7 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 	}
 	names := r.checkFinalizers(obj)
 	if len(m.changed) == 0 && haveDomains(obj.GetFinalizers(), old.GetFinalizers()) {
-		m.changed, m.whole = names, names // all else is as it should be
+		m.changed, m.whole = names, names // all else is valid
 		return m
 	}
 	m.common = append(validation.ValidateObjectMetaAccessor(obj, r.Namespaced, objectname.PathSegment, metadataPath), m.changed...)
@@ -293,8 +290,7 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 	return m
 }
 
-// validateUpdate goes through the passes of an update; checked says that the spec has
-// changed, too.
+// validateUpdate executes the passes of an update; checked means that the spec has changed, too.
 func (r *Resource) validateUpdate(obj, old Object, m metadata, checked bool) (errs field.ErrorList) {
 	passes := defaultPasses
 	if r.Passes != nil {
@@ -312,24 +308,24 @@ func (r *Resource) validateUpdate(obj, old Object, m metadata, checked bool) (er
 	return errs
 }
 
-// haveDomains says that names are such as most finalizers have, and need no closer
-// look. Those that were there before have had it.
+// haveDomains reports whether new finalizers have the usual form with a domain, which needs no
+// further check. Earlier ones were checked before.
 func haveDomains(finalizers, before []string) bool {
 	return !slices.ContainsFunc(finalizers, func(name string) bool {
 		return !slices.Contains(before, name) && len(objectname.Qualified(name)) > 0
 	})
 }
 
-// onlyNames says that an update changes no metadata but finalizers, labels and annotations,
-// to such as the object may have: all else is as it was, and valid.
+// onlyNames reports whether an update changes no metadata except finalizers, labels and
+// annotations, to valid ones: the rest is unchanged, and valid.
 func onlyNames(obj, old Object) bool {
 	return sameButNames(obj, old) && mayHaveFinalizers(obj, old) &&
 		mayHaveLabels(obj.GetLabels(), old.GetLabels()) && mayHaveAnnotations(obj.GetAnnotations(), old.GetAnnotations())
 }
 
-// mayHaveLabels: those that were there before are valid.
+// mayHaveLabels reports whether labels are valid. Earlier ones are.
 func mayHaveLabels(labels, before map[string]string) bool {
-	// In any order: all are to be valid.
+	// In any order: all must be valid.
 	for key, value := range labels {
 		was, known := before[key]
 		if !known && len(objectname.Qualified(key)) > 0 || (!known || value != was) && len(objectname.LabelValue(value)) > 0 {
@@ -339,7 +335,7 @@ func mayHaveLabels(labels, before map[string]string) bool {
 	return true
 }
 
-// mayHaveAnnotations: the keys of those that were there before are valid.
+// mayHaveAnnotations reports whether the keys of annotations are valid. Earlier ones are.
 func mayHaveAnnotations(annotations, before map[string]string) bool {
 	// In any order, too.
 	for key := range annotations {
@@ -350,14 +346,13 @@ func mayHaveAnnotations(annotations, before map[string]string) bool {
 	return validation.ValidateAnnotationsSize(annotations) == nil
 }
 
-// sameMetadata reports whether an update leaves alone all metadata that a client
-// can change.
+// sameMetadata reports whether an update changes no metadata that a client can change.
 func sameMetadata(obj, old Object) bool {
 	return slices.Equal(obj.GetFinalizers(), old.GetFinalizers()) && maps.Equal(obj.GetLabels(), old.GetLabels()) &&
 		maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) && sameButNames(obj, old)
 }
 
-// sameButNames leaves finalizers, labels and annotations out.
+// sameButNames is the same without finalizers, labels and annotations.
 func sameButNames(obj, old Object) bool {
 	return obj.GetName() == old.GetName() &&
 		obj.GetNamespace() == old.GetNamespace() &&
@@ -368,7 +363,7 @@ func sameButNames(obj, old Object) bool {
 		slices.EqualFunc(obj.GetManagedFields(), old.GetManagedFields(), sameEntry)
 }
 
-// mayHaveFinalizers: an object that is being deleted gets no new ones.
+// mayHaveFinalizers rejects new finalizers for an object that is being deleted.
 func mayHaveFinalizers(obj, old Object) bool {
 	isNew := func(name string) bool { return !slices.Contains(old.GetFinalizers(), name) }
 	return old.GetDeletionTimestamp() == nil || !slices.ContainsFunc(obj.GetFinalizers(), isNew)
@@ -378,7 +373,7 @@ func sameOwner(a, b metav1.OwnerReference) bool { return Same(&a, &b) }
 
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool { return Same(&a, &b) }
 
-// CheckVersion rejects an update of another version than the stored one. "0" is none.
+// CheckVersion rejects an update with another version than the stored one. "0" counts as none.
 func (r *Resource) CheckVersion(key Key, obj, old Object) error {
 	version := obj.GetResourceVersion()
 	if version == "" || version == "0" || version == old.GetResourceVersion() {
@@ -390,7 +385,7 @@ func (r *Resource) CheckVersion(key Key, obj, old Object) error {
 	return r.conflict(key, errModified)
 }
 
-// CheckUID rejects an update that means an object with another uid.
+// CheckUID rejects an update with another uid.
 func (r *Resource) CheckUID(key Key, old Object, uid types.UID) error {
 	if uid == "" || uid == old.GetUID() {
 		return nil
@@ -398,7 +393,7 @@ func (r *Resource) CheckUID(key Key, old Object, uid types.UID) error {
 	return r.failedPrecondition(key, "UID", string(uid), string(old.GetUID()))
 }
 
-// CheckGivenVersion rejects a change that means an object with another version.
+// CheckGivenVersion rejects a change with another version.
 func (r *Resource) CheckGivenVersion(key Key, old Object, version string) error {
 	if version == "" || version == old.GetResourceVersion() {
 		return nil
@@ -412,8 +407,8 @@ func (r *Resource) failedPrecondition(key Key, what, given, stored string) error
 		"AdditionalErrorMsg: Precondition failed: %[2]s in precondition: %[3]s, %[2]s in object meta: %[4]s", path, what, given, stored))
 }
 
-// endsDeletion reports whether an update takes away the last thing that held an
-// object which is being deleted.
+// endsDeletion reports whether an update removes the last finalizer or hold of an object that is
+// being deleted.
 func (r *Resource) endsDeletion(obj, old Object) bool {
 	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil || r.Held != nil && r.Held(obj) {
 		return false

@@ -1,8 +1,8 @@
 package store
 
-// Validate says what the API server would find wrong with a new object by its rules alone, all of it at once,
-// whatever else the store holds. What admission refuses because of other objects (a namespace, a quota, a
-// priority class) is not asked for. The error is the API server's Invalid; nil if nothing is wrong.
+// Validate returns all errors that the API server would report for a new object by its own rules,
+// whatever else the store contains. Admission by other objects (a namespace, a quota, a priority
+// class) is not checked. The error is the API server's Invalid; nil if the object is valid.
 func (s *Store) Validate(res *Resource, given Object) error {
 	obj := given.DeepCopyObject().(Object)
 	obj.GetObjectKind().SetGroupVersionKind(res.GVK)
@@ -14,7 +14,7 @@ func (s *Store) Validate(res *Resource, given Object) error {
 		res.Default(obj)
 	}
 	if res.Admit != nil {
-		_ = res.Admit(s, obj) // what it completes counts, not what it refuses
+		_ = res.Admit(s, obj) // for its completions: its error does not count
 	}
 	if errs := res.validate(obj, writing{}); len(errs) > 0 {
 		return res.invalid(obj, errs)

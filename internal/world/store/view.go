@@ -4,20 +4,20 @@ import (
 	"iter"
 )
 
-// View is what one component knows of the cluster: its informer cache. It shows
-// the head, or with SetLag an older revision, and never moves backwards.
+// View is the informer cache of one component. It shows the head, or with SetLag an older revision,
+// and never moves backwards.
 type View struct {
 	store   *Store
 	name    string
 	watches []opened
-	few     [4]opened // what watches begin with, as most components have few
+	few     [4]opened // the first watches, as most components have few
 	lag     func()
 	pending []*moment
-	room    []*moment // in which pending began, to begin there again
-	held    *Resource // what is not listed yet, nil if all is
+	room    []*moment // the memory in which pending began, to be used again
+	held    *Resource // the resource that is not listed yet, nil if all are
 }
 
-// opened is a watch beside its resource: most watches have nothing to do with most commits.
+// opened is a watch with its resource, since most watches do not match most commits.
 type opened struct {
 	res *Resource
 	*watch
@@ -30,10 +30,10 @@ func (s *Store) NewView(name string) *View {
 	return v
 }
 
-// Name is the component's name.
+// Name returns the component's name.
 func (v *View) Name() string { return v.name }
 
-// Revision is the revision that the view reads.
+// Revision returns the revision that the view shows.
 func (v *View) Revision() uint64 {
 	if len(v.pending) > 0 {
 		return v.pending[0].before()
@@ -41,7 +41,7 @@ func (v *View) Revision() uint64 {
 	return v.store.head.revision
 }
 
-// state is the one before the first commit that the view has yet to see.
+// state returns the state before the first commit that the view has yet to see.
 func (v *View) state() Reader {
 	if len(v.pending) > 0 {
 		return v.pending[0]
@@ -73,13 +73,12 @@ func (v *View) IndexedObjects(res *Resource, index Index, value string) iter.Seq
 	return v.state().IndexedObjects(res, index, value)
 }
 
-// nothing is the list of what is held back.
+// nothing is the empty list of a hidden resource.
 func nothing(func(Object) bool) {}
 
-// SetLag makes the view lag: commits that match one of its watches queue up
-// until Deliver hands them out, and queued is called when the first of them
-// does. queued must not write to the store. With nil, the default, the view
-// keeps up with the head; what is pending is delivered at once.
+// SetLag makes the view lag: commits that match one of its watches queue up until Deliver, and
+// queued is called for the first of them. queued must not write to the store. With nil, the
+// default, the view follows the head; pending commits are delivered at once.
 func (v *View) SetLag(queued func()) {
 	v.lag = queued
 	if queued == nil {
@@ -89,13 +88,13 @@ func (v *View) SetLag(queued func()) {
 	v.store.versioned = true
 }
 
-// Pending is the number of commits that wait for delivery.
+// Pending returns the number of commits that wait for delivery.
 func (v *View) Pending() int {
 	v.touchNews()
 	return len(v.pending)
 }
 
-// PendingRevisions are those of the next n commits that wait for delivery, oldest first.
+// PendingRevisions returns the revisions of the next n pending commits, oldest first.
 func (v *View) PendingRevisions(n int) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for _, m := range v.pending[:min(n, len(v.pending))] {
@@ -106,8 +105,8 @@ func (v *View) PendingRevisions(n int) iter.Seq[uint64] {
 	}
 }
 
-// Deliver hands the next n pending commits to the watches, oldest first, and
-// moves the view forward. When none is left the view reads the head.
+// Deliver delivers the next n pending commits to the watches, oldest first, and moves the view
+// forward. When none is left the view shows the head.
 func (v *View) Deliver(n int) {
 	for range min(n, len(v.pending)) {
 		c := v.pending[0].commit
@@ -121,7 +120,7 @@ func (v *View) Deliver(n int) {
 	}
 }
 
-// offer hands a commit to the watches of its resource.
+// offer delivers a commit to the watches of its resource.
 func (v *View) offer(c *commit) {
 	for _, w := range v.watches {
 		if w.res == c.Resource {
@@ -130,8 +129,7 @@ func (v *View) offer(c *commit) {
 	}
 }
 
-// Close models the end of the component: the watches are closed and nothing is
-// queued any more.
+// Close models the end of the component: it closes the watches, and no commit is queued any more.
 func (v *View) Close() {
 	for _, w := range v.watches {
 		w.leave()
@@ -139,14 +137,14 @@ func (v *View) Close() {
 	v.watches, v.pending, v.held = nil, nil, nil
 }
 
-// receive takes a commit that matches one of the view's watches.
+// receive queues or delivers a commit that matches one of the view's watches.
 func (v *View) receive(c *commit, w *watch) {
 	v.touchNews()
 	if v.lag == nil {
 		w.offer(c)
 		return
 	}
-	if c.Resource == v.held { // the list will show it
+	if c.Resource == v.held { // the later list will show it
 		return
 	}
 	if len(v.pending) > 0 && v.pending[len(v.pending)-1].commit == c {
@@ -162,8 +160,8 @@ func (v *View) receive(c *commit, w *watch) {
 	}
 }
 
-// catchUp queues what a new watch of a lagging view has yet to see: its initial
-// list is as old as the view.
+// catchUp queues the pending commits for a new watch of a lagging view: its initial list is as old
+// as the view.
 func (v *View) catchUp(w *watch) {
 	if len(v.pending) == 0 {
 		return

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// EventType says how an object changed as seen by a watch.
+// EventType is the kind of an object's change in a watch.
 type EventType string
 
-// An object that enters what a watch selects is Added, one that leaves it is
-// Deleted, as in the API server's watches.
+// An object that enters a watch's selection is Added, one that leaves it is Deleted, as in the API
+// server's watches.
 const (
 	Added    EventType = "ADDED"
 	Modified EventType = "MODIFIED"
@@ -19,21 +19,21 @@ const (
 // Event is one change of one object.
 type Event[T Object] struct {
 	Type EventType
-	// Object is the new state; of a Deleted object the last state that the watch
-	// selected, with the resource version of its end.
+	// Object is the new state; for a Deleted object the last state that the watch selected, with
+	// the resource version of its end.
 	Object T
 	// Old is the state before, nil for an Added object.
 	Old T
-	// Revision is the commit's, or for a list the view's.
+	// Revision is the commit's, or the view's for a list.
 	Revision uint64
-	// FinalStateUnknown says of a Deleted object that its end was missed and a list
-	// did not have it any more: client-go's DeletedFinalStateUnknown, a tombstone.
-	// Object is then as the watch last had it, without any later state.
+	// FinalStateUnknown means that the deletion of an object was missed and a later list did not
+	// contain it: client-go's DeletedFinalStateUnknown, a tombstone. Object is then the last state
+	// that the watch received.
 	FinalStateUnknown bool
 }
 
-// Replaced reports whether the object was deleted and made again under its name
-// while the watch missed both.
+// Replaced reports whether the object was deleted and created again under its name while the watch
+// missed both.
 func (e Event[T]) Replaced() bool { return e.Type == Modified && e.Old.GetUID() != e.Object.GetUID() }
 
 // Selector narrows a watch to a part of a resource.
@@ -43,34 +43,34 @@ type Selector struct {
 	key   Key
 }
 
-// everything is what most watches select.
+// everything is the selector of most watches.
 var everything = &Selector{}
 
-// ByIndex selects the objects that have the value in the index.
+// ByIndex selects the objects with a value in the index.
 func ByIndex(index Index, value string) Selector { return Selector{index: index, value: value} }
 
 // byKey is the index of the objects' own names.
 const byKey Index = "by key"
 
-// ByKey selects the one object of that name.
+// ByKey selects the object with a key.
 func ByKey(key Key) Selector { return Selector{index: byKey, key: key} }
 
 // Watcher is the queue of events of one watch.
 type Watcher[T Object] struct{ watch }
 
-// Watch opens a watch on a whole resource, or on the part that one selector
-// picks. Its queue begins with an Added event for each object that the view
-// shows, in the order of their keys: the initial list of an informer.
+// Watch opens a watch on a whole resource, or on the part of one selector. Its queue begins with an
+// Added event for each object in the view, in the order of their keys: the initial list of an
+// informer.
 func Watch[T Object](v *View, sel ...Selector) *Watcher[T] {
 	w := &Watcher[T]{}
 	Open(v, w, sel...)
 	return w
 }
 
-// Open is Watch for who has the place for a Watcher.
+// Open is Watch in a Watcher that the caller has allocated.
 func Open[T Object](v *View, w *Watcher[T], sel ...Selector) { w.open(v, resourceFor[T](), sel) }
 
-// Next takes the oldest event out of the queue.
+// Next removes the oldest event from the queue.
 func (w *Watcher[T]) Next() (Event[T], bool) {
 	raw, ok := w.next()
 	if !ok {
@@ -83,18 +83,18 @@ func (w *Watcher[T]) Next() (Event[T], bool) {
 	return event, true
 }
 
-// watch is a Watcher whose type is known at run time only.
+// watch is a Watcher with a type that is known only at run time.
 type watch struct {
 	view    *View
 	res     *Resource
 	sel     *Selector
-	initial *initialList // nil when all of it was taken
-	queue   []*commit    // what was taken out of it is nil
+	initial *initialList // nil when it was consumed
+	queue   []*commit    // consumed entries are nil
 	taken   int
 	onEvent func()
 }
 
-// initialList is what of it is still queued, and its revision.
+// initialList is the rest of the initial list in the queue, and its revision.
 type initialList struct {
 	objects  []Object
 	revision uint64
@@ -125,7 +125,7 @@ func (w *watch) open(v *View, res *Resource, sel []Selector) {
 	v.store.subscribers.on(res).add(w)
 }
 
-// list queues what the view shows.
+// list queues the objects in the view.
 func (w *watch) list() {
 	if !w.view.mayHave(w.res) {
 		return
@@ -135,13 +135,13 @@ func (w *watch) list() {
 	}
 }
 
-// mayHave is false for a resource without objects, as most are when the components
-// of a cluster open their watches.
+// mayHave returns false for a resource without objects, the common case when the components of a
+// cluster open their watches.
 func (v *View) mayHave(res *Resource) bool {
 	return len(v.pending) > 0 || v.store.head.count(res) > 0
 }
 
-// selected lists what a selector picks.
+// selected lists the objects of a selector.
 func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
 	switch sel.index {
 	case "":
@@ -157,11 +157,10 @@ func (v *View) selected(res *Resource, sel Selector) iter.Seq[Object] {
 	return v.IndexedObjects(res, sel.index, sel.value)
 }
 
-// OnEvent sets what is called whenever an event is queued. It must not write to
-// the store.
+// OnEvent sets a function that is called for every queued event. It must not write to the store.
 func (w *watch) OnEvent(queued func()) { w.onEvent = queued }
 
-// Len is the number of queued events.
+// Len returns the number of queued events.
 func (w *watch) Len() int {
 	queued := len(w.queue) - w.taken
 	if w.initial != nil {
@@ -170,8 +169,8 @@ func (w *watch) Len() int {
 	return queued
 }
 
-// Bookmark is the revision up to which all commits were taken out by Next, 0
-// while the initial list is not.
+// Bookmark returns the revision up to which Next has returned all commits, 0 until it has returned
+// the initial list.
 func (w *watch) Bookmark() uint64 {
 	if w.initial != nil {
 		return 0
@@ -182,11 +181,11 @@ func (w *watch) Bookmark() uint64 {
 	return w.view.Revision()
 }
 
-// Drop forgets what is queued. A queue that nobody empties would hold on to every
-// state of its objects.
+// Drop empties the queue. A queue that is never emptied would keep every state of its objects in
+// memory.
 func (w *watch) Drop() { w.initial, w.queue, w.taken = nil, nil, 0 }
 
-// Close ends the watch and drops what is queued.
+// Close ends the watch and empties its queue.
 func (w *watch) Close() { w.close() }
 
 func (w *watch) close() {
@@ -194,7 +193,7 @@ func (w *watch) close() {
 	w.view.watches = slices.DeleteFunc(slices.Clone(w.view.watches), func(o opened) bool { return o.watch == w })
 }
 
-// leave ends the watch, but for its place in its view.
+// leave ends the watch, but keeps its place in its view.
 func (w *watch) leave() {
 	w.view.store.head.touchWatches(w.res)
 	w.view.store.subscribers.of(w.res).remove(w)
@@ -222,11 +221,11 @@ func (w *watch) next() (Event[Object], bool) {
 	return event, true
 }
 
-// maxKept is the number of events for which an empty queue keeps its memory.
+// maxKept is the capacity up to which an empty queue keeps its memory.
 const maxKept = 1024
 
-// rewind makes an empty queue begin at the beginning again: most queues hold a
-// few events for a moment, and that ever so often.
+// rewind makes an empty queue reuse its memory from the start: most queues briefly hold a few
+// events, very often.
 func (w *watch) rewind() {
 	w.queue, w.taken = w.queue[:0], 0
 	if cap(w.queue) > maxKept {
@@ -239,12 +238,12 @@ func (w *watch) matches(c *commit) bool {
 	return c.Resource == w.res && (w.selects(c.Old) || w.selects(c.New))
 }
 
-// offer queues a commit if it concerns the watch.
+// offer queues a commit if it matches the watch.
 func (w *watch) offer(c *commit) {
 	if !w.matches(c) {
 		return
 	}
-	if len(w.queue) == cap(w.queue) { // doubling leaves less behind than append does
+	if len(w.queue) == cap(w.queue) { // doubling wastes less than append does
 		w.queue = slices.Grow(w.queue, max(len(w.queue), 8))
 	}
 	w.queue = append(w.queue, c)
@@ -253,7 +252,7 @@ func (w *watch) offer(c *commit) {
 	}
 }
 
-// eventOf is what a commit that concerns the watch means for it.
+// eventOf returns the watch's event for a commit that matches it.
 func (w *watch) eventOf(c *commit) Event[Object] {
 	switch was, is := w.selects(c.Old), w.selects(c.New); {
 	case was && is:
@@ -278,8 +277,7 @@ func (w *watch) selects(obj Object) bool {
 	return slices.Contains(w.res.valuesOf(w.sel.index, obj), w.sel.value)
 }
 
-// without returns a new slice, so that whoever ranges over the old one goes on
-// undisturbed.
+// without returns a new slice, so that a loop over the old one is not disturbed.
 func without(watches []*watch, gone *watch) []*watch {
 	var rest []*watch
 	for _, w := range watches {

@@ -4,34 +4,32 @@ import (
 	"iter"
 )
 
-// Create stores a new object. The caller keeps obj; what is returned is stored
-// and must not be changed. Errors are those of the API server.
+// Create stores a new object. The caller keeps obj; the returned object is the stored one and must
+// not be modified. Errors are those of the API server.
 func Create[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.CreateObject(resourceFor[T](), obj))
 }
 
-// Adopt is Create for an object that the caller hands over: it becomes the stored
-// one.
+// Adopt is Create for an object that the caller gives up: it becomes the stored one.
 func Adopt[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.create(resourceFor[T](), obj))
 }
 
-// Update replaces an object but for its status, if its kind has the status
-// subresource, by obj, which the caller hands over. It is a Conflict if obj names a
-// resource version or uid that is not the stored one.
+// Update replaces an object, without its status if its kind has the status subresource, by obj,
+// which the caller gives up. It returns a Conflict if obj has another resource version or uid than
+// the stored one.
 func Update[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateObject(resourceFor[T](), obj))
 }
 
-// UpdateStatus replaces the status of an object and, where the kind allows it,
-// its metadata by those of obj, which the caller hands over; the spec stays.
+// UpdateStatus replaces the status of an object and, if the kind permits that, its metadata by
+// those of obj, which the caller gives up; the spec stays.
 func UpdateStatus[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateStatusObject(resourceFor[T](), obj))
 }
 
-// Modify changes a copy of the stored object, but for a status that an update leaves
-// alone, and stores it as Update would. It is a patch: nothing can come between reading
-// and writing.
+// Modify changes a copy of the stored object, without a status that an update cannot change, and
+// stores it like Update. It is a patch: no other write can happen between reading and writing.
 func Modify[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
@@ -42,20 +40,20 @@ func ModifyMetadata[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.modifyMetadata(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// ModifyStatus changes a copy of the stored object, but for its spec, and stores it
-// as UpdateStatus would. K-API-1: kubelets patch labels and annotations of nodes this way, too.
+// ModifyStatus changes a copy of the stored object, without its spec, and stores it like
+// UpdateStatus. K-API-1: kubelets also patch labels and annotations of nodes this way.
 func ModifyStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyStatusObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// SetStatus is ModifyStatus for a change that sets fields: what is in lists and maps or behind pointers must stay as it is, in the
-// metadata, too.
+// SetStatus is ModifyStatus for a change that only sets fields: it must not modify lists, maps or
+// pointed-to values, nor those of the metadata.
 func SetStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.setStatus(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// Delete removes an object, or marks it as being deleted if a grace period or
-// finalizers hold it. It returns the last state.
+// Delete removes an object, or marks it as being deleted if a grace period or finalizers hold it.
+// It returns the last state.
 func Delete[T Object](s *Store, key Key, opts ...DeleteOption) (T, error) {
 	return as[T](s.DeleteObject(resourceFor[T](), key, opts...))
 }

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// WriteOption says how an object is written.
+// WriteOption is an option of a write.
 type WriteOption func(*writing)
 
 type writing struct {
@@ -17,23 +17,23 @@ type writing struct {
 // DryRun checks everything, and stores nothing.
 func DryRun() WriteOption { return func(w *writing) { w.dry = true } }
 
-// Patched says that the object was made out of the stored one: a uid in it that is
-// not the stored one is a forbidden change, not a precondition.
+// Patched means that the object was made from the stored one: another uid is a forbidden change,
+// not a precondition.
 func Patched() WriteOption { return func(w *writing) { w.patch = true } }
 
-// Finish sees an object that has its defaults, before admission completes it and it
-// is validated. old is what it replaces, nil for a new object.
+// Finish calls finish for an object with its defaults, before admission completes it and it is
+// validated. old is the replaced object, nil for a new one.
 func Finish(finish func(obj, old Object) error) WriteOption {
 	return func(w *writing) { w.finish = finish }
 }
 
-// Checked validates the object by a check of the caller's instead of those of its kind.
-// old is what it replaces, nil for a new object.
+// Checked validates the object by the caller's check instead of its kind's. old is the replaced
+// object, nil for a new one.
 func Checked(check func(obj, old Object) field.ErrorList) WriteOption {
 	return func(w *writing) { w.check = check }
 }
 
-// writingOf costs nothing where there are no options.
+// writingOf costs nothing without options.
 func writingOf(opts []WriteOption) writing {
 	if len(opts) == 0 {
 		return writing{}

@@ -11,18 +11,18 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// madeUp begins the values of secrets that csisim itself makes up.
+// madeUp begins the values of secrets that csisim itself generates.
 const madeUp = "made-up-"
 
 // credentialWords end the keys of values that must stay secret. Other keys name users, addresses,
 // regions and identifiers.
 var credentialWords = []string{"password", "passwd", "pwd", "pass", "passphrase", "passcode", "secret", "token", "key", "keyring", "credential", "apikey"}
 
-// formats are words at the end of keys that say how a value is written.
+// formats are words at the end of keys that name the encoding of a value.
 var formats = []string{"json", "yaml", "pem", "txt", "data", "value", "base64", "b64", "plain", "old", "new", "current", "previous"}
 
-// NamesCredential reports whether the key of a secret names a credential: its last word does, as that of accessKey,
-// client_secret or api-token, and not that of accessKeyID, userName or tokenURL.
+// NamesCredential reports whether the last word of a secret's key names a credential, as in
+// accessKey, client_secret or api-token, and not in accessKeyID, userName or tokenURL.
 func NamesCredential(key string) bool {
 	words := wordsOf(key)
 	for len(words) > 1 && isFormat(words[len(words)-1]) {
@@ -42,7 +42,7 @@ func isFormat(word string) bool {
 	return slices.Contains(formats, word)
 }
 
-// wordsOf splits a key at signs and where small letters end, and makes all letters small.
+// wordsOf splits a key at signs and at upper case letters, and returns its words in lower case.
 func wordsOf(key string) (words []string) {
 	var word []rune
 	end := func() {
@@ -66,11 +66,11 @@ func wordsOf(key string) (words []string) {
 	return words
 }
 
-// Credential is a value of a request that the driver must keep to itself.
+// Credential is a value of a request that the driver must not reveal.
 type Credential struct{ Key, Value string }
 
-// Credentials returns the credentials in a request: values of its secrets that csisim made up,
-// values of its secrets with a key that names a credential, and tokens of service accounts.
+// Credentials returns the credentials in a request: generated values of its secrets, values of its
+// secrets under a key that names a credential, and tokens of service accounts.
 func Credentials(request proto.Message) (all []Credential) {
 	if request == nil || !request.ProtoReflect().IsValid() {
 		return nil
@@ -98,12 +98,12 @@ func Credentials(request proto.Message) (all []Credential) {
 	return all
 }
 
-// isCredential reports whether a value of a secret is one that a driver must not show.
+// isCredential reports whether a value of a secret is a credential.
 func isCredential(key, value string) bool {
 	return strings.HasPrefix(value, madeUp) || NamesCredential(key)
 }
 
-// tokensIn are the tokens of service accounts in the text that the kubelet hands to a driver.
+// tokensIn returns the tokens of service accounts in the text that the kubelet passes to a driver.
 func tokensIn(text string) (all []string) {
 	var byAudience map[string]*token
 	if json.Unmarshal([]byte(text), &byAudience) != nil {

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Entry is an [Event] that is to be recorded, with all fields beside each other.
+// Entry is an [Event] to be recorded, with all fields in one struct.
 type Entry struct {
-	Seq                                   uint64 // the recorder's, if it records the entry
-	Cause                                 uint64 // if it is 0, the recorder's
+	Seq                                   uint64 // set by the recorder
+	Cause                                 uint64 // if it is 0, set by the recorder
 	At                                    time.Duration
-	Cluster                               string // the recorder's, if it records the entry
+	Cluster                               string // set by the recorder
 	Kind                                  Kind
 	Actor, Node, Driver, Method, Resource string
 	Name, Message                         string
@@ -26,7 +26,7 @@ type Entry struct {
 	Detail                                any
 }
 
-// Event is the entry as an event that shares nothing with others.
+// Event returns the entry as an event that shares nothing with others.
 func (e Entry) Event() *Event {
 	whole := &struct { // in one piece: there are many
 		event    Event
@@ -39,7 +39,7 @@ func (e Entry) Event() *Event {
 	return event
 }
 
-// newChange is room for a change, in one piece but for an exchange, which few have.
+// newChange allocates a change in one piece, without an exchange, which few changes have.
 func newChange() *Event {
 	whole := &struct {
 		event Event
@@ -50,15 +50,15 @@ func newChange() *Event {
 	return &whole.event
 }
 
-// keepExchange gives an event that has none the exchange of its entry, if that has one.
+// keepExchange sets the exchange of an event that has none, if its entry has one.
 func (e *Event) keepExchange(of *Entry) {
 	if exchange := of.exchange(); exchange != *noExchange {
-		kept := exchange // so that only what is kept is allocated
+		kept := exchange // only a stored exchange is allocated
 		e.Exchange = &kept
 	}
 }
 
-// event lacks what is behind pointers.
+// event returns the event without its pointers.
 func (e *Entry) event() Event {
 	return Event{Seq: e.Seq, Cause: e.Cause, At: e.At, Name: e.Name, Message: e.Message, Detail: e.Detail}
 }
@@ -73,13 +73,14 @@ func (e *Entry) exchange() Exchange {
 
 func (e *Entry) diff() Diff { return Diff{e.Change, e.Old, e.New} }
 
-// Of the events that have none.
+// Shared by the events that have none.
 var (
 	noExchange = &Exchange{}
 	noDiff     = &Diff{}
 )
 
-// sites are those that the events of a recorder share, by method and node: few differ in nothing but the rest.
+// sites are the sites that the events of a recorder share, by method and node: few sites differ
+// only in the rest.
 type sites map[place]*sharedSite
 
 type place struct{ method, node string }

@@ -9,26 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// mark begins the colours of reports until their text is escaped. It is drawn at random: no text of
+// mark begins the colours of reports until their text is escaped. It is random, so that no text of
 // a driver contains it.
 var mark = "\x1b<" + rand.Text() + ">"
 
-// painted is the rest of a colour that begins with the mark.
+// painted matches the rest of a colour after the mark.
 var painted = regexp.MustCompile("^[0-9;]*m")
 
-// Paint gives a text a colour, the parameters of an ANSI sequence. The result has to pass Escaped.
+// Paint colours a text with the parameters of an ANSI sequence. The result must pass through
+// Escaped.
 func Paint(color, text string) string { return mark + color + "m" + text + mark + "0m" }
 
 // Escaped returns a text for a terminal or a log. Text of drivers and programs may contain control
-// characters that move the cursor, hide text or rename windows: they are shown as Go writes them,
-// except line ends and tabs. Lines that the runner of a GitHub workflow would take for commands are
-// changed so that it does not. Colours are those of Paint.
+// characters that move the cursor, hide text or rename windows: they are written in Go's notation,
+// except line ends and tabs. Lines that the runner of a GitHub workflow would execute as commands
+// are changed so that it does not. Colours of Paint are kept.
 func Escaped(text string) string { return withoutCommands(Visible(text)) }
 
-// Visible is Escaped for a text with commands of csisim itself.
+// Visible is Escaped for a text with workflow commands of csisim itself.
 func Visible(text string) string { return visible(text, isControl) }
 
-// OneLine shows line ends and tabs as well.
+// OneLine also escapes line ends and tabs.
 func OneLine(text string) string {
 	return visible(text, func(letter rune) bool { return isControl(letter) || letter == '\n' || letter == '\t' })
 }
@@ -56,14 +57,14 @@ func visible(text string, hidden func(rune) bool) string {
 	return b.String()
 }
 
-// isControl reports whether a terminal acts on a letter. Marks that turn the direction of text
-// are among them.
+// isControl reports whether a terminal interprets a character. Marks that change the direction of
+// text are among them.
 func isControl(letter rune) bool {
 	return letter != '\n' && letter != '\t' && (unicode.IsControl(letter) || unicode.Is(unicode.Bidi_Control, letter))
 }
 
-// commands are the two forms of commands to the runner of a GitHub workflow: at the beginning of a
-// line, and anywhere.
+// commands matches the two forms of commands to the runner of a GitHub workflow: at the beginning
+// of a line, and anywhere.
 var commands = regexp.MustCompile(`(?m)^(\s*):(:)|##(\[)`)
 
 func withoutCommands(text string) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// What a driver says cannot act on a terminal; colours of reports do.
+// Text of a driver cannot control a terminal; colours of reports can.
 func TestControlCharactersAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain ✓ text\n\tindented":        "plain ✓ text\n\tindented",

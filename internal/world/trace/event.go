@@ -1,6 +1,6 @@
-// Package trace is the record of all that happens in a run: driver calls, API
-// writes, Kubernetes events, runtime requests, changes on disk, steps, choices
-// and faults. Reports, checks, goldens and replays are functions of it.
+// Package trace records everything that happens in a run: driver calls, API writes, Kubernetes
+// events, runtime requests, changes on disk, steps, choices and faults. Reports, checks, goldens
+// and replays are functions of the trace.
 package trace
 
 import (
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Kind is what an event is about; the values are those of the recorded traces.
+// Kind is the kind of an event; the values are those of the recorded traces.
 type Kind string
 
 const (
@@ -20,17 +20,17 @@ const (
 	API Kind = "api"
 	// KubeEvent is a Kubernetes Event.
 	KubeEvent Kind = "event"
-	// Runtime is what a kubelet asked of the container runtime.
+	// Runtime is a kubelet's request to the container runtime.
 	Runtime Kind = "cri"
 	// Files is a listing of a kubelet's root directory.
 	Files Kind = "fs"
 	// FileChange is a change that a kubelet made on its node's disk.
 	FileChange Kind = "file"
-	// SystemCall is a system call by which a driver's program changed files, or was to.
+	// SystemCall is a system call by which a driver's program changed files, or was about to.
 	SystemCall Kind = "sys"
-	// Request is an HTTP request that a driver's program made of a stand-in for its service.
+	// Request is an HTTP request of a driver's program to a stand-in for its service.
 	Request Kind = "http"
-	// Step is what the scenario did, waited for or observed.
+	// Step is a step of the scenario: an action, a wait or an observation.
 	Step Kind = "step"
 	// Registration is a call between a kubelet and a registrar.
 	Registration Kind = "reg"
@@ -40,22 +40,22 @@ const (
 	FaultFired Kind = "fault"
 	// Violation is an answer or a request that breaks the CSI spec.
 	Violation Kind = "violation"
-	// Remark is what the CSI spec asks of a driver and nobody in Kubernetes depends on.
+	// Remark is a deviation from a rule of the CSI spec that no component of Kubernetes depends on.
 	Remark Kind = "remark"
-	// AnswerLost is an answer of a driver that made something, and that its caller never got.
+	// AnswerLost is an answer of a driver that has created a resource, and that its caller never
+	// received.
 	AnswerLost Kind = "lost"
-	// DataLost is a pod that does not find in its volume what was written there.
+	// DataLost is a pod that does not find the data that was written to its volume.
 	DataLost Kind = "data"
-	// Unmounted is a mount that a driver took off although it was not its own.
+	// Unmounted is a mount that a driver unmounted although it was not its own.
 	Unmounted Kind = "unmount"
-	// Died is a program of a driver that ended by itself.
+	// Died is a program of a driver that exited unexpectedly.
 	Died Kind = "died"
 )
 
-// Event is one entry of a trace. Objects and messages in it are shared and must
-// not be changed. There are very many: what events have alike they have in common, and
-// what only some have is behind pointers, of which none is nil. Who changes a copy of an
-// event gives it a Site, an Exchange or a Diff of its own.
+// Event is one entry of a trace. Its objects and messages are shared and must not be modified.
+// There are very many events: equal parts are shared, and rare parts are behind pointers, which are
+// never nil. To change a copy of an event, give it its own Site, Exchange or Diff.
 type Event struct {
 	*Site
 	*Exchange
@@ -64,56 +64,56 @@ type Event struct {
 	Seq uint64
 	// Cause is the Seq of the event that led to this one; 0 if none did.
 	Cause uint64
-	// At is the virtual time since the run began; of a call, its start.
+	// At is the virtual time since the run began; for a call, its start.
 	At time.Duration
-	// Name is that of an object, "ns/name" or "name"; of a Kubernetes event "Kind/name".
+	// Name is that of an object, "ns/name" or "name"; for a Kubernetes event "Kind/name".
 	Name string
 	// Message is free text: an event's or an error's message, a step.
 	Message string
-	// Detail is further structured content: runtime mounts, file listings, choices;
-	// of a Kubernetes event its count, an int32.
+	// Detail is more structured content: runtime mounts, file listings, choices; for a Kubernetes
+	// event its count, an int32.
 	Detail any
 }
 
-// Site is what is the same of the many events of one sort at one place.
+// Site is the common part of the many events of one sort at one place.
 type Site struct {
-	// Cluster is the cluster in which it happened, of a run that has several; empty for
-	// what happened in none of them.
+	// Cluster is the cluster of the event, in a run with several; empty if it happened in none of
+	// them.
 	Cluster string
 	Kind    Kind
-	// Actor is who did it, such as "attachdetach-controller" or "kubelet".
+	// Actor is the component that acted, such as "attachdetach-controller" or "kubelet".
 	Actor string
 	// Node is the node on which it happened; empty for the control plane.
 	Node string
-	// Driver is the CSI driver that a call went to.
+	// Driver is the CSI driver of a call.
 	Driver string
 	// Method is the CSI method ("Node/NodeStageVolume"), the reason of a
 	// Kubernetes event, the runtime request.
 	Method string
-	// Resource is the plural name of an object's; of a Kubernetes event its type.
+	// Resource is the plural name of an object's resource; for a Kubernetes event its type.
 	Resource string
 }
 
-// Exchange is what was asked and answered in a call, and how it went.
+// Exchange is the request, the answer and the outcome of a call.
 type Exchange struct {
 	Request, Response proto.Message
 	Code              string        // gRPC code name when not OK
 	Took              time.Duration // virtual duration of a call
-	Injected          string        // what a fault made of the call
-	Effect            Effect        // the same as a name; empty if no fault befell it
+	Injected          string        // the effect of a fault on the call, in words
+	Effect            Effect        // the effect as a name; empty if no fault applied
 }
 
-// Effect names the effect of a fault on a call, as faults are written: "loseAnswer".
+// Effect names the effect of a fault on a call, as in a scenario: "loseAnswer".
 type Effect string
 
-// Diff is how an object changed.
+// Diff is the change of an object.
 type Diff struct {
 	Change   string // INIT, ADDED, MODIFIED, DELETED
 	Old, New runtime.Object
 }
 
-// Count is how often a Kubernetes event was emitted; 0 of one that is not counted,
-// and of all other events.
+// Count returns how often a Kubernetes event was emitted; 0 for one without a count, and for all
+// other events.
 func (e *Event) Count() int32 {
 	count, _ := e.Detail.(int32)
 	return count
@@ -123,9 +123,9 @@ func (e *Event) Count() int32 {
 type Choice struct {
 	Index uint64 `json:"index"` // in the order of the run's choices, from 0
 	Of    int    `json:"of"`    // alternatives
-	Pick  int    `json:"pick"`  // alternative that was taken; 0 is the calm one
+	Pick  int    `json:"pick"`  // the chosen alternative; 0 is the calm one
 }
 
-// isChange reports whether the event is one of the many that show how an object,
-// a file or a container changed.
+// isChange reports whether the event is one of the many that show a change of an object, a file or
+// a container.
 func (e *Event) isChange() bool { return e.Kind == API || e.Kind == FileChange || e.Kind == Runtime }

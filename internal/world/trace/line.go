@@ -35,10 +35,10 @@ type Line struct {
 	Inj     string         `json:"inj,omitempty"`
 }
 
-// MarshalJSON shows the empty request and answer of a call as {}, as the recorded traces do.
+// MarshalJSON writes the empty request and answer of a call as {}, as the recorded traces do.
 func (l Line) MarshalJSON() ([]byte, error) { return l.Text() }
 
-// Text is the line as [json.Marshal] renders it, which would read it once more to check it.
+// Text returns the line as [json.Marshal] renders it, which would parse it once more to check it.
 func (l *Line) Text() ([]byte, error) {
 	type plain Line
 	if l.K != Call {
@@ -60,10 +60,10 @@ func orNil(m map[string]any) any {
 
 var unindented = protojson.MarshalOptions{UseProtoNames: true}
 
-// Line renders the event, pruned as the recorded traces are and with secrets redacted.
+// Line renders the event, pruned like the recorded traces and with secrets redacted.
 func (e *Event) Line() (Line, error) { return new(Lines).Of(e) }
 
-// shownDetail is the part of an event's detail that lines have.
+// shownDetail returns the part of an event's detail that lines have.
 func (e *Event) shownDetail() any {
 	if _, inWords := e.Detail.(Transition); inWords {
 		return nil
@@ -71,7 +71,7 @@ func (e *Event) shownDetail() any {
 	return e.Detail
 }
 
-// line renders the event with the objects as versions has them.
+// line renders the event with the objects in the form of versions.
 func (e *Event) line(versions *Lines) (Line, error) {
 	l := Line{
 		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Cluster: e.Cluster, Node: e.Node,
@@ -125,7 +125,7 @@ func (l *Line) change(e *Event, versions *Lines) error {
 	return nil
 }
 
-// Writer returns a sink that writes JSON Lines. The returned function returns its first error.
+// Writer returns a sink that writes JSON Lines, and a function that returns its first error.
 func Writer(w io.Writer) (Sink, func() error) {
 	var failed error
 	var lines Lines
@@ -169,10 +169,10 @@ func Read(r io.Reader) ([]Line, error) {
 	return lines, scanner.Err()
 }
 
-// At is the virtual time of the line since the run began.
+// At returns the virtual time of the line since the run began.
 func (l Line) At() time.Duration { return time.Duration(l.T) * time.Millisecond }
 
-// event is the line as an event, without the messages and objects that it shows.
+// event converts the line to an event, without its messages and objects.
 func (l Line) event() *Event {
 	var detail any = l.Obj
 	if l.K == KubeEvent {
@@ -184,12 +184,12 @@ func (l Line) event() *Event {
 	}.Event()
 }
 
-// count is how often a Kubernetes event was emitted.
+// count returns how often a Kubernetes event was emitted.
 func (l Line) count() int32 {
 	fields, _ := l.Obj.(map[string]any)
 	if count, ok := fields["count"].(int32); ok {
 		return count
 	}
-	count, _ := fields["count"].(float64) // as it was read
+	count, _ := fields["count"].(float64) // a number after parsing
 	return int32(count)
 }

@@ -2,25 +2,26 @@ package trace
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// Lines renders the events of one recording, one after the other: an object as it stands after a change is most often what
-// stands before the next one, and is pruned once. The zero value is ready.
+// Lines renders the events of one recording, one after the other. It prunes an object once for two
+// events, since the object after a change is usually the object before the next. The zero value is
+// ready.
 type Lines struct {
 	last map[about]version
 }
 
-// about is whose versions follow each other.
+// about identifies an object.
 type about struct{ cluster, resource, name string }
 
-// version is an object between two changes, and the form that traces have of it.
+// version is an object between two changes, and its form in traces.
 type version struct {
 	object runtime.Object
 	pruned map[string]any
 }
 
-// Of renders an event as [Event.Line] does. Nobody may change what it returns.
+// Of renders an event like [Event.Line]. Callers must not modify the result.
 func (s *Lines) Of(e *Event) (Line, error) { return e.line(s) }
 
-// pruned is the object before or after an event.
+// pruned returns the object before or after an event, in the form of traces.
 func (s *Lines) pruned(e *Event, object runtime.Object) (map[string]any, error) {
 	at := about{e.Cluster, e.Resource, e.Name}
 	if known := s.last[at]; known.object != nil && known.object == object {
@@ -37,5 +38,5 @@ func (s *Lines) pruned(e *Event, object runtime.Object) (map[string]any, error) 
 	return fields, nil
 }
 
-// forget is for an object that is gone.
+// forget drops a deleted object.
 func (s *Lines) forget(e *Event) { delete(s.last, about{e.Cluster, e.Resource, e.Name}) }

@@ -2,8 +2,8 @@ package trace
 
 import "reflect"
 
-// MergePatch is the JSON merge patch (RFC 7386) that turns before into after;
-// nil if they are equal.
+// MergePatch returns the JSON merge patch (RFC 7386) that turns before into after; nil if they are
+// equal.
 func MergePatch(before, after map[string]any) map[string]any {
 	patch := map[string]any{}
 	for key, was := range before {

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Pruned is an object in the form of the recorded traces: without what only the
-// API server cares for, without pod boilerplate, with conditions folded into one
-// text each. It is a fresh map that the caller may change.
+// Pruned returns an object in the form of the recorded traces: without fields that only the API
+// server uses, without pod boilerplate, with each condition as one text. The caller may modify the
+// map.
 func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -41,7 +41,7 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// optionalStatus are the resources whose status may be missing: an empty one says something.
+// optionalStatus are the resources with an optional status: an empty one has a meaning.
 var optionalStatus = map[string]bool{
 	"volumesnapshots": true, "volumesnapshotcontents": true, "reclaimspacecronjobs": true, "encryptionkeyrotationcronjobs": true,
 }

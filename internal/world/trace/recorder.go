@@ -6,33 +6,32 @@ import (
 	"time"
 )
 
-// Clock gives a recorder the virtual time since the run began, and lets it link
-// an event to the one that caused it.
+// Clock returns the virtual time since the run began, and links an event to its cause.
 type Clock interface {
 	Elapsed() time.Duration
 	Mark(seq uint64) (cause uint64)
 }
 
-// Recorder keeps the events of a run, or of one of its clusters, and hands them to the
-// sinks of the run.
+// Recorder keeps the events of a run, or of one of its clusters, and passes them to the sinks of
+// the run.
 type Recorder struct {
 	*tape
 	clock   Clock
-	cluster string      // empty if it is not that of one of several
+	cluster string      // empty unless the run has several clusters
 	others  []*Recorder // of the run's clusters
-	// KeepChanges bounds how many changes of objects, files and containers are kept in
-	// memory, and how many choices; calls, events, steps and the rest are always kept.
-	// Sinks see everything. Default: 4,000.
+	// KeepChanges limits how many changes of objects, files and containers are kept in memory, and
+	// how many choices; calls, events, steps and the rest are always kept. Sinks receive
+	// everything. Default: 4,000.
 	KeepChanges int
 
 	sites   sites
 	events  []*Event
 	changes passing
 	choices passing
-	holes   int                 // where changes and choices were forgotten
-	last    map[*Site]*Exchange // calls of one kind that say the same share one
-	shown   uint64              // somebody may hold on to the events up to this Seq
-	room    []*Event            // of changes that were forgotten and never shown
+	holes   int                 // places of dropped changes and choices
+	last    map[*Site]*Exchange // equal calls share one
+	shown   uint64              // a caller may hold the events up to this Seq
+	room    []*Event            // memory of dropped changes that were never returned
 }
 
 // NewRecorder returns an empty recorder.
@@ -44,33 +43,33 @@ func newRecorder(clock Clock, cluster string, t *tape) *Recorder {
 	return &Recorder{tape: t, clock: clock, cluster: cluster, KeepChanges: 4_000, sites: sites{}, last: map[*Site]*Exchange{}}
 }
 
-// Of returns the recorder of one of the run's several clusters: its events say the
-// cluster, have numbers and sinks in common with all others of the run, and are among
-// the Events of this recorder, too.
+// Of returns the recorder of one of the run's clusters: its events have the cluster's name, share
+// numbers and sinks with the run, and are among the Events of this recorder, too.
 func (r *Recorder) Of(cluster string) *Recorder {
 	other := newRecorder(r.clock, cluster, r.tape)
 	r.others = append(r.others, other)
 	return other
 }
 
-// fewEvents is how many share nothing: to look for what another one has alike takes longer than to have it.
+// fewEvents is how many events share nothing: finding equal parts costs more than storing so few.
 const fewEvents = 1_000
 
 // areFew reports whether the next event shares nothing with others.
 func (r *Recorder) areFew() bool { return len(r.events) < fewEvents }
 
-// Add records an event that is complete.
+// Add records a complete event.
 func (r *Recorder) Add(e Entry) *Event {
 	event := r.sited(&e)
 	event.keepExchange(&e)
 	if diff := e.diff(); diff != *noDiff {
-		kept := diff // so that only what is kept is allocated
+		kept := diff // only a stored diff is allocated
 		event.Diff = &kept
 	}
 	return r.add(event)
 }
 
-// sited is the event of an entry, without exchange and diff. Among few it has a site of its own.
+// sited returns the event of an entry, without exchange and diff. The first few events have sites
+// of their own.
 func (r *Recorder) sited(e *Entry) *Event {
 	var event *Event
 	if r.areFew() {
@@ -100,20 +99,20 @@ func (r *Recorder) add(e *Event) *Event {
 	return e
 }
 
-// passing is the events of one sort of which only the newest are kept.
+// passing holds the events of a sort that keeps only the newest.
 type passing struct {
 	kept   int
-	oldest int // none stands before it
+	oldest int // no older one is left
 }
 
-// AddChoice records a decision of the strategy. In a run that explores these are most of
-// what is recorded, and they say little.
+// AddChoice records a decision of the strategy. In an exploring run these are most of the events,
+// and each has little content.
 func (r *Recorder) AddChoice(text string, c Choice) {
 	r.add(&Event{Site: r.sites.shared(Site{Cluster: r.cluster, Kind: ChoiceMade}), Exchange: noExchange, Diff: noDiff, Message: text, Detail: c})
 }
 
-// AddChange records the change of an object, a file or a container. There are many, and
-// most are soon forgotten: their room is used again.
+// AddChange records the change of an object, a file or a container. There are many, and most are
+// soon dropped: their memory is reused.
 func (r *Recorder) AddChange(e Entry) {
 	var kept *Event
 	if n := len(r.room); n > 0 {
@@ -129,7 +128,7 @@ func (r *Recorder) AddChange(e Entry) {
 	r.add(kept)
 }
 
-// Begin records an event whose outcome is not known yet. End completes it.
+// Begin records an event without its outcome, which End completes.
 func (r *Recorder) Begin(e Entry) *Event {
 	event := r.begun(e)
 	if len(r.sinks) > 0 {
@@ -173,7 +172,7 @@ func (r *Recorder) shareExchange(e *Event) {
 	}
 }
 
-// Close completes what is still open and hands it to the sinks.
+// Close completes the open events and passes them to the sinks.
 func (r *Recorder) Close() {
 	for _, e := range r.queue {
 		if r.open[e] {
@@ -209,7 +208,7 @@ func (r *Recorder) append(e *Event) {
 	}
 }
 
-// passing is the sort of an event that may be forgotten, nil for those that are kept.
+// passing returns the sort of an event that may be dropped, nil for those that are kept.
 func (r *Recorder) passing(e *Event) *passing {
 	switch {
 	case e.isChange():
@@ -220,8 +219,8 @@ func (r *Recorder) passing(e *Event) *passing {
 	return nil
 }
 
-// forget drops the oldest of a sort beyond KeepChanges. The holes that they leave
-// are closed when there are many, or when somebody looks.
+// forget drops the oldest events of a sort beyond KeepChanges. It leaves holes, which are closed
+// when there are many, or when the events are read.
 func (r *Recorder) forget(sort *passing) {
 	for ; sort.kept > r.KeepChanges; sort.oldest++ {
 		if e := r.events[sort.oldest]; e != nil && r.passing(e) == sort {
@@ -259,7 +258,7 @@ func (r *Recorder) closeHoles() {
 	r.holes = 0
 }
 
-// Events are the events kept so far, in the order of their Seq.
+// Events returns the events kept so far, in the order of their Seq.
 func (r *Recorder) Events() []*Event {
 	r.shown = r.seq
 	if r.holes > 0 {
@@ -271,7 +270,7 @@ func (r *Recorder) Events() []*Event {
 	return r.events
 }
 
-// merged are the events of the run and of all its clusters.
+// merged returns the events of the run and of all its clusters.
 func (r *Recorder) merged() []*Event {
 	all := slices.Clone(r.events)
 	for _, other := range r.others {

@@ -12,10 +12,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Redacted stands where a credential was.
+// Redacted replaces a credential.
 const Redacted = "***redacted***"
 
-// hidden stands in texts where another value of a secret was, such as the name of a user.
+// hidden replaces another value of a secret in a text, such as the name of a user.
 const hidden = "***hidden***"
 
 // tokensKey carries service account tokens in a volume context or in secrets. K-PATH-12
@@ -34,7 +34,8 @@ func Fields(m proto.Message) (map[string]any, error) {
 	return fields, json.Unmarshal(text, &fields)
 }
 
-// WithoutSecrets is the message itself if it has no secret, else a copy in which every secret is redacted.
+// WithoutSecrets returns the message itself if it has no secret, otherwise a copy with every secret
+// redacted.
 func WithoutSecrets(m proto.Message) proto.Message {
 	if m == nil || !holdsSecrets(m.ProtoReflect()) {
 		return m
@@ -94,13 +95,13 @@ func redactTokens(m protoreflect.Map) {
 	m.Set(key, protoreflect.ValueOfString(redactedTokens(m.Get(key).String())))
 }
 
-// token is a service account token as the kubelet hands it to a driver.
+// token is a service account token in the form that the kubelet passes to a driver.
 type token struct {
 	Token               string `json:"token"`
 	ExpirationTimestamp any    `json:"expirationTimestamp,omitempty"`
 }
 
-// redactedTokens keeps audiences and expiry times, which are no secret.
+// redactedTokens keeps audiences and expiry times, which are not secret.
 func redactedTokens(text string) string {
 	var byAudience map[string]*token
 	if json.Unmarshal([]byte(text), &byAudience) != nil {
@@ -138,10 +139,10 @@ func annotations(object map[string]any) map[string]any {
 	return all
 }
 
-// shortestSecret is the length from which a value is not taken for a part of some word.
+// shortestSecret is the length from which a value is not assumed to be part of some word.
 const shortestSecret = 6
 
-// RedactText takes the secrets of a request out of a text, such as the message of its answer.
+// RedactText removes the secrets of a request from a text, such as the message of its answer.
 func RedactText(text string, request proto.Message) string {
 	if request == nil || !request.ProtoReflect().IsValid() {
 		return text
@@ -159,13 +160,15 @@ func RedactText(text string, request proto.Message) string {
 	return text
 }
 
-// LooksSecret reports whether a value is taken for no word, name or number: it is long, and has letters and digits.
+// LooksSecret reports whether a value is unlikely to be a word, name or number: it is long, and has
+// letters and digits.
 func LooksSecret(value string) bool {
 	const long = 8
 	return len(value) >= long && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter)
 }
 
-// secretsOf are the values of a message's secrets with their keys, and tokens of service accounts, long ones first.
+// secretsOf returns the values of a message's secrets with their keys, and tokens of service
+// accounts, long ones first.
 func secretsOf(m protoreflect.Message) (all []Credential) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Same reports whether two events of different runs are equal, so that their lines are, too. Lines of events that differ may be
-// equal still: they show less.
+// Same reports whether two events of different runs are equal, so that their lines are equal, too.
+// Different events may still have equal lines, which omit some fields.
 func (e *Event) Same(other *Event) bool {
 	return *e.Site == *other.Site && e.Seq == other.Seq && e.Cause == other.Cause && e.At == other.At &&
 		e.Name == other.Name && e.Message == other.Message && reflect.DeepEqual(e.Detail, other.Detail) &&

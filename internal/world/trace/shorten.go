@@ -7,13 +7,14 @@ import (
 )
 
 const (
-	// longestText is how many bytes of a driver's text a trace keeps: the CSI spec allows 4 KiB in a map.
+	// longestText limits the bytes of a driver's text in a trace: the CSI spec allows 4 KiB in a
+	// map.
 	longestText = 4 << 10
-	// mostEntries is how many entries of a list or a map of a message a line has.
+	// mostEntries limits the entries of a list or a map of a message in a line.
 	mostEntries = 1000
 )
 
-// Shortened is a text of which only the begin is kept if it is very long.
+// Shortened returns the beginning of a very long text.
 func Shortened(text string) string {
 	if len(text) <= longestText {
 		return text
@@ -50,7 +51,7 @@ func shortenValue(value any) any {
 	return value
 }
 
-// cutMap is a map with its first keys, if it has very many.
+// cutMap returns the first keys of a map that has very many.
 func cutMap(all map[string]any) map[string]any {
 	if len(all) <= mostEntries {
 		return all

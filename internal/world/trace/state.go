@@ -1,29 +1,32 @@
 package trace
 
-// A state says how things stand after the event before it. It is no event: it has no number, nothing refers to it, and only
-// the sinks of a run get it.
+// A state describes the situation after the preceding event. It is not an event: it has no number,
+// no event refers to it, and only the sinks of a run receive it.
 const (
-	// Waits is what processes wait for from this instant on, where that has changed.
+	// Waits lists the conditions that processes wait for from this instant on, if they have
+	// changed.
 	Waits Kind = "wait"
-	// Learned is what the cache of a component shows only now, although other things have happened meanwhile.
+	// Learned is a late update of a component's cache, after other events.
 	Learned Kind = "cache"
-	// Kept is what was seen of a call that the CSI spec asks for, beyond its request and its answer.
+	// Kept is an observation that a rule of the CSI spec was kept, beyond the request and the
+	// answer of the call.
 	Kept Kind = "kept"
 )
 
-// IsState reports whether what is recorded is a state, and no event.
+// IsState reports whether the kind is a state, not an event.
 func (k Kind) IsState() bool { return k == Waits || k == Learned || k == Kept }
 
-// WaitsFor is the Detail of Waits: the names of processes by what they wait for; by "" those that wait for nothing any more.
+// WaitsFor is the Detail of Waits: the names of processes by the condition that they wait for; ""
+// for those that wait for nothing any more.
 type WaitsFor map[string][]string
 
 // Lesson is the Detail of Learned.
 type Lesson struct {
-	// Changes are the numbers of the changes that the cache did not show, in their order.
+	// Changes are the numbers of the changes that the cache lacked, in their order.
 	Changes []uint64 `json:"changes"`
-	// Relisted: the objects were listed anew, and states in between were missed.
+	// Relisted means that the objects were listed again, and states in between were missed.
 	Relisted bool `json:"relisted,omitempty"`
-	// Gone: the component ended and never learned of them.
+	// Gone means that the component ended before its cache had them.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -33,7 +36,7 @@ type Seen struct {
 	Rule string `json:"rule"`
 }
 
-// AddState records a state for the sinks, and keeps it if that is wanted.
+// AddState passes a state to the sinks, and keeps it in memory if KeepStates is set.
 func (r *Recorder) AddState(e Entry) {
 	if !r.WantsStates() {
 		return
@@ -48,7 +51,8 @@ func (r *Recorder) AddState(e Entry) {
 	}
 }
 
-// states are those that are kept in memory: so many at most. When there are more, none is: each says only what has changed.
+// states are the states in memory, up to a limit. Beyond it none is kept: each contains only
+// changes since the last.
 type states struct {
 	most int
 	kept []*Event
@@ -62,20 +66,20 @@ func (s *states) keep(e *Event) {
 	s.kept = append(s.kept, e)
 }
 
-// WantsStates reports whether anybody receives states.
+// WantsStates reports whether states are received or kept.
 func (t *tape) WantsStates() bool { return len(t.sinks) > 0 || t.states.most > 0 }
 
-// KeepStates begins to keep states in memory until there are more than so many.
+// KeepStates starts to keep states in memory, up to a limit.
 func (t *tape) KeepStates(most int) { t.states = states{most: most} }
 
-// TakeStates returns the states since the last time, and whether those are all there were.
+// TakeStates returns the states since the last call, and whether they are complete.
 func (t *tape) TakeStates() ([]*Event, bool) {
 	kept := t.states.kept
 	t.states.kept = nil
 	return kept, t.states.most > 0
 }
 
-// Merged are events with the states that stand between them.
+// Merged returns the events with the states between them.
 func Merged(events, states []*Event) []*Event {
 	all := make([]*Event, 0, len(events)+len(states))
 	for _, e := range events {

@@ -3,21 +3,21 @@ package trace
 // Sink receives events in the order of their Seq, each once and complete, and the states between them.
 type Sink func(*Event)
 
-// tape is what the recorders of a run have in common: the numbers of its events, and who
-// receives them.
+// tape is the common part of a run's recorders: the numbers of its events, and the sinks.
 type tape struct {
 	seq    uint64
 	deed   uint64 // the newest event that is no choice
 	sinks  []Sink
-	queue  []*Event // not yet handed to the sinks: an earlier call is still open
+	queue  []*Event // not yet passed to the sinks: an earlier call is still open
 	open   map[*Event]bool
 	states states
 }
 
-// To adds a sink that sees all events of the run from now on.
+// To adds a sink for all later events of the run.
 func (t *tape) To(s Sink) { t.sinks = append(t.sinks, s) }
 
-// Last is the Seq of the newest event of the run, LastDeed that of the newest but the decisions of a strategy.
+// Last returns the Seq of the newest event of the run, LastDeed that of the newest that is no
+// decision of the strategy.
 func (t *tape) Last() uint64     { return t.seq }
 func (t *tape) LastDeed() uint64 { return t.deed }
 

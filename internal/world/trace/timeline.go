@@ -8,36 +8,34 @@ import (
 	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
-// TimelineOptions say how a timeline looks. The zero value is plain text with
-// lines of any length.
+// TimelineOptions configure a timeline. The zero value is plain text with lines of any length.
 type TimelineOptions struct {
 	// Color paints lanes and outcomes with ANSI escapes.
 	Color bool
-	// Width is the number of columns at which lines are wrapped; 0 is never.
+	// Width is the number of columns at which lines are wrapped; 0 for no wrapping.
 	Width int
 	// Verbose folds, hides and abbreviates nothing.
 	Verbose bool
-	// Indent stands before every line.
+	// Indent precedes every line.
 	Indent string
-	// FromStep begins with the first step of the scenario: what the cluster does to come up is counted in one
-	// line. A run that never gets there is shown in full.
+	// FromStep begins with the first step of the scenario: one line counts the events before it, in
+	// which the cluster starts. A run without a step is shown in full.
 	FromStep bool
 	// Raw leaves it to the caller to pass the text through Escaped.
 	Raw bool
-	// Legend begins with what the columns and signs mean.
+	// Legend begins with an explanation of the columns and signs.
 	Legend bool
 }
 
-// Timeline shows events to people, one line each: number, virtual time, who, what
-// happened, what came of it and, unless it is the line above, the line that
-// caused it. Its Add is a Sink.
+// Timeline prints events for people, one line each: number, virtual time, component, action, result
+// and, unless it is the line above, the line that caused it. Its Add is a Sink.
 type Timeline struct {
 	to       io.Writer
 	options  TimelineOptions
 	narrator *narrator
 
 	lines  int            // numbered so far
-	lineOf map[uint64]int // by Seq: the line that shows the event
+	lineOf map[uint64]int // by Seq: the line of the event
 	held   *fold
 	last   time.Duration
 	err    error
@@ -46,7 +44,7 @@ type Timeline struct {
 	begun   bool
 }
 
-// waitingEvent is one whose place depends on whether there will be a step.
+// waitingEvent is an event before the first step, which is counted or shown later.
 type waitingEvent struct {
 	event *Event
 	shown entry
@@ -84,7 +82,7 @@ func (t *Timeline) Add(e *Event) {
 func (t *Timeline) describe(e *Event, shown entry) {
 	switch {
 	case shown.hidden:
-		t.lineOf[e.Seq] = t.lineOf[e.Cause] // what it caused refers to what caused it
+		t.lineOf[e.Seq] = t.lineOf[e.Cause] // effects of a hidden event refer to its cause
 	case shown.fold != "" && !t.options.Verbose:
 		t.hold(e, shown)
 	default:
@@ -93,7 +91,7 @@ func (t *Timeline) describe(e *Event, shown entry) {
 	}
 }
 
-// Close writes what is held back and returns the first error of writing.
+// Close writes the events that are held back and returns the first error of writing.
 func (t *Timeline) Close() error {
 	for _, w := range t.waiting {
 		t.describe(w.event, w.shown)
@@ -117,7 +115,7 @@ func (t *Timeline) number(e *Event, shown entry) {
 	t.write(t.options.line(t.lines, e.At, shown))
 }
 
-// pause writes a line for time in which nothing happened.
+// pause writes a line for a time without events.
 func (t *Timeline) pause(now time.Duration) {
 	if passed := now - t.last; t.lines > 0 && passed >= gap {
 		t.write(t.options.gapLine(passed))
@@ -143,14 +141,14 @@ type fold struct {
 	until time.Duration
 }
 
-// foldedItem is one thing in the series, and how often it happened.
+// foldedItem is one item of the series, and its count.
 type foldedItem struct {
 	what  string
 	count int
 }
 
-// hold adds the event to the series held back, or begins one. The series has its
-// line number from its first event on, so that causes can refer to it.
+// hold adds the event to the current series, or begins a new one. The series has its line number
+// from its first event on, so that causes can refer to it.
 func (t *Timeline) hold(e *Event, shown entry) {
 	if t.held == nil || !t.held.takes(e, shown) {
 		t.release()
@@ -161,8 +159,8 @@ func (t *Timeline) hold(e *Event, shown entry) {
 	t.lineOf[e.Seq] = t.lines + 1
 }
 
-// takes reports whether the event belongs to the series: what is repeated may
-// take its time, different things must happen at the same instant.
+// takes reports whether the event belongs to the series: repetitions may be at any time, different
+// events must be at the same instant.
 func (f *fold) takes(e *Event, shown entry) bool {
 	if f.shown.lane != shown.lane {
 		return false
@@ -180,7 +178,7 @@ func (f *fold) add(what string) {
 	f.items = append(f.items, foldedItem{what, 1})
 }
 
-// entry is the series in one line: 3× NodeGetCapabilities · mkdir …/globalmount.
+// entry returns the series in one line: 3× NodeGetCapabilities · mkdir …/globalmount.
 func (f *fold) entry() entry {
 	if len(f.items) == 1 && f.items[0].count == 1 {
 		return f.shown
@@ -201,7 +199,7 @@ func (f *fold) entry() entry {
 	return shown
 }
 
-// release writes the series held back.
+// release writes the current series.
 func (t *Timeline) release() {
 	if h := t.held; h != nil {
 		t.held = nil

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// call describes a CSI call: → method, what it is about, what the driver answered.
+// call describes a CSI call: → method, its object, and the driver's answer.
 func (t *narrator) call(shown *entry, line Line) {
 	method := path.Base(line.M)
 	shown.text = strings.TrimSpace("→ " + method + " " + t.request(method, line.Req))
@@ -64,7 +64,7 @@ func (f fields) inner(name string) fields {
 	return m
 }
 
-// request is what a call is about: the volume, where, how big.
+// request describes the object of a call: the volume, the path, the size.
 func (t *narrator) request(method string, content fields) string {
 	var words []string
 	add := func(word, value string) {
@@ -107,8 +107,8 @@ var (
 	nodeWord = map[string]string{"ControllerPublishVolume": "to", "ControllerUnpublishVolume": "from"}
 )
 
-// accessMode is that of the capability, or of the first if there are several; it
-// is shown where a volume is made or attached, later calls repeat it.
+// accessMode returns that of the capability, or of the first if there are several. It is shown
+// where a volume is created or attached; later calls repeat it.
 func accessMode(content fields) string {
 	capabilities := maps(content["volume_capabilities"])
 	if len(capabilities) == 0 {
@@ -121,7 +121,7 @@ func accessMode(content fields) string {
 	return mode
 }
 
-// texts are the strings of a list.
+// texts returns the strings of a list.
 func texts(list any) []string {
 	if all, ok := list.([]string); ok {
 		return all
@@ -146,7 +146,7 @@ func source(content fields) string {
 	return ""
 }
 
-// bytesOf is the wanted size of a capacity range.
+// bytesOf returns the requested size of a capacity range.
 func bytesOf(capacity fields) string {
 	if text := capacity.text("required_bytes"); text != "" {
 		return size(text)
@@ -165,7 +165,7 @@ func size(bytes string) string {
 	return resource.NewQuantity(n, resource.BinarySI).String()
 }
 
-// answer is what the caller learnt: "= vol-1", or OK if it learnt only that.
+// answer describes the result for the caller: "= vol-1", or OK if there is nothing more.
 func (t *narrator) answer(method string, content fields) string {
 	switch method {
 	case "CreateVolume":

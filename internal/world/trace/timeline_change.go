@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// change is a change of an API object that is being put into words: what has
-// been described is taken out of the patch.
+// change describes a change of an API object. Described fields are removed from the patch.
 type change struct {
 	names  *names
 	before map[string]any
@@ -36,7 +35,7 @@ func (t *narrator) change(shown *entry, e *Event, line Line, before map[string]a
 	}
 }
 
-// remember keeps what later lines refer to by uid.
+// remember records names that later lines refer to by uid.
 func (t *narrator) remember(e *Event, made map[string]any) {
 	if e.Resource == "pods" {
 		if uid, ok := at(made, "metadata", "uid").(string); ok {
@@ -65,7 +64,7 @@ func (c *change) say(format string, args ...any) {
 	c.words = append(c.words, fmt.Sprintf(format, args...))
 }
 
-// at is the value at a path; nil if there is none.
+// at returns the value at a path; nil if there is none.
 func at(object map[string]any, names ...string) any {
 	for _, name := range names[:len(names)-1] {
 		object, _ = object[name].(map[string]any)
@@ -73,11 +72,11 @@ func at(object map[string]any, names ...string) any {
 	return object[names[len(names)-1]]
 }
 
-// was is the value before the change.
+// was returns the value before the change.
 func (c *change) was(names ...string) any { return at(c.before, names...) }
 
-// take returns the new value at a path, nil if it was removed, and whether it
-// changed at all. It will not be described again.
+// take returns the new value at a path, nil if it was removed, and whether it changed at all. It
+// removes the value, so that it is not described again.
 func (c *change) take(names ...string) (value any, changed bool) {
 	last := len(names) - 1
 	patch := c.within(names[:last]...)
@@ -86,7 +85,7 @@ func (c *change) take(names ...string) (value any, changed bool) {
 	return value, changed
 }
 
-// within is the patch of the object at a path; nil if it did not change.
+// within returns the patch of the object at a path; nil if it did not change.
 func (c *change) within(names ...string) map[string]any {
 	patch, before := c.patch, c.before
 	for _, name := range names {
@@ -99,7 +98,7 @@ func (c *change) within(names ...string) map[string]any {
 	return patch
 }
 
-// removals is the patch that removes every field of an object, rather than the object.
+// removals returns the patch that removes every field of an object, rather than the object.
 func removals(object any) map[string]any {
 	patch := map[string]any{}
 	fields, _ := object.(map[string]any)
@@ -109,7 +108,7 @@ func removals(object any) map[string]any {
 	return patch
 }
 
-// rest lists compactly what has no words: path=value, or −path.
+// rest lists the fields without a description compactly: path=value, or −path.
 func (c *change) rest(path string, patch map[string]any) {
 	for _, name := range sortedKeys(patch) {
 		full := strings.TrimPrefix(path+"."+name, ".")
@@ -124,10 +123,10 @@ func (c *change) rest(path string, patch map[string]any) {
 	}
 }
 
-// short is a value that may be cut.
+// short returns a value that may be cut.
 func (c *change) short(value any) string { return c.names.cut(compact(value)) }
 
-// compact is a value on one line: a string as it is, the rest as JSON.
+// compact returns a value on one line: a string unchanged, the rest as JSON.
 func compact(value any) string {
 	if text, ok := value.(string); ok {
 		return text
@@ -148,7 +147,7 @@ func sortedKeys(fields map[string]any) []string {
 	return names
 }
 
-// lists says what was added to a list and what was removed from it.
+// lists describes the items that were added to a list and removed from it.
 func (c *change) lists(what string, after, before any, name func(any) string) {
 	now, was := namesOf(after, name), namesOf(before, name)
 	for _, n := range now {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// created says what a new object is about, where that matters for its volume's life.
+// created describes a new object by the fields that matter for its volume.
 func (t *narrator) created(resource string, made map[string]any) string {
 	switch resource {
 	case "persistentvolumeclaims":
@@ -61,7 +61,7 @@ func spaced(all ...any) string {
 	return strings.Join(shown, " ")
 }
 
-// prefixed is a value with a word before it, or nothing if there is no value.
+// prefixed returns a value with a word before it, or nothing if there is no value.
 func prefixed(word string, value any) string {
 	if value == nil || value == "" {
 		return ""

@@ -10,19 +10,19 @@ import (
 // entry is one event in words.
 type entry struct {
 	lane    string
-	text    string // what happened
-	outcome string // what came of it
+	text    string // the event itself
+	outcome string // its result
 	because string // the line of its cause, unless it is the line above
-	fold    string // how it is shown among others in one line; empty if it has a line of its own
+	fold    string // its text in a line with others; empty if it has its own line
 	hidden  bool
 	weight
 }
 
-// narrator finds the words for events. It knows names from the events so far.
+// narrator describes events. It takes names from the earlier events.
 type narrator struct {
 	names   *names
 	verbose bool
-	driver  string // the first that was called; calls of others name theirs
+	driver  string // the first driver that was called; calls of others name theirs
 }
 
 func newNarrator(verbose bool) *narrator {
@@ -41,8 +41,8 @@ func (t *narrator) describe(e *Event) entry {
 	return t.words(e, line, before)
 }
 
-// words describes an event by its line. before is the object before its change, in the form of lines. The patch of the
-// line is used up.
+// words describes an event by its line. before is the object before its change, in the form of
+// lines. It modifies the patch of the line.
 func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 	shown := entry{lane: laneOf(e), weight: weigh(&line)}
 	switch e.Kind {
@@ -104,14 +104,14 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 	return shown
 }
 
-// fail says what went wrong; nothing did if why is empty.
+// fail sets the failure as the outcome, unless why is empty.
 func (shown *entry) fail(why string) {
 	if why != "" {
 		shown.outcome = "✗ " + why
 	}
 }
 
-// foldAs lets an event without trouble share its line with others.
+// foldAs lets an event without a failure share its line with others.
 func (shown *entry) foldAs(what string) {
 	if shown.folds {
 		shown.fold = what
@@ -139,7 +139,7 @@ func (t *narrator) kubeEvent(shown *entry, e *Event) {
 	}
 }
 
-// anything describes what has no words of its own: what it is about, in what it says.
+// anything describes events without a description of their own, by their method, name and message.
 func (t *narrator) anything(e *Event, line Line) string {
 	parts := []string{e.Method, t.names.in(t.names.key(e.Name)), t.names.in(e.Message)}
 	if t.verbose && line.Obj != nil {
@@ -148,7 +148,7 @@ func (t *narrator) anything(e *Event, line Line) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// registration is what a kubelet asked a registrar, or what a registrar does.
+// registration describes a kubelet's call of a registrar, or an action of a registrar.
 func (t *narrator) registration(e *Event) string {
 	text := "⇄ registration: " + path.Base(e.Method)
 	if e.Name != "" && t.verbose {

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// scenarioLane is where the user acts.
+// scenarioLane is the lane of the user.
 const scenarioLane = "scenario"
 
-// laneOf names who did what the event records and, of a run with several clusters, in
-// which.
+// laneOf returns the component that acted and, in a run with several clusters, its cluster.
 func laneOf(e *Event) string {
 	if e.Cluster != "" {
 		return e.Cluster + inCluster + laneWithin(e)
@@ -18,10 +17,10 @@ func laneOf(e *Event) string {
 	return laneWithin(e)
 }
 
-// inCluster stands between a cluster and what is in it.
+// inCluster separates a cluster and its component.
 const inCluster = ": "
 
-// laneWithin names who did it. The actor of an API change is the name of a process:
+// laneWithin returns the component that acted. The actor of an API change is the name of a process:
 // component/node/part or component/part.
 func laneWithin(e *Event) string {
 	component, rest, _ := strings.Cut(e.Actor, "/")
@@ -46,7 +45,7 @@ func laneWithin(e *Event) string {
 	}
 }
 
-// replicaOf is the number of a sidecar's replica; empty if it has one replica only.
+// replicaOf returns the number of a sidecar's replica; empty if it has one replica only.
 func replicaOf(component, rest string) string {
 	if !strings.HasPrefix(component, "csi-") {
 		return ""
@@ -59,7 +58,7 @@ func replicaOf(component, rest string) string {
 	return ""
 }
 
-// controllerNames are controllers as people know them, by the names that they have in events and processes.
+// controllerNames are the usual names of controllers, by their names in events and processes.
 var controllerNames = map[string]string{
 	"attachdetach-controller":     "attach/detach controller",
 	"persistentvolume-controller": "PV controller",
@@ -80,8 +79,8 @@ var controllerNames = map[string]string{
 	"serviceaccount-controller":   "service account controller",
 }
 
-// sidecarOf finds the sidecar behind the source of an event: "external-resizer
-// <driver>" is csi-resizer, "<driver>_<host>_<id>" is csi-provisioner.
+// sidecarOf finds the sidecar of an event's source: "external-resizer <driver>" is csi-resizer,
+// "<driver>_<host>_<id>" is csi-provisioner.
 func sidecarOf(source string) string {
 	name, _, _ := strings.Cut(source, " ")
 	if kind, ok := strings.CutPrefix(name, "external-"); ok {
@@ -93,11 +92,10 @@ func sidecarOf(source string) string {
 	return source
 }
 
-// onNodes are the components of which every node runs one.
+// onNodes are the components that run on every node.
 var onNodes = map[string]bool{"kubelet": true, "registrar": true, "node-driver-registrar": true, "driver": true}
 
-// laneEscape gives each kind of lane its colour: the user, kubelets, sidecars,
-// drivers, controllers.
+// laneEscape returns the colour of a lane: the user, kubelets, sidecars, drivers, controllers.
 func laneEscape(lane string) string {
 	if _, within, ok := strings.Cut(lane, inCluster); ok {
 		lane = within

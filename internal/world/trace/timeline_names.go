@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// names makes ids and paths short enough to read. Two ids never get the same
-// short form.
+// names shortens ids and paths. Two ids never get the same short form.
 type names struct {
 	verbatim bool
 	shortOf  map[string]string
@@ -17,10 +16,10 @@ type names struct {
 
 	longID      *regexp.Regexp // UUIDs and hashes
 	kubeletPath *regexp.Regexp // paths below a kubelet's root directory
-	podPath     *regexp.Regexp // paths that belong to a pod; its uid
+	podPath     *regexp.Regexp // paths that belong to a pod, and the pod's uid
 }
 
-// newNames compiles what it looks for, so that programs without a timeline need not.
+// newNames compiles the patterns, so that programs without a timeline do not have to.
 func newNames(verbatim bool) *names {
 	return &names{
 		verbatim: verbatim, shortOf: map[string]string{}, taken: map[string]bool{}, pods: map[string]string{},
@@ -30,7 +29,7 @@ func newNames(verbatim bool) *names {
 	}
 }
 
-// shortestID is how long an id is at least that is shortened.
+// shortestID is the minimum length of an id that is shortened.
 const shortestID = 32
 
 // in shortens every id and every long path of a text.
@@ -47,7 +46,7 @@ func (n *names) in(text string) string {
 	return n.longID.ReplaceAllStringFunc(text, n.id)
 }
 
-// id is the beginning of an id, as long as it must be to differ from the others.
+// id returns the beginning of an id, long enough to differ from all others.
 func (n *names) id(full string) string {
 	if short, ok := n.shortOf[full]; ok {
 		return short
@@ -62,7 +61,7 @@ func (n *names) id(full string) string {
 	return short
 }
 
-// cut is the beginning of a text that matters little.
+// cut returns the beginning of an unimportant text.
 func (n *names) cut(text string) string {
 	const longest = 80
 	if n.verbatim || utf8.RuneCountInString(text) <= longest {
@@ -80,7 +79,7 @@ func shortPath(full string, elements int) string {
 	return "…/" + path.Join(parts[len(parts)-elements:]...)
 }
 
-// mountPoint is a path of a request: what it is called matters, not where it lies.
+// mountPoint shortens a path of a request to its last elements.
 func (n *names) mountPoint(full string) string {
 	if n.verbatim {
 		return full
@@ -92,7 +91,7 @@ func (n *names) mountPoint(full string) string {
 	return n.in(shortPath(full, 2))
 }
 
-// podOf is the name of the pod that a path belongs to; empty if it is not known.
+// podOf returns the name of the pod of a path; empty if it is not known.
 func (n *names) podOf(full string) string {
 	found := n.podPath.FindStringSubmatch(full)
 	if found == nil {
@@ -122,7 +121,7 @@ func (n *names) volume(unique string) string {
 	return n.driver(driver) + "^" + n.in(handle)
 }
 
-// kinds are the short words for resources; the rest loses its plural s.
+// kinds are the short words for resources; all others lose their plural s.
 var kinds = map[string]string{
 	"persistentvolumeclaims": "pvc", "persistentvolumes": "pv", "volumeattachments": "attachment",
 	"storageclasses": "storageclass", "volumesnapshots": "snapshot", "volumesnapshotcontents": "snapshotcontent",
@@ -130,7 +129,7 @@ var kinds = map[string]string{
 	"csistoragecapacities": "csistoragecapacity",
 }
 
-// object is kind/name; the default namespace goes without saying.
+// object returns kind/name, without the default namespace.
 func (n *names) object(resource, name string) string {
 	kind, ok := kinds[resource]
 	if !ok {
@@ -139,7 +138,7 @@ func (n *names) object(resource, name string) string {
 	return kind + "/" + n.in(n.key(name))
 }
 
-// key is namespace/name without the default namespace.
+// key returns namespace/name without the default namespace.
 func (n *names) key(name string) string {
 	if n.verbatim {
 		return name

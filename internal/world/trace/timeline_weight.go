@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// weight is how an event strikes the reader, whatever its words are.
+// weight is the emphasis of an event, independent of its words.
 type weight struct {
-	tone  tone // of all of it
-	ended tone // of the outcome, where it is louder
-	folds bool // it is shown among others in one line
+	tone  tone // of the whole line
+	ended tone // of the outcome, if it is stronger
+	folds bool // it is shown in one line with others
 }
 
-// weigh finds the weight of a line. Of its request it looks at the error that a registrar gets, and nothing else.
+// weigh returns the weight of a line. It only reads a request for a registrar's error.
 func weigh(l *Line) weight {
 	w := weight{tone: tonesOf[l.K]}
 	if isFailed(l) {
@@ -62,10 +62,11 @@ func isFailed(l *Line) bool {
 	return l.Code != ""
 }
 
-// Weighs reports whether the tone of a change depends on its patch: those of such resources can say what went wrong.
+// Weighs reports whether the tone of a change depends on its patch: such resources can report an
+// error.
 func Weighs(resource string) bool { return errorsIn[resource] != nil }
 
-// errorsIn are the fields of a status that say what went wrong.
+// errorsIn are the fields of a status that report an error.
 var errorsIn = map[string][]string{
 	"volumeattachments": {"attachError", "detachError"}, "volumesnapshots": {"error"}, "volumesnapshotcontents": {"error"},
 }
@@ -74,8 +75,7 @@ func reportsError(l *Line) bool {
 	return l.Ev == "MODIFIED" && slices.ContainsFunc(errorsIn[l.R], func(field string) bool { return at(l.Patch, "status", field, "message") != nil })
 }
 
-// probes are the calls that are made again and again and say the same; they are
-// folded while they succeed.
+// probes are calls that are repeated with the same answer; they are folded while they succeed.
 var probes = map[string]bool{
 	"NodeGetCapabilities": true, "ControllerGetCapabilities": true, "GetPluginCapabilities": true,
 	"GetPluginInfo": true, "Probe": true, "NodeGetVolumeStats": true,

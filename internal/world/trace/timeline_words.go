@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// changeWords say what changes of a resource mean.
+// changeWords describe the changes of a resource.
 var changeWords = map[string]func(*change){
 	"persistentvolumeclaims": claimWords,
 	"persistentvolumes":      volumeWords,
@@ -42,8 +42,8 @@ func (c *change) finalizers() {
 
 func plainName(item any) string { return fmt.Sprint(item) }
 
-// keyed describes annotations and labels by the last part of their keys: the beta twin
-// of an annotation says the same.
+// keyed describes annotations and labels by the last part of their keys: the beta twin of an
+// annotation has the same text.
 func (c *change) keyed(what, field string) {
 	changed := c.within("metadata", field)
 	var shown []string
@@ -120,8 +120,8 @@ func podWords(c *change) {
 	c.conditions()
 }
 
-// conditions describes each condition as "type status reason: message". Those of pods
-// come folded, those of other objects as the new list.
+// conditions describes each condition as "type status reason: message". Those of pods are folded
+// already, those of other objects are a list.
 func (c *change) conditions() {
 	changed := c.within("status", "conditions")
 	if changed == nil {

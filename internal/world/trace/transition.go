@@ -1,10 +1,10 @@
 package trace
 
-// Transition is the Detail of a FaultFired event in which a component starts or ends. The lines of
-// a trace have it in words only, as the event's message.
+// Transition is the Detail of a FaultFired event at which a component starts or ends. The lines of
+// a trace have it only in words, as the event's message.
 type Transition struct {
 	Part Part
-	// Name is that of the component in messages, such as "driver d on node-a".
+	// Name is the component's name in messages, such as "driver d on node-a".
 	Name string
 	Verb Verb
 	// Driver is the driver of a plugin; empty for all other parts.
@@ -22,14 +22,14 @@ const (
 	Registrar
 	// Controller is a controller or a sidecar.
 	Controller
-	// Power is that of a node.
+	// Power is the power of a node.
 	Power
 )
 
 // Verb is the change of a component.
 type Verb string
 
-// The verbs, in the words of messages.
+// The verbs in messages.
 const (
 	Killed        Verb = "killed"
 	Stopped       Verb = "stopped"
@@ -38,7 +38,7 @@ const (
 	ExitedForGood Verb = "has exited for good"
 )
 
-// Entry returns the entry of a transition on a node, which is empty for the control plane.
+// Entry returns the entry of a transition on a node; the node is empty for the control plane.
 func (t Transition) Entry(node string) Entry {
 	return Entry{Kind: FaultFired, Node: node, Message: t.Name + " " + string(t.Verb), Detail: t}
 }
