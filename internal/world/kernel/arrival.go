@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// arrival is something that happened outside of the kernel: the end of a program, a
-// socket that appeared, an answer.
+// arrival is an event outside the kernel: the end of a program, a new socket, an answer.
 type arrival struct {
 	name  string
 	enter func()
 }
 
-// Arrive runs f when nothing else is left to do at this instant and all calls under
-// way are answered. Of several that are there by then, whenever they came, the strategy
-// chooses the order, among those of one name that of their coming; in a live run f runs
-// between two steps. It may be called from any goroutine.
+// Arrive runs f when nothing else is left to do at this instant and all calls under way are
+// answered. The strategy chooses the order of several arrivals that are there by then, whenever
+// they came; those with one name stay in the order of their coming. In a live run f runs between
+// two steps. Arrive may be called from any goroutine.
 func (k *Kernel) Arrive(name string, f func()) {
 	k.flights.mu.Lock()
 	k.flights.news = append(k.flights.news, arrival{name, f})
@@ -23,9 +22,8 @@ func (k *Kernel) Arrive(name string, f func()) {
 	k.flights.wake()
 }
 
-// enter lets in what has come from outside since the last time: news by their names,
-// then answers in the order of the calls, unless the strategy chooses otherwise. It
-// reports whether anything came.
+// enter runs the arrivals since the last time: news by name, then answers in the order of the
+// calls, unless the strategy chooses otherwise. It reports whether there were any.
 func (k *Kernel) enter() bool {
 	all := k.flights.takeNews()
 	for _, f := range k.flights.takeAnswered() {
@@ -34,7 +32,7 @@ func (k *Kernel) enter() bool {
 	for rest := all; len(rest) > 0; {
 		i := 0
 		if !k.calm {
-			i = k.Choose(Enter, len(rest), "what came from outside")
+			i = k.Choose(Enter, len(rest), "events from outside")
 		}
 		next := rest[i]
 		rest = slices.Delete(rest, i, i+1)
@@ -43,7 +41,7 @@ func (k *Kernel) enter() bool {
 	return len(all) > 0
 }
 
-// takeNews takes all news, sorted by name.
+// takeNews removes and returns all news, sorted by name.
 func (f *flights) takeNews() []arrival {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,7 +51,7 @@ func (f *flights) takeNews() []arrival {
 	return news
 }
 
-// land hands the answer to its caller.
+// land passes the answer to its caller.
 func (f *Flight) land() {
 	f.landed = true
 	f.proc.Wake()

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// log collects what processes do, with the virtual time at which they do it.
+// log collects lines of processes, with their virtual time.
 type log struct {
 	k     *kernel.Kernel
 	lines []string
@@ -39,7 +39,8 @@ func TestVirtualTimeJumpsToTheNextTimer(t *testing.T) {
 	assert.Equal(t, []string{"100ms fast", "6m0s slow"}, l.lines)
 }
 
-// A live cluster begins now, in the time zone of its machine. Programs of a cluster have the clock of containers.
+// A live cluster begins now, in the time zone of its machine. Programs of a cluster have the clock
+// of containers.
 func TestTheClockIsInUTCWhereverTheMachineIs(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 1, 0, 0, 0, time.FixedZone("east", 3600))
 	k := kernel.New(kernel.Options{Start: begin})
@@ -94,7 +95,7 @@ func TestAWakeUpDuringASleepIsKeptForTheNextPark(t *testing.T) {
 	assert.Equal(t, []string{"1s awake"}, l.lines)
 }
 
-func TestParkUntilDistinguishesNewsFromTimeout(t *testing.T) {
+func TestParkUntilDistinguishesAWakeUpFromATimeout(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	var got []bool
@@ -141,8 +142,8 @@ func TestHousekeepingDoesNotKeepARunBusy(t *testing.T) {
 	assert.Equal(t, 2, rounds)
 }
 
-// calls lets callers call at the same instant. The calls about nothing answer in the
-// reverse order, and only when all have been launched.
+// calls runs concurrent calls. Those without a matter answer in the reverse order, and only when
+// all have been launched.
 func calls(s kernel.Strategy, matters ...kernel.Matter) (begun, answered string) {
 	k := kernel.New(kernel.Options{Strategy: s, Patience: time.Minute})
 	defer k.Close()
@@ -170,19 +171,19 @@ func calls(s kernel.Strategy, matters ...kernel.Matter) (begun, answered string)
 	return begun, answered
 }
 
-func TestCallsOfOneInstantAreUnderWayAtOnceAndAnswersTakenInTheirOrder(t *testing.T) {
+func TestCallsOfOneInstantAreConcurrentAndAnswersAreDeliveredInOrder(t *testing.T) {
 	_, answered := calls(kernel.Calm{}, make([]kernel.Matter, 3)...)
 	assert.Equal(t, "012", answered, "the last one had to answer first")
 }
 
-func TestCallsAboutOneMatterFollowEachOther(t *testing.T) {
+func TestCallsWithConflictingMattersAreSequential(t *testing.T) {
 	one := kernel.Matter{Of: "driver", Parts: []string{"volume 1"}}
 	begun, answered := calls(kernel.Calm{}, one, one, kernel.Matter{Of: "driver"}, one)
 	assert.Equal(t, "0123", begun)
 	assert.Equal(t, "0123", answered)
 }
 
-func TestCallsOverlapUnlessTheyAreAboutOneMatter(t *testing.T) {
+func TestCallsOverlapUnlessTheirMattersConflict(t *testing.T) {
 	of := func(driver string, volumes ...string) kernel.Matter { return kernel.Matter{Of: driver, Parts: volumes} }
 	for _, test := range []struct {
 		a, b    kernel.Matter
@@ -225,7 +226,7 @@ func TestTheStrategyChoosesTheOrderOfAnswers(t *testing.T) {
 	assert.Greater(t, len(seen), 3)
 }
 
-func TestNoCallWaitsForOneThatIsOverdue(t *testing.T) {
+func TestAnOverdueCallBlocksNoOther(t *testing.T) {
 	k := kernel.New(kernel.Options{Patience: 5 * time.Millisecond})
 	defer k.Close()
 	l := &log{k: k}
@@ -240,8 +241,7 @@ func TestNoCallWaitsForOneThatIsOverdue(t *testing.T) {
 	assert.Contains(t, l.lines, "0s answer 1")
 }
 
-// What is waited for ends only after the calls under way at the same instant have had
-// their effects.
+// A run ends only after the calls under way at the same instant have had their effects.
 func TestARunEndsWithNoCallUnanswered(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
@@ -267,7 +267,7 @@ func TestTheCallOfACrashedProcessEndsBeforeOthersRun(t *testing.T) {
 	assert.Equal(t, []string{"0s call ends", "0s next"}, l.lines)
 }
 
-// arrivals are let in when all is quiet, whenever they came.
+// arrivals enter when nothing is left to do, whenever they came.
 func arrivals(s kernel.Strategy, names ...string) (order string) {
 	k := kernel.New(kernel.Options{Strategy: s})
 	defer k.Close()
@@ -282,7 +282,7 @@ func arrivals(s kernel.Strategy, names ...string) (order string) {
 	return order
 }
 
-func TestWhatArrivesIsLetInByItsNameWhenAllIsQuiet(t *testing.T) {
+func TestArrivalsRunByNameWhenNothingElseIsLeft(t *testing.T) {
 	assert.Equal(t, "|abc", arrivals(kernel.Calm{}, "a", "b", "c"))
 	assert.Equal(t, "|abc", arrivals(kernel.Calm{}, "c", "a", "b"))
 	seen := map[string]bool{}
@@ -308,8 +308,8 @@ func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
 	k.Close()
 }
 
-// Given a call that spends none of the patience, when it is answered late, then its answer counts.
-func TestPatienceIsWhatACallSpendsOfIt(t *testing.T) {
+// Given a call that uses none of its patience, when it is answered late, then its answer counts.
+func TestACallMaySpendPatienceSlowerThanWallTime(t *testing.T) {
 	const patience = 40 * time.Millisecond
 	for name, test := range map[string]struct {
 		share    time.Duration
@@ -365,7 +365,7 @@ func TestCallsOfOneProcessDoNotOverlapWhenTheyFlyAlone(t *testing.T) {
 	assert.Equal(t, 1, worst)
 }
 
-func TestADeadlockSaysWhoWaitsForWhat(t *testing.T) {
+func TestADeadlockListsTheWaitsOfItsProcesses(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	for _, name := range []string{"pod/a", "pod/b"} {
@@ -415,7 +415,7 @@ func TestInterruptEndsARunThatWaitsForADriver(t *testing.T) {
 	k.Close()
 }
 
-// replay is the strategy that repeats picks.
+// replay is a strategy that repeats picks.
 type replay []kernel.Pick
 
 func (r replay) Choose(c kernel.Choice) int {
@@ -481,7 +481,7 @@ func TestTheFirstDivergenceIsNamed(t *testing.T) {
 	assert.ErrorContains(t, k.Err(), "not deterministic: the runs part at event")
 }
 
-// answering is a run in which a driver answers something.
+// answering is a run in which a driver gives an answer.
 func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
 	k := kernel.New(kernel.Options{Recorder: r})
 	defer k.Close()
@@ -493,7 +493,7 @@ func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
 	return k
 }
 
-func TestADriverThatAnswersOtherwiseIsNotTheSimulation(t *testing.T) {
+func TestADivergenceOfADriversAnswerIsOutside(t *testing.T) {
 	first := &kernel.Recorder{}
 	answering("yes", first)
 	require.NoError(t, answering("yes", first.Against()).Err())
@@ -507,7 +507,7 @@ func TestADriverThatAnswersOtherwiseIsNotTheSimulation(t *testing.T) {
 	assert.False(t, parted.Outside)
 }
 
-// BenchmarkSwitch is one process waking another and parking.
+// BenchmarkSwitch measures one process waking another and parking.
 func BenchmarkSwitch(b *testing.B) {
 	k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
 	defer k.Close()
@@ -527,7 +527,7 @@ func BenchmarkSwitch(b *testing.B) {
 	k.Run(kernel.Until{})
 }
 
-// BenchmarkTimer is a sleep of one process among a thousand that sleep.
+// BenchmarkTimer measures a sleep of one process among a thousand that sleep.
 func BenchmarkTimer(b *testing.B) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
@@ -542,7 +542,7 @@ func BenchmarkTimer(b *testing.B) {
 	k.Run(kernel.Until{})
 }
 
-// BenchmarkSpawn is the life of a short process.
+// BenchmarkSpawn measures the life of a short process.
 func BenchmarkSpawn(b *testing.B) {
 	k := kernel.New(kernel.Options{MaxStepsPerInstant: 1 << 60})
 	defer k.Close()
@@ -555,7 +555,7 @@ func BenchmarkSpawn(b *testing.B) {
 	k.Run(kernel.Until{})
 }
 
-// A million seconds pass in one, so that nobody has to wait for the test.
+// A million seconds pass in one second, so that the test is short.
 func TestALiveRunKeepsPaceWithTheRealClock(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
@@ -565,7 +565,7 @@ func TestALiveRunKeepsPaceWithTheRealClock(t *testing.T) {
 		p.Sleep(2 * time.Hour)
 		told = append(told, "slow")
 		go k.Post(func() {
-			assert.GreaterOrEqual(t, k.Elapsed(), 2*time.Hour, "what comes from outside finds the clock gone on")
+			assert.GreaterOrEqual(t, k.Elapsed(), 2*time.Hour, "the clock has advanced at the time of the post")
 			told = append(told, "posted")
 			close(stop)
 		})
@@ -579,7 +579,7 @@ func TestALiveRunKeepsPaceWithTheRealClock(t *testing.T) {
 	assert.Equal(t, []string{"quick", "slow", "posted"}, told)
 }
 
-func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
+func TestALiveRunContinuesDuringACall(t *testing.T) {
 	k := kernel.New(kernel.Options{Patience: time.Hour})
 	defer k.Close()
 	stop, hang := make(chan struct{}), make(chan struct{})
@@ -594,7 +594,7 @@ func TestALiveRunGoesOnWhileADriverWorks(t *testing.T) {
 	require.Equal(t, kernel.Done, k.RunLive(stop, 1e6))
 }
 
-func TestWhatProgramsTakeIsAsMuchLongerAsTheClusterIsFaster(t *testing.T) {
+func TestRealScalesWithTheSpeedOfTheCluster(t *testing.T) {
 	for speed, want := range map[float64]time.Duration{0.5: time.Second, 1: time.Second, 10: 10 * time.Second} {
 		k := kernel.New(kernel.Options{})
 		stop := make(chan struct{})
@@ -609,7 +609,7 @@ func TestWhatProgramsTakeIsAsMuchLongerAsTheClusterIsFaster(t *testing.T) {
 }
 
 // At the end of a large run as many processes are ready as there are pods.
-func TestCloseEndsWhatIsReadyAndWhatThatWakes(t *testing.T) {
+func TestCloseEndsReadyProcessesAndThoseTheyWake(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	const n = 100_000
 	ended := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheReadyQueueKeepsItsOrderWhateverIsTakenOut(t *testing.T) {
+func TestTheReadyQueueKeepsItsOrderAfterRemovals(t *testing.T) {
 	var q queue
 	var expected []*Process
 	chance := NewRandom(7)
@@ -38,8 +38,8 @@ func TestTheReadyQueueKeepsItsOrderWhateverIsTakenOut(t *testing.T) {
 	require.Empty(t, q.blocks)
 }
 
-// BenchmarkChoice is a choice among very many processes that are ready, and the switch
-// to the one that is chosen: it hardly depends on how many there are.
+// BenchmarkChoice measures a choice among very many ready processes, and the switch to the chosen
+// one: their number hardly matters.
 func BenchmarkChoice(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("ready=%d", n), func(b *testing.B) {

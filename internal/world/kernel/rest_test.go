@@ -28,10 +28,10 @@ func TestAProcessAtRestIsParkedWithoutAStack(t *testing.T) {
 	assert.Equal(t, kernel.Stuck, k.Run(kernel.Until{}))
 	assert.Equal(t, []string{"0s awake", "1s awake", "2s awake"}, l.lines)
 	assert.False(t, resting.Ended())
-	assert.Contains(t, k.Waiting()[0], "news", "a report of what everybody waits for names it")
+	assert.Contains(t, k.Waiting()[0], "news", "a report of all waits names it")
 }
 
-func TestRestGoesOnAtOnceIfThereIsNewsAlready(t *testing.T) {
+func TestRestContinuesAtOnceAfterAWakeUp(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	l := &log{k: k}
@@ -97,8 +97,8 @@ func TestAProcessThatReactsRunsAtEachWakeUp(t *testing.T) {
 	assert.Contains(t, k.Waiting()[0], "news")
 }
 
-// What an informer does when it delivers, a few at a time, and other processes come first or not.
-func TestAProcessThatReactsStandsBackAsOneWithAStackDoes(t *testing.T) {
+// An informer delivers events a few at a time, and may give way to other processes in between.
+func TestAReactingProcessGivesWayLikeOneWithAStack(t *testing.T) {
 	looping := func(p *kernel.Process, in *news, l *log) {
 		for {
 			p.Wait("news", func() bool { return in.waiting > 0 })
@@ -147,7 +147,7 @@ func TestAProcessThatReactsStandsBackAsOneWithAStackDoes(t *testing.T) {
 	}
 }
 
-func TestAProcessThatReactsGoesOnOnAStack(t *testing.T) {
+func TestAReactingProcessContinuesOnAStack(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	l := &log{k: k}

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Runs that follow each other use the same stacks, those of processes that were crashed, too, and close with none lost.
-func TestStacksAreHandedOnFromRunToRun(t *testing.T) {
+// Consecutive runs use the same stacks, including those of crashed processes, and close with none
+// lost.
+func TestConsecutiveRunsReuseStacks(t *testing.T) {
 	var stacks Stacks
 	defer stacks.Close()
 	var first []*coroutine
@@ -21,7 +22,7 @@ func TestStacksAreHandedOnFromRunToRun(t *testing.T) {
 				used = append(used, p.co)
 				defer func() {
 					unwound++
-					p.Sleep(time.Second) // what gives way while it unwinds does not go on
+					p.Sleep(time.Second) // giving way while unwinding does not return
 					unwound++
 				}()
 				p.Sleep(time.Hour)
@@ -56,7 +57,7 @@ func TestStacksAreHandedOnFromRunToRun(t *testing.T) {
 	}
 }
 
-func TestStacksThatAreClosedKeepNothing(t *testing.T) {
+func TestClosedStacksKeepNothing(t *testing.T) {
 	stacks := Stacks{}
 	k := New(Options{Stacks: &stacks})
 	k.Spawn(nil, "sleeper", func(p *Process) { p.Sleep(time.Hour) })

@@ -9,8 +9,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// What processes wait for is reported when it has changed and the clock is about to move; a poll is no news.
-func TestWhatProcessesWaitForIsReportedWhenItHasChanged(t *testing.T) {
+// Waits of processes are reported when they have changed and the clock is about to move; a poll is
+// not reported.
+func TestChangedWaitsAreReported(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	var got []kernel.Wait
 	k.OnWaits(func(changed []kernel.Wait) { got = append(got, changed...) })

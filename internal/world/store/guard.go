@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// guard remembers what stored objects looked like when they were written, by
-// their id in the objects table.
+// guard holds the hashes of stored objects at the time of their writes, by their id in the objects
+// table.
 type guard map[string]uint64
 
 func (g guard) remember(res *Resource, key Key, obj Object) {
@@ -29,7 +29,7 @@ func (s *Store) VerifyImmutable() error {
 	for _, id := range slices.Sorted(maps.Keys(s.guard)) {
 		obj, ok := s.Snapshot().get(id)
 		if !ok {
-			return fmt.Errorf("object %q is gone without a write", id)
+			return fmt.Errorf("object %q was removed without a write", id)
 		}
 		if fingerprint(obj) != s.guard[id] {
 			return fmt.Errorf("%T %s was changed in place after revision %s: copy objects before changing them", obj, KeyOf(obj), obj.GetResourceVersion())

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func TestRemovingAnObjectLeavesThoseWhoseNamesBeginAlike(t *testing.T) {
+func TestRemovingAnObjectLeavesThoseWithTheSamePrefix(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	for _, name := range []string{"d2", "d2b", "d"} {
 		_, err := store.Create(s, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})

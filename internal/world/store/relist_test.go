@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// lagging is a view with a watch of Secrets that knows of those named.
+// lagging returns a lagging view with a watch of Secrets that has seen those with these names.
 func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store.Watcher[*corev1.Secret]) {
 	for _, name := range names {
 		kindtest.Create(t, s, kindtest.Secret(name))
@@ -27,8 +27,9 @@ func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store
 	return view, w
 }
 
-// Only who has yet to see a state keeps it: not a watch whose events wait to be taken out.
-func TestWhatWasDeliveredHoldsOnToNoLaterState(t *testing.T) {
+// A state is kept only for views that have yet to reach it: not for events that wait in a watch's
+// queue.
+func TestDeliveredEventsKeepNoLaterState(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
 	var states []weak.Pointer[store.Snapshot]
@@ -86,7 +87,7 @@ func TestARelistShowsTheDifferenceBetweenTwoStates(t *testing.T) {
 	assert.Equal(t, []string{"MODIFIED changed", "MODIFIED made-again", "ADDED new", "DELETED gone"}, told)
 }
 
-func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
+func TestATombstoneHasTheLastKnownState(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
 	known, _ := store.Get[*corev1.Secret](view, kindtest.InDefault("a"))
@@ -100,7 +101,7 @@ func TestATombstoneHasTheLastStateThatWasKnown(t *testing.T) {
 	assert.Same(t, known, e.Object, "neither its last label nor the version of its end")
 }
 
-func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
+func TestAnObservedDeletionIsNoTombstone(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	view, w := lagging(t, s, "a")
 	last := kindtest.Remove[*corev1.Secret](t, s, kindtest.InDefault("a"))
@@ -112,7 +113,7 @@ func TestADeletionThatIsSeenIsNoTombstone(t *testing.T) {
 	assert.Equal(t, last.ResourceVersion, e.Object.ResourceVersion)
 }
 
-func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T) {
+func TestAnObjectThatLeavesTheSelectionUnobservedIsATombstone(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	pv := kindtest.Volume("v")
 	pv.Spec.StorageClassName = "fast"
@@ -131,7 +132,7 @@ func TestAnObjectThatLeavesTheSelectionWhileNobodyLooksIsATombstone(t *testing.T
 	assert.Nil(t, e.Object.Spec.ClaimRef)
 }
 
-func TestWhatIsHeldBackIsListedBySync(t *testing.T) {
+func TestSyncListsHiddenObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, kindtest.Secret("a"))
 	view := s.NewView("kubelet")

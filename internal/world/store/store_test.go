@@ -83,7 +83,7 @@ func TestIndexes(t *testing.T) {
 	assert.Equal(t, []string{"default/e"}, names(store.Indexed[*corev1.Pod](s, kind.PodsByNode, "n")))
 }
 
-func TestTheFutureCannotBeShown(t *testing.T) {
+func TestAFutureRevisionIsAnError(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	_, err := s.At(s.Revision() + 1)
 	assert.ErrorContains(t, err, "is in the future")

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// drain takes all events and tells them as "TYPE name".
+// drain removes all events and returns them as "TYPE name".
 func drain[T store.Object](w *store.Watcher[T]) (told []string) {
 	for event, ok := w.Next(); ok; event, ok = w.Next() {
 		told = append(told, fmt.Sprintf("%s %s", event.Type, event.Object.GetName()))
@@ -136,7 +136,7 @@ func TestAClosedViewForgetsAndReadsTheHead(t *testing.T) {
 	assert.Equal(t, []string{"ADDED a", "ADDED b"}, drain(store.Watch[*corev1.Secret](view)))
 }
 
-// cache is what a component makes of the events that it is told.
+// cache is built from the events of a watch.
 type cache struct {
 	view *store.View
 	w    *store.Watcher[*corev1.Pod]
@@ -155,7 +155,7 @@ func (c *cache) follow() {
 	}
 }
 
-// shown is what the reader answers for the same question.
+// shown returns the reader's list of the same objects.
 func shown(r store.Reader, node string) map[string]string {
 	pods := map[string]string{}
 	all := store.List[*corev1.Pod](r, "")
@@ -168,7 +168,7 @@ func shown(r store.Reader, node string) map[string]string {
 	return pods
 }
 
-// act does one random write.
+// act makes one random write.
 func act(t *rapid.T, s *store.Store) {
 	name := rapid.SampledFrom([]string{"p", "q", "r", "s"}).Draw(t, "pod")
 	node := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "node")
@@ -259,8 +259,9 @@ func TestSnapshotsAreIsolated(t *testing.T) {
 	})
 }
 
-// However far it lags, a view reads what a snapshot of its revision has: in single objects, lists and indexes.
-func TestALaggingViewReadsWhatASnapshotOfItsRevisionHas(t *testing.T) {
+// However far a view lags, it returns the same objects, lists and index lookups as a snapshot of
+// its revision.
+func TestALaggingViewEqualsASnapshotOfItsRevision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := kind.NewStore(store.Options{})
 		view := s.NewView("controller")

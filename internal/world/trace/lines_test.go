@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-func TestLinesOneAfterTheOtherAreThoseOfEachEventAlone(t *testing.T) {
+func TestConsecutiveLinesEqualLinesOfSingleEvents(t *testing.T) {
 	claim := func(phase corev1.PersistentVolumeClaimPhase, labels map[string]string) *corev1.PersistentVolumeClaim {
 		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: labels}, Status: corev1.PersistentVolumeClaimStatus{Phase: phase}}
 	}
@@ -26,7 +26,7 @@ func TestLinesOneAfterTheOtherAreThoseOfEachEventAlone(t *testing.T) {
 		change(trace.Entry{Change: "MODIFIED", Old: pending, New: bound}),
 		change(elsewhere), // of another cluster
 		change(trace.Entry{Change: "MODIFIED", Old: bound, New: labelled}),
-		change(trace.Entry{Change: "MODIFIED", Old: pending, New: labelled}), // not what stood there last
+		change(trace.Entry{Change: "MODIFIED", Old: pending, New: labelled}), // an older version
 		change(trace.Entry{Change: "DELETED", Old: labelled}),
 		change(trace.Entry{Change: "ADDED", New: again}),
 		change(trace.Entry{Change: "MODIFIED", Old: again, New: bound}),

@@ -10,11 +10,11 @@ import (
 // The columns of a timeline.
 const (
 	laneWidth     = 26 // service account controller
-	sentenceWidth = 60 // outcomes line up behind it
-	narrow        = 24 // a terminal that leaves less for sentences gets them unwrapped
+	sentenceWidth = 60 // outcomes are aligned behind it
+	narrow        = 24 // on a terminal with less room, sentences are not wrapped
 )
 
-// tone is how a line should strike the reader.
+// tone is the emphasis of a line.
 type tone int
 
 const (
@@ -44,7 +44,7 @@ func (o TimelineOptions) line(number int, at time.Duration, shown entry) string 
 	return head + o.sentence(shown, indent) + "\n"
 }
 
-// sentence is what happened, what came of it and why.
+// sentence returns the description of the event, its result and its cause.
 func (o TimelineOptions) sentence(shown entry, indent int) string {
 	tail := width(shown.outcome)
 	if shown.because != "" {
@@ -97,14 +97,14 @@ func (o TimelineOptions) gapLine(passed time.Duration) string {
 	return fmt.Sprintf("%s     %s\n", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%10s", "… "+Span(passed)+" …")))
 }
 
-// legend is what the columns and signs of a timeline mean.
+// legend explains the columns and signs of a timeline.
 func (o TimelineOptions) legend() string {
-	text := fmt.Sprintf("%s%4s %10s  %s  %s", o.Indent, "line", "time", fit("who", laneWidth),
-		"what  (→ driver call, ⇄ registration call, = its answer, ✗ failure, ⟵ #7: because of line 7)")
+	text := fmt.Sprintf("%s%4s %10s  %s  %s", o.Indent, "line", "time", fit("actor", laneWidth),
+		"event (→ driver call, ⇄ registration call, = its answer, ✗ failure, ⟵ #7: because of line 7)")
 	return o.paint(escapes[quiet], text) + "\n"
 }
 
-// before says how much there was before the first line.
+// before counts the events before the first line.
 func (o TimelineOptions) before(events int) string {
 	if events == 0 {
 		return ""
@@ -115,7 +115,7 @@ func (o TimelineOptions) before(events int) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3fs", d.Seconds()) }
 
-// Span is a stretch of time in the words of people: "9.9 s", "6 min", "1 h 5 min".
+// Span formats a duration for people: "9.9 s", "6 min", "1 h 5 min".
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -138,7 +138,7 @@ func withRest(d, unit time.Duration, name string, smaller time.Duration, smaller
 	return text
 }
 
-// fit pads or cuts text to exactly so many columns.
+// fit pads or cuts text to a number of columns.
 func fit(text string, columns int) string {
 	n := width(text)
 	if n <= columns {

@@ -34,7 +34,7 @@ const (
 	target  = "/var/lib/kubelet/pods/" + podUID + "/volumes/kubernetes.io~csi/" + pvName + "/mount"
 )
 
-// A volume's life, from its claim to a failure that a fault caused, reads as a story.
+// The life of a volume, from its claim to a failure caused by a fault, is a readable timeline.
 func TestTimelineShowsTheLifeOfAVolume(t *testing.T) {
 	for name, options := range map[string]trace.TimelineOptions{
 		"plain":    {},
@@ -208,7 +208,7 @@ func TestTimelineNeverShortensTwoIdsAlike(t *testing.T) {
 	assert.Contains(t, lines[2], "pvc-37ba…")
 }
 
-// Calls that say the same for minutes take one line.
+// Equal calls during minutes take one line.
 func TestTimelineFoldsProbesAcrossTime(t *testing.T) {
 	stats := func(at time.Duration) *trace.Event {
 		return call(at, 0, "kubelet", "node-a", "Node/NodeGetVolumeStats", &csi.NodeGetVolumeStatsRequest{VolumeId: "vol-0001"}, &csi.NodeGetVolumeStatsResponse{})
@@ -220,7 +220,7 @@ func TestTimelineFoldsProbesAcrossTime(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(got, "\n"))
 }
 
-func TestSpanReadsAsPeopleSayIt(t *testing.T) {
+func TestSpanFormatsDurationsForPeople(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0:                                     "0 ms",
 		15 * time.Millisecond:                 "15 ms",
@@ -236,8 +236,8 @@ func TestSpanReadsAsPeopleSayIt(t *testing.T) {
 	}
 }
 
-// A driver must not write lines of its own into a timeline, nor colours, nor commands to the runner
-// of a workflow.
+// Text of a driver cannot add lines, colours, or commands to the runner of a workflow to a
+// timeline.
 func TestTextOfDriversStaysInItsLine(t *testing.T) {
 	call := trace.Entry{
 		Kind: trace.Call, Seq: 1, Actor: "kubelet", Node: "node-a", Driver: driver, Method: "Node/NodeStageVolume",

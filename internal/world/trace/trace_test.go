@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// clock is a clock that the test moves.
+// clock is a clock that the test sets.
 type clock struct {
 	now  time.Duration
 	last uint64
@@ -129,8 +129,8 @@ func TestPodsArePrunedAsInTheRecordedTraces(t *testing.T) {
 	}, got)
 }
 
-// Events that are alike have in common what they can as soon as there are many, and none changes by that.
-func TestManyEventsHaveTheirSitesInCommon(t *testing.T) {
+// When there are many events, equal parts are shared, and no event changes by that.
+func TestManyEventsShareTheirSites(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	sites, exchanges := map[*trace.Site]bool{}, map[*trace.Exchange]bool{}
 	for i := range 3_000 {
@@ -168,7 +168,7 @@ func TestACallThatNeverEndsIsReported(t *testing.T) {
 	assert.Equal(t, "Unfinished", code)
 }
 
-func TestOldChangesAreForgottenAndCallsAreNot(t *testing.T) {
+func TestOldChangesAreDroppedAndCallsAreKept(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	r.KeepChanges = 10
 	r.Add(trace.Entry{Kind: trace.Call})
@@ -180,11 +180,11 @@ func TestOldChangesAreForgottenAndCallsAreNot(t *testing.T) {
 	assert.Equal(t, uint64(101), r.Last())
 }
 
-// Under a strategy that explores there are more choices than anything else.
-func TestOldChoicesAreForgottenAndDoNotDriveOutChanges(t *testing.T) {
+// An exploring strategy makes more choices than there are other events.
+func TestOldChoicesAreDroppedBeforeChanges(t *testing.T) {
 	for name, look := range map[string]func(*trace.Recorder){
-		"somebody looks": func(r *trace.Recorder) { r.Events() },
-		"nobody looks":   func(*trace.Recorder) {},
+		"the events are read":     func(r *trace.Recorder) { r.Events() },
+		"the events are not read": func(*trace.Recorder) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := trace.NewRecorder(&clock{})
@@ -215,8 +215,8 @@ func TestOldChoicesAreForgottenAndDoNotDriveOutChanges(t *testing.T) {
 	}
 }
 
-// What was handed out stays as it was; the room of the rest is used again.
-func TestTheRoomOfForgottenChangesIsUsedAgain(t *testing.T) {
+// A returned event stays unchanged; the memory of all other dropped events is reused.
+func TestTheMemoryOfDroppedChangesIsReused(t *testing.T) {
 	changes := func(r *trace.Recorder, from, to int) {
 		for i := from; i < to; i++ {
 			r.AddChange(trace.Entry{Kind: trace.API, Name: strconv.Itoa(i)})
@@ -255,7 +255,7 @@ func TestTheRoomOfForgottenChangesIsUsedAgain(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { r.AddChange(trace.Entry{Kind: trace.API}) }))
 }
 
-func TestATraceIsReadBackAsItWasWritten(t *testing.T) {
+func TestAWrittenTraceIsReadUnchanged(t *testing.T) {
 	var out bytes.Buffer
 	sink, flush := trace.Writer(&out)
 	sink(trace.Entry{Seq: 1, At: time.Second, Kind: trace.Step, Message: "apply"}.Event())
