@@ -169,6 +169,6 @@ func (r *run) recordWaits(changed []kernel.Wait) {
 
 func (r *run) recordOverdue(label string) {
 	r.overdue = append(r.overdue, label)
-	r.kernel.Happened("patience ran out: " + label)
+	r.kernel.RecordOutside("patience ran out: " + label)
 	r.trace.Add(trace.Entry{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }

@@ -41,7 +41,7 @@ func (c *Simulation) programEnded(b *programBackend, process *machine.Process) {
 func (c *Simulation) bury(p *plugin, d expect.Death) {
 	d.Text = c.Wire.Renamed(d.Text)
 	c.died = append(c.died, d)
-	c.World.Kernel.Happened("end of a program: " + d.Text)
+	c.World.Kernel.RecordOutside("end of a program: " + d.Text)
 	c.World.Trace.Add(trace.Entry{Kind: trace.Died, Node: p.node, Driver: p.driver.Name, Message: d.Text})
 }
 

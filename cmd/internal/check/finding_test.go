@@ -39,7 +39,7 @@ func failing(words string) Finding {
 // Given a defect in two forms, then both have one name.
 func TestFormsOfADefectAreUnited(t *testing.T) {
 	unstage := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnstageVolume", Response: &csi.NodeUnstageVolumeResponse{}}.Event()
-	left := ledger.Entry{Kind: ledger.Mount, Name: "/x", Node: "node-a", Undo: "NodeUnstageVolume", Undone: &ledger.Deed{Event: unstage}}
+	left := ledger.Entry{Kind: ledger.Mount, Name: "/x", Node: "node-a", Undo: "NodeUnstageVolume", Undone: &ledger.StepEvent{Event: unstage}}
 	mounted := contract.CheckEffect("Node/NodeUnstageVolume", &csi.NodeUnstageVolumeRequest{}, contract.Outcome{Mounts: []string{"x"}})
 	shown := [][]Finding{
 		trialOf("repeated/a", idempotence("volume vol-1 is staged already"), Finding{Verdict: mounted[0], rank: verdict.NoEffect}),

@@ -112,7 +112,7 @@ func newSide(lines []trace.Line) *side {
 			s.event(l)
 		case trace.Files:
 			s.listing(l)
-		case trace.Waits, trace.Learned, trace.Kept: // a real cluster's trace has none
+		case trace.Waits, trace.CacheUpdated, trace.Kept: // a real cluster's trace has none
 		default:
 			s.allow(NotCompared, "")
 		}

@@ -288,7 +288,7 @@ func (c *call) receive(into proto.Message, err error, began time.Time) error {
 	if err == nil {
 		c.setClock(into, began)
 	}
-	c.hear(into, err)
+	c.recordAnswer(into, err)
 	c.noteWork(into, err)
 	if err != nil {
 		c.wire.forget(c.site, err)

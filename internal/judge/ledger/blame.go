@@ -16,7 +16,7 @@ func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 		return func(call *trace.Event) bool { return call.Node == e.Node && is(text(call.Request, field)) }
 	}
 	if place.Kubelet {
-		e.Made = h.deed(h.changed(e))
+		e.Made = h.inStep(h.changed(e))
 	}
 	switch {
 	case place.Staging != "":
@@ -35,7 +35,7 @@ func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 // InCall blames for something that a call made and that only its driver has a record of: a loop
 // device, a mount or a process outside the kubelet's directory.
 func (h *History) InCall(e *Entry, made *trace.Event) {
-	e.Made = h.deed(made)
+	e.Made = h.inStep(made)
 	if undoes[method(made)] == "" {
 		return
 	}
@@ -137,7 +137,7 @@ func (h *History) Attachment(e *Entry, driver, id, nodeID string) {
 func (h *History) VolumeAttachment(e *Entry, driver, id, nodeID string) {
 	for _, added := range h.adds {
 		if added.Name == e.Name {
-			e.Made = h.deed(added)
+			e.Made = h.inStep(added)
 		}
 	}
 	h.ofController(e, "ControllerPublishVolume", driver, "csi-attacher", attaches(id, nodeID))

@@ -46,17 +46,17 @@ type Entry struct {
 	// Detail describes the thing further.
 	Detail string
 	// Made is the event that made it, nil if that is not known.
-	Made *Deed
+	Made *StepEvent
 	// Undo is the CSI call that should have removed it, and Undone the call that was made, nil if
 	// none was.
 	Undo   string
-	Undone *Deed
+	Undone *StepEvent
 	// Litter is the reason if Kubernetes itself caused the leak; empty if it did not.
 	Litter string
 }
 
-// Deed is an event of the trace with its step.
-type Deed struct {
+// StepEvent is an event of the trace with its step.
+type StepEvent struct {
 	Event *trace.Event
 	// Step is the step's number, from 1, and Title its title; 0 outside of steps.
 	Step  int
@@ -101,7 +101,7 @@ func (e Entry) undone() string {
 }
 
 // method is the CSI method of a call, empty for all other events.
-func (d Deed) method() string {
+func (d StepEvent) method() string {
 	if d.Event.Kind == trace.Call {
 		return d.Event.Method
 	}
@@ -109,7 +109,7 @@ func (d Deed) method() string {
 }
 
 // name is the first word for the cause: the short method of a call, the kubelet, or a component.
-func (d Deed) name() string {
+func (d StepEvent) name() string {
 	switch d.Event.Kind {
 	case trace.Call:
 		return method(d.Event)
@@ -120,7 +120,7 @@ func (d Deed) name() string {
 	return cmp.Or(component, "cluster") // a watch of a real cluster does not name the writer
 }
 
-func (d Deed) String() string {
+func (d StepEvent) String() string {
 	text := d.name()
 	switch {
 	case d.Event.Kind == trace.FileChange:

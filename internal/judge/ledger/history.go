@@ -82,12 +82,12 @@ func (h *History) answered(lost *trace.Event) *trace.Event {
 // Changes reports whether a call makes or removes something.
 func Changes(e *trace.Event) bool { return changes[method(e)] }
 
-// deed returns an event with its step.
-func (h *History) deed(e *trace.Event) *Deed {
+// inStep returns an event with its step.
+func (h *History) inStep(e *trace.Event) *StepEvent {
 	if e == nil {
 		return nil
 	}
-	d := &Deed{Event: e}
+	d := &StepEvent{Event: e}
 	at, _ := slices.BinarySearchFunc(h.steps, e.Seq, func(step *trace.Event, seq uint64) int {
 		return int(int64(step.Seq) - int64(seq))
 	})
@@ -118,9 +118,9 @@ func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*tr
 		}
 	}
 	if e.Made == nil {
-		e.Made = h.deed(made)
+		e.Made = h.inStep(made)
 	}
-	e.Undo, e.Undone = undo, h.deed(undone)
+	e.Undo, e.Undone = undo, h.inStep(undone)
 }
 
 // changed is the kubelet's last change that made the entry, nil if none did.
@@ -138,7 +138,7 @@ func (h *History) changed(e *Entry) *trace.Event {
 }
 
 // died is the last time, after an event, that one of the named died.
-func (h *History) died(after *Deed, who func(*trace.Event) bool) *trace.Event {
+func (h *History) died(after *StepEvent, who func(*trace.Event) bool) *trace.Event {
 	for _, e := range slices.Backward(h.deaths) {
 		if (after == nil || e.Seq > after.Event.Seq) && who(e) {
 			return e

@@ -70,7 +70,7 @@ func Look(c Cluster) Ledger {
 		a.backend(b)
 	}
 	for _, g := range c.Watch.growing {
-		g.entry.Undone = a.history.deed(g.call)
+		g.entry.Undone = a.history.inStep(g.call)
 		a.add(g.entry)
 	}
 	slices.SortStableFunc(a.found.Leaks, byBlame)

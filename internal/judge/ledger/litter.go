@@ -10,7 +10,7 @@ import (
 
 // last returns the newer of two events: the one that made an entry, and the call that should have
 // undone it.
-func (e *Entry) last() *Deed {
+func (e *Entry) last() *StepEvent {
 	if e.Undone != nil {
 		return e.Undone
 	}

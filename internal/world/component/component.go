@@ -73,6 +73,6 @@ func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process 
 // Crash ends the component where it stands: its memory is gone, what it wrote stays.
 func (c *Component) Crash() {
 	c.Group.Crash()
-	c.recordLesson(c.Cache.Pending(), trace.Lesson{Gone: true})
+	c.recordCacheUpdate(c.Cache.Pending(), trace.CacheUpdate{Gone: true})
 	c.Cache.Close()
 }

@@ -99,12 +99,12 @@ func (c *Component) deliver(p *kernel.Process) {
 		return
 	}
 	if c.Kernel.Choose(kernel.Relist, relistOdds, c.Group.Name) == relistOdds-1 {
-		c.recordLesson(c.Cache.Pending(), trace.Lesson{Relisted: true})
+		c.recordCacheUpdate(c.Cache.Pending(), trace.CacheUpdate{Relisted: true})
 		c.Cache.Relist()
 	} else {
 		n := c.Cache.Pending()
 		n -= c.Kernel.Choose(kernel.Deliver, n, c.Group.Name)
-		c.recordLesson(n, trace.Lesson{})
+		c.recordCacheUpdate(n, trace.CacheUpdate{})
 		c.Cache.Deliver(n)
 	}
 	p.YieldTo(c.goesOn, "deliver commits to its cache")

@@ -81,7 +81,7 @@ func (k *Kernel) touch(what string, how How) {
 // follow reports an incident of a process.
 func (k *Kernel) follow(kind IncidentKind, p *Process) {
 	if k.follower != nil {
-		k.follower.Follow(Incident{Kind: kind, Process: p, Pending: kind == Woken && (p.state == executing || p.deaf)})
+		k.follower.Follow(Incident{Kind: kind, Process: p, Pending: kind == Woken && (p.state == executing || p.defersWakes)})
 	}
 }
 

@@ -486,7 +486,7 @@ func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
 	k := kernel.New(kernel.Options{Recorder: r})
 	defer k.Close()
 	k.Spawn(nil, "caller", func(p *kernel.Process) {
-		k.Heard("answer to NodeStageVolume", answer)
+		k.RecordAnswer("answer to NodeStageVolume", answer)
 		k.Note(answer)
 	})
 	k.Run(kernel.Until{})

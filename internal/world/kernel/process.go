@@ -29,7 +29,7 @@ type Process struct {
 	woken         bool
 	resting       bool // its body returns without ending the process
 	reacts        bool // its body never gives way, and needs no coroutine
-	deaf          bool // asleep or giving way: wake-ups are kept for the next Park
+	defersWakes   bool // asleep or giving way: wake-ups are kept for the next Park
 	killed        bool // to be unwound
 	cause         uint64
 	why           string
@@ -96,7 +96,7 @@ func (k *Kernel) resume(p *Process) {
 // goOn runs the process until it gives way.
 func (p *Process) goOn() {
 	if p.co == nil {
-		p.deaf = false
+		p.defersWakes = false
 		if p.reacts {
 			p.run()
 		}
@@ -197,7 +197,7 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 func (p *Process) Yield(words ...string) {
 	if p.standsBack(words) {
 		p.giveWay()
-		p.deaf = false
+		p.defersWakes = false
 	}
 }
 
@@ -217,7 +217,7 @@ func (p *Process) standsBack(words []string) bool {
 	p.why = at
 	p.state = ready
 	k.ready.push(p)
-	p.deaf = true
+	p.defersWakes = true
 	return true
 }
 

@@ -16,8 +16,8 @@ const (
 	eventChoice
 	eventCrash
 	eventNote
-	eventHeard
-	eventHappened
+	eventAnswer
+	eventOutside
 )
 
 func (k eventKind) String() string {
@@ -45,7 +45,7 @@ func (h *hash) text(s string) {
 
 func (k *Kernel) record(kind eventKind, n int, words ...string) {
 	k.hash.mix(uint64(kind)<<56 ^ uint64(n)<<32 ^ uint64(k.now))
-	if kind == eventNote || kind == eventSpawn || kind >= eventHeard {
+	if kind == eventNote || kind == eventSpawn || kind >= eventAnswer {
 		for _, word := range words {
 			k.hash.text(word)
 		}
@@ -57,18 +57,18 @@ func (k *Kernel) record(kind eventKind, n int, words ...string) {
 	}
 }
 
-// Compares reports whether the run is recorded, so that Heard has an effect.
+// Compares reports whether the run is recorded, so that RecordAnswer has an effect.
 func (k *Kernel) Compares() bool { return k.opts.Recorder != nil }
 
-// Heard records the answer of a program outside to a question. If two runs first differ in the
+// RecordAnswer records the answer of a program outside to a question. If two runs first differ in the
 // answers to the same question, the simulation is not the cause.
-func (k *Kernel) Heard(question, answer string) {
-	k.record(eventHeard, 0, question, ": ", answer)
+func (k *Kernel) RecordAnswer(question, answer string) {
+	k.record(eventAnswer, 0, question, ": ", answer)
 }
 
-// Happened records an unrequested event outside, such as the end of a program. If it happens in one
+// RecordOutside records an unrequested event outside, such as the end of a program. If it happens in one
 // of two runs only, the simulation is not the cause either.
-func (k *Kernel) Happened(what string) { k.record(eventHappened, 0, what) }
+func (k *Kernel) RecordOutside(what string) { k.record(eventOutside, 0, what) }
 
 // LetClockDecide records that from now on events outside depend on the real clock.
 func (k *Kernel) LetClockDecide(why string) {
@@ -88,7 +88,7 @@ type Event struct {
 
 func (e Event) String() string {
 	switch e.kind {
-	case eventNote, eventHeard, eventHappened:
+	case eventNote, eventAnswer, eventOutside:
 		return fmt.Sprintf("at %v: %s", e.at, e.what)
 	case eventChoice:
 		return fmt.Sprintf("at %v: choice of alternative %d", e.at, e.n)
@@ -143,13 +143,13 @@ const end = "the end"
 func (r *Recorder) diverge(i int, first, second *Event) *Divergence {
 	d := &Divergence{First: end, Second: end, Clock: r.clock, event: i + 1}
 	if first != nil {
-		d.First, d.Outside = first.String(), first.kind == eventHappened
+		d.First, d.Outside = first.String(), first.kind == eventOutside
 	}
 	if second != nil {
 		d.Second = second.String()
-		d.Outside = d.Outside || second.kind == eventHappened
+		d.Outside = d.Outside || second.kind == eventOutside
 	}
-	if first != nil && second != nil && first.kind == eventHeard && second.kind == eventHeard {
+	if first != nil && second != nil && first.kind == eventAnswer && second.kind == eventAnswer {
 		d.Outside = first.question() == second.question()
 	}
 	return d

@@ -8,10 +8,10 @@ import "time"
 func (p *Process) Wake() {
 	p.k.followWake(p)
 	switch {
-	case p.state == parked && !p.deaf:
+	case p.state == parked && !p.defersWakes:
 		p.k.because(p)
 		p.k.makeReady(p)
-	case p.state == executing || p.deaf:
+	case p.state == executing || p.defersWakes:
 		p.woken = true
 	} // a process that is about to run will see the change anyway
 }
@@ -120,10 +120,10 @@ func (p *Process) sleep(d time.Duration, idle bool) {
 	}
 	p.why = "sleep"
 	p.state = parked
-	p.deaf = true
+	p.defersWakes = true
 	p.k.schedule(p, p.k.now+d, idle)
 	p.giveWay()
-	p.deaf = false
+	p.defersWakes = false
 }
 
 // IdleUntil parks until woken or until housekeeping is due at the given time since the beginning of

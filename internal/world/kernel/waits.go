@@ -68,7 +68,7 @@ func (p *Process) waitsLong() string {
 		return p.why
 	case p.timer.at-p.k.now >= soon:
 		return fmt.Sprintf("%s (until %v)", p.why, p.timer.at.Round(time.Millisecond))
-	case p.deaf, strings.HasPrefix(p.known, p.why+" (until "):
+	case p.defersWakes, strings.HasPrefix(p.known, p.why+" (until "):
 		return p.known
 	}
 	return p.why

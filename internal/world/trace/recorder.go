@@ -190,7 +190,7 @@ func (r *Recorder) append(e *Event) {
 	r.seq++
 	e.Seq = r.seq
 	if e.Kind != ChoiceMade {
-		r.deed = r.seq
+		r.action = r.seq
 	}
 	e.At = r.clock.Elapsed()
 	if cause := r.clock.Mark(e.Seq); e.Cause == 0 {

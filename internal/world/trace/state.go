@@ -6,22 +6,22 @@ const (
 	// Waits lists the conditions that processes wait for from this instant on, if they have
 	// changed.
 	Waits Kind = "wait"
-	// Learned is a late update of a component's cache, after other events.
-	Learned Kind = "cache"
+	// CacheUpdated is a late update of a component's cache, after other events.
+	CacheUpdated Kind = "cache"
 	// Kept is an observation that a rule of the CSI spec was kept, beyond the request and the
 	// answer of the call.
 	Kept Kind = "kept"
 )
 
 // IsState reports whether the kind is a state, not an event.
-func (k Kind) IsState() bool { return k == Waits || k == Learned || k == Kept }
+func (k Kind) IsState() bool { return k == Waits || k == CacheUpdated || k == Kept }
 
 // WaitsFor is the Detail of Waits: the names of processes by the condition that they wait for; ""
 // for those that wait for nothing any more.
 type WaitsFor map[string][]string
 
-// Lesson is the Detail of Learned.
-type Lesson struct {
+// CacheUpdate is the Detail of CacheUpdated.
+type CacheUpdate struct {
 	// Changes are the numbers of the changes that the cache lacked, in their order.
 	Changes []uint64 `json:"changes"`
 	// Relisted means that the objects were listed again, and states in between were missed.

@@ -6,7 +6,7 @@ type Sink func(*Event)
 // tape is the common part of a run's recorders: the numbers of its events, and the sinks.
 type tape struct {
 	seq    uint64
-	deed   uint64 // the newest event that is no choice
+	action uint64 // the newest event that is no choice
 	sinks  []Sink
 	queue  []*Event // not yet passed to the sinks: an earlier call is still open
 	open   map[*Event]bool
@@ -16,10 +16,10 @@ type tape struct {
 // To adds a sink for all later events of the run.
 func (t *tape) To(s Sink) { t.sinks = append(t.sinks, s) }
 
-// Last returns the Seq of the newest event of the run, LastDeed that of the newest that is no
+// Last returns the Seq of the newest event of the run, LastAction that of the newest that is no
 // decision of the strategy.
-func (t *tape) Last() uint64     { return t.seq }
-func (t *tape) LastDeed() uint64 { return t.deed }
+func (t *tape) Last() uint64       { return t.seq }
+func (t *tape) LastAction() uint64 { return t.action }
 
 func (t *tape) flush() {
 	for len(t.queue) > 0 && !t.open[t.queue[0]] {

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// hear records the answer of a program, so that two runs can be compared: if the answers differ,
+// recordAnswer records the answer of a program, so that two runs can be compared: if the answers differ,
 // the driver differs.
-func (c *call) hear(answer proto.Message, err error) {
+func (c *call) recordAnswer(answer proto.Message, err error) {
 	k := c.wire.World.Kernel
 	if !k.Compares() || InProcess(c.site.Machine) {
 		return
@@ -23,7 +23,7 @@ func (c *call) hear(answer proto.Message, err error) {
 	if volume := volumeOf(c.request); volume != "" {
 		from += " for " + volume
 	}
-	k.Heard(from, inWords(answer, err))
+	k.RecordAnswer(from, inWords(answer, err))
 }
 
 // inWords returns an answer as text, the same for equal answers: package protojson varies its
