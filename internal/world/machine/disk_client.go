@@ -26,7 +26,7 @@ type diskConn struct {
 
 	mu     sync.Mutex
 	conn   *grpc.ClientConn
-	socket fs.FileInfo // the socket that conn is connected to; nil before the first call
+	socket fs.FileInfo        // the socket that conn is connected to; nil before the first call
 	former []*grpc.ClientConn // calls may still be under way on them
 }
 

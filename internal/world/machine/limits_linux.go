@@ -27,7 +27,7 @@ type controlGroup struct {
 	homes   map[string]string // its parent directory, by controller
 	name    string
 	held    []*os.File // its directories, locked as long as csisim lives
-	unified bool // v2: both controllers have one directory
+	unified bool       // v2: both controllers have one directory
 }
 
 // The controllers that are needed.

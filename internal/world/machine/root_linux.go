@@ -58,7 +58,7 @@ func (r *ownRoot) fill() error {
 		return err
 	}
 	host, r.hidden = r.withoutRuns(host)
-	r.oneUser = namespaces.Rootless() // a thread in the root cannot tell
+	r.oneUser = namespaces.Rootless() // a thread in the root would not see it
 	if err := r.mountMemory(r.dir); err != nil {
 		return err
 	}
