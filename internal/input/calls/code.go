@@ -45,5 +45,5 @@ func (Code) JSONSchema() map[string]any {
 	return map[string]any{"enum": names}
 }
 
-// GRPC is the code itself; no name is OK.
+// GRPC returns the code; an empty name is OK.
 func (c Code) GRPC() codes.Code { return codes.Code(max(0, slices.Index(codeNames, string(c)))) }

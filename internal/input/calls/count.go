@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Count says how many there have to be: a number, or a range, 1..3 or {min: 1, max: 3}. The zero value is
-// not given.
+// Count is a required number: a number, or a range, 1..3 or {min: 1, max: 3}. The zero value means
+// that none is set.
 type Count struct {
 	Min, Max int
 	Given    bool
@@ -84,7 +84,7 @@ func (Count) JSONSchema() map[string]any {
 	}}
 }
 
-// Or is the count, or another one if none is given.
+// Or returns the count, or a default if none is set.
 func (c Count) Or(least, most int) Count {
 	if c.Given {
 		return c
@@ -92,10 +92,10 @@ func (c Count) Or(least, most int) Count {
 	return Count{Min: least, Max: most}
 }
 
-// Holds says whether n is as many as wanted.
+// Holds reports whether n is in the range.
 func (c Count) Holds(n int) bool { return c.Min <= n && n <= c.Max }
 
-// String is the count in words: 2, at least 1, 1 to 3.
+// String returns the count in words: 2, at least 1, 1 to 3.
 func (c Count) String() string {
 	switch {
 	case c.Min == c.Max:

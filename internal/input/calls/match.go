@@ -9,12 +9,12 @@ import (
 // Wanted is an ordered list of calls that must be found in a run.
 type Wanted struct {
 	Patterns []Pattern
-	// Exact says that no other call may stand between.
+	// Exact means that no other call may be in between.
 	Exact bool
 }
 
-// Relevant leaves out the calls by which callers only ask for capabilities, unless one of the patterns
-// asks for them.
+// Relevant removes the calls by which callers only request capabilities, unless a pattern names
+// them.
 func Relevant(all []*trace.Event, patterns []Pattern) []*trace.Event {
 	var kept []*trace.Event
 	for _, e := range all {
@@ -27,13 +27,13 @@ func Relevant(all []*trace.Event, patterns []Pattern) []*trace.Event {
 	return kept
 }
 
-// Gap is where the calls of a run part from the wanted ones.
+// Gap is the first difference between the calls of a run and the wanted ones.
 type Gap struct {
-	Pattern int // that was looked for and not found; the number of patterns if there is a call too many
-	After   int // calls of the run that could be matched up to there
+	Pattern int // that was not found; the number of patterns if there is a superfluous call
+	After   int // number of calls that match up to there
 }
 
-// Match holds the calls against the wanted ones; nil means that they agree.
+// Match compares the calls with the wanted ones; nil means that they match.
 func (w Wanted) Match(all []*trace.Event, names *Names) *Gap {
 	m := matcher{exact: w.Exact, elements: w.elements(), all: all, names: names, seen: map[state]bool{}}
 	if m.from(state{}) {
@@ -44,7 +44,7 @@ func (w Wanted) Match(all []*trace.Event, names *Names) *Gap {
 	return &gap
 }
 
-// element is a pattern, how often its calls come, and whether other calls may stand before it.
+// element is a pattern, its number of calls, and whether other calls may precede it.
 type element struct {
 	Pattern
 	number int // of the pattern in the file
@@ -52,7 +52,7 @@ type element struct {
 	loose  bool
 }
 
-// elements resolves the gaps that ... stands for.
+// elements removes the gaps, written as "...", and marks the next pattern.
 func (w Wanted) elements() []element {
 	var all []element
 	loose := !w.Exact
@@ -67,19 +67,20 @@ func (w Wanted) elements() []element {
 	return append(all, element{number: len(w.Patterns), loose: loose})
 }
 
-// state is a point of the search: calls before at are dealt with, taken calls are matched to the element.
+// state is a point of the search: calls before at are handled, taken calls are matched to the
+// element.
 type state struct{ element, taken, at int }
 
 type matcher struct {
 	exact    bool
-	elements []element // the last one stands for the end
+	elements []element // the last one is the end
 	all      []*trace.Event
 	names    *Names
 	seen     map[state]bool
 	furthest Gap
 }
 
-// from says whether the calls from the state on can be matched. A state that was tried is not tried again.
+// from reports whether the calls from the state on can be matched. It tries each state once.
 func (m *matcher) from(s state) bool {
 	if m.seen[s] {
 		return false
@@ -112,8 +113,8 @@ func (m *matcher) reach(g Gap) {
 	}
 }
 
-// maySkip says whether the next call may stand between the wanted ones: where there may be others, and
-// where it is not one more of those that are counted, before it or after it.
+// maySkip reports whether the next call may be between the wanted ones: other calls must be allowed
+// there, and it must not match a counted element before or after it.
 func (m *matcher) maySkip(s state, fits bool) bool {
 	now := m.elements[s.element]
 	switch {
@@ -125,7 +126,8 @@ func (m *matcher) maySkip(s state, fits bool) bool {
 	return !m.isCounted(s.element-1, s.at)
 }
 
-// isCounted says whether the call fits an element, if there is one of that number, whose calls are counted.
+// isCounted reports whether the call matches the element with that number, and the element has a
+// count.
 func (m *matcher) isCounted(element, at int) bool {
 	if element < 0 || element >= len(m.elements) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// text is a string field of a message, empty if the message has no such field or is nil.
+// text returns a string field of a message, empty if the message is nil or has no such field.
 func text(m proto.Message, name protoreflect.Name) string {
 	if m == nil || !m.ProtoReflect().IsValid() {
 		return ""
@@ -17,7 +17,7 @@ func text(m proto.Message, name protoreflect.Name) string {
 	return m.ProtoReflect().Get(field).String()
 }
 
-// volumeID is the id of the volume that a request is about, empty for none.
+// volumeID returns the id of a request's volume, empty for none.
 func volumeID(request proto.Message) string {
 	if r, ok := request.(interface{ GetVolumeId() string }); ok && r.GetVolumeId() != "" {
 		return r.GetVolumeId()

@@ -1,5 +1,5 @@
-// Package calls is what scenarios say of CSI calls: the methods there are, patterns that calls are held
-// against, and the list of a run's calls that a person can read.
+// Package calls lets scenarios describe CSI calls: the methods, patterns that match calls, and a
+// readable list of a run's calls.
 package calls
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// methods are the CSI methods by their short names, such as NodeStageVolume.
-// Reading them off the files takes a while, and most runs name none.
+// methods are the CSI methods by their short names, such as NodeStageVolume. They are read from the
+// descriptors at their first use, since most runs need none.
 var methods = sync.OnceValue(func() map[string]protoreflect.MethodDescriptor {
 	found := map[string]protoreflect.MethodDescriptor{}
 	for _, file := range append(addons, csi.File_csi_proto) {
@@ -49,7 +49,7 @@ var addons = []protoreflect.FileDescriptor{
 // Methods lists the CSI methods' short names.
 func Methods() []string { return slices.Sorted(maps.Keys(methods())) }
 
-// IsMethod says whether the name, in which * stands for any text, is that of a CSI method.
+// IsMethod reports whether a pattern, in which * stands for any text, matches a CSI method.
 func IsMethod(name string) bool {
 	if _, is := methods()[name]; is {
 		return true
@@ -57,7 +57,8 @@ func IsMethod(name string) bool {
 	return slices.ContainsFunc(Methods(), func(method string) bool { return partial.Wildcard(name, method) })
 }
 
-// MayReachNode says whether the name, in which * stands for any text, can be that of a call to a node plugin.
+// MayReachNode reports whether a pattern, in which * stands for any text, matches a method of node
+// plugins.
 func MayReachNode(name string) bool {
 	return slices.ContainsFunc(Methods(), func(method string) bool {
 		service := string(methods()[method].Parent().Name())
@@ -65,25 +66,26 @@ func MayReachNode(name string) bool {
 	})
 }
 
-// MayBe says whether the name, in which * stands for any text, can be that of a method that is as wanted.
+// MayBe reports whether a pattern, in which * stands for any text, matches a method that satisfies
+// wanted.
 func MayBe(name string, wanted func(method string) bool) bool {
 	return slices.ContainsFunc(Methods(), func(method string) bool { return partial.Wildcard(name, method) && wanted(method) })
 }
 
-// Short is the method without its service: NodeStageVolume of Node/NodeStageVolume.
+// Short returns the method without its service: NodeStageVolume for Node/NodeStageVolume.
 func Short(method string) string { return method[strings.LastIndexByte(method, '/')+1:] }
 
-// asking are the methods by which callers only ask what a driver is and can do. Real callers make them
-// before nearly every other call.
+// asking are the methods by which callers only request the identity and capabilities of a driver.
+// Real callers call them before nearly every other call.
 var asking = map[string]bool{
 	"GetPluginInfo": true, "GetPluginCapabilities": true, "Probe": true,
 	"ControllerGetCapabilities": true, "GroupControllerGetCapabilities": true, "NodeGetCapabilities": true,
 }
 
-// IsAsking says whether a call only asks what the driver is and can do.
+// IsAsking reports whether a call only requests the identity or capabilities of the driver.
 func IsAsking(e *trace.Event) bool { return asking[Short(e.Method)] }
 
-// CheckAnswer says what is wrong with the answer of a method, as JSON; of a pattern, with that of some method.
+// CheckAnswer returns the error of an answer, as JSON, for a method or a pattern of methods.
 func CheckAnswer(name string, answer []byte) error {
 	var wrong error
 	for _, method := range Methods() {

@@ -12,23 +12,22 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Names says by what names a person knows the volumes, nodes and pods that calls know by ids: names that
-// are the same in every run of a scenario, whatever ids a driver makes. Learn adds the trace's
-// events, in their order.
+// Names translates the ids of volumes, nodes and pods in calls to names that are the same in every
+// run of a scenario, whatever ids a driver chooses. Learn adds the trace's events, in their order.
 type Names struct {
 	byID      map[string]*volume // by volume id
 	byPV      map[string]*volume // by the PersistentVolume's name, which CreateVolume requests
-	claims    map[string]int     // how many claims there were of a name
+	claims    map[string]int     // number of claims so far with a name
 	nodes     map[string]string  // by driver and CSI node id
 	pods      map[string]string  // by UID
 	snapshots map[string]string  // by snapshot id
 	unnamed   int
 }
 
-// volume is what is known of one volume.
+// volume holds the names of one volume.
 type volume struct{ id, pv, claim, alias string }
 
-// NewNames knows nothing yet.
+// NewNames returns an empty Names.
 func NewNames() *Names {
 	return &Names{
 		byID: map[string]*volume{}, byPV: map[string]*volume{}, claims: map[string]int{},
@@ -36,7 +35,7 @@ func NewNames() *Names {
 	}
 }
 
-// Learn takes the names that an event has.
+// Learn adds the names in an event.
 func (n *Names) Learn(e *trace.Event) {
 	switch e.Kind {
 	case trace.Call:
@@ -63,7 +62,7 @@ func (n *Names) learnObject(e *trace.Event) {
 	}
 }
 
-// learnClaim names the volume that a provisioner would make for the claim.
+// learnClaim adds the name of the volume that a provisioner would create for the claim.
 func (n *Names) learnClaim(claim *corev1.PersistentVolumeClaim) {
 	name := short(claim.Namespace, claim.Name)
 	n.claims[name]++
@@ -116,7 +115,7 @@ func (n *Names) learnSnapshot(id string) {
 	}
 }
 
-// of is the volume that the call is about, or nil.
+// of returns the volume of a call, or nil.
 func (n *Names) of(e *trace.Event) *volume {
 	if known := n.byID[volumeID(e.Request)]; known != nil {
 		return known
@@ -124,8 +123,8 @@ func (n *Names) of(e *trace.Event) *volume {
 	return n.byPV[text(e.Request, "name")]
 }
 
-// Volume is the name of the volume or snapshot that the call is about: the claim's, the
-// PersistentVolume's, or vol- and a number; empty for none.
+// Volume returns the name of the call's volume or snapshot: the claim's, the PersistentVolume's, or
+// vol- and a number; empty for none.
 func (n *Names) Volume(e *trace.Event) string {
 	if id := text(e.Request, "snapshot_id"); id != "" {
 		return n.snapshots[id]
@@ -139,14 +138,14 @@ func (n *Names) Volume(e *trace.Event) string {
 	return text(e.Request, "name")
 }
 
-// About is the name of the volume that an event is about, of whatever kind it is; empty for none.
+// About returns the name of the volume of an event of any kind; empty for none.
 func (n *Names) About(e *trace.Event) string {
 	switch e.Kind {
 	case trace.Call:
 		return n.Volume(e)
 	case trace.API:
 		return n.aboutObject(e)
-	case trace.KubeEvent, trace.DataLost: // they name it in their message
+	case trace.KubeEvent, trace.DataLost: // their message names it
 		return n.aboutEvent(e)
 	}
 	return ""
@@ -177,19 +176,21 @@ func (n *Names) aboutObject(e *trace.Event) string {
 	return ""
 }
 
-// aboutEvent finds the volume of an event that names it in its message or is about its claim.
+// aboutEvent finds the volume that an event's message names, or that of its claim.
 func (n *Names) aboutEvent(e *trace.Event) string {
 	var found volume
 	for _, known := range n.byPV {
 		isNamed := strings.Contains(e.Message, known.pv) || e.Name == "PersistentVolumeClaim/"+known.claim
 		if isNamed && (len(known.pv) > len(found.pv) || len(known.pv) == len(found.pv) && known.alias > found.alias) {
-			found = *known // the longest name, since one can begin like another; of one claim's volumes the last
+			// The longest name wins, since one may be a prefix of another; for volumes of one claim
+			// the last.
+			found = *known
 		}
 	}
 	return found.alias
 }
 
-// match says whether a pattern fits one of the names of the call's volume.
+// match reports whether a pattern matches one of the names of the call's volume.
 func (n *Names) match(pattern string, e *trace.Event) bool {
 	known := n.of(e)
 	if known == nil {
@@ -203,7 +204,8 @@ func (n *Names) match(pattern string, e *trace.Event) bool {
 	return false
 }
 
-// Node is the node that a call is about: the one it is made on, or the one it attaches to.
+// Node returns the node of a call: where a node call is made, or to which a controller call
+// attaches.
 func (n *Names) Node(e *trace.Event) string {
 	id := text(e.Request, "node_id")
 	if id == "" {
@@ -215,7 +217,7 @@ func (n *Names) Node(e *trace.Event) string {
 	return id
 }
 
-// Pod is the name of the pod whose directory the call is about; empty for none.
+// Pod returns the name of the pod that a call's path belongs to; empty for none.
 func (n *Names) Pod(e *trace.Event) string {
 	path := text(e.Request, "target_path")
 	if path == "" {

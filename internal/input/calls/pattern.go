@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Pattern describes CSI calls; a file holds it as the method alone or as a map with more. What is left
-// out is any.
+// Pattern describes CSI calls; in a file it is the method alone or a map. Omitted fields match
+// anything.
 type Pattern struct {
 	Call     string         `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
 	Driver   string         `json:"driver,omitempty" doc:"The driver's name."`
@@ -29,7 +29,7 @@ type Pattern struct {
 	Count    Count          `json:"count,omitempty" doc:"How many such calls there are; default at least one."`
 }
 
-// Anything is the pattern that stands for any calls, also none.
+// Anything is the pattern for any number of calls, including none.
 const Anything = "..."
 
 // patternFields is a pattern without its shorthand.
@@ -73,7 +73,7 @@ func checkMethod(n *strict.Node, name string) bool {
 	return false
 }
 
-// checkFields reports what a message of the CSI spec does not have.
+// checkFields reports fields that a message of the CSI spec does not have.
 func checkFields(n *strict.Node, message protoreflect.MessageDescriptor) {
 	if n == nil || !n.IsMap() {
 		return
@@ -95,7 +95,7 @@ func checkFields(n *strict.Node, message protoreflect.MessageDescriptor) {
 	}
 }
 
-// String is the pattern in one line: NodeStageVolume on node-a, volume data, code OK.
+// String returns the pattern in one line: NodeStageVolume on node-a, volume data, code OK.
 func (p Pattern) String() string {
 	var b strings.Builder
 	b.WriteString(p.Call)
@@ -122,8 +122,8 @@ func (p Pattern) String() string {
 	return b.String()
 }
 
-// Problem says what calls can never be as the pattern; it is empty if some can.
-// Patterns in files are held against the same when they are read.
+// Problem returns the reason if no call can ever match the pattern, otherwise "". Reading a file
+// makes the same checks.
 func (p Pattern) Problem() string {
 	switch {
 	case p.Call != Anything && !IsMethod(p.Call):
@@ -141,7 +141,7 @@ func meant(word string, known []string) string {
 	return ""
 }
 
-// Mismatch says in a few words why the call is not as the pattern; it is empty if it is.
+// Mismatch describes in a few words why a call does not match the pattern; it is empty if it does.
 func (p Pattern) Mismatch(e *trace.Event, names *Names) string {
 	switch {
 	case !partial.Wildcard(p.Call, Short(e.Method)):
@@ -169,7 +169,7 @@ func (p Pattern) mismatchInside(e *trace.Event) string {
 	return mismatchOf("response", p.Response, e.Response)
 }
 
-// mismatchOf renders only a message of which something is wanted.
+// mismatchOf renders a message only if the pattern has fields for it.
 func mismatchOf(name string, wanted map[string]any, m proto.Message) string {
 	if wanted == nil {
 		return ""
@@ -187,10 +187,10 @@ func mismatchOf(name string, wanted map[string]any, m proto.Message) string {
 // InFlight is the result of a call that has no answer yet.
 const InFlight = "in flight"
 
-// Answered says whether the call has ended.
+// Answered reports whether the call has ended.
 func Answered(e *trace.Event) bool { return e.Response != nil || e.Code != "" }
 
-// Result is the code that a call's caller got.
+// Result returns the code that the caller received.
 func Result(e *trace.Event) string {
 	switch {
 	case !Answered(e):

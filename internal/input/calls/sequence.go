@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Sequence lists the CSI calls of a trace, one a line: virtual time, caller, node, method, volume, what
-// matters of the request, result. Calls by which a caller only asks for capabilities are left out. Equal
-// runs give equal lists, also with drivers whose ids differ each time.
+// Sequence lists the CSI calls of a trace, one a line: virtual time, caller, node, method, volume,
+// important fields of the request, result. It omits calls that only request capabilities. Equal
+// runs have equal lists, also with drivers that choose new ids each time.
 func Sequence(events []*trace.Event) string {
 	names := NewNames()
 	for _, e := range events {
@@ -35,7 +35,7 @@ func Sequence(events []*trace.Event) string {
 	return strings.Join(lines, "\n")
 }
 
-// Line is one call of the sequence.
+// Line returns one call of the sequence.
 func (n *Names) Line(e *trace.Event) string {
 	columns := n.columns(e)
 	kept := columns[:0]
@@ -61,7 +61,7 @@ func orDash(s string) string {
 	return s
 }
 
-// outcome is the result, how long it took, and what a fault had to do with it.
+// outcome returns the result, the duration, and the effect of a fault.
 func outcome(e *trace.Event) string {
 	text := Result(e)
 	if e.Took > 0 {
@@ -73,7 +73,7 @@ func outcome(e *trace.Event) string {
 	return text
 }
 
-// details are the fields of a request that say what a caller wants.
+// details returns the important fields of a request.
 func (n *Names) details(e *trace.Event) []string {
 	var found []string
 	if pod := n.Pod(e); pod != "" {
@@ -99,7 +99,7 @@ func (n *Names) details(e *trace.Event) []string {
 	return found
 }
 
-// all are the names of volumes or snapshots.
+// all returns the names of volumes or snapshots.
 func (n *Names) all(ids []string, name func(string) string) string {
 	var names []string
 	for _, id := range ids {
@@ -129,7 +129,7 @@ func (n *Names) source(create *csi.CreateVolumeRequest) []string {
 	return nil
 }
 
-// capabilities are the access modes and types that a request asks for.
+// capabilities returns the requested access modes and types.
 func capabilities(request proto.Message) []string {
 	var all []*csi.VolumeCapability
 	switch r := request.(type) {

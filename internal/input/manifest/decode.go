@@ -4,15 +4,16 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// DecodeText reads all objects of a YAML text, which may have several documents. The source's dialect is
-// set to kubectl's.
+// DecodeText reads all objects of a YAML text, which may have several documents. It sets the
+// source's dialect to kubectl's.
 func DecodeText(source strict.Source) ([]Object, strict.Problems) {
 	var r reading
 	r.text(source)
 	return r.objects, r.problems.Sorted()
 }
 
-// Decode reads what a scenario holds inline: an object as a map, a string with YAML, or a list of these.
+// Decode reads inline objects of a scenario: an object as a map, a string with YAML, or a list of
+// these.
 func Decode(raw strict.Raw) ([]Object, strict.Problems) {
 	if raw.IsZero() {
 		return nil, nil
@@ -25,11 +26,11 @@ func Decode(raw strict.Raw) ([]Object, strict.Problems) {
 	return r.objects, r.problems.Sorted()
 }
 
-// reading collects the objects of one or several documents, and those documents' problems.
+// reading collects the objects of one or several documents, and the problems of those.
 type reading struct {
 	objects   []Object
 	problems  strict.Problems
-	positions strict.Positions // of the document that is being read
+	positions strict.Positions // of the current document
 }
 
 func (r *reading) text(source strict.Source) {

@@ -25,7 +25,7 @@ import (
 	"github.com/csisim/csisim/internal/world/legacy"
 )
 
-// kubectl reads manifests with the rules of YAML 1.1 and takes a key without a value for one left out.
+// kubectl reads manifests with the rules of YAML 1.1 and ignores a key without a value.
 var kubectl = &strict.Dialect{
 	LooseBooleans: true,
 	NullIsUnset:   true,
@@ -38,8 +38,8 @@ var kubectl = &strict.Dialect{
 	},
 }
 
-// known are the kinds of which there are Go types: the built-in ones and those of snapshots. client-go has
-// registered the former when the program begins, which is not done again.
+// known are the kinds with Go types: the built-in ones and those of snapshots. The built-in ones
+// are in the scheme that client-go fills when the program starts.
 var known = sync.OnceValue(func() schemes {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme} {
@@ -51,7 +51,7 @@ var known = sync.OnceValue(func() schemes {
 	return schemes{scheme.Scheme, s}
 })
 
-// current is the version in which a kind is kept: what manifests say of a group snapshot is the same in all
+// current returns the stored version of a kind: manifests of a group snapshot are the same in all
 // its versions.
 func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	if kind.Group == groupv1.GroupName && (kind.Version == "v1beta1" || kind.Version == "v1beta2") {
@@ -60,8 +60,8 @@ func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	return kind
 }
 
-// newObject makes an empty object of the kind; one that a definition may bring is
-// unstructured. It is nil if there is no such kind.
+// newObject makes an empty object of the kind; unstructured for one that a definition may add. It
+// is nil if there is no such kind.
 func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 	typed, err := known().newObject(kind)
 	switch {
@@ -78,18 +78,19 @@ func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 	return nil
 }
 
-// isDefinable says whether definitions can bring kinds of the group: one of a domain that is not built in.
+// isDefinable reports whether definitions can add kinds of the group: it must be a domain that is
+// not built in.
 func isDefinable(group string) bool {
 	return strings.Contains(group, ".") && !known().haveGroup(group)
 }
 
-// mismatch is a word that is none of those it could be.
+// mismatch is an unknown word with its alternatives.
 type mismatch struct {
 	found, word, want string
 	known             []string
 }
 
-// noKind says which of the two words that make a kind is wrong, and how.
+// noKind returns which of the two fields of a kind is wrong, and its alternatives.
 func noKind(kind schema.GroupVersionKind) (field string, m mismatch) {
 	apiVersion, name := kind.GroupVersion().String(), kind.Kind
 	if versions := versionsOf(name); len(versions) > 0 {
@@ -110,7 +111,7 @@ func isObject(typed runtime.Object) bool {
 	return ok
 }
 
-// versionsOf lists the versions that have a kind of this name, by group, the most stable first.
+// versionsOf lists the versions with a kind of this name, by group, the most stable first.
 func versionsOf(kind string) []string {
 	var found []schema.GroupVersion
 	for gvk, t := range known().all() {
@@ -128,8 +129,8 @@ func versionsOf(kind string) []string {
 	return versions
 }
 
-// candidates are the kinds that a mistyped one can have meant: the version's own or, of a version that
-// is not known either, all.
+// candidates returns the kinds that a mistyped one may mean: those of the version or, if the
+// version is unknown, all.
 func candidates(within schema.GroupVersion) []string {
 	kinds := storedKinds(known().in(within))
 	if len(kinds) > 0 {

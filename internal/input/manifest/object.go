@@ -1,5 +1,5 @@
-// Package manifest reads Kubernetes manifests as kubectl would, into the typed objects of k8s.io/api, and
-// reports every mistake with its line, column and path.
+// Package manifest reads Kubernetes manifests like kubectl, into the typed objects of k8s.io/api,
+// and reports every mistake with its line, column and path.
 package manifest
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Object is one object of a manifest and the place it was written at.
+// Object is one object of a manifest with its position.
 type Object struct {
 	runtime.Object
 	File string
 	At   strict.Position // of its first key
 
-	path      string // that leads to the object in its document
+	path      string // to the object in its document
 	positions strict.Positions
 }
 
-// Problem is a mistake in the object's field at the path, such as spec.nodeName.
+// Problem returns a mistake in the object's field at the path, such as spec.nodeName.
 func (o Object) Problem(path, found, want, suggestion string) strict.Problem {
 	if path != "" && o.path != "" {
 		path = "." + path
@@ -36,7 +36,7 @@ func (o Object) Problem(path, found, want, suggestion string) strict.Problem {
 	}
 }
 
-// Says says whether the manifest itself gives the field at the path a value.
+// Says reports whether the manifest itself sets the field at the path.
 func (o Object) Says(path string) bool {
 	if path != "" && o.path != "" {
 		path = "." + path
@@ -45,19 +45,19 @@ func (o Object) Says(path string) bool {
 	return ok
 }
 
-// StandWhere gives the object the place of another that is made from the same text.
+// StandWhere gives the object the position of another that is made from the same text.
 func (o *Object) StandWhere(other Object) {
 	o.File, o.At, o.path, o.positions = other.File, other.At, other.path, other.positions
 }
 
-// IsCustom says that the kind is not built in: a definition has to bring it.
+// IsCustom reports whether the kind is not built in, so that a definition has to add it.
 func (o Object) IsCustom() bool {
 	_, custom := o.Object.(*unstructured.Unstructured)
 	return custom
 }
 
-// NoKind is the mistake of an object whose kind is neither built in nor defined, or is defined in these other
-// versions only.
+// NoKind returns the mistake of an object with a kind that is neither built in nor defined, or is
+// defined in these other versions only.
 func (o Object) NoKind(versions ...string) strict.Problem {
 	gvk := o.GetObjectKind().GroupVersionKind()
 	if len(versions) > 0 {
@@ -71,11 +71,11 @@ func (o Object) NoKind(versions ...string) strict.Problem {
 	return o.Problem(field, m.found, m.want, strict.Nearest(m.word, m.known))
 }
 
-// Meta is the object's metadata.
+// Meta returns the object's metadata.
 func (o Object) Meta() metav1.Object { return o.Object.(metav1.Object) }
 
-// String names the object and its place: Pod default/web-0 (scenarios/x.yaml:14). Without a namespace in the
-// manifest there is none in the name; of a generated name there is the beginning, with a star.
+// String names the object and its position: Pod default/web-0 (scenarios/x.yaml:14). It omits a
+// namespace that the manifest omits, and shows a generated name as its prefix with a star.
 func (o Object) String() string {
 	name := o.Meta().GetName()
 	if name == "" {

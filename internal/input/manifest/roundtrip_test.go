@@ -20,7 +20,7 @@ import (
 
 var stable = regexp.MustCompile(`^v[0-9]+$`)
 
-// sameJSON ignores the order of keys in what is kept as JSON: on the way from YAML they are sorted.
+// sameJSON ignores the order of keys in embedded JSON: reading YAML sorts them.
 var sameJSON = cmp.Transformer("JSON", func(raw runtime.RawExtension) (value any) {
 	if err := json.Unmarshal(raw.Raw, &value); err != nil {
 		return string(raw.Raw)
@@ -28,7 +28,7 @@ var sameJSON = cmp.Transformer("JSON", func(raw runtime.RawExtension) (value any
 	return value
 })
 
-// Every field of every built-in kind, in its stable versions, is read as client-go's decoder reads it.
+// Every field of every built-in kind, in its stable versions, is read like by client-go's decoder.
 func TestEveryFieldOfEveryStableKindIsReadLikeClientGo(t *testing.T) {
 	for kind := range scheme.Scheme.AllKnownTypes() {
 		filled, err := scheme.Scheme.New(kind)

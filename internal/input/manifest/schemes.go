@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// schemes are several schemes of which each has groups of its own.
+// schemes are several schemes with disjoint groups.
 type schemes []*runtime.Scheme
 
 // newObject makes an empty object of the kind.
@@ -17,7 +17,7 @@ func (s schemes) newObject(kind schema.GroupVersionKind) (runtime.Object, error)
 	return s.of(kind.Group).New(kind)
 }
 
-// of is the scheme that has a group; one without it, if there is none.
+// of returns the scheme that has a group; if none has it, any.
 func (s schemes) of(group string) *runtime.Scheme {
 	if at := slices.IndexFunc(s, func(one *runtime.Scheme) bool { return one.IsGroupRegistered(group) }); at >= 0 {
 		return s[at]
@@ -27,7 +27,7 @@ func (s schemes) of(group string) *runtime.Scheme {
 
 func (s schemes) haveGroup(group string) bool { return s.of(group).IsGroupRegistered(group) }
 
-// in are the Go types of a version by the names of their kinds.
+// in returns the Go types of a version by kind.
 func (s schemes) in(version schema.GroupVersion) map[string]reflect.Type {
 	return s.of(version.Group).KnownTypes(version)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Copies reads n copies of a text, in each of which the placeholder is its number, from 0. It
-// returns the objects, or what is wrong with the first copy that has a mistake. All copies have
-// the lines of the one text.
+// Copies reads n copies of a text, with the placeholder replaced by the copy's number, from 0. It
+// returns the objects, or the problems of the first copy with a mistake. All copies have the lines
+// of the one text.
 func Copies(source strict.Source, placeholder string, n int) ([]Object, strict.Problems) {
 	number := func(i int) ([]Object, strict.Problems) {
 		copied := source
@@ -41,15 +41,15 @@ func Copies(source strict.Source, placeholder string, n int) ([]Object, strict.P
 	return objects, nil
 }
 
-// template makes the copies of a text without reading it again: its objects, read with a
-// number that stands nowhere else, and the texts in them that have it.
+// template makes the copies of a text without reading it again, from its objects, read once with a
+// unique number, and the texts in them that contain the number.
 type template struct {
 	objects []Object
 	places  [][]place // of each object
 	mark    string
 }
 
-// templateOf is nil for a text whose copies differ in more than the texts of typed objects.
+// templateOf returns nil for a text if its copies differ in more than the texts of typed objects.
 func templateOf(text []byte, number func(int) ([]Object, strict.Problems), n int) *template {
 	t := &template{}
 	mark := 1_000_000_007
@@ -76,7 +76,7 @@ func templateOf(text []byte, number func(int) ([]Object, strict.Problems), n int
 	return t
 }
 
-// makes reports whether a copy is the same as when it is read.
+// makes reports whether a copy equals the read one.
 func (t *template) makes(i int, read []Object) bool {
 	made := t.copy(i)
 	if len(made) != len(read) {
@@ -90,7 +90,7 @@ func (t *template) makes(i int, read []Object) bool {
 	return true
 }
 
-// copy is the objects of one copy; none of no template.
+// copy returns the objects of one copy; nil without a template.
 func (t *template) copy(i int) []Object {
 	if t == nil {
 		return nil
@@ -106,11 +106,11 @@ func (t *template) copy(i int) []Object {
 	return objects
 }
 
-// place leads to a text of an object: fields of structs and elements of lists, by number.
-// Pointers on the way are followed.
+// place is the path of a text in an object: fields of structs and elements of lists, by number. It
+// follows pointers.
 type place []int
 
-// placesOf are the texts in v that have the mark. Maps are left out.
+// placesOf returns the texts in v that contain the mark. It skips maps.
 func placesOf(v reflect.Value, mark string, at place) (found []place) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -12,7 +12,7 @@ import (
 
 const wantObject = "a Kubernetes object, a map with apiVersion, kind and metadata"
 
-// object reads one object, or those that a List holds.
+// object reads one object, or the items of a List.
 func (r *reading) object(n *strict.Node) {
 	if !n.IsMap() {
 		n.ReportWrong(wantObject)
@@ -49,7 +49,7 @@ func (r *reading) object(n *strict.Node) {
 	})
 }
 
-// decodeCustom reads an object of which there is no Go type but that of its metadata.
+// decodeCustom reads an object without a Go type, except that of its metadata.
 func decodeCustom(n *strict.Node, into *unstructured.Unstructured) {
 	n.Decode(&into.Object)
 	if metadata := n.Value("metadata"); metadata != nil {
@@ -71,7 +71,7 @@ func (r *reading) list(items *strict.Node) {
 	}
 }
 
-// header reads one of the two words that make an object's type.
+// header reads one of the two fields of an object's type.
 func header(n *strict.Node, name, want string) (string, bool) {
 	value := n.Value(name)
 	if value == nil {
@@ -86,7 +86,7 @@ func header(n *strict.Node, name, want string) (string, bool) {
 	return text, true
 }
 
-// checkName reports an object without a name, unless something is wrong with its metadata already.
+// checkName reports an object without a name, unless its metadata already has a problem.
 func checkName(n *strict.Node, kind string, object metav1.Object) {
 	if object.GetName() != "" || object.GetGenerateName() != "" {
 		return

@@ -1,5 +1,5 @@
-// Package partial holds a wanted part of an object or a message against the whole of it. What a scenario
-// does not mention is not looked at.
+// Package partial compares a wanted part of an object or a message with the whole. It ignores
+// everything that a scenario does not mention.
 package partial
 
 import (
@@ -87,8 +87,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// Text is a decoded JSON value in the form of YAML in one line. Whole numbers are equal texts whether they
-// were held as text, integer or float.
+// Text returns a decoded JSON value as YAML in one line. Whole numbers have equal texts as text,
+// integer or float.
 func Text(value any) string {
 	switch value := value.(type) {
 	case nil:

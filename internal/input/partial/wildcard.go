@@ -2,7 +2,8 @@ package partial
 
 import "strings"
 
-// Wildcard says whether the text is as the pattern, in which * stands for any text, also none.
+// Wildcard reports whether the text matches the pattern, in which * stands for any text, including
+// none.
 func Wildcard(pattern, text string) bool {
 	if !strings.Contains(pattern, "*") {
 		return pattern == text

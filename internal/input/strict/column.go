@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// These find, in a line the parser complains of, the character it means, as a byte offset; -1 for none.
+// These find the character that a parser's message is about, in its line, as a byte offset; -1 for
+// none.
 
 func first(text string) func(string, string) int {
 	return func(line, _ string) int { return strings.Index(line, text) }
@@ -28,7 +29,8 @@ func firstTab(line, _ string) int { return strings.IndexByte(line, '\t') }
 
 func firstQuote(line, _ string) int { return strings.IndexAny(line, `"'`) }
 
-// startOfValue is where a value begins: the start of the line, or behind a dash, a colon, a bracket or a comma.
+// startOfValue matches where a value begins: the start of the line, or behind a dash, a colon, a
+// bracket or a comma.
 var startOfValue = regexp.MustCompile("(?:^|[-:\\[{,])\\s*([@`%|>])")
 
 func badStart(line, _ string) int {
@@ -39,7 +41,7 @@ func badStart(line, _ string) int {
 	return match[2]
 }
 
-// lastColon is the last colon that could end a key.
+// lastColon returns the last colon that could end a key.
 func lastColon(line, _ string) int {
 	line = strings.TrimRight(line, "\r")
 	if strings.HasSuffix(line, ":") {

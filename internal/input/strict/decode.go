@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// decode reads the node into v, which must be addressable; f holds the tags of the field that v belongs to.
+// decode reads the node into v, which must be addressable; f holds the tags of v's field.
 func (n *Node) decode(v reflect.Value, f *field) {
 	if n.IsNull() && n.document.dialect().NullIsUnset {
 		return
@@ -119,7 +119,7 @@ func (n *Node) decodeStruct(v reflect.Value, f *field) {
 	}
 }
 
-// leaveOut reports a key that must not be left out and gives any other its default.
+// leaveOut reports a missing required key and sets the default of any other.
 func (n *Node) leaveOut(f *field, v reflect.Value) {
 	switch {
 	case f.required:

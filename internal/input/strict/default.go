@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// setDefault gives a value that the file leaves out its default, and so to what is inside of it.
-// A default that does not fit its field is a mistake in the program, not in the file.
+// setDefault sets the defaults of a value that the file omits, and of the values inside it. A
+// default that does not fit its field is a bug in the program, not in the file.
 func setDefault(v reflect.Value, f *field) {
 	if f.fallback != "" {
 		d := &Document{Source: Source{File: "default"}, Positions: Positions{}, lines: [][]byte{nil}}
@@ -30,8 +30,9 @@ func setDefault(v reflect.Value, f *field) {
 	}
 }
 
-// readsItself says whether a struct comes from a foreign form, so that its fields are none of the file's.
-// One that implements Unmarshaler commonly is a struct with a shorthand, whose defaults hold all the same.
+// readsItself reports whether a struct has a foreign form, so that its fields are not fields of the
+// file. A struct that implements Unmarshaler usually has a shorthand, and its defaults apply
+// nevertheless.
 func readsItself(pointer any) bool {
 	switch pointer.(type) {
 	case *Raw, json.Unmarshaler, encoding.TextUnmarshaler:
@@ -40,7 +41,7 @@ func readsItself(pointer any) bool {
 	return false
 }
 
-// literal parses the text of a tag. What goes into a string needs no quotes there.
+// literal parses the text of a tag. Strings need no quotes there.
 func literal(t reflect.Type, text string) *yaml.Node {
 	if deref(t).Kind() == reflect.String {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: stringTag, Value: text}

@@ -2,7 +2,7 @@ package strict
 
 import "reflect"
 
-// Field is one key of a struct's map as its tags describe it, for help and documentation.
+// Field is one key of a struct's map, described by its tags, for help and documentation.
 type Field struct {
 	Name, Doc, Example, Default string
 	Enum                        []string
@@ -10,13 +10,13 @@ type Field struct {
 	Type                        reflect.Type
 }
 
-// Wanted says in a few words what a file must hold for the field.
+// Wanted describes in a few words the values that a file may have for the field.
 func (f Field) Wanted() string {
 	return (&Document{}).want(f.Type, &field{name: f.Name, enum: f.Enum})
 }
 
-// Fields are the keys that a file may hold for a struct, in the order of declaration. A type that reads
-// itself, and whatever is no struct, has none.
+// Fields returns the keys of a struct in a file, in the order of declaration. A type that reads
+// itself, and any type but a struct, has none.
 func Fields(t reflect.Type) []Field {
 	t = deref(t)
 	if t.Kind() != reflect.Struct || readsItself(reflect.New(t).Interface()) {

@@ -1,36 +1,35 @@
-// Package strict reads YAML into Go structs and reports every mistake at once, each with its file, line,
-// column and path, what was found and what would be right. The structs' tags say what a file may hold, and
-// the JSON Schema that editors use is made from the same tags:
+// Package strict reads YAML into Go structs and reports every mistake at once, each with its file,
+// line, column and path, the wrong value and the expected one. The structs' tags describe the file,
+// and the JSON Schema for editors is generated from the same tags:
 //
 //	json:"name"      the key; encoding/json's rules, but exact in case
-//	doc:"..."        one sentence for schema and help
-//	want:"required"  the key must be there
+//	doc:"..."        a sentence for schema and help
+//	want:"required"  the key is required
 //	enum:"a|b"       the only values allowed
 //	example:"..."    shown in messages and in the schema
-//	default:"..."    the value, as YAML, when the key is left out
+//	default:"..."    the value, as YAML, when the key is missing
 //
 // A type that has more than one form in a file implements Unmarshaler.
 package strict
 
 import "github.com/csisim/csisim/internal/world/excerpt"
 
-// Document is one YAML document and what is known of it: its values, their positions and, as decoding goes
-// on, its problems.
+// Document is one YAML document: its values, their positions and, during decoding, its problems.
 type Document struct {
 	Source    Source
 	Root      *Node
 	Positions Positions
-	// Words is for types that read themselves: what words mean in this document alone.
+	// Words is for types that read themselves: the meaning of words in this document.
 	Words any
 
 	lines    [][]byte
 	problems Problems
-	full     bool // there are so many problems that no more are kept
+	full     bool // too many problems: no more are stored
 }
 
-// Decode reads the one document of a file into the struct that into points to. The document is nil only
-// where the text is not YAML or holds no single document. What could be read is in into even when there
-// are problems.
+// Decode reads the one document of a file into the struct that into points to. The document is nil
+// only if the text is not YAML or is not a single document. Even with problems, into has all values
+// that could be read.
 func Decode(file string, data []byte, into any) (*Document, Problems) {
 	document, problems := Open(file, data, into)
 	if document == nil {
@@ -40,7 +39,7 @@ func Decode(file string, data []byte, into any) (*Document, Problems) {
 	return document, document.Problems()
 }
 
-// Open is the one document of a file, of which nothing is decoded yet; into is what it will be decoded into.
+// Open parses the one document of a file without decoding it; into is the later target of decoding.
 func Open(file string, data []byte, into any) (*Document, Problems) {
 	source := Source{File: file, Text: data}
 	documents, problems := Parse(source)
@@ -58,16 +57,16 @@ func Open(file string, data []byte, into any) (*Document, Problems) {
 	return documents[0], nil
 }
 
-// Problems are those reported so far, sorted, each once.
+// Problems returns those reported so far, sorted and without duplicates.
 func (d *Document) Problems() Problems { return d.problems.Sorted() }
 
-// Report adds a problem with the value at the path, for checks that come after decoding, such as a
-// reference to a node that does not exist.
+// Report adds a problem with the value at the path, for checks after decoding, such as a reference
+// to a node that does not exist.
 func (d *Document) Report(path, found, want string) {
 	d.report(d.Positions.At(path), path, found, want, "")
 }
 
-// ReportUnknown adds a problem with a word at the path that is none of the known ones and suggests the nearest.
+// ReportUnknown adds a problem with an unknown word at the path and suggests the nearest known one.
 func (d *Document) ReportUnknown(path, found, word, want string, known []string) {
 	d.report(d.Positions.At(path), path, found, want, Nearest(word, known))
 }

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Duration is a span of virtual or wall time, in a file a text such as "90s" or "6m". It is never negative.
+// Duration is a span of virtual or wall time, in a file a text such as "90s" or "6m". It is never
+// negative.
 type Duration struct{ time.Duration }
 
 // Wanted describes the texts that are durations.
 func (Duration) Wanted() string { return `a duration such as "90s" or "6m"` }
 
-// UnmarshalStrict reads the text. A bare number is refused, since nothing says of which unit it is.
+// UnmarshalStrict reads the text. It rejects a number without a unit.
 func (d *Duration) UnmarshalStrict(n *Node) {
 	n.decodeDuration(&d.Duration)
 }
 
-// decodeDuration reads Go's own type alike.
+// decodeDuration reads Go's own type in the same way.
 func (n *Node) decodeDuration(into *time.Duration) {
 	text, ok := n.Text()
 	span, err := time.ParseDuration(text)
@@ -27,7 +28,7 @@ func (n *Node) decodeDuration(into *time.Duration) {
 	*into = span
 }
 
-// MarshalText writes the duration as a file would hold it.
+// MarshalText writes the duration in the form of a file.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // JSONSchema is a string of numbers with units.

@@ -9,12 +9,12 @@ import (
 // Entry is one key of a map and its value.
 type Entry struct {
 	Name  string
-	Key   *Node // where the key stands
+	Key   *Node // the key's position
 	Value *Node
 }
 
-// Entries are the keys and values of a map in the file's order, those of merge keys (<<) last. A key that
-// is there twice, or is no word, is reported and left out.
+// Entries returns the keys and values of a map in the file's order, those of merge keys (<<) last.
+// It reports and omits a duplicate key, and one that is not a word.
 func (n *Node) Entries() []Entry {
 	if !n.IsMap() {
 		return nil
@@ -22,7 +22,7 @@ func (n *Node) Entries() []Entry {
 	return n.entries(map[string]bool{})
 }
 
-// Key is the key of a map as it stands in the file, or nil.
+// Key returns a key of a map, or nil.
 func (n *Node) Key(name string) *Node {
 	for _, entry := range n.Entries() {
 		if entry.Name == name {
@@ -32,7 +32,7 @@ func (n *Node) Key(name string) *Node {
 	return nil
 }
 
-// Value is what stands under a key of a map, or nil.
+// Value returns the value of a key of a map, or nil.
 func (n *Node) Value(name string) *Node {
 	for _, entry := range n.Entries() {
 		if entry.Name == name {
@@ -42,7 +42,8 @@ func (n *Node) Value(name string) *Node {
 	return nil
 }
 
-// entries leaves out what is in taken: a map's own keys win over merged ones, earlier merges over later ones.
+// entries omits the keys in taken: a map's own keys win over merged ones, earlier merges over later
+// ones.
 func (n *Node) entries(taken map[string]bool) []Entry {
 	var entries []Entry
 	firstLine := map[string]int{}
@@ -75,7 +76,7 @@ func (n *Node) entries(taken map[string]bool) []Entry {
 	return entries
 }
 
-// mergedEntries are those of the map, or the list of maps, that a merge key names.
+// mergedEntries returns the entries of the map, or the list of maps, of a merge key.
 func (n *Node) mergedEntries(merge *Node, taken map[string]bool) []Entry {
 	sources := []*yaml.Node{merge.yaml}
 	if value := follow(merge.yaml); value.Kind == yaml.SequenceNode {
@@ -93,7 +94,7 @@ func (n *Node) mergedEntries(merge *Node, taken map[string]bool) []Entry {
 	return entries
 }
 
-// keyName is the text of a key, which kubectl's rules turn into a string from whatever it is.
+// keyName returns the text of a key. By kubectl's rules a key of any type is a string.
 func (n *Node) keyName(key *yaml.Node) (string, bool) {
 	node := &Node{document: n.document, yaml: follow(key), path: n.path}
 	switch node.tag() {

@@ -6,8 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A few lines of nested aliases can stand for more values than memory holds, and a value that contains
-// itself for infinitely many. Documents beyond these bounds are refused before anything walks them.
+// A few lines of nested aliases can expand to more values than fit into memory, and a value that
+// contains itself to infinitely many. Documents beyond these limits are rejected before their
+// values are visited.
 const (
 	maxDepth  = 200
 	maxValues = 250_000
@@ -22,7 +23,7 @@ type surveyor struct {
 	cycle *yaml.Node
 }
 
-// checkExtent reports a document that contains itself or is too large or too deep to walk.
+// checkExtent reports a document that contains itself or is too large or too deep to visit.
 func (d *Document) checkExtent(root *yaml.Node) {
 	s := surveyor{known: map[*yaml.Node]extent{}, open: map[*yaml.Node]bool{}}
 	size := s.measure(root)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// field is one key of a struct's map as its tags describe it.
+// field is one key of a struct's map, described by its tags.
 type field struct {
 	name     string
 	doc      string
@@ -18,11 +18,12 @@ type field struct {
 	index    []int // for reflect's FieldByIndex
 }
 
-// listed keeps what fieldsOf lists, by type: files have many objects of few types.
+// listed caches fieldsOf by type: files have many objects of few types.
 var listed sync.Map
 
-// fieldsOf lists the keys a struct has in a file, those of embedded structs among them, in the order of
-// declaration. An outer key hides an embedded one of the same name. Nobody may change them.
+// fieldsOf lists the keys of a struct in a file, including those of embedded structs, in the order
+// of declaration. An outer key hides an embedded one of the same name. Callers must not modify
+// them.
 func fieldsOf(t reflect.Type) []*field {
 	if known, ok := listed.Load(t); ok {
 		return known.([]*field)
@@ -85,7 +86,7 @@ func newField(member reflect.StructField, name string, index []int) *field {
 	return f
 }
 
-// of finds the field in a struct and makes the embedded pointers on the way to it.
+// of returns the field of a struct and allocates the embedded pointers on the way to it.
 func (f *field) of(v reflect.Value) reflect.Value {
 	for i, at := range f.index {
 		if i > 0 && v.Kind() == reflect.Pointer {

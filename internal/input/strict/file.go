@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// MaxFile is the size in bytes of the largest file that is read.
+// MaxFile is the largest size of a file, in bytes.
 const MaxFile = 8 << 20
 
-// pipePatience is how long, in wall time, a pipe may bring nothing.
+// pipePatience limits how long, in wall time, a pipe may be idle.
 const pipePatience = 2 * time.Second
 
-// ReadFile reads a file that a user names. What has no end, or never begins, is refused: a
-// device, a pipe into which nobody writes, and whatever is larger than MaxFile.
+// ReadFile reads a file that a user names. It rejects a device, a pipe without a writer, and a file
+// larger than MaxFile.
 func ReadFile(path string) ([]byte, error) {
 	file, err := OpenFile(path, MaxFile, "a YAML file")
 	if err != nil {
@@ -27,9 +27,9 @@ func ReadFile(path string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// OpenFile opens a file that a user names. What has no end, or never begins, is refused, by the
-// reader at the latest: a device, a pipe into which nobody writes, and whatever has more
-// than so many bytes. wanted is what is read, such as "a YAML file".
+// OpenFile opens a file that a user names. It, or the reader, rejects a device, a pipe without a
+// writer, and a file with more than so many bytes. wanted describes the file, such as "a YAML
+// file".
 func OpenFile(path string, most int64, wanted string) (io.ReadCloser, error) {
 	failed := func(format string, args ...any) error {
 		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf(format, args...)}
@@ -45,7 +45,7 @@ func OpenFile(path string, most int64, wanted string) (io.ReadCloser, error) {
 	if !mode.IsRegular() && mode&fs.ModeNamedPipe == 0 {
 		return nil, failed("it is no file but a device or a socket; give %s", wanted)
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a pipe must not wait for its writer
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not wait for its writer
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func OpenFile(path string, most int64, wanted string) (io.ReadCloser, error) {
 	return &bounded{Closer: file, from: from, left: most, most: most, failed: failed}, nil
 }
 
-// bounded reads a file to its end, or to where it is too large.
+// bounded reads a file to its end, or to its limit.
 type bounded struct {
 	io.Closer
 	from       io.Reader
@@ -76,8 +76,8 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// pipe is read until its last writer has closed it. Before the first has come, it looks as
-// if that had happened.
+// pipe is read until its last writer has closed it. Before the first writer has opened it, a read
+// returns the same.
 type pipe struct {
 	file  *os.File
 	begun bool

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decodeJSON hands the node as JSON to a type that knows no YAML, such as Kubernetes' quantities.
+// decodeJSON passes the node as JSON to a type that cannot read YAML, such as Kubernetes'
+// quantities.
 func (n *Node) decodeJSON(into json.Unmarshaler, t reflect.Type, f *field) {
 	value, ok := n.plain()
 	if !ok {
@@ -35,7 +36,7 @@ func (n *Node) decodeText(into encoding.TextUnmarshaler, t reflect.Type, f *fiel
 	}
 }
 
-// wantForeign prefers our own description to the type's error, which speaks of JSON and Go.
+// wantForeign prefers our own description to the type's error, which is about JSON and Go.
 func (n *Node) wantForeign(t reflect.Type, f *field, err error) string {
 	if _, ok := n.document.dialect().Wants[t]; ok || f.example != "" {
 		return n.document.want(t, f)
@@ -50,8 +51,8 @@ func (n *Node) decodeAny(v reflect.Value) {
 	}
 }
 
-// plain is the node as maps, slices and scalars, the way encoding/json would hold it but with whole
-// numbers kept whole. Problems inside are reported.
+// plain returns the node as maps, slices and scalars like encoding/json, except that whole numbers
+// stay whole. It reports problems inside.
 func (n *Node) plain() (any, bool) {
 	switch n.yaml.Kind {
 	case yaml.MappingNode:

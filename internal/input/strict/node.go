@@ -8,21 +8,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Node is one value of a document and the path that leads to it. Aliases and merge keys are already
-// followed: a node shows the value itself.
+// Node is one value of a document with its path. Aliases and merge keys are already followed: a
+// node is the value itself.
 type Node struct {
 	document *Document
 	yaml     *yaml.Node
 	path     string
 }
 
-// Unmarshaler is a type that reads itself from a node, because a file may hold it in several forms or
+// Unmarshaler is a type that reads itself from a node, because it has several forms in a file or
 // because the form depends on a key. It reports its problems on the node.
 type Unmarshaler interface {
 	UnmarshalStrict(n *Node)
 }
 
-// node wraps a value and remembers where it stands.
+// node wraps a value and records its position.
 func (d *Document) node(value *yaml.Node, path string) *Node {
 	if value.Kind == yaml.AliasNode {
 		value = value.Alias
@@ -34,33 +34,34 @@ func (d *Document) node(value *yaml.Node, path string) *Node {
 	return n
 }
 
-// Path leads from the document's root to the node, as in steps[2].wait.pod; it is empty for the root.
+// Path is the path from the document's root to the node, as in steps[2].wait.pod; it is empty for
+// the root.
 func (n *Node) Path() string { return n.path }
 
-// File is the name of the file that holds the node.
+// File returns the name of the node's file.
 func (n *Node) File() string { return n.document.Source.File }
 
-// Words are those of the node's document.
+// Words returns those of the node's document.
 func (n *Node) Words() any { return n.document.Words }
 
-// Position is where the node starts in its file.
+// Position returns where the node starts in its file.
 func (n *Node) Position() Position { return n.document.place(n.yaml) }
 
-// IsMap says whether the node holds keys and values.
+// IsMap reports whether the node holds keys and values.
 func (n *Node) IsMap() bool { return n.yaml.Kind == yaml.MappingNode }
 
-// IsList says whether the node holds items.
+// IsList reports whether the node holds items.
 func (n *Node) IsList() bool { return n.yaml.Kind == yaml.SequenceNode }
 
-// IsNull says whether the node is a key without a value, or the word null.
+// IsNull reports whether the node is a key without a value, or the word null.
 func (n *Node) IsNull() bool { return isNull(n.yaml) }
 
-// Text is the node's string, if it is one.
+// Text returns the node's string, if it is one.
 func (n *Node) Text() (string, bool) {
 	return n.yaml.Value, n.tag() == stringTag
 }
 
-// Items are the items of a list.
+// Items returns the items of a list.
 func (n *Node) Items() []*Node {
 	if !n.IsList() {
 		return nil
@@ -72,7 +73,7 @@ func (n *Node) Items() []*Node {
 	return items
 }
 
-// Decode reads the node into what the pointer points to and reports whatever does not fit.
+// Decode reads the node into the target of the pointer and reports every mismatch.
 func (n *Node) Decode(into any) {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -86,21 +87,21 @@ func (n *Node) Report(found, want string) {
 	n.document.report(n.Position(), n.path, found, want, "")
 }
 
-// ReportWrong adds a problem whose found part describes the node as it stands: number 3, a list.
+// ReportWrong adds a problem that describes the node's value: number 3, a list.
 func (n *Node) ReportWrong(want string) { n.Report(n.Found(), want) }
 
-// ReportMissing adds a problem with a key that the map does not have.
+// ReportMissing adds a problem with a key that the map lacks.
 func (n *Node) ReportMissing(name, want string) {
 	n.document.report(n.Position(), Key(n.path, name), fmt.Sprintf("no field %q", name), want, "")
 }
 
-// ReportUnknown adds a problem with a word that is none of the known ones and suggests the nearest.
+// ReportUnknown adds a problem with an unknown word and suggests the nearest known one.
 func (n *Node) ReportUnknown(found, word, want string, known []string) {
 	n.document.report(n.Position(), n.path, found, want, Nearest(word, known))
 }
 
-// Block is the text of a string as a source of its own, for YAML that is held in a string. The lines of a
-// literal block (|) keep their places in the file; all other strings are one place.
+// Block returns the text of a string as a source of its own, for YAML in a string. The lines of a
+// literal block (|) keep their positions in the file; any other string has one position.
 func (n *Node) Block() (Source, bool) {
 	text, ok := n.Text()
 	if !ok {
@@ -116,15 +117,15 @@ func (n *Node) Block() (Source, bool) {
 	return block, true
 }
 
-// indent counts the columns that the lines of a literal block are indented by in the file, beyond what
-// belongs to their text.
+// indent returns how many columns the lines of a literal block are indented in the file, beyond the
+// indentation of their text.
 func (d *Document) indent(block *yaml.Node) int {
 	inText := leadingBlanks(bytes.Split([]byte(block.Value), []byte("\n")))
 	inFile := leadingBlanks(d.lines[min(block.Line, len(d.lines)):])
 	return max(0, inFile-inText)
 }
 
-// leadingBlanks counts the blanks before the first line that has anything else.
+// leadingBlanks counts the blanks of the first line that is not blank.
 func leadingBlanks(lines [][]byte) int {
 	for _, line := range lines {
 		if text := bytes.TrimLeft(line, " "); len(bytes.TrimSpace(text)) > 0 {

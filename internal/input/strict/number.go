@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// maxExact bounds the whole numbers that a float holds without loss.
+// maxExact limits the whole numbers that a float represents exactly.
 const maxExact = 1 << 53
 
 func (n *Node) decodeInt(v reflect.Value, f *field) {
@@ -50,7 +50,7 @@ func (n *Node) decodeFloat(v reflect.Value, f *field) {
 	v.SetFloat(number)
 }
 
-// number is the node's value as a float, if it is a number that JSON can hold.
+// number returns the node's value as a float, if it is a number that JSON can represent.
 func (n *Node) number() (float64, bool) {
 	tag := n.tag()
 	if tag != intTag && tag != floatTag {
@@ -63,14 +63,14 @@ func (n *Node) number() (float64, bool) {
 	return number, !math.IsInf(number, 0) && !math.IsNaN(number)
 }
 
-// isWhole says whether the node is a number without a fraction; 1.0 and 1e3 are such, as they are in JSON.
+// isWhole reports whether the node is a number without a fraction, such as 1.0 and 1e3, as in JSON.
 func (n *Node) isWhole() bool {
 	number, ok := n.number()
 	return ok && number == math.Trunc(number)
 }
 
-// decodeWhole reads a whole number into a pointer to an integer and says whether it fits without loss. The
-// YAML library alone would cut off what does not.
+// decodeWhole reads a whole number into a pointer to an integer and reports whether it fits without
+// loss. The YAML library alone would truncate it.
 func (n *Node) decodeWhole(into any) bool {
 	if number, _ := n.number(); n.tag() == floatTag && math.Abs(number) > maxExact {
 		return false

@@ -8,11 +8,11 @@ import (
 // Position is a place in a file, both numbers from 1.
 type Position struct{ Line, Column int }
 
-// Positions says where each value of a document stands, by path.
+// Positions has the position of each value of a document, by path.
 type Positions map[string]Position
 
-// At is the position of the value at the path. Where the file leaves that value out, it is the position of
-// the nearest value around it, so that there is always a line to show.
+// At returns the position of the value at the path. If the file omits that value, it returns the
+// position of the nearest value around it, so that there is always a line to show.
 func (ps Positions) At(path string) Position {
 	for {
 		if at, ok := ps[path]; ok {
@@ -43,8 +43,8 @@ func quotedKeyStart(path string) int {
 	return 0
 }
 
-// Key is the path of the value under a key of the map at path. A key that is not a plain word is quoted:
-// metadata.labels["app.kubernetes.io/name"].
+// Key returns the path of the value under a key of the map at path. A key that is not a plain word
+// is quoted: metadata.labels["app.kubernetes.io/name"].
 func Key(path, key string) string {
 	switch {
 	case !isWord(key):
@@ -56,7 +56,7 @@ func Key(path, key string) string {
 	}
 }
 
-// Index is the path of an item of the list at path.
+// Index returns the path of an item of the list at path.
 func Index(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }

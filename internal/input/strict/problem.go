@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a file: where it stands, what was found there and what would be right.
+// Problem is one mistake in a file: its position, the wrong value and the expected one.
 type Problem struct {
 	File         string
 	Line, Column int    // from 1; the column counts characters, not bytes
 	Path         string // of the value, as in steps[2].wait.pod; empty for the file as a whole
 	Found        string // as it stands in the file: number 3, unknown field "nodess"
-	Want         string // what would be right: a string such as "web-0"
-	Suggestion   string // the known word nearest to the one found, or empty
+	Want         string // the expected value: a string such as "web-0"
+	Suggestion   string // the known word nearest to the found one, or empty
 }
 
-// Error is the problem in one line that starts with file:line:column, the form editors and CI annotations read.
+// Error returns the problem in one line that starts with file:line:column, the form that editors
+// and CI annotations read.
 func (p Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
@@ -31,10 +32,10 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Problems is everything that is wrong with one or several files, in the order of the files' lines.
+// Problems are the mistakes in one or several files, in the order of the files' lines.
 type Problems []Problem
 
-// Error holds one line for each problem.
+// Error has one line for each problem.
 func (ps Problems) Error() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
@@ -43,8 +44,8 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err is nil when there are no problems. A function that returns the error interface returns Err(),
-// since an empty Problems in an error is not nil.
+// Err returns nil if there are no problems. A function that returns the error interface must return
+// Err(), since an empty Problems in an error is not nil.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
@@ -52,8 +53,8 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// Sorted returns the problems by file and position, each once: a mistake in an anchored value is found
-// again at each alias, yet there is one place to correct it.
+// Sorted returns the problems by file and position, without duplicates: a mistake in an anchored
+// value is found again at each alias, but has one place to correct.
 func (ps Problems) Sorted() Problems {
 	sorted := slices.Clone(ps)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {
@@ -74,7 +75,7 @@ func (ps Problems) Sorted() Problems {
 // maxProblems is how many problems are reported at once.
 const maxProblems = 100
 
-// first are the problems that are printed, and that there are more.
+// first returns the problems to print, and a note if there are more.
 func (ps Problems) first() Problems {
 	if len(ps) <= maxProblems+1 {
 		return ps

@@ -1,16 +1,16 @@
 package strict
 
-// Raw keeps a value as it stands, with its position, to be decoded when it is known into what.
+// Raw is an undecoded value with its position, to be decoded when its type is known.
 type Raw struct{ node *Node }
 
-// IsZero says that the file has no such value.
+// IsZero reports whether the file has no such value.
 func (r Raw) IsZero() bool { return r.node == nil }
 
-// Path leads from the document's root to the value.
+// Path is the path from the document's root to the value.
 func (r Raw) Path() string { return r.node.path }
 
-// Open reads the value as a document of its own under the dialect; paths and positions stay those of the file.
-// The dialect nil is the scenario language's.
+// Open reads the value as a separate document with the dialect; paths and positions stay those of
+// the file. nil is the dialect of scenarios.
 func (r Raw) Open(dialect *Dialect) *Document {
 	source := r.node.document.Source
 	source.Dialect = dialect

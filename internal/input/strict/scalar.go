@@ -19,7 +19,7 @@ const (
 	mergeTag     = "!!merge"
 )
 
-// looseBooleans are the words that kubectl's YAML takes for true and false besides those two.
+// looseBooleans are other words for true and false in kubectl's YAML.
 var looseBooleans = map[string]bool{
 	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
 	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
@@ -30,8 +30,8 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == nullTag
 }
 
-// tag is the kind of value a scalar is under the document's dialect; it is empty for maps and lists.
-// Dates are plain strings here, as they are in JSON.
+// tag returns the type of a scalar in the document's dialect; it is empty for maps and lists. Dates
+// are plain strings, as in JSON.
 func (n *Node) tag() string {
 	if n.yaml.Kind != yaml.ScalarNode {
 		return ""
@@ -54,10 +54,10 @@ func (n *Node) boolean() bool {
 	return n.yaml.Decode(&value) == nil && value
 }
 
-// maxShown is the number of characters of a value that a message repeats.
+// maxShown is the number of characters of a value that a message quotes.
 const maxShown = 40
 
-// Found describes the node as it stands, for the found part of a problem: number 3, string "x", a list.
+// Found describes the node's value for the found part of a problem: number 3, string "x", a list.
 func (n *Node) Found() string {
 	switch n.yaml.Kind {
 	case yaml.MappingNode:
@@ -97,7 +97,7 @@ func (n *Node) decodeString(v reflect.Value, f *field) {
 	}
 }
 
-// wantString shows the found scalar in quotes where there is no better example.
+// wantString shows the found scalar in quotes if there is no better example.
 func (n *Node) wantString(t reflect.Type, f *field) string {
 	if f.example != "" || len(f.enum) > 0 || n.yaml.Kind != yaml.ScalarNode || n.IsNull() {
 		return n.document.want(t, f)
@@ -113,7 +113,7 @@ func (n *Node) decodeBool(v reflect.Value, f *field) {
 	v.SetBool(n.boolean())
 }
 
-// checkEnum reports a text that is not among the field's allowed ones.
+// checkEnum reports a text that the field does not allow.
 func (n *Node) checkEnum(text string, f *field) bool {
 	if len(f.enum) == 0 {
 		return true
@@ -127,7 +127,7 @@ func (n *Node) checkEnum(text string, f *field) bool {
 	return false
 }
 
-// decodeBytes reads the base64 form that JSON gives to bytes.
+// decodeBytes reads bytes in base64, as in JSON.
 func (n *Node) decodeBytes(v reflect.Value) {
 	text, ok := n.Text()
 	if !ok {

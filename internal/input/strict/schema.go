@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// SchemaProvider is a type that describes itself, as one that implements Unmarshaler must. Within what it
-// returns, a reflect.Type stands for the schema of that type, also as the value of a "$ref".
+// SchemaProvider is a type that describes itself; every Unmarshaler must be one. In its result, a
+// reflect.Type stands for the schema of that type, also as the value of a "$ref".
 type SchemaProvider interface {
 	JSONSchema() map[string]any
 }
 
-// openAPITypes is how Kubernetes' own scalar types name the JSON types they can be.
+// openAPITypes is implemented by Kubernetes' own scalar types and names their JSON types.
 type openAPITypes interface {
 	OpenAPISchemaType() []string
 }
@@ -26,9 +26,9 @@ type openAPIOneOf interface {
 	OpenAPIV3OneOfTypes() []string
 }
 
-// Schema is the JSON Schema (draft 2020-12) of files that hold a root: from the tags alone, so that an
-// editor knows exactly what Decode accepts. The same types give the same schema, byte for byte when
-// marshalled.
+// Schema returns the JSON Schema (draft 2020-12) of files with a root type. It follows from the
+// tags, so that an editor knows exactly the files that Decode accepts. The same types give the same
+// schema, byte for byte when marshalled.
 func Schema(root reflect.Type, id string) map[string]any {
 	g := &generator{definitions: map[string]any{}, names: map[reflect.Type]string{}}
 	schema := g.structure(deref(root))
@@ -100,7 +100,7 @@ func (g *generator) kind(t reflect.Type) map[string]any {
 	return map[string]any{}
 }
 
-// structure is the schema of a struct's map.
+// structure returns the schema of a struct's map.
 func (g *generator) structure(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string
@@ -117,7 +117,7 @@ func (g *generator) structure(t reflect.Type) map[string]any {
 	return schema
 }
 
-// property is a field's type with what its tags add.
+// property returns the schema of a field's type, with the additions of its tags.
 func (g *generator) property(f *field) map[string]any {
 	schema := g.schema(f.typ)
 	if f.doc != "" {
@@ -135,8 +135,8 @@ func (g *generator) property(f *field) map[string]any {
 	return schema
 }
 
-// constrain puts the allowed values where they apply: on the items of a list, the values of a map, or the
-// value itself.
+// constrain adds the allowed values: to the items of a list, the values of a map, or the value
+// itself.
 func constrain(schema map[string]any, f *field) {
 	t := deref(f.typ)
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
@@ -160,7 +160,8 @@ func literalValue(t reflect.Type, text string) any {
 	return value
 }
 
-// provided takes a type's own description; a struct's goes to the definitions, since it may contain itself.
+// provided returns a type's own description; a struct's goes to the definitions, since it may
+// contain itself.
 func (g *generator) provided(t reflect.Type, provider SchemaProvider) map[string]any {
 	describe := func() map[string]any { return g.resolve(provider.JSONSchema()).(map[string]any) }
 	if t.Kind() == reflect.Struct && t != reflect.TypeFor[Raw]() && t != reflect.TypeFor[Duration]() {
@@ -203,7 +204,7 @@ func (g *generator) resolveMap(description map[string]any) map[string]any {
 	return description
 }
 
-// define puts a named type's schema among the definitions, once, and returns a reference to it.
+// define adds a named type's schema to the definitions, once, and returns a reference to it.
 func (g *generator) define(t reflect.Type, describe func() map[string]any) map[string]any {
 	if t.Name() == "" {
 		return describe()
@@ -212,13 +213,13 @@ func (g *generator) define(t reflect.Type, describe func() map[string]any) map[s
 	if !known {
 		name = g.freeName(t)
 		g.names[t] = name
-		g.definitions[name] = nil // taken, while what is inside is described
+		g.definitions[name] = nil // reserves the name while the type is described
 		g.definitions[name] = describe()
 	}
 	return map[string]any{"$ref": "#/$defs/" + name}
 }
 
-// freeName is the type's name, with its package's before it where another type has taken it.
+// freeName returns the type's name, prefixed by its package if another type has it.
 func (g *generator) freeName(t reflect.Type) string {
 	name := t.Name()
 	for {
@@ -229,7 +230,7 @@ func (g *generator) freeName(t reflect.Type) string {
 	}
 }
 
-// MapSchema is the schema of a map with the fields of the structs and further properties.
+// MapSchema returns the schema of a map with the fields of the structs and more properties.
 func MapSchema(more map[string]any, structs ...any) map[string]any {
 	properties := map[string]any{}
 	for name, property := range more {

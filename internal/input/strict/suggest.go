@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// Nearest is the known word that the given one was most likely meant to be, or empty when none is near.
-// Case, dashes and underscores do not count, a swap of neighbours counts as one mistake.
+// Nearest returns the known word that was most likely meant, or empty if none is near. Case, dashes
+// and underscores do not count, and swapping two neighbours counts as one mistake.
 func Nearest(word string, known []string) string {
 	plain := foldWord(word)
 	nearest, least := "", max(1, len(plain)/4)+1
 	for _, candidate := range known {
 		if len(plain)-len(candidate) > len(plain)/2 {
-			continue // so much longer is no mistake in typing
+			continue // a word that much longer is no typing error
 		}
 		folded := foldWord(candidate)
 		distance := edits(plain, folded)
-		if distance < least || nearest != "" && distance == least && strings.HasPrefix(folded, plain) { // the end was forgotten
+		// Prefer a word with a forgotten end.
+		if distance < least || nearest != "" && distance == least && strings.HasPrefix(folded, plain) {
 			nearest, least = candidate, distance
 		}
 	}
@@ -28,7 +29,8 @@ func foldWord(word string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(word))
 }
 
-// edits counts the characters to insert, delete, replace or swap with their neighbour to turn a into b.
+// edits counts the characters to insert, delete, replace or swap with their neighbour to turn a
+// into b.
 func edits(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	rows := make([][]int, len(from)+1)
@@ -54,13 +56,13 @@ func edits(a, b string) int {
 	return rows[len(from)][len(to)]
 }
 
-// maxListed is the number of names up to which a message lists them all.
+// maxListed is the number of names up to which a message lists all of them.
 const maxListed = 16
 
-// OneOf describes a value that is one of names, for types that know theirs.
+// OneOf describes a value that is one of names, for types with a fixed list.
 func OneOf(names []string, where string) string { return oneOf(names, "value", where) }
 
-// oneOf lists the names that are allowed somewhere, or counts them where a list would bury the message.
+// oneOf lists the allowed names, or counts them if the list would be too long for a message.
 func oneOf(names []string, noun, where string) string {
 	switch {
 	case len(names) == 0:

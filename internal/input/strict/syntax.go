@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// syntaxRule restates one of the YAML parser's complaints in the words of somebody who looks at the file.
+// syntaxRule rephrases a message of the YAML parser for a reader of the file.
 type syntaxRule struct {
-	complaint   string // what the parser's message contains
+	complaint   string // part of the parser's message
 	found, want string
-	// spans says that the parser complains far from the mistake, where the text ends, of something that
-	// was opened and never closed.
+	// spans means that the parser reports something unclosed far from the mistake, at the end of
+	// the text.
 	spans bool
-	// column finds the mistake in its line, as a byte offset; nil for the first character that is not a blank.
+	// column finds the mistake in its line, as a byte offset; nil for the first character that is
+	// not a blank.
 	column func(line, complaint string) int
 }
 
@@ -54,7 +55,7 @@ var syntaxRules = []syntaxRule{
 
 var lineInMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxProblem finds the place of a parser's complaint and restates it.
+// syntaxProblem finds the position of a parser's message and rephrases it.
 func (s Source) syntaxProblem(err error) Problem {
 	complaint := lineInMessage.ReplaceAllString(err.Error(), "")
 	rule := syntaxRule{found: "text that cannot be parsed: " + strconv.Quote(complaint), want: "valid YAML"}
@@ -76,12 +77,12 @@ func (s Source) syntaxProblem(err error) Problem {
 	return s.problem(number, utf8.RuneCountInString(line[:offset])+1, "malformed YAML: "+rule.found, rule.want)
 }
 
-// searchBudget bounds the bytes that are parsed again to find a broken line.
+// searchBudget limits the bytes that are parsed again to find a broken line.
 const searchBudget = 4 << 20
 
-// brokenLine finds the line of a mistake. The parser's own number is that of the construct around the
-// mistake, or of the place where it gave up, or is missing. So it is asked again about ever shorter beginnings of
-// the text: the mistake is in the first line with which the complaint cannot be avoided any more.
+// brokenLine finds the line of a mistake. The parser's own line is that of the construct around the
+// mistake, or of the place where it gave up, or is missing. So shorter and shorter beginnings of
+// the text are parsed again: the mistake is in the last line without which the error disappears.
 func (s Source) brokenLine(complaint error, spans bool) int {
 	lines := s.lines()
 	want := lineInMessage.ReplaceAllString(complaint.Error(), "")

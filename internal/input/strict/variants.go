@@ -10,26 +10,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Variants are the named forms of T, of which a file writes one as a map with that one key:
-// wait: {pod: web-0}. Each form is a struct that enters itself, commonly in its file's init.
+// Variants are the named forms of T. A file has one of them as a map with its name as the only key:
+// wait: {pod: web-0}. Each form is a struct that registers itself, usually in its file's init.
 type Variants[T any] struct {
 	noun   string
 	byName map[string]Variant
 }
 
-// Variant is one form: its key, one sentence on what it is, and the struct that holds it.
+// Variant is one form: its key, a sentence of documentation, and its struct type.
 type Variant struct {
 	Name, Doc string
 	Type      reflect.Type
 }
 
-// NewVariants makes an empty registry. The noun is what messages call a form: step, fault.
+// NewVariants makes an empty registry. The noun is the word for a form in messages: step, fault.
 func NewVariants[T any](noun string) *Variants[T] {
 	return &Variants[T]{noun: noun, byName: map[string]Variant{}}
 }
 
-// Register enters a form; the prototype is a struct, or a pointer to one, of the form's type. A name that
-// is taken already is a mistake in the program and panics.
+// Register adds a form; the prototype is a struct, or a pointer to one, of the form's type. A
+// duplicate name is a bug in the program and panics.
 func (v *Variants[T]) Register(name, doc string, prototype T) {
 	if _, taken := v.byName[name]; taken {
 		panic(fmt.Sprintf("strict: %s %s is registered twice", v.noun, name))
@@ -46,8 +46,8 @@ func (v *Variants[T]) All() []Variant {
 	return all
 }
 
-// Decode reads the one key and the form it names. It is not ok where no form could be read; a form whose
-// own fields have problems is returned as far as it could be read.
+// Decode reads the key and its form. ok is false if no form could be read; a form with problems in
+// its own fields is returned as far as it could be read.
 func (v *Variants[T]) Decode(n *Node) (name string, value T, ok bool) {
 	entry, ok := v.only(n)
 	if !ok {
@@ -76,7 +76,7 @@ func (n *Node) decodeForm(form reflect.Value) {
 	n.decode(form, &field{})
 }
 
-// only finds the one key of the map, or reports what is there instead.
+// only returns the one key of the map, or reports the mistake.
 func (v *Variants[T]) only(n *Node) (Entry, bool) {
 	if !n.IsMap() {
 		n.ReportWrong(v.wantOne())

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Described is a type that says in a few words what a file must hold for it, as in: a duration such as "90s".
+// Described is a type that describes its values in a file in a few words, as in: a duration such as
+// "90s".
 type Described interface {
 	Wanted() string
 }
 
-// want describes what a file must hold for a type under the tags of its field.
+// want describes the values in a file for a type with the tags of its field.
 func (d *Document) want(t reflect.Type, f *field) string {
 	t = deref(t)
 	if len(f.enum) > 0 {
@@ -63,7 +64,7 @@ func wantKind(t reflect.Type) string {
 	return "a value"
 }
 
-// wantStruct names the keys of a struct's map: those it must have, else those it can have.
+// wantStruct names the required keys of a struct's map, otherwise the optional ones.
 func wantStruct(t reflect.Type) string {
 	if readsItself(reflect.New(t).Interface()) {
 		return "a " + t.Name()
@@ -96,7 +97,7 @@ func suchAs(t reflect.Type, example string) string {
 	return " such as " + example
 }
 
-// wanted describes what the pointer into points to.
+// wanted describes the type of the pointer's target.
 func wanted(into any) string {
 	return (&Document{}).want(reflect.TypeOf(into), &field{})
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Clean deletes what csisim has made on a cluster: all that bears its label; a kind cluster without a name as a whole,
-// which is what a run that was killed leaves. It returns what it has deleted.
+// Clean deletes the objects that csisim has made on a cluster, by their label. With --on kind,
+// without a name, it deletes the whole cluster that a killed run has left. It returns the deleted
+// things.
 func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 	t := &Target{options: o}
 	name, isKind := o.IsKind()

@@ -1,5 +1,5 @@
-// Package promotion takes what runs in a simulation to a real cluster: what its drivers become there, which images they
-// need, and the cluster itself.
+// Package promotion runs the subjects of a simulation on a real cluster: it translates their
+// drivers, builds or pulls images, and finds or makes the cluster.
 package promotion
 
 import (
@@ -17,26 +17,28 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Deployment is what a subject needs on a real cluster.
+// Deployment lists the needs of a subject on a real cluster.
 type Deployment struct {
 	Drivers []deploy.Driver
-	// Built are images that are made here, Pulled those that the cluster has or gets from a registry.
+	// Built are images that csisim builds, Pulled those that the cluster has or gets from a
+	// registry.
 	Built  []image.Image
 	Pulled []string
-	// Snapshots are the kinds of snapshots and their controller: whether the cluster has to have them.
+	// Snapshots means that the cluster must have the kinds of snapshots and their controller.
 	Snapshots bool
 }
 
-// SharedState is the directory of nodes that all of them share, for what drivers keep in their backends.
+// SharedState is a directory that all nodes share, for the backends of drivers.
 const SharedState = "/var/lib/csisim-shared"
 
-// stateDir is where the programs of drivers have it: the path that a simulation shows, so that what they say of it is the same.
+// stateDir is the path of the state directory for programs of drivers. It is the path of a
+// simulation, so that their messages are the same.
 const stateDir = wire.RunDir + "/state"
 
-// builtTag is the tag of images that are made here.
+// builtTag is the tag of images that csisim builds.
 const builtTag = ":csisim"
 
-// Deploy finds out what the drivers of a subject need.
+// Deploy determines the needs of a subject's drivers.
 func Deploy(ctx context.Context, s Subject, o deploy.Options) (*Deployment, error) {
 	drivers, err := s.install(ctx)
 	if err != nil {
@@ -68,7 +70,8 @@ func Deploy(ctx context.Context, s Subject, o deploy.Options) (*Deployment, erro
 	return d, nil
 }
 
-// needsSnapshots reports whether a driver has csi-snapshotter, which exits on a cluster without the kinds of snapshots.
+// needsSnapshots reports whether a driver has csi-snapshotter, which exits on a cluster without the
+// kinds of snapshots.
 func needsSnapshots(d deploy.Driver) bool {
 	sidecars := d.Sidecars
 	if d.Own != nil {
@@ -80,7 +83,8 @@ func needsSnapshots(d deploy.Driver) bool {
 	return slices.Contains(sidecars, string(sim.Snapshotter))
 }
 
-// addContainers adds the images of the subject's own containers: those of registry.local are made, and only sleep.
+// addContainers adds the images of the subject's own containers: csisim builds those of
+// registry.local, which only sleep.
 func (d *Deployment) addContainers(images []string) {
 	var stood []string
 	for _, name := range images {
@@ -95,7 +99,7 @@ func (d *Deployment) addContainers(images []string) {
 	}
 }
 
-// Self is this program in images: csisim, or the binary of a test.
+// Self is the path of this program in images: csisim, or the binary of a test.
 const Self = "/csisim"
 
 func executable() string {
@@ -106,7 +110,7 @@ func executable() string {
 	return path
 }
 
-// describe is a driver and the image of its program.
+// describe returns a driver and the image of its program.
 func describe(i installed, o deploy.Options) (deploy.Driver, image.Image, error) {
 	files := map[string]string{Self: executable()}
 	if i.own != nil {

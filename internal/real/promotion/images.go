@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ImagesOf are the images of the containers of an object's pods.
+// ImagesOf returns the images of the containers of an object's pods.
 func ImagesOf(object any) (images []string) {
 	var pod corev1.PodSpec
 	switch o := object.(type) {

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// openKind takes the kind cluster of a name, or makes one.
+// openKind uses the kind cluster with a name, or makes one.
 func (t *Target) openKind(ctx context.Context, name string, subjects []Subject) error {
 	o, err := kindOptions(subjects, t.options)
 	if err != nil {
@@ -62,7 +62,8 @@ func (t *Target) openKind(ctx context.Context, name string, subjects []Subject) 
 	return t.load()
 }
 
-// makeKind makes a cluster with a directory that its nodes share, which lives as long as the cluster.
+// makeKind makes a cluster with a directory that its nodes share, which is removed with the
+// cluster.
 func (t *Target) makeKind(ctx context.Context, o kindcluster.Options) (*kindcluster.Cluster, error) {
 	there, err := kindcluster.Names()
 	if err != nil {
@@ -82,7 +83,7 @@ func (t *Target) makeKind(ctx context.Context, o kindcluster.Options) (*kindclus
 	return c, err
 }
 
-// kindOptions describe the one cluster on which all subjects run.
+// kindOptions describe the one cluster for all subjects.
 func kindOptions(subjects []Subject, t TargetOptions) (o kindcluster.Options, err error) {
 	o.Image = t.NodeImage
 	var first *Subject // with a configuration of kind
@@ -114,7 +115,7 @@ func kindOptions(subjects []Subject, t TargetOptions) (o kindcluster.Options, er
 	return o, nil
 }
 
-// NodeImage is the image of the nodes of a cluster that is made for a subject.
+// NodeImage returns the image of the nodes of a cluster that is made for a subject.
 func NodeImage(s Subject, t TargetOptions) string {
 	o, err := kindOptions([]Subject{s}, t)
 	if err != nil || o.Image != "" {

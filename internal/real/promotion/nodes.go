@@ -8,12 +8,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// NodeLabels are what nodes have besides their own labels, by their names.
+// NodeLabels returns the additional labels of nodes, by node.
 func NodeLabels(nodes []sim.Node) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, n := range nodes {
 		labels := maps.Clone(n.Labels)
-		for label, value := range map[string]string{corev1.LabelTopologyZone: n.Zone, corev1.LabelTopologyRegion: n.Region} { // into a map
+		// The order has no effect on a map.
+		for label, value := range map[string]string{corev1.LabelTopologyZone: n.Zone, corev1.LabelTopologyRegion: n.Region} {
 			if value != "" {
 				if labels == nil {
 					labels = map[string]string{}
@@ -26,7 +27,7 @@ func NodeLabels(nodes []sim.Node) map[string]map[string]string {
 	return all
 }
 
-// NodeTaints are the taints of nodes, by their names.
+// NodeTaints returns the taints of nodes, by node.
 func NodeTaints(nodes []sim.Node) map[string][]corev1.Taint {
 	all := map[string][]corev1.Taint{}
 	for _, n := range nodes {

@@ -18,10 +18,10 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// mockPort is where nodes reach the backend of the reference driver in memory.
+// mockPort is the port of the backend of the reference driver in memory, for nodes.
 const mockPort = 9809
 
-// mockOrders is where it takes orders from a run.
+// mockOrders is the port on which it takes orders from a run.
 const mockOrders = 9810
 
 // nodeName is the name of a pod's node in a command.
@@ -37,7 +37,7 @@ func addMock(d *deploy.Driver, i installed, slug string, o deploy.Options) error
 	}
 	d.Port, d.Apart = mockPort, true
 	d.Backend = &deploy.Program{Command: []string{Self, "mock", "--backend", fmt.Sprintf(":%d", mockPort), "--options", string(options)}}
-	if o.Proxy != "" { // the token of who may give orders
+	if o.Proxy != "" { // the token for orders
 		d.Orders = mockOrders
 		d.Backend.Command = append(d.Backend.Command, "--orders", fmt.Sprintf(":%d", mockOrders))
 	}
@@ -52,7 +52,8 @@ func addMock(d *deploy.Driver, i installed, slug string, o deploy.Options) error
 	return nil
 }
 
-// zonesFlag are the zones of all nodes, as their plugins have one command; empty for a driver without topology.
+// zonesFlag returns the zones of all nodes, as their plugins share one command; empty for a driver
+// without topology.
 func zonesFlag(i installed) string {
 	if !i.Mock.Topology {
 		return ""
@@ -83,7 +84,7 @@ func addProgram(d *deploy.Driver, i installed, slug string, o deploy.Options, fi
 	return err
 }
 
-// container is a program's command with its templates filled in as they are in a pod.
+// container returns a program's command with its templates filled in for a pod.
 func container(i installed, command []string, mode, slug string, o deploy.Options, files map[string]string) (*deploy.Program, error) {
 	binary, err := exec.LookPath(command[0])
 	if err != nil {

@@ -17,54 +17,56 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Subject is what runs on a real cluster: a scenario, or a test in Go.
+// Subject is a scenario, or a test in Go, that runs on a real cluster.
 type Subject struct {
 	// Name is the file of a scenario, or the name of a test.
 	Name string
-	// Options are those of the subject as a simulation; each call makes them anew.
+	// Options returns those of the subject as a simulation; each call makes new ones.
 	Options func(context.Context) sim.Options
 	// Kubernetes is its version. Default: the newest.
 	Kubernetes version.Version
 	// Kind is its configuration of kind. Default: none.
 	Kind *v1alpha4.Cluster
-	// Nodes are the names of its nodes, NodeLabels and NodeTaints what these have besides their own.
+	// Nodes are the names of its nodes, NodeLabels and NodeTaints their additional labels and
+	// taints.
 	Nodes      []string
 	NodeLabels map[string]map[string]string
 	NodeTaints map[string][]corev1.Taint
-	// NoDataCheck says that its containers do not write to their volumes.
+	// NoDataCheck means that its containers do not write to their volumes.
 	NoDataCheck bool
-	// Own are the manifests of its drivers' own, one for each driver; nil for a driver without.
+	// Own are the drivers' own manifests, one for each driver; nil for a driver without.
 	Own []*deploy.Own
 	// Images are those of its containers.
 	Images []string
-	// EndsRegistrars says that it ends or starts registrars, Snapshots that it needs the kinds of snapshots.
+	// EndsRegistrars means that it ends or starts registrars, Snapshots that it needs the kinds of
+	// snapshots.
 	EndsRegistrars, Snapshots bool
-	// ReachesNodes says that it does something on nodes that their API cannot do: kubelets, listings.
+	// ReachesNodes means that it needs commands on nodes, for kubelets or listings.
 	ReachesNodes bool
-	// OfCluster says that it changes what all have in common: then no name is changed.
+	// OfCluster means that it changes objects that all subjects share: then no name is changed.
 	OfCluster bool
-	// Alone says that nothing else may run at the same time.
+	// Alone means that no other subject may run at the same time.
 	Alone bool
-	// Owned are its drivers that are there once in a cluster, sorted.
+	// Owned are its drivers that can exist only once in a cluster, sorted.
 	Owned []string
 }
 
 func (s Subject) version() version.Version { return cmp.Or(s.Kubernetes, version.Newest) }
 
-// installed is a driver as the simulation deploys it: what a real deployment has to have as well.
+// installed is a driver as the simulation deploys it, for a real deployment to match.
 type installed struct {
 	sim.Driver
-	// csiDriver is its CSIDriver object; nil if somebody else applies it, or none is there.
+	// csiDriver is its CSIDriver object; nil if the scenario applies it, or there is none.
 	csiDriver *storagev1.CSIDriver
-	// sidecars are those beside its controller plugin, by what it can do.
+	// sidecars are those beside its controller plugin, by its capabilities.
 	sidecars []string
-	// zones are where the reference driver finds the nodes, by their names, in its topology.
+	// zones are the nodes' values in the topology of the reference driver, by node.
 	zones map[string]string
 	// own are the driver's own manifests; nil if it has none.
 	own *deploy.Own
 }
 
-// install starts the drivers in a simulation to learn what they need.
+// install starts the drivers in a simulation to determine their needs.
 func (s Subject) install(ctx context.Context) (all []installed, err error) {
 	options := func() sim.Options {
 		o := s.Options(ctx)
@@ -108,7 +110,8 @@ func (s Subject) install(ctx context.Context) (all []installed, err error) {
 	return all, nil
 }
 
-// zones are the values of a label of the nodes, else their zones, by the names of the nodes that have either.
+// zones returns the values of a label of the nodes, otherwise their zones, by the names of the
+// nodes that have either.
 func zones(nodes []sim.Node, key string) map[string]string {
 	all := map[string]string{}
 	for _, n := range nodes {

@@ -31,21 +31,22 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// TargetOptions say on which cluster subjects run.
+// TargetOptions select the cluster on which subjects run.
 type TargetOptions struct {
 	// On is kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig.
 	On string
-	// NodeImage is that of a kind cluster's nodes. Default: that of the subjects' version of Kubernetes.
+	// NodeImage is that of a kind cluster's nodes. Default: that of the subjects' version of
+	// Kubernetes.
 	NodeImage string
-	// AllowContext names the context of a kubeconfig whose cluster csisim did not make.
+	// AllowContext is the kubeconfig context of a cluster that csisim did not make but may use.
 	AllowContext string
-	// Keep leaves a cluster that was made where it is.
+	// Keep does not delete a cluster that was made.
 	Keep bool
-	// Images are those of sidecars that are not the pinned ones.
+	// Images replace the pinned images of sidecars.
 	Images map[string]string
-	// WorkDir is the parent of what is needed on disk. Default: os.TempDir().
+	// WorkDir is the parent of files on disk. Default: os.TempDir().
 	WorkDir string
-	// Progress is where it is said what goes on.
+	// Progress receives progress messages.
 	Progress io.Writer
 }
 
@@ -57,21 +58,23 @@ func (o TargetOptions) IsKind() (name string, is bool) {
 
 // Target is a cluster on which subjects run.
 type Target struct {
-	options     TargetOptions
-	config      *rest.Config
-	kind        *kindcluster.Cluster
-	made        bool         // the kind cluster is of this run
-	shared      io.Closer    // the lock of the directory that its nodes share; nil for a cluster that was not made
+	options TargetOptions
+	config  *rest.Config
+	kind    *kindcluster.Cluster
+	made    bool // this run made the kind cluster
+	// The lock of the directory that its nodes share; nil for a cluster that was not made.
+	shared      io.Closer
 	work        *workdir.Dir // nil for a cluster of a kubeconfig
 	token       string
-	deployments map[string]*Deployment  // by the name of the subject
+	deployments map[string]*Deployment  // by subject
 	snapshots   *realcluster.Snapshots  // nil if no subject needs them
-	scopes      map[string]deploy.Scope // the same; none for one that has the names of its file
-	provided    map[string]bool         // images that were brought later
+	scopes      map[string]deploy.Scope // by subject; empty for one that has the names of its file
+	provided    map[string]bool         // images that were loaded later
 	turns       *turns
 }
 
-// Open finds or makes the cluster, with all that the subjects need on it. Close takes away what was made.
+// Open finds or makes the cluster, and prepares it for the subjects. Close deletes everything that
+// was made.
 func Open(ctx context.Context, subjects []Subject, o TargetOptions) (*Target, error) {
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // it never fails
@@ -112,7 +115,7 @@ func (t *Target) installSnapshots(ctx context.Context) (err error) {
 	return nil
 }
 
-// deploy says how the drivers of a subject are deployed; no name is for what several have in common.
+// deploy returns the options for a subject's drivers; an empty name is for shared objects.
 func (t *Target) deploy(subject string) deploy.Options {
 	_, isKind := t.options.IsKind()
 	o := deploy.Options{Proxy: t.token, Run: t.token[:8], ControlPlane: isKind, Images: t.options.Images, Scope: t.scopes[subject]}
@@ -128,7 +131,7 @@ func (t *Target) say(format string, args ...any) {
 	}
 }
 
-// connect makes the configuration of clients of the kind cluster.
+// connect makes the configuration for clients of the kind cluster.
 func (t *Target) connect() error {
 	text, err := t.kind.Kubeconfig()
 	if err != nil {
@@ -141,16 +144,17 @@ func (t *Target) connect() error {
 	return nil
 }
 
-// swift lifts the client's own limits: the cluster is the run's alone.
+// swift raises the client's own limits: the cluster belongs to the run alone.
 func swift(config *rest.Config) { config.QPS, config.Burst = 200, 400 }
 
-// furnish takes kind's own storage class away, and marks the cluster as csisim's.
+// furnish deletes kind's own storage class, and marks the cluster as csisim's.
 func (t *Target) furnish(ctx context.Context) error {
 	clients, err := kubernetes.NewForConfig(t.config)
 	if err == nil {
 		err = clients.StorageV1().StorageClasses().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	}
-	if err == nil { // one is enough, and a kernel without the match statistic has no services with two endpoints
+	// One is enough, and services with two endpoints need the kernel's statistic match.
+	if err == nil {
 		_, err = clients.AppsV1().Deployments(metav1.NamespaceSystem).UpdateScale(ctx, "coredns", &autoscalingv1.Scale{
 			ObjectMeta: metav1.ObjectMeta{Name: "coredns", Namespace: metav1.NamespaceSystem}, Spec: autoscalingv1.ScaleSpec{Replicas: 1},
 		}, metav1.UpdateOptions{})
@@ -164,7 +168,7 @@ func (t *Target) furnish(ctx context.Context) error {
 	return nil
 }
 
-// load brings images to the nodes: those that are made here, and those that the engine has.
+// load loads images into the nodes: built ones, and those that the engine has.
 func (t *Target) load() error {
 	var built []image.Image
 	var pulled []string
@@ -175,7 +179,7 @@ func (t *Target) load() error {
 	return t.bring(built, pulled)
 }
 
-// Provide brings the images of containers that come later.
+// Provide loads the images of later containers.
 func (t *Target) Provide(images []string) error {
 	if t.kind == nil {
 		return nil // its nodes pull them
@@ -193,7 +197,7 @@ func (t *Target) Provide(images []string) error {
 	return t.bring(d.Built, d.Pulled)
 }
 
-// bring brings images to the nodes, if they have them not.
+// bring loads images into the nodes that lack them.
 func (t *Target) bring(built []image.Image, pulled []string) error {
 	archive := filepath.Join(t.work.Path(), "images.tar")
 	built, err := t.lacking(unique(built))
@@ -226,11 +230,12 @@ func (t *Target) bring(built []image.Image, pulled []string) error {
 			}
 		}
 	}
-	_ = os.Remove(archive) // the directory goes in the end
+	_ = os.Remove(archive) // the directory is removed at the end
 	return nil
 }
 
-// lacking are the images that a node has not: a kept cluster has those of the run before, and they take long to load.
+// lacking returns the images that a node lacks: a kept cluster has those of the run before, and
+// loading takes long.
 func (t *Target) lacking(images []image.Image) (all []image.Image, err error) {
 	for _, i := range images {
 		id, err := i.ID(runtime.GOARCH)
@@ -255,7 +260,7 @@ func (t *Target) write(archive string, images []image.Image) error {
 	return nil
 }
 
-// unique are images without those whose names all came before.
+// unique returns the images without those that have only earlier names.
 func unique(images []image.Image) (all []image.Image) {
 	seen := map[string]bool{}
 	for _, i := range images {
@@ -272,7 +277,7 @@ func unique(images []image.Image) (all []image.Image) {
 
 func keys[V any](m map[string]V) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for key := range m { // sorted by the caller
+		for key := range m { // the caller sorts
 			if !yield(key) {
 				return
 			}
@@ -280,7 +285,7 @@ func keys[V any](m map[string]V) func(yield func(string) bool) {
 	}
 }
 
-// nodesOf are the nodes of all subjects.
+// nodesOf returns the nodes of all subjects.
 func nodesOf(subjects []Subject) (names []string) {
 	for _, s := range subjects {
 		names = append(names, s.Nodes...)
@@ -289,7 +294,7 @@ func nodesOf(subjects []Subject) (names []string) {
 	return slices.Compact(names)
 }
 
-// openKubeconfig reaches the cluster of a kubeconfig.
+// openKubeconfig connects to the cluster of a kubeconfig.
 func (t *Target) openKubeconfig(ctx context.Context) error {
 	path, wanted, _ := strings.Cut(t.options.On, "@")
 	raw, err := clientcmd.LoadFromFile(path)
@@ -327,10 +332,11 @@ func (t *Target) isMarked(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// Config is how clients reach the cluster.
+// Config returns the configuration for clients of the cluster.
 func (t *Target) Config() *rest.Config { return rest.CopyConfig(t.config) }
 
-// Kind is the name of the kind cluster, and whether Close deletes it; empty for another cluster.
+// Kind returns the name of the kind cluster, and whether Close deletes it; empty for another
+// cluster.
 func (t *Target) Kind() (name string, made bool) {
 	if t.kind == nil {
 		return "", false
@@ -338,7 +344,7 @@ func (t *Target) Kind() (name string, made bool) {
 	return t.kind.Name(), t.made
 }
 
-// World is the cluster for one subject.
+// World returns the cluster for one subject.
 func (t *Target) World(ctx context.Context, s Subject, sinks []trace.Sink) (*realcluster.Cluster, error) {
 	real := realcluster.Options{Config: t.config, Nodes: s.Nodes, NodeLabels: s.NodeLabels, NodeTaints: s.NodeTaints, Drivers: t.deployments[s.Name].Drivers, Deploy: t.deploy(s.Name), NoDataCheck: s.NoDataCheck, Sinks: sinks}
 	if t.kind != nil {
@@ -349,7 +355,7 @@ func (t *Target) World(ctx context.Context, s Subject, sinks []trace.Sink) (*rea
 	return realcluster.New(ctx, real)
 }
 
-// Close deletes the cluster if it was made, unless it is to be kept.
+// Close deletes the cluster if it was made, unless it must be kept.
 func (t *Target) Close() error {
 	var err error
 	if t.snapshots != nil && (t.kind == nil || !t.made) {

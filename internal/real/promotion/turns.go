@@ -2,8 +2,9 @@ package promotion
 
 import "sync"
 
-// turns say which subjects run at once. Who touches the nodes runs alone, as does who cannot have names of its own; of
-// those with a driver that is there once in a cluster one runs at a time.
+// turns decide which subjects run concurrently. A subject that touches the nodes, or cannot have
+// names of its own, runs alone. Subjects with the same driver that can exist only once in a cluster
+// run one after the other.
 type turns struct {
 	nodes   sync.RWMutex
 	mu      sync.Mutex
@@ -12,10 +13,11 @@ type turns struct {
 
 func newTurns() *turns { return &turns{drivers: map[string]*sync.Mutex{}} }
 
-// Turn waits until a subject may run. done lets others.
+// Turn waits until a subject may run. done ends its turn.
 func (t *Target) Turn(s Subject) (done func()) {
 	var held []func()
-	for _, name := range s.Owned { // sorted; the nodes come last: nobody waits for another who waits for him
+	// Locking in sorted order, the nodes last, avoids a deadlock.
+	for _, name := range s.Owned {
 		driver := t.turns.driver(name)
 		driver.Lock()
 		held = append(held, driver.Unlock)

@@ -31,8 +31,8 @@ func (worker) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, err
 	return &csi.ProbeResponse{}, nil
 }
 
-// BenchmarkCallOfAMillisecond has calls with the proxy and without in turn, so that a loaded machine is slow for both, and compares
-// their medians.
+// BenchmarkCallOfAMillisecond alternates calls with and without the proxy, so that the load of the
+// machine affects both, and compares their medians.
 func BenchmarkCallOfAMillisecond(b *testing.B) {
 	dir := b.TempDir()
 	listener, err := net.Listen("unix", dir+"/driver.sock")
@@ -61,7 +61,7 @@ func BenchmarkCallOfAMillisecond(b *testing.B) {
 	b.ReportMetric(float64(median(with))/float64(median(without)), "proxied/direct")
 }
 
-// client is one of a server that answers.
+// client returns a client of a server that answers.
 func client(b *testing.B, socket string) csi.NodeClient {
 	b.Helper()
 	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))

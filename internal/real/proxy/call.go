@@ -27,7 +27,7 @@ import (
 
 func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
-// bind listens at a path for whoever may enter its directory.
+// bind listens at a path, for every process that may enter its directory.
 func bind(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func bind(path string) (net.Listener, error) {
 	return net.Listen("unix", path)
 }
 
-// handler passes the calls of one caller on.
+// handler forwards the calls of one caller.
 func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	return func(_ any, stream grpc.ServerStream) error {
 		method, _ := grpc.MethodFromServerStream(stream)
@@ -58,8 +58,8 @@ func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	}
 }
 
-// asSeenBy is an error as its caller would have it without the proxy: of a dead driver it names the socket that the caller
-// knows.
+// asSeenBy returns an error as its caller would receive it without the proxy: for a dead driver it
+// names the socket that the caller knows.
 func (p *Proxy) asSeenBy(caller string, err error) error {
 	socket := p.options.Listen[caller]
 	if caller == "kubelet" {
@@ -72,8 +72,8 @@ func (p *Proxy) asSeenBy(caller string, err error) error {
 	return err
 }
 
-// Messages are an empty request and an empty answer of a method. The error is Unimplemented for a
-// method that is not known, or that sends several messages.
+// Messages returns an empty request and an empty answer of a method. The error is Unimplemented for
+// an unknown method, and for one with several messages.
 func Messages(fullMethod string) (request, answer proto.Message, err error) {
 	types, known := methods.Load(fullMethod)
 	if !known {
@@ -87,7 +87,7 @@ func Messages(fullMethod string) (request, answer proto.Message, err error) {
 	return both[0].New().Interface(), both[1].New().Interface(), nil
 }
 
-// methods are those that were looked up.
+// methods caches looked-up methods.
 var methods sync.Map
 
 func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err error) {
@@ -106,13 +106,14 @@ func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err e
 	return request, answer, nil
 }
 
-// patient bounds a call whose caller has no deadline.
+// patient is the timeout of a call without a deadline.
 const patient = 24 * time.Hour
 
-// slack is how much sooner than here a caller may see that its own deadline has passed: it then cancels the call.
+// slack is how much earlier than the proxy a caller may see that its deadline has passed and cancel
+// the call.
 const slack = 100 * time.Millisecond
 
-// pass makes a call as a process of the kernel, which ends when its caller goes away.
+// pass makes a call as a process of the kernel, which ends when its caller disconnects.
 func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer proto.Message) error {
 	limit := patient
 	deadline, bounded := ctx.Deadline()
@@ -149,11 +150,12 @@ func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer
 	}
 }
 
-// underWay are the calls that have not ended, with their callers. They belong to the kernel's goroutine.
+// underWay holds the calls that have not ended, with their callers. Only the kernel's goroutine
+// uses it.
 type underWay map[*kernel.Group]string
 
-// endOf ends the calls of callers that a fault has killed. That a caller's connection is lost may be noticed later, when the
-// answer is on its way already.
+// endOf ends the calls of callers that a fault has killed. The proxy may otherwise notice the lost
+// connection later, when the answer has been sent already.
 func (u underWay) endOf(victim fault.Victim, at string) {
 	for group, caller := range u {
 		if victim == fault.Node || string(victim) == caller || victim == fault.Caller && caller == at {

@@ -13,11 +13,11 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// TokenHeader bears the token. It is not Authorization: the API server, through which a proxy is reached, takes that
-// for its own.
+// TokenHeader carries the token. It is not Authorization, since the API server between client and
+// proxy consumes that.
 const TokenHeader = "X-Csisim-Token"
 
-// serveControl answers whoever reads records and sets faults.
+// serveControl serves records and fault injection.
 func (p *Proxy) serveControl(failed chan<- error) (stop func() error, err error) {
 	if p.options.Address == "" {
 		return func() error { return nil }, nil
@@ -35,7 +35,7 @@ func (p *Proxy) serveControl(failed chan<- error) (stop func() error, err error)
 	return server.Close, nil
 }
 
-// control is the HTTP interface: records, faults, and the driver's life.
+// control is the HTTP interface: records, faults, and starting and ending the driver.
 func (p *Proxy) control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /records", p.serveRecords)
@@ -52,7 +52,7 @@ func (p *Proxy) control() http.Handler {
 	return Bearing(p.options.Token, mux)
 }
 
-// serveRecords writes the records after the first ?skip=, and with ?follow=true goes on as they come.
+// serveRecords writes the records after the first ?skip=, and with ?follow=true also later ones.
 func (p *Proxy) serveRecords(w http.ResponseWriter, r *http.Request) {
 	skip, _ := strconv.Atoi(r.FormValue("skip"))
 	var stop <-chan struct{}
@@ -60,10 +60,11 @@ func (p *Proxy) serveRecords(w http.ResponseWriter, r *http.Request) {
 		stop = r.Context().Done()
 	}
 	w.Header().Set("Content-Type", "application/jsonl")
-	_ = p.records.follow(w, func() { _ = http.NewResponseController(w).Flush() }, skip, stop) // the reader is gone
+	// The reader may have disconnected.
+	_ = p.records.follow(w, func() { _ = http.NewResponseController(w).Flush() }, skip, stop)
 }
 
-// discardRecords removes the records and their directory: nobody will ask for them.
+// discardRecords removes the records and their directory at the end of a run.
 func (p *Proxy) discardRecords(w http.ResponseWriter, _ *http.Request) {
 	if err := os.RemoveAll(p.options.Records); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -94,7 +95,7 @@ func (p *Proxy) forget() {
 	p.do(func() { p.wire.Forget(p.machine, p.options.Upstream) })
 }
 
-// do does something between two steps of the kernel.
+// do calls a function between two steps of the kernel.
 func (p *Proxy) do(what func()) {
 	done := make(chan struct{})
 	p.world.Kernel.Post(func() {
@@ -104,5 +105,5 @@ func (p *Proxy) do(what func()) {
 	<-done
 }
 
-// notEnded is why a proxy without a program cannot end the driver.
+// notEnded is the error if a proxy without a program has to end the driver.
 const notEnded = "the proxy can end the driver only if it has started it or has --listening"

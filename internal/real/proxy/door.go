@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// door is the socket for one caller. While the driver is dead it is shut, as the driver's own would be.
+// door is the socket for one caller. While the driver is dead it refuses connections, like the
+// driver's own socket.
 type door struct {
 	caller, path, upstream string
 	handler                grpc.StreamHandler
@@ -20,7 +21,7 @@ type door struct {
 
 	mu      sync.Mutex
 	server  *grpc.Server // nil while it is shut
-	awaited bool         // that the driver serves again
+	awaited bool         // waiting for the driver to serve again
 }
 
 // open binds the socket, unless it is bound.
@@ -45,7 +46,8 @@ func (d *door) open() error {
 	return nil
 }
 
-// shut ends the connections, and new ones are refused. A driver that has ended in order removes its socket.
+// shut closes the connections and refuses new ones. A driver that has ended in order removes its
+// socket.
 func (d *door) shut(remove bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,20 +56,20 @@ func (d *door) shut(remove bool) {
 		d.server = nil
 	}
 	if remove {
-		_ = os.Remove(d.path) // it may be gone
+		_ = os.Remove(d.path) // it may be missing
 	}
 }
 
 const (
-	// answersGoOut is how long the answers of calls that died with the driver may take to their callers.
+	// answersGoOut is the time to deliver the answers of calls that failed with the driver.
 	answersGoOut = 50 * time.Millisecond
-	// lookAgain is how often it is looked whether the driver serves again.
+	// lookAgain is the interval of checks that the driver serves again.
 	lookAgain = 20 * time.Millisecond
 )
 
-// driverGone shuts the doors of the callers that stay connected, which are the sidecars, until the driver serves again: most
-// of them exit when they lose the connection. The kubelet connects for each operation, and finds nobody behind its door; of
-// a driver that has ended in order it finds no socket.
+// driverGone shuts the doors of the sidecars until the driver serves again, since most of them exit
+// when they lose the connection. The kubelet connects for each operation and gets the driver's
+// error; for a driver that has ended in order it finds no socket.
 func (p *Proxy) driverGone(inOrder bool) {
 	for _, d := range p.doors {
 		if d.caller != "kubelet" || inOrder {
@@ -81,7 +83,7 @@ func (d *door) shutUntilServed(remove bool) {
 	defer d.mu.Unlock()
 	if d.awaited {
 		if remove {
-			_ = os.Remove(d.path) // it may be gone
+			_ = os.Remove(d.path) // it may be missing
 		}
 		return
 	}
@@ -101,7 +103,7 @@ func (d *door) shutUntilServed(remove bool) {
 	}()
 }
 
-// serves reports whether somebody listens at a socket.
+// serves reports whether a process listens at a socket.
 func serves(path string) bool {
 	conn, err := net.Dial("unix", path)
 	if err == nil {

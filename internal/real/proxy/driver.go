@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// connect returns a connection to the driver that is made when it is needed, and again soon after
+// connect returns a connection to the driver that is opened at its first use, and again soon after
 // the driver has ended.
 func connect(socket string) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -25,7 +25,7 @@ func connect(socket string) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// watchDriver shuts the doors of the callers that stay connected when the driver ends.
+// watchDriver shuts the doors of the sidecars when the driver ends.
 func (p *Proxy) watchDriver(live context.Context) {
 	p.driver.Connect()
 	for was := p.driver.GetState(); p.driver.WaitForStateChange(live, was); {
@@ -52,7 +52,7 @@ func (p *Proxy) passOn(from grpc.ServerStream, method string) error {
 	}
 	go func() {
 		if forward(from, to) == nil {
-			_ = to.CloseSend() // the driver's answer says how it ends
+			_ = to.CloseSend() // the driver's answer has the result
 		} else {
 			cancel()
 		}
@@ -60,7 +60,7 @@ func (p *Proxy) passOn(from grpc.ServerStream, method string) error {
 	return forward(to, from)
 }
 
-// forward passes messages until there are no more.
+// forward passes on messages until the end.
 func forward(from interface{ RecvMsg(any) error }, to interface{ SendMsg(any) error }) error {
 	for {
 		message := &emptypb.Empty{}

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// KeepOptions describe a program that is ended and started in its container by whoever asks, where the kubelet would start
-// the container again at once.
+// KeepOptions describe a program that is ended and started in its container by request, without the
+// kubelet's restarts.
 type KeepOptions struct {
 	// Command starts the program.
 	Command []string
-	// Address is where it is asked for, host:port; Token what clients have to bear.
+	// Address is the address of the control server, host:port; clients must have the Token.
 	Address, Token string
 }
 
@@ -32,7 +32,7 @@ func Keep(ctx context.Context, o KeepOptions) error {
 	server := &http.Server{Handler: Bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	_ = child.start() // it is tried again and again
+	_ = child.start() // it is retried
 	select {
 	case <-ctx.Done():
 		err = nil
@@ -41,7 +41,7 @@ func Keep(ctx context.Context, o KeepOptions) error {
 	return errors.Join(err, child.stop(), server.Close())
 }
 
-// serveLife serves orders to end and start a program, and calls done after each.
+// serveLife serves requests to end and start a program, and calls done after each.
 func serveLife(mux *http.ServeMux, of func() life, done func(order string)) {
 	for name, do := range map[string]func(life) error{"kill": life.kill, "stop": life.stop, "start": life.start} {
 		mux.HandleFunc("POST /driver/"+name, func(w http.ResponseWriter, _ *http.Request) {
@@ -59,7 +59,7 @@ func serveLife(mux *http.ServeMux, of func() life, done func(order string)) {
 	}
 }
 
-// Bearing lets those pass that bear the token.
+// Bearing rejects requests without the token.
 func Bearing(token string, to http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(token)) != 1 {

@@ -25,7 +25,8 @@ func init() {
 	}
 }
 
-// The driver in another container is found by its socket and ended; one that is not there is no error, but has not started.
+// The driver in another container is found by its socket and ended. A missing one is no error when
+// it is ended, but one when it is started.
 func TestTheProcessThatListensIsEnded(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "csi.sock")
 	driver := listening(socket)

@@ -12,28 +12,29 @@ import (
 	"time"
 )
 
-// NodeOptions describe who runs commands on the node of its pod. The pod is privileged and shares the node's processes.
+// NodeOptions describe the server that runs commands on the node of its pod. The pod is privileged
+// and shares the node's processes.
 type NodeOptions struct {
-	// Address is where it is asked, host:port; Token what clients have to bear.
+	// Address is the server's address, host:port; clients must have the Token.
 	Address, Token string
 }
 
-// NodeCommand is a command for a node, NodeOutput what came of it.
+// NodeCommand is a command for a node, NodeOutput its result.
 type (
 	NodeCommand struct {
 		Command []string `json:"command"`
 	}
 	NodeOutput struct {
 		Output string `json:"output"`
-		// Error is why it failed; empty if it did not.
+		// Error is the failure of the command; empty if it succeeded.
 		Error string `json:"error,omitempty"`
 	}
 )
 
-// nodePath is where nodes have their programs: an image has another, or none.
+// nodePath is the PATH of nodes: that of an image differs, or is missing.
 const nodePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin"
 
-// Node runs commands until ctx ends. It answers while the kubelet is down, which would serve 'kubectl exec'.
+// Node runs commands until ctx ends. Unlike 'kubectl exec' it works while the kubelet is down.
 func Node(ctx context.Context, o NodeOptions) error {
 	if err := os.Setenv("PATH", nodePath); err != nil {
 		return err
@@ -50,10 +51,10 @@ func Node(ctx context.Context, o NodeOptions) error {
 			done.Error = err.Error()
 		}
 		done.Output = out.String()
-		_ = json.NewEncoder(w).Encode(done) // the reader is gone
+		_ = json.NewEncoder(w).Encode(done) // the reader may have disconnected
 	}))
 	mux.HandleFunc("POST /follow", commanded(func(w http.ResponseWriter, r *http.Request, command []string) {
-		_ = onNode(r.Context(), command, atOnce{w}) // the reader has what it has printed
+		_ = onNode(r.Context(), command, atOnce{w}) // the reader has the output
 	}))
 	server := &http.Server{Handler: Bearing(o.Token, mux), ReadHeaderTimeout: time.Minute}
 	failed := make(chan error, 1)
@@ -66,7 +67,7 @@ func Node(ctx context.Context, o NodeOptions) error {
 	}
 }
 
-// commanded reads the command that a request has.
+// commanded reads the command of a request.
 func commanded(do func(http.ResponseWriter, *http.Request, []string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked NodeCommand
@@ -78,7 +79,7 @@ func commanded(do func(http.ResponseWriter, *http.Request, []string)) http.Handl
 	}
 }
 
-// atOnce sends what is written as soon as it is.
+// atOnce flushes each write.
 type atOnce struct{ http.ResponseWriter }
 
 func (w atOnce) Write(text []byte) (int, error) {

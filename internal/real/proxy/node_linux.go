@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onNode runs a command among the files and mounts of the node's process 1.
+// onNode runs a command with the files and mounts of the node's process 1.
 func onNode(ctx context.Context, command []string, out io.Writer) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocks it: the thread is in another namespace, and ends with the goroutine
+		// It is never unlocked: the thread is in another namespace, and ends with the goroutine.
+		runtime.LockOSThread()
 		if err = enterNode(); err != nil {
 			err = fmt.Errorf("enter the mount namespace of the node: %w", err)
 			return
@@ -40,7 +41,8 @@ func enterNode() error {
 		return err
 	}
 	defer namespace.Close()
-	if err := unix.Unshare(unix.CLONE_FS); err != nil { // a thread that shares its root directory with others may not
+	// A thread that shares its root directory with others cannot enter.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return err
 	}
 	return unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNS)

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// life is how a driver is ended and started.
+// life ends and starts a driver.
 type life interface {
-	// kill ends it with SIGKILL, stop with SIGTERM. They return when it is gone.
+	// kill ends it with SIGKILL, stop with SIGTERM. They return when it has exited.
 	kill() error
 	stop() error
-	// start starts it, or reports that whoever starts it has not done so yet.
+	// start starts it, or returns an error if another component has to start it and has not yet.
 	start() error
 }
 
-// program is the driver as a child of the proxy. One that ends by itself is started again as the kubelet does it:
-// at once the first time, then after 10 s, doubling up to 5 min.
+// program is the driver as a child of the proxy. If it exits by itself it is restarted like by the
+// kubelet: at once the first time, then after 10 s, doubling up to 5 min.
 type program struct {
 	command []string
 	ended   func(how string)
@@ -36,11 +36,11 @@ func newProgram(command []string, ended func(string)) *program {
 	return &program{command: command, ended: ended}
 }
 
-// firstPause and longestPause are the kubelet's, between starts of a container that crashes.
+// firstPause and longestPause are the kubelet's pauses before restarts of a crashing container.
 const (
 	firstPause   = 10 * time.Second
 	longestPause = 5 * time.Minute
-	// stopTime is how long the driver may take to end after SIGTERM.
+	// stopTime limits how long the driver may take to end after SIGTERM.
 	stopTime = 25 * time.Second
 )
 
@@ -78,7 +78,7 @@ func (p *program) launch() {
 	}()
 }
 
-// died plans the next start.
+// died schedules the next start.
 func (p *program) died(err error) {
 	how := "exit status 0"
 	if err != nil {
@@ -97,7 +97,8 @@ func (p *program) died(err error) {
 	})
 }
 
-// kill ends it with SIGKILL, stop with SIGTERM; it stays down until start. They return when it is gone.
+// kill ends it with SIGKILL, stop with SIGTERM; it stays down until start. They return when it has
+// exited.
 func (p *program) kill() error { return p.end(syscall.SIGKILL) }
 func (p *program) stop() error { return p.end(syscall.SIGTERM) }
 

@@ -2,5 +2,5 @@ package proxy
 
 import "syscall"
 
-// endingWithParent has a child killed when its parent dies.
+// endingWithParent makes the kernel kill a child when its parent dies.
 func endingWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -4,5 +4,5 @@ package proxy
 
 import "syscall"
 
-// endingWithParent is nothing: only Linux can do it.
+// endingWithParent returns nil: only Linux supports it.
 func endingWithParent() *syscall.SysProcAttr { return nil }

@@ -1,7 +1,8 @@
-// Package proxy stands between the callers of a CSI driver and the driver: one socket for each caller, so that
-// every call has its caller. Calls pass the wire of the simulation, here by the real clock: it records them with
-// secrets redacted, holds them against the CSI spec and injects faults. Records go to a file before an answer goes
-// to its caller, so that none is lost with the proxy, and from there to whoever asks for them.
+// Package proxy runs between the callers of a CSI driver and the driver. Each caller has its own
+// socket, so that the caller of each call is known. Calls pass the wire of the simulation, here
+// with the real clock: it records them with secrets redacted, checks them against the CSI spec and
+// injects faults. Records are written to a file before an answer is sent, so that none is lost with
+// the proxy, and are served from there.
 package proxy
 
 import (
@@ -24,28 +25,29 @@ import (
 
 // Options describe a proxy.
 type Options struct {
-	// Driver is the driver's name, as records and faults have it; Node the name of its plugin's node, empty for
-	// the controller plugin.
+	// Driver is the driver's name in records and faults; Node the name of its plugin's node, empty
+	// for the controller plugin.
 	Driver, Node string
 	// Upstream is the path of the driver's socket.
 	Upstream string
-	// Listen are the paths of the sockets by the caller that uses them: kubelet, csi-attacher.
+	// Listen maps each caller, such as kubelet or csi-attacher, to its socket.
 	Listen map[string]string
 	// Records is the directory of the records; required. Each start of a proxy adds a file.
 	Records string
-	// Address is where records are read and faults are set, host:port. Default: nowhere.
+	// Address serves records and fault injection, host:port. Default: none.
 	Address string
-	// Token is what clients of Address have to bear.
+	// Token is the bearer token for clients of Address.
 	Token string
 	// Command starts the driver as a child of the proxy. Default: it is started elsewhere.
 	Command []string
-	// Listening lets the proxy end the process that listens at Upstream, which is started again elsewhere.
+	// Listening lets the proxy end the process that listens at Upstream; another component restarts
+	// it.
 	Listening bool
-	// Strict is that of the wire.
+	// Strict is the wire's option.
 	Strict bool
 }
 
-// Proxy is a proxy that runs.
+// Proxy is a running proxy.
 type Proxy struct {
 	options Options
 	world   *component.World
@@ -55,11 +57,12 @@ type Proxy struct {
 	program life // nil if the driver cannot be ended
 	orders  orders
 	calls   underWay
-	driver  *grpc.ClientConn // for calls that the wire does not know, and to see that the driver ends
+	driver  *grpc.ClientConn // for calls that the wire does not handle, and to notice the driver's end
 	doors   []*door
 }
 
-// Run serves until ctx ends: then the driver, if it is a child, gets SIGTERM, and the sockets are removed.
+// Run serves until ctx ends: then the driver, if it is a child, gets SIGTERM, and the sockets are
+// removed.
 func Run(ctx context.Context, o Options) (err error) {
 	p, err := start(o)
 	if err != nil {
@@ -76,7 +79,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return errors.Join(err, stopControl(), p.close())
 	}
 	if len(o.Command) > 0 {
-		_ = p.program.start() // it is tried again and again
+		_ = p.program.start() // it is retried
 	}
 	go p.keepRecords(live)
 	go p.watchDriver(live)
@@ -128,7 +131,7 @@ func start(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// listen binds the sockets; files that an earlier proxy left behind are replaced.
+// listen binds the sockets and replaces files of an earlier proxy.
 func (p *Proxy) listen(live context.Context, failed chan<- error) error {
 	for _, caller := range slices.Sorted(keysOf(p.options.Listen)) {
 		d := &door{
@@ -162,10 +165,10 @@ func (p *Proxy) programEnded(how string) {
 	p.driverGone(false)
 }
 
-// lateEnds is how often it is looked for calls that have ended after their callers had gone.
+// lateEnds is the interval of checks for calls that have ended after their callers.
 const lateEnds = 50 * time.Millisecond
 
-// keepRecords writes records of what nobody waits for any more.
+// keepRecords writes the records of calls that end without a waiting caller.
 func (p *Proxy) keepRecords(live context.Context) {
 	tick := time.NewTicker(lateEnds)
 	defer tick.Stop()

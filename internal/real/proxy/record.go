@@ -20,18 +20,20 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Record is a line of the records: an event of the proxy's trace with its time by the real clock. A call has one
-// when it begins, and one when it has ended, both with the same Start and Seq.
+// Record is a line of the records: an event of the proxy's trace with its real time. A call has one
+// for its begin, and one for its end, both with the same Start and Seq.
 type Record struct {
 	trace.Line // without request and answer
-	// Request and Response are as gRPC has them, with secrets redacted; nil if there is none.
+	// Request and Response are encoded by gRPC, with secrets redacted; nil if there is none.
 	Request, Response []byte
-	// Start is when the proxy was started, in nanoseconds since 1970: with Seq it distinguishes an event.
+	// Start is the start time of the proxy, in nanoseconds since 1970: with Seq it identifies an
+	// event.
 	Start int64 `json:"start"`
-	// At is when it happened, of a call when it began, and Took how long it took, both in nanoseconds.
+	// At is the time of the event, or of the begin of a call, and Took the call's duration, both in
+	// nanoseconds.
 	At   int64 `json:"at"`
 	Took int64 `json:"took,omitempty"`
-	// Open is a call that had not ended when this was written.
+	// Open means that the call had not ended when this was written.
 	Open bool `json:"open,omitempty"`
 }
 
@@ -50,7 +52,7 @@ type records struct {
 	err   error // of the first write that failed
 }
 
-// recordSuffix is that of the files.
+// recordSuffix is the suffix of the files.
 const recordSuffix = ".jsonl"
 
 func openRecords(dir string, r *trace.Recorder, began time.Time) (*records, error) {
@@ -64,7 +66,7 @@ func openRecords(dir string, r *trace.Recorder, began time.Time) (*records, erro
 	return &records{dir: dir, recorder: r, began: began, file: file, news: make(chan struct{})}, nil
 }
 
-// take writes what has happened since the last time. It is called by the kernel's goroutine.
+// take writes the events since the last time. Only the kernel's goroutine calls it.
 func (r *records) take() {
 	var lines []byte
 	if last := r.recorder.Last(); last > r.seen {
@@ -91,14 +93,14 @@ func (r *records) take() {
 	}
 }
 
-// appendEvent adds a record of an event of the trace.
+// appendEvent appends a record of an event.
 func (r *records) appendEvent(lines []byte, e *trace.Event, open bool) []byte {
 	return r.appendRecord(lines, lineOf(e), record{
 		request: wireOf(e.Request), response: wireOf(e.Response), recordTimes: recordTimes{At: int64(e.At), Took: int64(e.Took), Open: open},
 	})
 }
 
-// lineOf is an event in words, without its messages.
+// lineOf returns an event as a line without its messages.
 func lineOf(e *trace.Event) []byte {
 	bare, exchange := *e, *e.Exchange
 	exchange.Request, exchange.Response = nil, nil
@@ -114,10 +116,11 @@ func lineOf(e *trace.Event) []byte {
 	return text
 }
 
-// known leaves out what a message's type does not know: nobody can say whether it is a secret.
+// known discards fields that a message's type does not have: they may be secret.
 var known = proto.UnmarshalOptions{DiscardUnknown: true}
 
-// wireOf is what is known of a message as gRPC has it, with secrets redacted; nil if there is none.
+// wireOf encodes the known fields of a message like gRPC, with secrets redacted; nil if there is
+// none.
 func wireOf(m proto.Message) []byte {
 	content, err := proto.Marshal(trace.WithoutSecrets(m))
 	if err != nil || content == nil {
@@ -133,7 +136,7 @@ func wireOf(m proto.Message) []byte {
 	return content
 }
 
-// record is what is written of an event beside its line.
+// record is the recorded part of an event besides its line.
 type record struct {
 	request, response []byte
 	recordTimes       // since the proxy was started
@@ -155,7 +158,7 @@ func (r *records) appendRecord(lines, line []byte, what record) []byte {
 	return append(lines, '}', '\n')
 }
 
-// appendContent adds bytes as JSON has them, unless there are none.
+// appendContent appends bytes in the form of JSON, unless there are none.
 func appendContent(lines []byte, name string, content []byte) []byte {
 	if content == nil {
 		return lines
@@ -163,7 +166,8 @@ func appendContent(lines []byte, name string, content []byte) []byte {
 	return append(base64.StdEncoding.AppendEncode(append(lines, name...), content), '"')
 }
 
-// recordLine is a Record as it is read: trace.Line has an UnmarshalJSON of its own, which would hide the rest.
+// recordLine is a Record without the UnmarshalJSON of trace.Line, which would hide the other
+// fields.
 type recordLine struct {
 	Line     trace.Line `json:"line"`
 	Request  []byte     `json:"request"`
@@ -212,8 +216,8 @@ func (r *records) close() error {
 	return r.err
 }
 
-// follow writes all records but for the first skip of them to out, line by line, and goes on as they come until
-// stop, or to the end of those that are there if it is nil.
+// follow writes all records except the first skip to out, line by line, and continues with later
+// ones until stop; if stop is nil it ends with the current ones.
 func (r *records) follow(out io.Writer, flush func(), skip int, stop <-chan struct{}) error {
 	read := map[string]int64{}
 	for {
@@ -239,7 +243,7 @@ func (r *records) follow(out io.Writer, flush func(), skip int, stop <-chan stru
 	}
 }
 
-// files are those with records, the oldest first.
+// files lists the files with records, the oldest first.
 func (r *records) files() []string {
 	names, _ := filepath.Glob(filepath.Join(r.dir, "*"+recordSuffix)) // the pattern is well-formed
 	slices.SortFunc(names, func(a, b string) int {
@@ -251,8 +255,8 @@ func (r *records) files() []string {
 	return names
 }
 
-// copyLines copies whole lines from an offset on; half a line is one that was being written when its proxy was killed,
-// or is. It returns how many bytes it has read.
+// copyLines copies whole lines from an offset on. An incomplete line is being written, or was when
+// its proxy was killed. It returns how many bytes it has read.
 func copyLines(out io.Writer, name string, from int64, skip *int) (n int64, err error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -12,28 +12,28 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Outcome is what becomes of a write to the API.
+// Outcome is the result of a write to the API.
 type Outcome string
 
 // The outcomes.
 const (
-	Served     Outcome = ""                             // as it should be
-	Conflicts  Outcome = "conflict"                     // somebody else's write was first; nothing is written
+	Served     Outcome = ""                             // the write succeeds
+	Conflicts  Outcome = "conflict"                     // another write was first; nothing is written
 	Refused    Outcome = "API server away"              // nothing is written
-	Unanswered Outcome = "API answer lost"              // it is written, its writer sees an error
+	Unanswered Outcome = "API answer lost"              // it is written, but the writer gets an error
 	DiesFirst  Outcome = "writer killed before it"      // nothing is written
 	DiesAfter  Outcome = "writer killed right after it" // it is written
 )
 
-// Chance lets the strategy of a run decide what becomes of writes to the API.
+// Chance lets the strategy of a run choose the outcomes of writes to the API.
 type Chance interface {
-	// AtWrite is what becomes of a write.
+	// AtWrite returns the outcome of a write.
 	AtWrite(Write) Outcome
-	// Kill ends the program of a component as SIGKILL does, and sees to it that it starts again.
+	// Kill ends the program of a component like SIGKILL, and schedules its restart.
 	Kill(*Component)
 }
 
-// Write is a request of a component that is about to change an object.
+// Write is a component's request that changes an object.
 type Write struct {
 	Component *Component
 	Verb      string
@@ -41,7 +41,7 @@ type Write struct {
 	Key       store.Key
 }
 
-// String names the write among those of a run, but for how often it is made.
+// String identifies the write among those of a run, without counting repetitions.
 func (w Write) String() string {
 	return w.Verb + " of " + w.Kind.Resource + " " + w.Key.String() + " by " + w.Component.Group.Name
 }
@@ -55,7 +55,7 @@ var (
 	errUnanswered  = apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)
 )
 
-// write makes a write, with the outcome that the run's strategy decides on.
+// write makes a write with the outcome that the run's strategy chooses.
 func write[T any](p *kernel.Process, w Write, do func() (T, error)) (T, error) {
 	c := w.Component
 	outcome := c.Chance.AtWrite(w)
@@ -83,11 +83,12 @@ func write[T any](p *kernel.Process, w Write, do func() (T, error)) (T, error) {
 	return none, err
 }
 
-// die has the component killed, and waits for that.
+// die kills the component, and waits for its end.
 func (c *Component) die(p *kernel.Process) {
 	c.Kernel.Spawn(nil, "death of "+c.Group.Name, func(*kernel.Process) { c.Chance.Kill(c) })
 	p.Wait("its death", func() bool { return false })
 }
 
-// Keeps reports whether p is the pace of the component, which it shares with no other program.
+// Keeps reports whether p is the pace of this component, rather than one shared with other
+// programs.
 func (c *Component) Keeps(p *Pace) bool { return c.pace == p }

@@ -5,10 +5,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The functions below are a component's API client. Each is a point at which
-// another process may run first, and at which the client's limit is waited for; each
-// write is one transaction. Objects that come back are shared and must not be changed. Create leaves obj to its caller;
-// Update and UpdateStatus take it over.
+// The functions below are a component's API client. Each is a point at which another process may
+// run first, and waits for the client's rate limit; each write is one transaction. Returned objects
+// are shared and must not be modified. Create leaves obj to its caller; Update and UpdateStatus
+// take it over.
 
 // Create creates an object.
 func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
@@ -37,7 +37,7 @@ func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, er
 	return store.UpdateStatus(c.Store, obj)
 }
 
-// Patch changes the main resource without regard to who changed it meanwhile.
+// Patch changes the main resource, whatever its resourceVersion.
 func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch")
 	if c.Chance != nil {
@@ -65,7 +65,7 @@ func PatchStatus[T store.Object](p *kernel.Process, c *Component, key store.Key,
 	return store.ModifyStatus(c.Store, key, change)
 }
 
-// SetStatus is PatchStatus for a change that sets fields, and leaves what is in lists and maps.
+// SetStatus is PatchStatus for a change that only sets fields, and does not modify lists and maps.
 func SetStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch status")
 	if c.Chance != nil {
@@ -74,7 +74,7 @@ func SetStatus[T store.Object](p *kernel.Process, c *Component, key store.Key, c
 	return store.SetStatus(c.Store, key, change)
 }
 
-// Delete asks for the object's deletion.
+// Delete requests the object's deletion.
 func Delete[T store.Object](p *kernel.Process, c *Component, key store.Key, opts ...store.DeleteOption) (T, error) {
 	request[T](p, c, "delete")
 	if c.Chance != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Component is one running program. Its processes share its memory and its
-// informer cache and crash together; starting it again makes a new Component.
+// Component is one running program. Its processes share its memory and its informer cache and crash
+// together; a restart makes a new Component.
 type Component struct {
 	*World
 	// Name is the program's name in events and traces, such as "kubelet".
@@ -18,25 +18,25 @@ type Component struct {
 	Node string
 	// Version is its version of Kubernetes; that of the control plane unless it is set.
 	Version version.Version
-	// Group is its processes.
+	// Group is the group of its processes.
 	Group kernel.Group
-	// Cache is its informer cache: what it knows of the API, possibly not the newest.
+	// Cache is its informer cache, which may lag behind the API.
 	Cache *store.View
-	// Metrics are what it counts and measures; they begin anew when it does.
+	// Metrics are its metrics, which start again with it.
 	Metrics metric.Registry
 
 	informer *kernel.Process
-	goesOn   func(*kernel.Process) // deliver, made once: an informer goes on with it after each delivery
+	goesOn   func(*kernel.Process) // deliver as a value, made once: an informer continues with it after each delivery
 	sync     initialSync
-	late     []*kernel.Process // wait for an informer that syncs later
+	late     []*kernel.Process // waiting for an informer that syncs later
 	events   eventLog
 	limits   *limits
 	byGroup  map[string]*limit // by API group, in place of limits
 	pace     *Pace
 }
 
-// Start returns a component without processes. Under a strategy that explores,
-// its cache lags behind the API as the strategy decides.
+// Start returns a component without processes. Under an exploring strategy its cache lags behind
+// the API as the strategy chooses.
 func (w *World) Start(name, node string) *Component {
 	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
 	c.Group = kernel.Group{Name: c.programName(), Apart: true, Place: node}
@@ -49,7 +49,7 @@ func (w *World) Start(name, node string) *Component {
 	return c
 }
 
-// programName is the name of the component's group, which those of its processes begin with.
+// programName returns the name of the component's group, a prefix of its processes' names.
 func (c *Component) programName() string {
 	name := c.Named(c.Name)
 	if c.Node != "" {
@@ -70,7 +70,7 @@ func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process 
 	return c.Kernel.Spawn(&c.Group, c.processName(part), body)
 }
 
-// Crash ends the component where it stands: its memory is gone, what it wrote stays.
+// Crash ends the component immediately: its memory is lost, its writes stay.
 func (c *Component) Crash() {
 	c.Group.Crash()
 	c.recordCacheUpdate(c.Cache.Pending(), trace.CacheUpdate{Gone: true})

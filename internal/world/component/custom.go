@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The functions below are the API client for kinds that are known only at run time:
-// those that definitions bring.
+// The functions below are the API client for kinds that are known only at run time, such as custom
+// ones.
 
 // CreateObject is Create.
 func CreateObject(p *kernel.Process, c *Component, res *store.Resource, obj store.Object) (store.Object, error) {
@@ -64,7 +64,7 @@ func WatchObjects(c *Component, p *kernel.Process, res *store.Resource, sel ...s
 	return w
 }
 
-// ReviewToken is a TokenReview, which changes nothing.
+// ReviewToken makes a TokenReview, which changes nothing.
 func ReviewToken(p *kernel.Process, c *Component) {
 	requestOf(p, c, schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}, "review a token")
 }

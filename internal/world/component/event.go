@@ -12,9 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Event emits a Kubernetes Event about an object: eventType is Normal or Warning.
-// It never fails and is no point at which another process may run: real
-// recorders work in the background.
+// Event emits a Kubernetes Event about an object: eventType is Normal or Warning. It never fails
+// and never gives way to other processes: real recorders work in the background.
 func (c *Component) Event(about store.Object, eventType, reason, format string, args ...any) {
 	c.EventFrom(c.Name, about, eventType, reason, format, args...)
 }
@@ -50,19 +49,19 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 		}
 	}
 	event := c.newEvent(source, about, eventType, reason, message, now)
-	if isKnown { // the server has removed it meanwhile: it is made again, and counts on
+	if isKnown { // the server has removed it meanwhile: it is created again, and continues to count
 		event.Name, event.FirstTimestamp, event.Count = known.name, known.began(), known.count+1
 	}
 	created, err := store.Adopt(c.Store, event)
 	if err != nil {
-		return 1 // its namespace is gone: the real recorder drops it as well
+		return 1 // its namespace was deleted: the real recorder drops it as well
 	}
 	c.events.keep(id, created)
 	return created.Count
 }
 
-// again is a message as the event before it had it, if it had the same: many pods in a row
-// hear the same.
+// again returns the previous message with the same reason if it is equal, to share its memory: many
+// consecutive pods have the same message.
 func (w *World) again(reason, message string) string {
 	if known := w.said[reason]; known == message {
 		return known
@@ -75,7 +74,7 @@ func (w *World) again(reason, message string) string {
 }
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
-	c.World.lastEvent = max(c.World.lastEvent+1, c.Kernel.Now().UnixNano()) // no two Events have one name
+	c.World.lastEvent = max(c.World.lastEvent+1, c.Kernel.Now().UnixNano()) // no two Events have the same name
 	key := eventKey(about, about.GetName()+"."+strconv.FormatInt(c.World.lastEvent, 16))
 	gvk := about.GetObjectKind().GroupVersionKind()
 	return &corev1.Event{
@@ -91,7 +90,7 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 	}
 }
 
-// eventKey is where an Event about an object is.
+// eventKey returns the key of an Event about an object.
 func eventKey(about store.Object, name string) store.Key {
 	return store.Key{Namespace: cmp.Or(about.GetNamespace(), metav1.NamespaceDefault), Name: name}
 }

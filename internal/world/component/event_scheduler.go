@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Report emits an event the way of the events.k8s.io API, which the scheduler
-// uses: without a count. The first repetition makes the event a series; further
-// ones are not sent for many minutes and stay unseen.
+// Report emits an event through the events.k8s.io API like the scheduler: without a count. The
+// first repetition makes the event a series; later ones are not sent for many minutes and stay
+// unseen.
 func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
 	c.ReportFrom(c.Name, about, eventType, reason, action, note)
 }

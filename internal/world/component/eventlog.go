@@ -8,29 +8,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxRecent is how many events client-go's recorder knows of; with those before that it
-// begins anew.
+// maxRecent is how many events client-go's recorder remembers; it counts older ones from 1 again.
 const maxRecent = 4096
 
-// eventLog finds the Event object that a repeated event counts up: of those that were
-// written or looked for last. It is in a program's memory: one that was restarted counts
-// from 1 again. (trace m1) There are very many events, so that it keeps no more of each
-// than counting on takes.
+// eventLog finds the Event object that a repeated event increments, among the events that were
+// written or looked up last. It is in a program's memory: a restarted program counts from 1 again.
+// (trace m1) There are very many events, so it stores only the fields that it needs.
 type eventLog struct {
-	places map[eventHash]int32 // in events, by the hash of the identity; nil before the first
+	places map[eventHash]int32 // indexes of events, by the hash of the identity; nil before the first
 	events []logged
 	newest int32
 	oldest int32
 }
 
-// logged is an event as this log wrote it last.
+// logged is an event as this log last wrote it.
 type logged struct {
 	written
 	hash         eventHash
-	newer, older int32 // places; none at the ends
+	newer, older int32 // indexes; none at the ends
 }
 
-// written is what is known of an event that was written.
+// written is the stored part of an event.
 type written struct {
 	name  string
 	first int64 // in nanoseconds of Unix time
@@ -41,16 +39,16 @@ func (w written) began() metav1.Time { return metav1.NewTime(time.Unix(0, w.firs
 
 const none = -1
 
-// eventIdentity is what client-go's recorder compares when it counts repetitions. The
-// node is the program's own always.
+// eventIdentity has the fields that client-go's recorder compares to count repetitions. The node is
+// always the program's own.
 type eventIdentity struct {
 	source                string
 	about                 types.UID
 	kind, reason, message string
 }
 
-// eventHash is that of an identity. Two of one log that have the same one are as good as
-// impossible: it knows a few thousand.
+// eventHash is the hash of an identity. Equal hashes within one log are practically impossible: it
+// holds a few thousand.
 type eventHash uint64
 
 func (id eventIdentity) hash() eventHash {
@@ -64,7 +62,7 @@ func (id eventIdentity) hash() eventHash {
 	return hash
 }
 
-// find is the event that a repetition counts up, if there is one.
+// find returns the event that a repetition increments, if there is one.
 func (l *eventLog) find(hash eventHash) (written, bool) {
 	at, ok := l.places[hash]
 	if !ok {
@@ -75,7 +73,7 @@ func (l *eventLog) find(hash eventHash) (written, bool) {
 	return l.events[at].written, true
 }
 
-// keep takes in an event, in the place of the one with its identity.
+// keep adds an event, or replaces the one with its identity.
 func (l *eventLog) keep(hash eventHash, e *corev1.Event) {
 	if l.places == nil {
 		l.places, l.newest, l.oldest = map[eventHash]int32{}, none, none

@@ -9,39 +9,39 @@ import (
 )
 
 const (
-	// relistOdds: one delivery in so many finds that the watches have broken down.
+	// relistOdds: in one of so many deliveries the watches are interrupted.
 	relistOdds = 32
-	// syncPoll is how often a controller looks whether its informers have synced.
+	// syncPoll is the interval at which a controller checks whether its informers have synced.
 	// [client-go tools/cache/shared_informer.go syncedPollPeriod]
 	syncPoll  = 100 * time.Millisecond
 	syncPolls = 3
-	// latePolls: a kubelet knows its pods a second after its informers begin, or later.
+	// latePolls: a kubelet has its pods a second after its informers start, or later.
 	latePolls = 16
 )
 
-// Watch is an informer: the objects that match when it has synced, then every change
-// as the component's cache learns of it. Each wakes p, which does nothing before the
-// component's informers have synced: that takes time under a strategy that explores.
+// Watch is an informer: it delivers the matching objects when it has synced, then every change when
+// the component's cache receives it. Each event wakes p, which waits until the component's
+// informers have synced: that takes time under an exploring strategy.
 func Watch[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
 	c.awaitSync(p)
 	return Follow[T](c, p, sel...)
 }
 
-// Follow is Watch for a process that goes on while the informer has not synced.
+// Follow is Watch for a process that continues before the informer has synced.
 func Follow[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
 	w := store.Watch[T](c.Cache, sel...)
 	w.OnEvent(p.Wake)
 	return w
 }
 
-// initialSync is when the first lists of a component have come back.
+// initialSync is the time when the first lists of a component have returned.
 type initialSync struct {
 	drawn bool
 	took  time.Duration
 	at    time.Duration // since the beginning
 }
 
-// awaitSync waits for the slowest informer of the component; all began at once.
+// awaitSync waits for the slowest informer of the component; all start at once.
 func (c *Component) awaitSync(p *kernel.Process) {
 	if !c.Kernel.Explores() {
 		return
@@ -59,15 +59,15 @@ func (c *Component) syncTime(of string, polls int) time.Duration {
 	return syncPoll * time.Duration(c.Kernel.Choose(kernel.Jitter, polls, "sync of "+of+" of "+c.Group.Name))
 }
 
-// AwaitList waits for the first list of an informer that begins now, after the others of its component: it takes
-// as long as theirs did.
+// AwaitList waits for the first list of an informer that starts now, after the others of its
+// component: it takes as long as theirs did.
 func (c *Component) AwaitList(p *kernel.Process) {
 	c.awaitSync(p)
 	p.Sleep(c.sync.took)
 }
 
-// SyncLater makes the component's informer of type T, and none but that, show nothing
-// for a time under a strategy that explores. Only AwaitLater waits for it.
+// SyncLater makes only the component's informer of type T empty for a time, under an exploring
+// strategy. Only AwaitLater waits for it.
 func SyncLater[T store.Object](c *Component) {
 	if !c.Kernel.Explores() {
 		return
@@ -83,7 +83,7 @@ func SyncLater[T store.Object](c *Component) {
 	})
 }
 
-// AwaitLater waits until what SyncLater keeps back has synced.
+// AwaitLater waits until the informer of SyncLater has synced.
 func (c *Component) AwaitLater(p *kernel.Process) {
 	if c.Cache.Synced() {
 		return
@@ -92,7 +92,7 @@ func (c *Component) AwaitLater(p *kernel.Process) {
 	p.Wait("the informer to sync", c.Cache.Synced)
 }
 
-// deliver brings the cache up to date, some commits at a time, or lists anew.
+// deliver advances the cache, some commits at a time, or lists again.
 func (c *Component) deliver(p *kernel.Process) {
 	if c.Cache.Pending() == 0 {
 		p.React("commits that its cache has not seen", c.goesOn)

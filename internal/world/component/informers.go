@@ -7,13 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Informers are what a controller watches. One process runs them: it handles the events of each source in turn, until
-// none is left.
+// Informers are the watches of a controller. One process runs them: it handles the events of each
+// source in turn, until none is left.
 type Informers struct {
-	// News is what the process waits for then: "changes of jobs and their pods".
+	// News names the events that the process waits for: "changes of jobs and their pods".
 	News string
-	// First is what the process waits for before it opens the sources behind the first one: "the first job". Their
-	// objects mean nothing before, and are many. Default: all are opened at once.
+	// First names the first event of the first source, such as "the first job". The other sources
+	// are opened only then: their objects have no meaning before, and are many. Default: all are
+	// opened at once.
 	First   string
 	Sources []Source
 }
@@ -22,11 +23,11 @@ type Informers struct {
 type Source interface {
 	open(v *store.View, wake func())
 	Len() int
-	// drain handles the events that wait.
+	// drain handles the queued events.
 	drain()
 }
 
-// source is a Source that is a watch itself, as there are many.
+// source is a Source that embeds its watch, since there are many.
 type source[T store.Object] struct{ store.Watcher[T] }
 
 func (s *source[T]) open(v *store.View, wake func()) {
@@ -40,7 +41,7 @@ type on[T store.Object] struct {
 }
 
 func (s *on[T]) drain() {
-	for s.Len() > 0 { // of most sources there is no news
+	for s.Len() > 0 { // most sources have no events
 		e, _ := s.Next()
 		s.handle(e)
 	}
@@ -64,8 +65,8 @@ func (s *onAny[T]) drain() {
 // On handles the events of the objects of a type.
 func On[T store.Object](handle func(store.Event[T])) Source { return &on[T]{handle: handle} }
 
-// OnAny calls handle once for any number of events of the objects of a type: that something has changed is all that
-// counts. A nil function is for objects that are looked up in the cache, and whose changes are no news.
+// OnAny calls handle once for any number of events of the objects of a type, if it only matters
+// that something has changed. A nil function is for objects that are looked up in the cache.
 func OnAny[T store.Object](handle func()) Source { return &onAny[T]{handle: handle} }
 
 // Inform runs informers in a process of their own.
@@ -73,8 +74,8 @@ func (c *Component) Inform(i Informers) {
 	c.Go("informers", func(p *kernel.Process) { c.RunInformers(p, i) })
 }
 
-// RunInformers runs informers in a process of the component, as the last thing that it does. What handles an event does not
-// give way.
+// RunInformers runs informers in a process of the component. It must be the last call of the
+// process. Event handlers must not give way.
 func (c *Component) RunInformers(p *kernel.Process, i Informers) {
 	c.awaitSync(p)
 	r := &running{Informers: i, cache: c.Cache, wake: p.Wake}
@@ -83,12 +84,12 @@ func (c *Component) RunInformers(p *kernel.Process, i Informers) {
 	r.begin(p)
 }
 
-// running are informers whose first source is open.
+// running are informers with an open first source.
 type running struct {
 	Informers
 	cache  *store.View
 	wake   func()
-	goesOn func(*kernel.Process) // drain, made once
+	goesOn func(*kernel.Process) // drain as a value, made once
 }
 
 func (r *running) begin(p *kernel.Process) {
@@ -109,9 +110,9 @@ func (r *running) drain(p *kernel.Process) {
 	p.React(r.News, r.goesOn)
 }
 
-// Resync has informers deliver everything again at each period since the process began. While nothing waits for that it
-// does not happen: deliver need only queue what waits.
-// It is the last thing that the process does.
+// Resync makes informers deliver everything again at each period since the process began. It skips
+// periods in which waits returns false, so deliver need only queue waiting objects. It must be the
+// last call of the process.
 func Resync(p *kernel.Process, news string, period time.Duration, waits func() bool, deliver func()) {
 	began := p.Elapsed()
 	var resync func(*kernel.Process)

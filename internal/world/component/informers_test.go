@@ -15,7 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The sources behind the first one are opened with its first object, and then show what is there.
+// The other sources are opened with the first object of the first one, and then deliver their
+// existing objects.
 func TestInformersWaitForTheFirstObject(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("controller", "")

@@ -12,34 +12,33 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Client is one of a program's clients of the API. Each has a limit of its own.
+// Client is one of a program's API clients. Each has its own limit.
 type Client int
 
 // The clients.
 const (
 	Core       Client = iota // of the kinds of Kubernetes itself, and of events
 	Snapshots                // of snapshots and groups of them
-	Capacities               // of CSIStorageCapacities: csi-provisioner has one just for them
+	Capacities               // of CSIStorageCapacities: csi-provisioner has a separate client for them
 	Elections                // of leases: a leader renews its own however busy it is
 	clients
 )
 
-// What a client of client-go has without flags, and so have all sidecars and
-// the snapshot-controller by their flags. C-LIB-7
+// The defaults of client-go, which all sidecars and the snapshot-controller have by their flags.
+// C-LIB-7
 const (
 	defaultPerSecond = 5
 	defaultAtOnce    = 10
 )
 
-// limits bound what a program's clients send. Nil is no limit.
+// limits are the limits of a program's clients. Nil is no limit.
 type limits [clients]*limit
 
-// LimitRequests bounds the requests of one of the component's clients: how many at once,
-// and how many in a second on average. 0 is client-go's default, 10 and 5; less than 0 in
-// a second is no limit. Events count, too, but nobody waits for them. Watches are not
-// counted, nor is what they begin with, since client-go asks for it by a watch.
-// Default: no limit. kube-controller-manager, the scheduler and the kubelet allow
-// themselves 20 to 100 requests a second; nothing that has been recorded of them waits.
+// LimitRequests limits the requests of one of the component's clients: the burst, and the average
+// rate per second. 0 is client-go's default, 10 and 5; a negative rate is no limit. Events count,
+// too, but processes do not wait for them. Watches and their initial lists are not counted, since
+// client-go lists through a watch. Default: no limit. kube-controller-manager, the scheduler and
+// the kubelet allow 20 to 100 requests a second; in no recorded trace do they wait.
 func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 	if c.limits == nil {
 		c.limits = &limits{}
@@ -50,11 +49,11 @@ func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 	}
 }
 
-// LimitEachGroup gives each API group a client of its own, with the limits of client-go: so it is in programs that set
-// no limit for all of them together. Default: as LimitRequests says.
+// LimitEachGroup gives each API group its own client, with the limits of client-go, as in programs
+// that set no common limit. Default: the limits of LimitRequests.
 func (c *Component) LimitEachGroup() { c.byGroup = map[string]*limit{} }
 
-// limitOf is what bounds requests for a kind.
+// limitOf returns the limit for requests of a kind.
 func (c *Component) limitOf(kind schema.GroupResource) *limit {
 	switch {
 	case c.byGroup != nil:
@@ -70,8 +69,8 @@ func (c *Component) limitOf(kind schema.GroupResource) *limit {
 	return nil
 }
 
-// request is a point at which another process may run first; it waits until the client
-// of the kind may send one more request, and takes the time that the component's pace says.
+// request is a point at which another process may run first. It waits for the rate limit of the
+// kind's client, and takes the time of the component's pace.
 func request[T store.Object](p *kernel.Process, c *Component, what string) {
 	if c.limits == nil && c.byGroup == nil {
 		c.pace.walk(p)
@@ -99,24 +98,24 @@ func clientOf(kind schema.GroupResource) Client {
 	return Core
 }
 
-// countEventRequest counts a request that nobody waits for.
+// countEventRequest counts a request that no process waits for.
 func (c *Component) countEventRequest() {
 	if c.limits != nil {
 		c.limits[Core].event(c.Kernel.Now())
 	}
 }
 
-// limit bounds what one client sends; nil is no limit. Events are sent one after the
-// other, as client-go's recorder does: of many that wait, one at a time takes its turn.
+// limit is the rate limit of one client; nil is no limit. Events are sent one after the other, like
+// by client-go's recorder: of many that wait, one at a time reserves its turn.
 type limit struct {
 	perSecond float64
 	atOnce    int
 	bucket    *rate.Limiter // nil before the first request
-	waiting   int           // events behind the last one whose turn is known
+	waiting   int           // events behind the last one with a reserved turn
 	sent      time.Time     // when that one is sent
 }
 
-// request is how long a request has to wait.
+// request returns how long a request has to wait.
 func (l *limit) request(now time.Time) time.Duration {
 	if l == nil {
 		return 0
@@ -137,14 +136,14 @@ func (l *limit) event(now time.Time) {
 	l.sendEvents(now)
 }
 
-// sendEvents gives their turns to the events that have come to the front by now.
+// sendEvents reserves the turns of events that have come to the front by now.
 func (l *limit) sendEvents(now time.Time) {
 	for ; l.waiting > 0 && !l.sent.After(now); l.waiting-- {
 		l.sent = l.sent.Add(l.turn(l.sent))
 	}
 }
 
-// turn is how long who comes now waits for its turn.
+// turn reserves the next turn and returns the wait for it.
 func (l *limit) turn(now time.Time) time.Duration {
 	if l.bucket == nil {
 		l.bucket = rate.NewLimiter(rate.Limit(l.perSecond), l.atOnce)

@@ -6,10 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Overlay is a component's informer cache of one kind with objects of its own on
-// top: results of its writes, or decisions not written yet. An object of its own
-// counts until the cache shows a newer version, or another object of that name.
-// C-PV-2, C-SCHED-7
+// Overlay is a component's informer cache of one kind with objects of its own on top: results of
+// its writes, or decisions not written yet. Such an object is used until the cache has a newer
+// version, or another object of that name. C-PV-2, C-SCHED-7
 type Overlay[T store.Object] struct {
 	component *Component
 	own       map[store.Key]T
@@ -20,7 +19,7 @@ func NewOverlay[T store.Object](c *Component) *Overlay[T] {
 	return &Overlay[T]{component: c, own: map[store.Key]T{}}
 }
 
-// Get is the newest version that the component knows of an object in its cache.
+// Get returns the newest version of an object in the component's cache.
 func (o *Overlay[T]) Get(key store.Key) (T, bool) {
 	cached, ok := Cached[T](o.component, key)
 	if !ok {
@@ -30,7 +29,7 @@ func (o *Overlay[T]) Get(key store.Key) (T, bool) {
 	return o.Newest(cached), true
 }
 
-// Newest is the newest version that the component knows of a cached object.
+// Newest returns the newest version of a cached object.
 func (o *Overlay[T]) Newest(cached T) T {
 	key := store.KeyOf(cached)
 	own, ok := o.own[key]
@@ -44,7 +43,7 @@ func (o *Overlay[T]) Newest(cached T) T {
 	return own
 }
 
-// Put lays an object over the cache, unless the cache shows it already.
+// Put adds an object on top of the cache, unless the cache has it already.
 func (o *Overlay[T]) Put(obj T) {
 	key := store.KeyOf(obj)
 	if cached, ok := Cached[T](o.component, key); ok && store.Object(cached) == store.Object(obj) {
@@ -54,10 +53,10 @@ func (o *Overlay[T]) Put(obj T) {
 	}
 }
 
-// Drop takes an object off again.
+// Drop removes an object from the overlay.
 func (o *Overlay[T]) Drop(key store.Key) { delete(o.own, key) }
 
-// Version is an object's resource version as a number; 0 if it has none.
+// Version returns an object's resource version as a number; 0 if it has none.
 func Version(obj store.Object) uint64 {
 	n, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64)
 	if err != nil {

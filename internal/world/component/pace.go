@@ -6,14 +6,14 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Pace is how long programs take over what they do; it may change while they run. Without one, and at zero, they take
-// no virtual time.
+// Pace is the time that programs take for their actions; it may change while they run. Without one,
+// and at zero, they take no virtual time.
 type Pace struct {
 	// Request is how long each request to the API server takes, before it has its effect.
 	Request time.Duration
 }
 
-// SetPace gives the component the pace that it keeps to from now on.
+// SetPace sets the component's pace from now on.
 func (c *Component) SetPace(p *Pace) { c.pace = p }
 
 // walk takes the time of a request.

@@ -1,6 +1,6 @@
-// Package component is what every program of the simulated cluster is built
-// from: a kubelet, a controller, a sidecar. It ties a group of kernel processes
-// to an informer cache, to the API and to the trace.
+// Package component is the basis of every program of the simulated cluster: a kubelet, a
+// controller, a sidecar. It connects a group of kernel processes to an informer cache, to the API
+// and to the trace.
 package component
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// World is what all components of one cluster share. A kernel can run several.
+// World is the common state of one cluster's components. A kernel can run several.
 type World struct {
 	// Cluster distinguishes the cluster from others of the run; empty if it is the only one.
 	Cluster string
@@ -30,25 +30,24 @@ type World struct {
 	Trace   *trace.Recorder
 	// Features are the cluster's feature gates.
 	Features feature.Gates
-	// Version is the control plane's version of Kubernetes; what is started later has it.
+	// Version is the control plane's version of Kubernetes, which later components have, too.
 	Version version.Version
-	// Legacy is what a cluster of an old version does otherwise than by default.
+	// Legacy selects the behaviour of old versions.
 	Legacy legacy.Options
-	// Began is the version with which the cluster began: drivers came then, with the
-	// sidecars of that time.
+	// Began is the first version of the cluster, with the drivers and sidecars of that time.
 	Began version.Version
-	// Migration are the in-tree plugins as the control plane treats them.
+	// Migration is the control plane's handling of in-tree plugins.
 	Migration migration.Plugins
-	// Chance decides what becomes of writes; nil if all are served.
+	// Chance chooses the outcomes of writes; nil if all succeed.
 	Chance Chance
 
 	numbers   map[uint64]uint64 // of changes in the trace, by revision, where caches can lag
-	lastEvent int64             // by which the newest Event is named
+	lastEvent int64             // the name of the newest Event as a number
 	said      map[string]string // the newest message of each reason
 }
 
-// NewWorld connects a kernel, a store and a trace: every commit becomes an event
-// of the trace and part of the kernel's hash.
+// NewWorld connects a kernel, a store and a trace: every commit becomes an event of the trace and
+// part of the kernel's hash.
 func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 	k.OnClock(s.Expire)
 	w := &World{Kernel: k, Store: s, Trace: r}
@@ -64,7 +63,7 @@ func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 
 func (w *World) record(c store.Commit) {
 	if r := c.Resource.GVR.Resource; r == "events" || r == "leases" && isRenewal(c) {
-		return // Component.Event records events; that a holder lives is no news
+		return // Component.Event records events; renewals of a lease are not recorded
 	}
 	e := trace.Entry{Kind: trace.API, Change: "MODIFIED", Resource: c.Resource.GVR.Resource, Name: c.Key.String()}
 	if p := w.Kernel.Running(); p != nil {
@@ -89,8 +88,8 @@ func (w *World) record(c store.Commit) {
 	}
 }
 
-// Named is the name of a process, or of what comes from outside, as the kernel knows it: where
-// it has several clusters, that of the cluster stands before it.
+// Named returns the kernel's name of a process, or of an arrival: with several clusters, it is
+// prefixed by the cluster's name.
 func (w *World) Named(name string) string {
 	if w.Cluster == "" {
 		return name
@@ -106,7 +105,7 @@ func (w *World) unnamed(name string) string {
 	return strings.TrimPrefix(name, w.Cluster+"/")
 }
 
-// Say records what the scenario does or sees.
+// Say records an action or observation of the scenario.
 func (w *World) Say(text string) {
 	w.Trace.Add(trace.Entry{Kind: trace.Step, Message: text})
 }

@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// Report says what Clean removed.
+// Report lists the leftovers that Clean removed.
 type Report struct {
 	Runs []Leftover
 }
 
-// Leftover is what one killed run had left behind and Clean removed.
+// Leftover is the part of one killed run that Clean removed.
 type Leftover struct {
 	Dir       string
 	Killed    []Program
@@ -31,7 +31,7 @@ type Program struct {
 	Name string
 }
 
-// String is one line per removed thing, or nothing.
+// String returns one line per removed thing, or nothing.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, run := range r.Runs {
@@ -51,10 +51,9 @@ func (r Report) String() string {
 
 var runName = regexp.MustCompile(`^csisim-([0-9]+)-[0-9]+$`)
 
-// Clean removes the directories of runs that died below parent, with the
-// processes, mounts and loop devices that belong to them. It leaves live runs
-// alone, and the directories of other users. A run that cannot be removed does
-// not keep it from the next; the error then names all of them.
+// Clean removes the directories of dead runs below parent, with their processes, mounts and loop
+// devices. It leaves live runs alone, and the directories of other users. If a run cannot be
+// removed it continues with the next; the error names all such runs.
 func Clean(parent string) (Report, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -99,10 +98,9 @@ func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
 	return sweep(dir, readOwner(lock))
 }
 
-// cleanUnlocked removes a directory without a lock file: its run died right after
-// it made the directory, unless it lives and is about to make the file. In a process
-// namespace nobody sees whether it lives: who makes the lock first has the directory,
-// and the run takes another.
+// cleanUnlocked removes a directory without a lock file: its run died right after it made the
+// directory, unless it is about to make the file. From a process namespace one cannot see whether
+// it lives: the first to make the lock gets the directory, and the run uses another.
 func cleanUnlocked(dir, pid string) (Leftover, error) {
 	if _, err := os.Stat(filepath.Join("/proc", pid)); err == nil {
 		return Leftover{}, nil
@@ -131,7 +129,7 @@ func isMine(entry fs.DirEntry) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// sweep removes a run: first what uses its files, then the files.
+// sweep removes a run: first the users of its files, then the files.
 func sweep(dir string, o owner) (left Leftover, err error) {
 	left.Dir = dir
 	if left.Killed, err = killPrograms(dir, o); err != nil {
@@ -146,7 +144,7 @@ func sweep(dir string, o owner) (left Leftover, err error) {
 	return left, RemoveTree(dir)
 }
 
-// isBelow says whether path is dir or below it.
+// isBelow reports whether path is dir or below it.
 func isBelow(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, dir+"/")
 }

@@ -10,21 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockName is the file in a run's directory that the run holds a lock on.
+// lockName is the file in a run's directory that the run has locked.
 const lockName = ".lock"
 
-// errNotOurs says that another process holds the lock, or removed the directory
-// while this one waited for nothing.
+// errNotOurs is returned if another process holds the lock, or has removed the directory.
 var errNotOurs = errors.New("the directory is in use by another process")
 
-// ErrInUse is the error of Lock for a directory that another process has locked.
+// ErrInUse is returned by Lock for a directory that another process has locked.
 var ErrInUse = errNotOurs
 
-// LockName is the file of the lock in a directory that is locked.
+// LockName is the lock file in a locked directory.
 const LockName = lockName
 
-// Lock locks a directory that may outlive its run, until it is closed or the process ends. The error is ErrInUse if
-// another process has locked it, or removes it.
+// Lock locks a directory that may outlive its run, until the lock is closed or the process ends.
+// The error is ErrInUse if another process has locked it, or removes it.
 func Lock(dir string) (io.Closer, error) {
 	lock, err := acquire(dir, os.O_CREATE)
 	if err != nil {
@@ -57,7 +56,7 @@ func flock(lock *os.File, path string) error {
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", path, err)
 	}
-	// The one who held the lock before may have removed the file.
+	// The previous holder of the lock may have removed the file.
 	held, err := lock.Stat()
 	if err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// file distinguishes a file from all others, whatever its path.
+// file identifies a file, whatever its path.
 type file struct{ device, inode uint64 }
 
-// loopDevices has a directory for each loop device, which has one named loop while it shows a file.
+// loopDevices has a directory for each loop device, with a subdirectory loop while it is attached.
 const loopDevices = "/sys/devices/virtual/block"
 
-// attachedLoops are the names of the loop devices that show a file, such as loop3.
+// attachedLoops returns the names of the attached loop devices, such as loop3.
 func attachedLoops() ([]string, error) {
 	devices, err := os.Open(loopDevices)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,17 +41,17 @@ func attachedLoops() ([]string, error) {
 	return names, nil
 }
 
-// backingFile has the path that the kernel reports of the file that a loop device shows.
+// backingFile returns the path that has the kernel's path of a loop device's file.
 func backingFile(name string) string { return filepath.Join(loopDevices, name, "loop/backing_file") }
 
-// backingOf is the path that the kernel reports of the file that a loop device shows, for
-// people and programs; empty if it shows none.
+// backingOf returns the kernel's path of a loop device's file, for people and programs; empty if it
+// is not attached.
 func backingOf(device string) string {
 	known, _ := os.ReadFile(backingFile(filepath.Base(device)))
 	return strings.TrimSpace(string(known))
 }
 
-// detachLoops frees the loop devices that show a file of the run of dir.
+// detachLoops detaches the loop devices with a file of dir's run.
 func detachLoops(dir string) ([]string, error) {
 	found, err := attachedLoops()
 	if err != nil || len(found) == 0 {
@@ -77,7 +77,7 @@ func detachLoops(dir string) ([]string, error) {
 	return detached, nil
 }
 
-// filesBelow are the regular files below dir; what vanishes meanwhile is not missed.
+// filesBelow returns the regular files below dir; it ignores files that vanish meanwhile.
 func filesBelow(dir string) map[file]bool {
 	files := map[file]bool{}
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
@@ -94,14 +94,14 @@ func filesBelow(dir string) map[file]bool {
 	return files
 }
 
-// detachLoop frees a loop device if it shows a file of the run.
+// detachLoop detaches a loop device if its file belongs to the run.
 func detachLoop(device string, isOurs func(f file, backing string) bool) (freed bool, err error) {
 	f, err := os.Open(device)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil // of another user
 	}
 	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) {
-		return false, nil // another process frees it at this moment
+		return false, nil // another process is detaching it
 	}
 	if err != nil {
 		return false, fmt.Errorf("detach loop device: %w", err)

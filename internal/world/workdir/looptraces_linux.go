@@ -14,20 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracesName is the file in a run's directory that says which loop devices are the
-// run's when their files are no longer there: removed, or in a file system in memory
-// that nobody has mounted any more.
+// tracesName is the file in a run's directory that identifies the run's loop devices after their
+// files are removed, or after a file system in memory with them is unmounted.
 const tracesName = ".loops"
 
 // The lines of that file.
 const (
 	loopTrace   = "loop %s %d %d" // device, file system and inode of its file
 	memoryTrace = "memory %d"     // a file system in memory
-	goneTrace   = "gone %d"       // one that is the run's no more
-	runsTrace   = "runs %d"       // one that holds the directories of runs
+	goneTrace   = "gone %d"       // one that does not belong to the run any more
+	runsTrace   = "runs %d"       // one with the directories of runs
 )
 
-// deleted is what the kernel adds to the path of a file that is removed.
+// deleted is appended by the kernel to the path of a removed file.
 const deleted = " (deleted)"
 
 func leaveTrace(dir string, lines ...string) error {
@@ -39,10 +38,10 @@ func leaveTrace(dir string, lines ...string) error {
 	return errors.Join(err, file.Close())
 }
 
-// traces are what distinguishes a run's loop devices from those of others.
+// traces identify a run's loop devices.
 type traces struct {
 	dir    string
-	device uint64 // of the file system that dir is in
+	device uint64 // of the file system of dir
 	files  map[file]bool
 	loops  map[shown]bool
 	memory map[uint64]bool
@@ -64,7 +63,7 @@ func tracesOf(dir string) (*traces, error) {
 		return nil, err
 	}
 	defer record.Close()
-	for lines := bufio.NewScanner(record); lines.Scan(); { // what a killed run did not finish fits neither form
+	for lines := bufio.NewScanner(record); lines.Scan(); { // an unfinished line of a killed run matches no form
 		var s shown
 		var device uint64
 		if n, _ := fmt.Sscanf(lines.Text(), loopTrace, &s.device, &s.file.device, &s.file.inode); n == 3 {
@@ -83,37 +82,37 @@ func tracesOf(dir string) (*traces, error) {
 	return t, nil
 }
 
-// forget leaves out a file system whose number may be somebody else's by now, with what was shown of it.
+// forget drops a file system with a number that may have been reused, and its loop devices.
 func (t *traces) forget(device uint64) {
 	delete(t.memory, device)
 	maps.DeleteFunc(t.loops, func(s shown, _ bool) bool { return s.file.device == device })
 }
 
-// leadTo says whether a loop device is the run's. The path that the kernel reports of a
-// file is short of its beginning when the file was opened in a mount namespace that is
-// gone; so it is the file itself that counts, and the path only if that is removed.
+// leadTo reports whether a loop device belongs to the run. The kernel's path of a file is truncated
+// at its beginning if the file was opened in a mount namespace that has ended. So the file itself
+// is compared, and the path only for a removed file.
 func (t *traces) leadTo(s shown, backing string) bool {
 	switch {
 	case t.runs[s.file.device] && processOf(innermostRun(backing)) == processOf(filepath.Base(t.dir)):
-		return !isMounted(s.file.device) // else the number was given to somebody else's
-	case isOfAnotherRun(backing, t.dir): // which was given the number of a file that is removed
+		return !isMounted(s.file.device) // otherwise the number was reused
+	case isOfAnotherRun(backing, t.dir): // it has the reused number of a removed file
 		return false
 	case t.files[s.file], t.loops[s], isBelow(backing, t.dir):
 		return true
 	case t.memory[s.file.device]:
-		return !isMounted(s.file.device) // else the number was given to somebody else's
+		return !isMounted(s.file.device) // otherwise the number was reused
 	}
 	return s.file.device == t.device && strings.HasSuffix(backing, deleted) && strings.Contains(backing, "/"+filepath.Base(t.dir)+"/")
 }
 
-// isOfAnotherRun says whether a path leads through the directory of another run than that
-// of dir; the innermost counts.
+// isOfAnotherRun reports whether a path leads through the directory of another run than dir's; the
+// innermost counts.
 func isOfAnotherRun(path, dir string) bool {
 	run := innermostRun(path)
 	return run != "" && run != filepath.Base(dir)
 }
 
-// innermostRun is the name of the last directory of a run in a path; empty if there is none.
+// innermostRun returns the name of the last directory of a run in a path; empty if there is none.
 func innermostRun(path string) (run string) {
 	for name := range strings.SplitSeq(path, "/") {
 		if runName.MatchString(name) {
@@ -123,7 +122,7 @@ func innermostRun(path string) (run string) {
 	return run
 }
 
-// processOf is the number of the process whose run has this name; empty if it is that of no run.
+// processOf returns the number of the process in the name of a run; empty if it is no such name.
 func processOf(run string) string {
 	if name := runName.FindStringSubmatch(run); name != nil {
 		return name[1]
@@ -131,7 +130,7 @@ func processOf(run string) string {
 	return ""
 }
 
-// isMounted says whether a process that lives has a file system mounted.
+// isMounted reports whether a live process has a file system mounted.
 func isMounted(device uint64) bool {
 	tables, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
 	is := false

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Loops says which loop devices of the machine show files of one run. It looks
-// at each device once, until that shows another file.
+// Loops finds the loop devices of the machine with files of one run. It checks each device once,
+// until that is attached to another file.
 type Loops struct {
 	dir   string
 	known map[shown]known
@@ -26,22 +26,20 @@ type shown struct {
 	file   file
 }
 
-// known is what was found out about a loop device.
+// known is the result of checking a loop device.
 type known struct {
-	name    string // of the file below dir, empty for one of somebody else
-	backing string // its path as the kernel has it
-	// pin holds the run's file: as long as somebody does, its number is not given to
-	// another one, also not when it is removed.
+	name    string // of the file below dir, empty for a file outside the run
+	backing string // the kernel's path of the file
+	// pin holds the run's file: its inode number is not reused meanwhile, even if it is removed.
 	pin *os.File
 }
 
-// NewLoops looks for loop devices that show files below dir.
+// NewLoops looks for loop devices with files below dir.
 func NewLoops(dir string) *Loops {
 	return &Loops{dir: dir, known: map[shown]known{}, memory: map[uint64]bool{}}
 }
 
-// AddMemory adds the files of file systems in memory that the run has made and nobody
-// else sees, by their device numbers.
+// AddMemory adds private file systems in memory that the run has made, by their device numbers.
 func (l *Loops) AddMemory(devices ...uint64) error {
 	var lines []string
 	for _, device := range devices {
@@ -51,13 +49,13 @@ func (l *Loops) AddMemory(devices ...uint64) error {
 	return leaveTrace(l.dir, lines...)
 }
 
-// RemoveMemory frees the loop devices that show files of file systems in memory which are about
-// to go: their numbers are given to others then.
+// RemoveMemory detaches the loop devices with files of file systems in memory that are about to
+// end: their numbers are reused afterwards.
 func (l *Loops) RemoveMemory(devices ...uint64) error {
 	if len(devices) == 0 {
 		return nil
 	}
-	if _, err := l.InUse(); err != nil { // some were attached since the last look
+	if _, err := l.InUse(); err != nil { // some were attached since the last check
 		return err
 	}
 	if err := l.detach(func(f file) bool { return slices.Contains(devices, f.device) }); err != nil {
@@ -71,8 +69,8 @@ func (l *Loops) RemoveMemory(devices ...uint64) error {
 	return leaveTrace(l.dir, lines...)
 }
 
-// InUse lists the run's loop devices, in the order of their names. One that goes
-// by itself with its last user is left out.
+// InUse lists the run's loop devices, sorted by name. It omits devices with autoclear, which are
+// detached when they are closed.
 func (l *Loops) InUse() ([]Loop, error) {
 	found, err := attachedLoops()
 	if err != nil {
@@ -96,8 +94,8 @@ func (l *Loops) InUse() ([]Loop, error) {
 	return loops, nil
 }
 
-// shownBy is the file that a loop device shows; false if it shows none, is none
-// of this user's, or goes by itself.
+// shownBy returns the file of a loop device; false if it is not attached, belongs to another user,
+// or has autoclear.
 func shownBy(device string) (file, bool) {
 	f, err := os.Open(device)
 	if err != nil {
@@ -111,8 +109,8 @@ func shownBy(device string) (file, bool) {
 	return file{info.Device, info.Inode}, true
 }
 
-// name is that of the file, which is remembered, also for Clean: the file may be
-// removed while it is shown.
+// name returns the name of the file, and records it, also for Clean: the file may be removed while
+// it is attached.
 func (l *Loops) name(s shown) (string, error) {
 	backing := backingOf(s.device)
 	k, ok := l.known[s]
@@ -123,7 +121,7 @@ func (l *Loops) name(s shown) (string, error) {
 	if l.memory[s.file.device] {
 		k.name = strings.TrimSuffix(backing, deleted)
 	} else if k.name = findFile(l.dir, s.file); k.name != "" {
-		k.pin, _ = os.OpenFile(filepath.Join(l.dir, k.name), unix.O_PATH, 0) // nil if it has gone meanwhile
+		k.pin, _ = os.OpenFile(filepath.Join(l.dir, k.name), unix.O_PATH, 0) // nil if it was removed meanwhile
 	}
 	l.known[s] = k
 	if k.name == "" {
@@ -132,7 +130,7 @@ func (l *Loops) name(s shown) (string, error) {
 	return k.name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode))
 }
 
-// findFile is the path, relative to dir, of a file below it; empty if it is elsewhere.
+// findFile returns the path, relative to dir, of a file below it; empty if it is elsewhere.
 func findFile(dir string, wanted file) (found string) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -151,7 +149,7 @@ func findFile(dir string, wanted file) (found string) {
 	return found
 }
 
-// Detach frees the run's loop devices, also those whose file has been removed since.
+// Detach detaches the run's loop devices, including those with a file that was removed since.
 func (l *Loops) Detach() error { return l.detach(func(file) bool { return true }) }
 
 func (l *Loops) detach(wanted func(file) bool) error {
@@ -163,7 +161,7 @@ func (l *Loops) detach(wanted func(file) bool) error {
 			return err
 		}
 		if k.pin != nil {
-			_ = k.pin.Close() // it was never read
+			_ = k.pin.Close() // it was only a pin
 		}
 		delete(l.known, s)
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Memory is a file system in memory for the directories of many runs of this process. It is
-// bounded, is seen in the process's own mount namespace alone, and ends with that.
+// Memory is a file system in memory for the directories of many runs of this process. It is limited
+// in size, visible only in the process's own mount namespace, and ends with that.
 type Memory struct {
-	dir  *Dir // where it is mounted, which is removed as that of a run is
+	dir  *Dir // its mount point, which is removed like that of a run
 	size uint64
 }
 
-// memoryOptions bound what runs take of the machine's memory.
+// memoryOptions limit how much of the machine's memory runs can use.
 const memoryOptions = "mode=700,size=10%"
 
-// NewMemory mounts one in a directory of its own below parent, or os.TempDir(). Without a mount
-// namespace of this process it fails with ErrNoNamespace.
+// NewMemory mounts a file system in memory in its own directory below parent, or os.TempDir().
+// Without a mount namespace of this process it fails with ErrNoNamespace.
 func NewMemory(parent string) (*Memory, error) {
 	if !namespaces.Entered() {
 		return nil, ErrNoNamespace
@@ -58,11 +58,11 @@ func (m *Memory) mount() error {
 	return leaveTrace(m.dir.path, fmt.Sprintf(runsTrace, top.Dev))
 }
 
-// Path is the parent for the directories of runs.
+// Path returns the parent for the directories of runs.
 func (m *Memory) Path() string { return filepath.Join(m.dir.path, "runs") }
 
-// Size is how many bytes fit in.
+// Size returns its size in bytes.
 func (m *Memory) Size() uint64 { return m.size }
 
-// Close takes it away, with all that runs have left in it.
+// Close removes it, with all leftovers of runs in it.
 func (m *Memory) Close() error { return m.dir.Close() }

@@ -15,8 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Given a process in a mount namespace of its own, when it keeps its runs in memory, then their directories are in a bounded
-// file system of that kind, and nothing is left of it when it is closed, whatever they have left.
+// Given a process in a mount namespace of its own, when it keeps its runs in memory, then their
+// directories are in a file system in memory of limited size, and Close removes it with all their
+// leftovers.
 func TestRunsAreKeptInMemory(t *testing.T) {
 	if !namespaces.Entered() {
 		t.Skip("it takes namespaces")
@@ -40,8 +41,8 @@ func TestRunsAreKeptInMemory(t *testing.T) {
 	assertEmpty(t, parent)
 }
 
-// Given a loop device of a killed run whose files were in memory, then Clean detaches it; one of another process, in a file system
-// that was given the number since, stays.
+// Given a loop device of a killed run with files in memory, then Clean detaches it. A loop device
+// of another process stays, even if its file system has the reused number.
 func TestCleanDetachesLoopDevicesOfRunsInMemory(t *testing.T) {
 	needRoot(t)
 	for name, detached := range map[string]bool{"%[1]s/csisim-%[2]d-7": true, "%[1]s/csisim-1%[2]d-7": false} {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unmountBelow takes all mounts below dir out of this mount namespace, the latest
-// first, so that none covers another.
+// unmountBelow unmounts all mounts below dir in this mount namespace, the latest first, so that
+// none covers another.
 func unmountBelow(dir string) ([]string, error) {
 	mounts, err := mountinfo.GetMounts(mountinfo.PrefixFilter(dir))
 	if err != nil {
@@ -32,7 +32,7 @@ func unmount(target string) error {
 		err = unix.Unmount(target, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
 	}
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
-		return nil // it went with one that was detached before
+		return nil // it ended with one that was detached before
 	}
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", target, err)

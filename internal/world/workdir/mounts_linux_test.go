@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tmpfs is a file system of its own with the given options.
+// tmpfs mounts a file system in memory with the given options.
 func tmpfs(t *testing.T, options string) string {
 	needRoot(t)
 	dir := t.TempDir()

@@ -4,8 +4,8 @@ package workdir
 
 import "os"
 
-// Only on Linux a run can mount, attach loop devices and be distinguished from other
-// processes; elsewhere its files are all that it leaves behind.
+// Only on Linux can a run mount, attach loop devices and be distinguished from other processes;
+// elsewhere it leaves only files behind.
 
 // KillPrograms kills nothing.
 func KillPrograms(string) ([]Program, error) { return nil, nil }
@@ -17,7 +17,7 @@ func killPrograms(string, owner) ([]Program, error) { return nil, nil }
 func unmountBelow(string) ([]string, error)         { return nil, nil }
 func detachLoops(string) ([]string, error)          { return nil, nil }
 
-// Loops are none.
+// Loops finds none.
 type Loops struct{}
 
 // NewLoops looks for nothing.
@@ -29,28 +29,28 @@ func (*Loops) AddMemory(...uint64) error { return nil }
 // RemoveMemory removes nothing.
 func (*Loops) RemoveMemory(...uint64) error { return nil }
 
-// InUse are none.
+// InUse returns none.
 func (*Loops) InUse() ([]Loop, error) { return nil, nil }
 
-// Detach frees nothing.
+// Detach detaches nothing.
 func (*Loops) Detach() error { return nil }
 
-// Memory is none.
+// Memory does not exist here.
 type Memory struct{}
 
 // NewMemory fails: there are no mount namespaces.
 func NewMemory(string) (*Memory, error) { return nil, ErrNoNamespace }
 
-// Path is none.
+// Path returns "".
 func (*Memory) Path() string { return "" }
 
-// Size is nothing.
+// Size returns 0.
 func (*Memory) Size() uint64 { return 0 }
 
 // Close closes nothing.
 func (*Memory) Close() error { return nil }
 
-// RemoveTree removes path and what is below it. A missing path is no error.
+// RemoveTree removes path and everything below it. A missing path is no error.
 func RemoveTree(path string) error { return os.RemoveAll(path) }
 
 func startTime(int) (uint64, error) { return 0, nil }

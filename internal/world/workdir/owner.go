@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// owner says which process a run's directory belonged to, as its lock file says.
+// owner is the process of a run's directory, from its lock file.
 type owner struct {
 	pid     int
 	started uint64 // clock ticks since boot; 0 if not known
@@ -22,7 +22,7 @@ func writeOwner(lock *os.File) error {
 	return err
 }
 
-// readOwner returns the zero owner where the run died before it wrote anything.
+// readOwner returns the zero owner if the run died before it wrote anything.
 func readOwner(lock *os.File) owner {
 	text := make([]byte, 64)
 	n, _ := lock.ReadAt(text, 0)

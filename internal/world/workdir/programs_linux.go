@@ -15,16 +15,16 @@ import (
 // killPatience is how long killed processes may take to disappear.
 const killPatience = 5 * time.Second
 
-// KillPrograms kills all processes whose environment says that they belong to a
-// directory of this process's run, also those that left their parents' groups.
+// KillPrograms kills all processes with a directory of this process's run in their environment,
+// including those that left their parents' groups.
 func KillPrograms(dir string) ([]Program, error) { return killPrograms(dir, owner{}) }
 
 func killPrograms(dir string, o owner) ([]Program, error) {
 	return KillAll(func(pid int) bool { return isOf(dir, o, pid) })
 }
 
-// KillAll kills the processes that belong, but never this one, until a look finds
-// no more: they may fork meanwhile.
+// KillAll kills the processes that belong, but never this one, until a search finds no more: they
+// may fork meanwhile.
 func KillAll(belongs func(pid int) bool) ([]Program, error) {
 	var killed []Program
 	deadline := time.Now().Add(killPatience)
@@ -62,12 +62,12 @@ func killOnce(belongs func(pid int) bool) ([]Program, error) {
 	return killed, nil
 }
 
-// killIf kills one process if it belongs. The pidfd stands for the same
-// process throughout, even if its number is used anew meanwhile.
+// killIf kills one process if it belongs. The pidfd refers to the same process throughout, even if
+// its number is reused meanwhile.
 func killIf(belongs func(pid int) bool, pid int) (*Program, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EINVAL) {
-		return nil, nil // gone, or a thread
+		return nil, nil // it has exited, or is a thread
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look at process %d: %w", pid, err)
@@ -90,8 +90,8 @@ func killIf(belongs func(pid int) bool, pid int) (*Program, error) {
 	return program, nil
 }
 
-// isOf is false for processes of other users, whose environment is not readable,
-// and for those older than the run.
+// isOf returns false for processes of other users, which have no readable environment, and for
+// those older than the run.
 func isOf(dir string, o owner, pid int) bool {
 	for variable := range bytes.SplitSeq(environment(pid), []byte{0}) {
 		run, ok := strings.CutPrefix(string(variable), EnvRun+"=")
@@ -103,8 +103,8 @@ func isOf(dir string, o owner, pid int) bool {
 	return false
 }
 
-// environment of a process; nil if it is not readable. For a moment while a program
-// takes the place of another it has none.
+// environment returns the environment of a process; nil if it is not readable. During an exec it is
+// empty for a moment.
 func environment(pid int) []byte {
 	const moment, looks = time.Millisecond, 5
 	for range looks {
@@ -117,7 +117,7 @@ func environment(pid int) []byte {
 	return nil
 }
 
-// runsProgram is false for the kernel's own threads and for what has ended.
+// runsProgram returns false for the kernel's own threads and for ended processes.
 func runsProgram(pid int) bool {
 	_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return err == nil

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever cleans up in a process namespace does not see that the process of a directory lives.
+// A clean-up in a process namespace cannot see whether the process of a directory lives.
 func TestARunThatMakesItsDirectoryIsNotCleanedAway(t *testing.T) {
 	parent := t.TempDir()
 	for i := range 100 {
@@ -26,7 +26,7 @@ func TestARunThatMakesItsDirectoryIsNotCleanedAway(t *testing.T) {
 		both.Go(func() { dir, failed = createAt(path) })
 		both.Wait()
 		if errors.Is(failed, errNotOurs) {
-			continue // another name is taken
+			continue // another name is used
 		}
 		require.NoError(t, failed)
 		require.FileExists(t, filepath.Join(path, lockName), "run %d", i)

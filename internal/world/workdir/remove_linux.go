@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RemoveTree removes path and what is below it, but never enters a mount, not
-// even a bind mount of the same file system: data of a volume must survive a
-// forgotten unmount. A mount point stays in place and gives EBUSY; the rest is
-// removed. A missing path is no error, nor is what others remove at the same time.
+// RemoveTree removes path and everything below it, but never enters a mount, not even a bind mount
+// of the same file system: data of a volume must survive a forgotten unmount. A mount point stays
+// in place and returns EBUSY; the rest is removed. A missing path is no error, nor are files that
+// other processes remove at the same time.
 func RemoveTree(path string) error {
 	parent, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
@@ -47,19 +47,18 @@ func removeAt(dir int, name, path string) error {
 	}
 }
 
-// mostTries bounds how often a directory is emptied into which others write meanwhile: a clean-up
-// that cannot see the process of a run locks the directory when the run has removed its lock.
+// mostTries limits how often a directory is emptied while others write to it: a clean-up that
+// cannot see the process of a run locks the directory when the run has removed its lock.
 const mostTries = 10
 
-// emptyAt removes the entries of a directory, as many as it can, and returns the
-// first error.
+// emptyAt removes the entries of a directory, as many as it can, and returns the first error.
 func emptyAt(dir int, name, path string) error {
 	fd, err := unix.Openat2(dir, name, &unix.OpenHow{
 		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_NO_XDEV,
 	})
 	switch {
-	case errors.Is(err, unix.ENOENT): // somebody else removed it meanwhile
+	case errors.Is(err, unix.ENOENT): // another process removed it meanwhile
 		return nil
 	case errors.Is(err, unix.EXDEV):
 		return unlinkError(path, unix.EBUSY)

@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// Stat is what the kernel says of a process.
+// Stat is the kernel's status of a process.
 type Stat struct {
 	State   byte // such as 'Z' for one that has ended and was not waited for
 	Parent  int
 	Started uint64 // in clock ticks since boot
-	Used    uint64 // processor time in clock ticks, with that of children that have ended
+	Used    uint64 // processor time in clock ticks, with that of ended children
 }
 
-// StatOf reads it; an error if the process is gone.
+// StatOf returns the status of a process; an error if it does not exist.
 func StatOf(pid int) (s Stat, err error) {
 	name := fmt.Sprintf("/proc/%d/stat", pid)
 	text, err := os.ReadFile(name)

@@ -1,5 +1,5 @@
-// Package workdir provides the directory in which one run of csisim keeps all it
-// puts on the host, and finds and removes what runs that were killed left behind.
+// Package workdir provides the directory for all files of one run of csisim on the host, and finds
+// and removes the leftovers of killed runs.
 package workdir
 
 import (
@@ -14,31 +14,31 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Loop is a loop device that shows a file of a run.
+// Loop is a loop device with a file of a run.
 type Loop struct {
 	Device string // such as /dev/loop3
 	File   string // relative to the run's directory
 }
 
-// EnvRun is the environment variable that marks the programs of a run: its value
-// is the run's directory, or a directory below that.
+// EnvRun is the environment variable that marks the programs of a run: its value is the run's
+// directory, or a directory below that.
 const EnvRun = "CSISIM_RUN"
 
-// Dir is the directory of a live run. A lock in it shows other runs that it is
-// in use; the kernel frees the lock when the process ends, however that happens.
+// Dir is the directory of a live run. A lock in it shows other runs that it is in use; the kernel
+// releases the lock whenever the process ends.
 type Dir struct {
 	path string
 	lock *os.File
 }
 
-// ErrNoNamespace says that this process has no mount namespace of its own.
+// ErrNoNamespace is returned if this process has no mount namespace of its own.
 var ErrNoNamespace = errors.New("csisim has no mount namespace of its own")
 
 // runs numbers the directories of this process.
 var runs atomic.Int64
 
-// New makes the directory of a run, <parent>/csisim-<pid>-<n>, with mode 0700. An
-// empty parent is os.TempDir(). The error is a *CreateError.
+// New makes the directory of a run, <parent>/csisim-<pid>-<n>, with mode 0700. An empty parent is
+// os.TempDir(). The error is a *CreateError.
 func New(parent string) (*Dir, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -64,7 +64,7 @@ func create(parent string) (*Dir, error) {
 	}
 }
 
-// realPath is how the kernel names a path in its tables: absolute, without symlinks.
+// realPath returns the kernel's form of a path: absolute, without symlinks.
 func realPath(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func createAt(path string) (*Dir, error) {
 	}
 	lock, err := acquire(path, os.O_CREATE)
 	if errors.Is(err, errNotOurs) {
-		return nil, err // a Clean took it between Mkdir and here
+		return nil, err // a Clean removed it between Mkdir and here
 	}
 	if err == nil {
 		err = writeOwner(lock)
@@ -90,11 +90,11 @@ func createAt(path string) (*Dir, error) {
 	return &Dir{path: path, lock: lock}, nil
 }
 
-// Path is the directory, absolute and without symlinks.
+// Path returns the directory, absolute and without symlinks.
 func (d *Dir) Path() string { return d.path }
 
-// Close kills what still runs for the directory, removes all that is in it, and
-// then itself. It can be called again if it failed.
+// Close kills processes that still use the directory, removes its content, and then the directory.
+// It can be called again if it failed.
 func (d *Dir) Close() error {
 	if _, err := sweep(d.path, readOwner(d.lock)); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (d *Dir) Close() error {
 	return d.lock.Close()
 }
 
-// CreateError says why no work directory could be made: the user has to choose
-// another parent or repair this one.
+// CreateError is returned if no work directory can be made: the user has to choose another parent
+// or repair this one.
 type CreateError struct {
 	Parent string
 	Err    error
