@@ -46,7 +46,7 @@ type Exploration struct {
 func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	t.Helper()
 	if isPromoted() {
-		skip(t, &NotPromotedError{"a search", "nobody chooses the order in which a real cluster does things"})
+		skip(t, &NotPromotedError{"a search", "a real cluster runs in an order of its own"})
 	}
 	subject := &explored{name: t.Name(), space: o.space(), learns: o.Strategy == explore.Guided, test: test}
 	if shown := subject.run(Calm{}); len(shown) > 0 {

@@ -105,7 +105,7 @@ func TestGoTestsOnARealCluster(t *testing.T) {
 	assert.Contains(t, output, "timed out waiting for the condition: pod web")
 	for name, why := range map[string]string{
 		"Servers":            `driver "disk.example.com" has no place on a real cluster: its servers are Go code of this process`,
-		"AnOrder":            "a strategy has no place on a real cluster: nobody chooses the order",
+		"AnOrder":            "a strategy has no place on a real cluster: a real cluster runs in an order of its own",
 		"ALook":              "Always has no place on a real cluster: a real cluster has no instants",
 		"ALifecycle/another": "a second cluster of TestInBothWorldsALifecycle has no place on a real cluster",
 		"ASearch":            "a search has no place on a real cluster",

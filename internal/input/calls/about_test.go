@@ -8,8 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// A pod's lost data, and what Kubernetes says of a volume, are about the volume that the message names.
-func TestWhatIsSaidOfAVolumeIsAboutIt(t *testing.T) {
+// A pod's lost data, and Kubernetes Events about a volume, belong to the volume that the message
+// names.
+func TestAMessageThatNamesAVolumeIsAboutIt(t *testing.T) {
 	n := &Names{byPV: map[string]*volume{"pv-1": {pv: "pv-1", claim: "data", alias: "data"}, "pv-12": {pv: "pv-12", claim: "logs", alias: "logs"}}}
 	about := func(kind trace.Kind, message string) string {
 		return n.About(&trace.Event{Site: &trace.Site{Kind: kind}, Exchange: &trace.Exchange{}, Diff: &trace.Diff{}, Message: message})

@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// made is a run in short: a letter for each call, lower case for one that failed. "p" is a NodePublishVolume
-// that failed.
+// made abbreviates a run: a letter for each call, lower case for a failed one. "p" is a failed
+// NodePublishVolume.
 func made(letters string) []*trace.Event {
 	var all []*trace.Event
 	for i, letter := range letters {
@@ -86,13 +86,13 @@ func TestCallsAreFoundInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestCapabilityCallsCountOnlyWhenTheyAreAskedFor(t *testing.T) {
+func TestCapabilityCallsCountOnlyIfAPatternNamesThem(t *testing.T) {
 	all := made("GSGP")
 	assert.Len(t, calls.Relevant(all, patterns(t, "[NodeStageVolume, '*']")), 2)
 	assert.Len(t, calls.Relevant(all, patterns(t, "[NodeGetCapabilities]")), 4)
 }
 
-func TestAPatternSaysWhatIsOtherwise(t *testing.T) {
+func TestAMismatchNamesTheDifference(t *testing.T) {
 	e := trace.Entry{
 		Kind: trace.Call, Actor: "kubelet", Node: "node-a", Driver: "d", Method: "Node/NodePublishVolume", Code: "Internal",
 		Message: "no space left", Request: &csi.NodePublishVolumeRequest{VolumeId: "v", Readonly: true},
@@ -114,7 +114,7 @@ func TestAPatternSaysWhatIsOtherwise(t *testing.T) {
 	}
 }
 
-// Drivers make ids as they like; the list of calls must not depend on them.
+// Drivers choose their ids; the list of calls must not depend on them.
 func TestTheSequenceNamesVolumesByTheirClaims(t *testing.T) {
 	first := calls.Sequence(lifecycle("8f1b", "uid-1"))
 	assert.Equal(t, first, calls.Sequence(lifecycle("0c77", "uid-2")))

@@ -30,8 +30,8 @@ func TestEveryMistakeIsReportedWithItsPlace(t *testing.T) {
 	})
 }
 
-// TestObjectsAreThoseThatClientGoReads compares with the decoder of client-go.
-func TestObjectsAreThoseThatClientGoReads(t *testing.T) {
+// TestObjectsAreReadLikeClientGo compares with the decoder of client-go.
+func TestObjectsAreReadLikeClientGo(t *testing.T) {
 	files, err := filepath.Glob("testdata/good/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -50,7 +50,7 @@ func TestObjectsAreThoseThatClientGoReads(t *testing.T) {
 	}
 }
 
-func TestDocumentsAndListsGiveTheirObjectsInOrder(t *testing.T) {
+func TestObjectsOfDocumentsAndListsAreReadInOrder(t *testing.T) {
 	objects, problems := manifest.DecodeText(strict.Source{File: "x.yaml", Text: []byte(`# first
 ---
 apiVersion: v1
@@ -112,8 +112,8 @@ func TestAMistakeInAnInlineManifestIsAtItsPlaceInTheScenario(t *testing.T) {
 	}
 }
 
-// kubectl takes a bare yes for true and a key without a value for one left out.
-func TestPlainWordsMeanWhatTheyMeanToKubectl(t *testing.T) {
+// kubectl reads a bare yes as true and ignores a key without a value.
+func TestPlainWordsAreReadLikeKubectl(t *testing.T) {
 	objects, problems := manifest.DecodeText(strict.Source{File: "x.yaml", Text: []byte(`
 apiVersion: v1
 kind: Pod
@@ -150,7 +150,7 @@ spec: {source: {selector: {matchLabels: {app: db}}}, volumeGroupSnapshotClassNam
 	}
 }
 
-// Every stored kind is read back from what client-go's own encoder writes of it.
+// Every stored kind can be read from the output of client-go's own encoder.
 func TestEveryBuiltInKindCanBeRead(t *testing.T) {
 	encoder := scheme.Codecs.LegacyCodec(scheme.Scheme.PrioritizedVersionsAllGroups()...)
 	for kind := range scheme.Scheme.AllKnownTypes() {

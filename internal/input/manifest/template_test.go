@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-func TestCopiesAreWhatIsReadWithTheirNumbers(t *testing.T) {
+func TestCopiesEqualTextsReadWithTheirNumbers(t *testing.T) {
 	for name, text := range map[string]string{
 		"texts": `{apiVersion: v1, kind: Pod, metadata: {name: "web-{{i}}", annotations: {a: b}}, spec: {containers: [{name: c, image: x, command: [sh, "{{i}} of {{i}}"]}],
  volumes: [{name: data, persistentVolumeClaim: {claimName: "data-{{i}}"}}]}}`,

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/input/partial"
 )
 
-func TestOnlyWhatIsWantedIsHeldAgainstTheWhole(t *testing.T) {
+func TestOnlyWantedPartsAreCompared(t *testing.T) {
 	const whole = `{"status": {"phase": "Bound", "n": 3, "size": "16777216"}, "finalizers": ["a/b", "c"], "items": [{"x": 1, "y": 2}], "on": true}`
 	for name, c := range map[string]struct{ want, mismatch string }{
 		"nothing wanted":              {`{}`, ""},
@@ -21,8 +21,8 @@ func TestOnlyWhatIsWantedIsHeldAgainstTheWhole(t *testing.T) {
 		"a missing key":               {`{"spec": {"a": "b"}}`, "spec.a is not set, not b"},
 		"any value of a missing key":  {`{"spec": {"a": "*"}}`, "spec.a is not set, not *"},
 		"a zero value that is absent": {`{"readonly": false, "count": 0}`, ""},
-		"null for what is not there":  {`{"spec": null}`, ""},
-		"null for what is there":      {`{"on": null}`, "on is true, not absent"},
+		"null for an absent key":      {`{"spec": null}`, ""},
+		"null for a present key":      {`{"on": null}`, "on is true, not absent"},
 		"one item of a list":          {`{"finalizers": ["c"]}`, ""},
 		"part of an item":             {`{"items": [{"y": 2}]}`, ""},
 		"an item that is not there":   {`{"finalizers": ["d"]}`, "finalizers is [a/b, c], not an item d"},

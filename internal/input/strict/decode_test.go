@@ -31,14 +31,14 @@ func TestEveryMistakeIsReportedAtOnceWithItsPlace(t *testing.T) {
 	})
 }
 
-func TestMalformedYAMLIsRestatedWithItsPlace(t *testing.T) {
+func TestErrorsOfMalformedYAMLAreRephrasedWithTheirPosition(t *testing.T) {
 	stricttest.Golden(t, "testdata/malformed.txt", func(input string) string {
 		_, problems := strict.Decode("x.yaml", []byte(input), &scenario{})
 		return problems.Error()
 	})
 }
 
-func TestTextThatIsNotPlainIsRefused(t *testing.T) {
+func TestInvalidTextIsRejected(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no bytes":          {"", `x.yaml:1:1: found an empty file, want a map with apiVersion, kind`},
 		"only a comment":    {"# nothing\n", `x.yaml:1:1: found an empty file, want a map with apiVersion, kind`},
@@ -102,13 +102,13 @@ steps:
 	assert.Equal(t, want, s)
 }
 
-func TestWhatIsLeftOutGetsItsDefault(t *testing.T) {
+func TestMissingKeysGetTheirDefaults(t *testing.T) {
 	s, _ := read(t, "")
 	assert.Equal(t, uint8(2), s.Cluster.Nodes, "also inside of a map that is left out")
 	assert.Equal(t, 6*time.Minute, s.Timeout.Duration)
 }
 
-func TestMergeKeysGiveWhatAMapDoesNotSayItself(t *testing.T) {
+func TestMergeKeysAddKeysThatAMapLacks(t *testing.T) {
 	s, _ := read(t, `
 steps:
 - wait: &patient {pod: web-0, for: 10m}

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
-func TestAFileHasAnEnd(t *testing.T) {
+func TestFilesWithoutAnEndAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	require.NoError(t, os.WriteFile(in("plain.yaml"), []byte("a: 1\n"), 0o600))
@@ -56,7 +56,7 @@ func TestAFileHasAnEnd(t *testing.T) {
 }
 
 // A list of a million wrong values is reported in a hundred lines, one of too many values in one.
-func TestAListOfAMillionValues(t *testing.T) {
+func TestAListOfAMillionWrongValuesIsReportedBriefly(t *testing.T) {
 	var into struct {
 		Drivers []struct{} `json:"drivers"`
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-func TestSchemaSaysWhatTheTagsSay(t *testing.T) {
+func TestTheSchemaFollowsTheTags(t *testing.T) {
 	const golden = "testdata/schema.json"
 	got, err := json.MarshalIndent(strict.Schema(typeOf[scenario](), "https://csisim.dev/zoo.json"), "", "  ")
 	require.NoError(t, err)
@@ -39,7 +39,7 @@ func TestKubernetesScalarsDescribeThemselves(t *testing.T) {
 	assert.Equal(t, []string{"string", "number"}, size["type"])
 }
 
-func TestARegisteredNameIsTaken(t *testing.T) {
+func TestARegisteredNameCannotBeRegisteredAgain(t *testing.T) {
 	variants := strict.NewVariants[action]("step")
 	variants.Register("wait", "Waits.", &wait{})
 	assert.Panics(t, func() { variants.Register("wait", "Waits again.", &wait{}) })

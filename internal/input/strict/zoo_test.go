@@ -2,14 +2,14 @@ package strict_test
 
 import "github.com/csisim/csisim/internal/input/strict"
 
-// These types make up a small scenario language with every form that the package supports.
+// These types are a small scenario language with every form that the package supports.
 
 type scenario struct {
 	APIVersion string            `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The language's version."`
 	Kind       string            `json:"kind" want:"required" enum:"Scenario"`
 	Cluster    cluster           `json:"cluster,omitempty" doc:"The shape of the cluster."`
 	Objects    strict.Raw        `json:"objects,omitempty" doc:"Kubernetes manifests."`
-	Steps      []step            `json:"steps,omitempty" doc:"What happens, in order."`
+	Steps      []step            `json:"steps,omitempty" doc:"The steps, in order."`
 	Limits     map[string]int32  `json:"limits,omitempty"`
 	Factor     *float64          `json:"factor,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
@@ -30,7 +30,7 @@ type cluster struct {
 	Ready bool     `json:"ready,omitempty"`
 }
 
-// disk is a name, or a map with more.
+// disk is a name, or a map with more fields.
 type disk struct {
 	Name string `json:"name" want:"required" example:"disk-a"`
 	Size int    `json:"size,omitempty" default:"10"`

@@ -18,9 +18,9 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A cluster of a kubeconfig that cannot be used is one error with what is wrong: exit code 2 for what its user has given, 3 for the
-// cluster.
-func TestAClusterThatCannotBeReached(t *testing.T) {
+// An unusable cluster of a kubeconfig is one error with the cause: exit code 2 for a mistake of the
+// user, 3 for one of the cluster.
+func TestAnUnusableClusterIsOneErrorWithItsCause(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
@@ -66,7 +66,7 @@ func TestAClusterThatCannotBeReached(t *testing.T) {
 }
 
 // A full disk ends the run with an error of the machine, whether it is this one's or a node's.
-func TestAFullDisk(t *testing.T) {
+func TestAFullDiskIsAnEnvironmentError(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("it takes a device that is always full: ", err)
 	}

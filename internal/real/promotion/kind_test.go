@@ -22,8 +22,9 @@ import (
 // plainSubject has no drivers.
 var plainSubject = Subject{Name: "plain.yaml", Nodes: []string{"node-a", "node-b"}, Options: func(ctx context.Context) sim.Options { return sim.Options{Context: ctx} }}
 
-// One cluster serves all files: they agree on its version and its configuration, and it has the nodes of all.
-func TestTheClusterOfSeveralFiles(t *testing.T) {
+// One cluster serves all files: they agree on its version and its configuration, and it has the
+// nodes of all.
+func TestOneClusterServesSeveralFiles(t *testing.T) {
 	old := Subject{Name: "old.yaml", Kubernetes: 34, Nodes: []string{"node-a", "node-b"}}
 	plain := Subject{Name: "plain.yaml", Nodes: []string{"node-a", "node-b", "node-c"}}
 	ipv6 := Subject{Name: "ipv6.yaml", Nodes: []string{"z", "node-a"}, Kind: &v1alpha4.Cluster{
@@ -50,8 +51,8 @@ func TestTheClusterOfSeveralFiles(t *testing.T) {
 	assert.Equal(t, "mine, "+deploy.NodeImage(36), NodeImage(ipv6, TargetOptions{}))
 }
 
-// What a killed run leaves of a cluster goes when the cluster is gone, and not before.
-func TestTheDirectoriesOfClustersThatAreGone(t *testing.T) {
+// The directory of a killed run's cluster is removed after the cluster, and not before.
+func TestDirectoriesOfDeletedClustersAreRemoved(t *testing.T) {
 	work := t.TempDir()
 	for _, name := range []string{"there", "gone"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(sharedDir(work, name), "volumes"), 0o755))
@@ -60,7 +61,7 @@ func TestTheDirectoriesOfClustersThatAreGone(t *testing.T) {
 
 	enginetest.Docker(t, "info")
 	removed, err := CleanShared(work)
-	require.ErrorContains(t, err, sharedDir(work, "gone")+", "+sharedDir(work, "there")+" may be of a kind cluster that is gone: ", "who knows which clusters there are")
+	require.ErrorContains(t, err, sharedDir(work, "gone")+", "+sharedDir(work, "there")+" may be of a kind cluster that does not exist any more: ", "the existing clusters are unknown")
 	assert.ErrorContains(t, err, "none answers: docker: stand-in: info refused")
 	assert.Empty(t, removed)
 
@@ -73,8 +74,8 @@ func TestTheDirectoriesOfClustersThatAreGone(t *testing.T) {
 	assert.DirExists(t, filepath.Join(work, "other"))
 }
 
-// A pattern's characters in a path are only characters.
-func TestTheDirectoriesInAPathWithBrackets(t *testing.T) {
+// Wildcards in a path are taken literally.
+func TestWildcardsInAPathAreLiteral(t *testing.T) {
 	work := filepath.Join(t.TempDir(), "[a]*")
 	require.NoError(t, os.MkdirAll(sharedDir(work, "gone"), 0o755))
 	enginetest.Docker(t, "never")
@@ -83,14 +84,15 @@ func TestTheDirectoriesInAPathWithBrackets(t *testing.T) {
 	assert.Equal(t, []string{sharedDir(work, "gone")}, removed)
 }
 
-// kind does not know a cluster before its first node, which may take a long pull: nobody else removes its directory.
-func TestTheDirectoryOfAClusterThatIsBeingMade(t *testing.T) {
+// kind does not list a cluster before its first node, which may need a long pull: its directory is
+// locked until then.
+func TestTheDirectoryOfAClusterInCreationIsLocked(t *testing.T) {
 	work := t.TempDir()
 	dir := sharedDir(work, "")
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "volumes", "stale"), 0o755))
 	lock, err := newShared(dir, "csisim")
 	require.NoError(t, err)
-	assert.NoDirExists(t, filepath.Join(dir, "volumes"), "it was of a cluster that is gone")
+	assert.NoDirExists(t, filepath.Join(dir, "volumes"), "it was of a deleted cluster")
 
 	enginetest.Docker(t, "never")
 	removed, err := CleanShared(work)
@@ -106,8 +108,9 @@ func TestTheDirectoryOfAClusterThatIsBeingMade(t *testing.T) {
 	assert.Equal(t, []string{dir}, removed)
 }
 
-// The nodes' root has written what a user cannot remove: a node empties the directory before the cluster is deleted.
-func TestANodeEmptiesTheDirectoryBeforeItGoes(t *testing.T) {
+// The nodes' root user has written files that the user cannot remove: a node empties the directory
+// before the cluster is deleted.
+func TestANodeEmptiesTheDirectoryBeforeTheClusterIsDeleted(t *testing.T) {
 	work := t.TempDir()
 	require.NoError(t, os.MkdirAll(sharedDir(work, ""), 0o755))
 	orders := enginetest.Docker(t, "never", "csisim")
@@ -125,8 +128,9 @@ func TestANodeEmptiesTheDirectoryBeforeItGoes(t *testing.T) {
 	assert.NoDirExists(t, sharedDir(work, ""))
 }
 
-// A cluster that does not come up leaves no directory; that of a cluster which is there already stays as it is.
-func TestTheDirectoryOfAClusterThatIsNotMade(t *testing.T) {
+// If a cluster cannot be made, its directory is removed. The directory of an existing cluster stays
+// unchanged.
+func TestTheDirectoryOfAFailedClusterIsRemoved(t *testing.T) {
 	work := t.TempDir()
 	plain := plainSubject
 	enginetest.Docker(t, "run")

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// NeverDriver is why a driver has no place on a real cluster; empty if it has one.
+// NeverDriver returns why a driver cannot run on a real cluster; empty if it can.
 func NeverDriver(d sim.Driver) string {
 	switch {
 	case d.Servers != nil:
@@ -40,7 +40,7 @@ func NeverDriver(d sim.Driver) string {
 	return ""
 }
 
-// NeverNode is why a node has no place on a real cluster; empty if it has one.
+// NeverNode returns why a node cannot be on a real cluster; empty if it can.
 func NeverNode(n sim.Node) string {
 	if n.SELinux || n.ChownTime > 0 || n.Kubernetes != 0 || len(n.Migration) > 0 {
 		return "nodes have names, labels and taints only so far"
@@ -51,18 +51,19 @@ func NeverNode(n sim.Node) string {
 	return ""
 }
 
-// NeverFault is why a fault has no place on a real cluster; empty if it has one.
+// NeverFault returns why a fault cannot be injected on a real cluster; empty if it can.
 func NeverFault(f *fault.Fault) string {
 	switch {
 	case f.Effect == fault.InUse, f.Effect == fault.FailSystemCall, f.Effect == fault.FailRequest, f.Effect == fault.FailMounted, f.System != (fault.SystemCall{}):
 		return "the proxy does not see the driver's system calls"
 	case f.Effect == fault.Meanwhile:
-		return "the deeds of others are drawn in a search only"
+		return "concurrent actions are drawn in a search only"
 	}
 	return ""
 }
 
-// NeverVersion is why no cluster can be made for a subject; empty if one can. One that is there has the version that it has.
+// NeverVersion returns why no cluster can be made for a subject; empty if one can. An existing
+// cluster has its own version.
 func NeverVersion(s Subject, o TargetOptions) string {
 	_, isKind := o.IsKind()
 	if !isKind || o.NodeImage != "" || deploy.NodeImage(s.version()) != "" || s.namesImages() {
@@ -77,7 +78,7 @@ func (s Subject) namesImages() bool {
 	return len(nodes) > len(s.Nodes) && !slices.ContainsFunc(nodes, func(n v1alpha4.Node) bool { return n.Image == "" })
 }
 
-// NeverController is why a controller cannot be killed on a real cluster; empty if it can.
+// NeverController returns why a controller cannot be killed on a real cluster; empty if it can.
 func NeverController(name string) string {
 	if name == wholeManager || name == deploy.SnapshotController || strings.Contains(name, "/") {
 		return ""
@@ -88,16 +89,16 @@ func NeverController(name string) string {
 // wholeManager stands for all controllers of the kube-controller-manager.
 const wholeManager = "kube-controller-manager"
 
-// What clusters have in common that are not taken to a real one.
+// Reasons why options of a cluster are not supported on a real one.
 const (
 	OneCluster    = "a run on a real cluster has one"
 	NoHistory     = "a real cluster of today has neither"
 	OnlyDefaults  = "the cluster is made with the defaults"
-	NoChosenOrder = "nobody chooses the order in which a real cluster does things"
+	NoChosenOrder = "a real cluster runs in an order of its own"
 )
 
-// Never is what of a cluster has no place on a real one, nil if all has one. What says how a simulation is run, not what
-// it is, is not looked at.
+// Never returns the options of a cluster that a real one does not support, nil if there are none.
+// It ignores options that only configure the simulation.
 func Never(o sim.Options) error {
 	_, calm := o.Strategy.(kernel.Calm)
 	for _, field := range []struct {

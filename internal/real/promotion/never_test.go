@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// An image of nodes is needed for a cluster that is made, and only if nothing else names one.
-func TestAVersionWithoutAnImageOfNodes(t *testing.T) {
+// An image of nodes is needed only for a new cluster, and only if nothing else names one.
+func TestANewClusterNeedsAnImageOfNodes(t *testing.T) {
 	old := Subject{Name: "old.yaml", Kubernetes: 23, Nodes: []string{"node-a"}}
 	const why = "kind has no image of nodes for it: --node-image names one"
 	assert.Equal(t, why, NeverVersion(old, TargetOptions{On: "kind"}))
@@ -33,7 +33,7 @@ func TestAVersionWithoutAnImageOfNodes(t *testing.T) {
 }
 
 // The registrar of a real cluster is node-driver-registrar.
-func TestADriverWithARegistrarOfAnotherMake(t *testing.T) {
+func TestADriverWithAnotherRegistrarIsNotSupported(t *testing.T) {
 	d := sim.Driver{Mock: &mock.Options{}}
 	assert.Empty(t, NeverDriver(d))
 	d.Sidecars.Registrar.Refused = registrar.RefusedStays

@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A program finds the storage of its driver where a simulation shows it, so that paths in its answers are the same; on the
-// nodes it is elsewhere.
-func TestWhereAProgramFindsItsState(t *testing.T) {
+// A program finds the storage of its driver at the path of a simulation, so that paths in its
+// answers are the same; on the nodes it has another path.
+func TestAProgramFindsItsStateAtThePathOfASimulation(t *testing.T) {
 	program, err := os.Executable()
 	require.NoError(t, err)
 	i := installed{Driver: sim.Driver{Name: "disk.example.com", Program: &sim.Program{Command: []string{program, "--state={{.StateDir}}", "--id={{.NodeID}}"}}}}

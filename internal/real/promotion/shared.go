@@ -16,16 +16,18 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// sharedPrefix begins the names of directories that the nodes of a kind cluster share; the cluster's name follows.
+// sharedPrefix begins the names of directories that the nodes of a kind cluster share; the
+// cluster's name follows.
 const sharedPrefix = "csisim-kind-"
 
-// sharedDir is the directory of a cluster below the parent of what runs need on disk.
+// sharedDir returns the directory of a cluster below the work directory.
 func sharedDir(workDir, cluster string) string {
 	return filepath.Join(cmp.Or(workDir, os.TempDir()), sharedPrefix+cmp.Or(cluster, kindcluster.DefaultName))
 }
 
-// newShared makes the empty directory of a cluster that is to be made, and locks it: kind does not know the cluster before
-// its first node, which may take a long pull. What is there is of a cluster that is gone.
+// newShared makes the empty directory of a new cluster, and locks it: kind does not list the
+// cluster before its first node, which may need a long pull. It replaces the directory of an
+// earlier, deleted cluster.
 func newShared(dir, cluster string) (lock io.Closer, err error) {
 	if err = os.MkdirAll(dir, 0o755); err == nil {
 		lock, err = workdir.Lock(dir)
@@ -59,17 +61,18 @@ func unlock(lock io.Closer) error {
 	return lock.Close()
 }
 
-// emptyTime bounds what a node may take to empty the directory.
+// emptyTime limits how long a node may take to empty the directory.
 const emptyTime = 30 * time.Second
 
-// removeShared deletes the cluster and the directory of its nodes. What their root has written a user may be unable to
-// remove: a node does it before it goes.
+// removeShared deletes the cluster and the directory of its nodes. A user may be unable to remove
+// files of the nodes' root user, so a node removes them first.
 func (t *Target) removeShared() error {
 	dir := sharedDir(t.options.WorkDir, t.kind.Name())
 	if _, err := os.Stat(dir); err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), emptyTime)
 		defer cancel()
-		_ = t.kind.RunOnOne(ctx, "find", SharedState, "-xdev", "-mindepth", "1", "!", "-path", SharedState+"/"+workdir.LockName, "-delete") // what stays is removed here, or is the error
+		// The remaining files are removed here, or the error is returned.
+		_ = t.kind.RunOnOne(ctx, "find", SharedState, "-xdev", "-mindepth", "1", "!", "-path", SharedState+"/"+workdir.LockName, "-delete")
 	}
 	if err := t.kind.Delete(); err != nil {
 		return err
@@ -80,14 +83,14 @@ func (t *Target) removeShared() error {
 	return nil
 }
 
-// CleanShared removes the directories of kind clusters that are gone, and that no run is about to make. Where there is
-// no directory no engine is asked; where no engine answers nothing is removed, which is an error: who knows which clusters
-// there are.
+// CleanShared removes the directories of kind clusters that do not exist and that no run is making.
+// Without directories it queries no engine. If no engine answers it removes nothing and returns an
+// error, since the existing clusters are unknown.
 func CleanShared(workDir string) (removed []string, err error) {
 	parent := cmp.Or(workDir, os.TempDir())
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return nil, nil // who looks for other leftovers there gets the error
+		return nil, nil // the search for other leftovers there returns the error
 	}
 	var dirs []string
 	for _, e := range entries {
@@ -109,14 +112,14 @@ func CleanShared(workDir string) (removed []string, err error) {
 	}
 	there, unknown := kindcluster.Names()
 	if unknown != nil {
-		return nil, errors.Join(err, fmt.Errorf("%s may be of a kind cluster that is gone: %w", strings.Join(dirs, ", "), unknown))
+		return nil, errors.Join(err, fmt.Errorf("%s may be of a kind cluster that does not exist any more: %w", strings.Join(dirs, ", "), unknown))
 	}
 	for _, dir := range dirs {
 		if there[strings.TrimPrefix(filepath.Base(dir), sharedPrefix)] {
 			continue
 		}
 		if failed := workdir.RemoveTree(dir); failed != nil {
-			err = errors.Join(err, &sim.EnvironmentError{Doing: "remove the directory of a kind cluster that is gone", Err: failed})
+			err = errors.Join(err, &sim.EnvironmentError{Doing: "remove the directory of a deleted kind cluster", Err: failed})
 			continue
 		}
 		removed = append(removed, dir)

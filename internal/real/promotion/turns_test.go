@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Who touches a node waits until the others are done; those with a driver that is there once follow each other.
-func TestTurnsOnACluster(t *testing.T) {
+// A subject that touches a node waits until the others are done; those with the same driver follow
+// each other.
+func TestSubjectsTakeTurnsOnACluster(t *testing.T) {
 	target := &Target{turns: newTurns()}
 	first, second, alone := Subject{Name: "a.yaml"}, Subject{Name: "b.yaml"}, Subject{Name: "c.yaml", Alone: true}
 	program := Subject{Name: "d.yaml", Owned: []string{"disk.example.com"}}
@@ -26,7 +27,7 @@ func TestTurnsOnACluster(t *testing.T) {
 
 	running := <-begins(program)
 	next := begins(program)
-	other := <-begins(first) // the driver's lock is none of its own
+	other := <-begins(first) // it does not hold the driver's lock
 	assert.Empty(t, next)
 	running()
 	(<-next)()

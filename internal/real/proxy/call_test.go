@@ -27,7 +27,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// echo is a driver whose answers say what was asked.
+// echo is a driver that repeats the request in its answer.
 type echo struct {
 	csi.UnimplementedControllerServer
 	asked func(*csi.CreateVolumeRequest)
@@ -41,7 +41,7 @@ func (e echo) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.
 	return &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: r.GetName(), VolumeContext: r.GetParameters()}}, nil
 }
 
-// before is a client of a proxy before echo, and the proxy.
+// before returns a client of a proxy before echo, and the proxy.
 func before(t *testing.T) (csi.ControllerClient, *Proxy) {
 	return beforeDriver(t, echo{asked: func(*csi.CreateVolumeRequest) {}})
 }
@@ -86,8 +86,9 @@ func create(t *testing.T, c csi.ControllerClient, name string, parameters map[st
 	return c.CreateVolume(ctx, &csi.CreateVolumeRequest{Name: name, Parameters: parameters})
 }
 
-// Calls on one connection keep their answers apart, whether the wire makes them or not, while faults come and go.
-func TestCallsAtOnceGetTheirOwnAnswersWhileFaultsComeAndGo(t *testing.T) {
+// Concurrent calls on one connection get their own answers, whether the wire handles them or not,
+// while faults are injected and cleared.
+func TestConcurrentCallsGetTheirOwnAnswersWhileFaultsChange(t *testing.T) {
 	client, p := before(t)
 	var callers sync.WaitGroup
 	for i := range 8 {
@@ -122,14 +123,14 @@ func TestCallsAtOnceGetTheirOwnAnswersWhileFaultsComeAndGo(t *testing.T) {
 	assert.Equal(t, 800, strings.Count(text, `"k":"csi"`), "each has a beginning and an end")
 }
 
-// written are the records in the files, where they outlive the proxy.
+// written returns the records in the files, which outlive the proxy.
 func (p *Proxy) written(t *testing.T) string {
 	var text bytes.Buffer
 	require.NoError(t, p.records.follow(&text, func() {}, 0, nil))
 	return text.String()
 }
 
-// created are the requests to create a volume in the records.
+// created returns the requests to create a volume in the records.
 func (p *Proxy) created(t *testing.T) (all []*csi.CreateVolumeRequest) {
 	for line := range strings.Lines(p.written(t)) {
 		var record Record
@@ -143,9 +144,10 @@ func (p *Proxy) created(t *testing.T) (all []*csi.CreateVolumeRequest) {
 	return all
 }
 
-// The record that a call has begun is written before the driver has the request, that of its end before the caller has the answer,
-// whoever makes the call: a proxy that is killed at any moment loses neither.
-func TestACallIsWrittenBeforeTheDriverHasItAndBeforeItsCallerHasTheAnswer(t *testing.T) {
+// The record of a call's begin is written before the driver receives the request, that of its end
+// before the caller receives the answer, for every caller: a proxy that is killed at any moment
+// loses neither.
+func TestACallIsRecordedBeforeItIsForwardedAndAnswered(t *testing.T) {
 	var p *Proxy
 	begun := 0
 	client, p := beforeDriver(t, echo{asked: func(r *csi.CreateVolumeRequest) {
@@ -164,9 +166,9 @@ func TestACallIsWrittenBeforeTheDriverHasItAndBeforeItsCallerHasTheAnswer(t *tes
 	}
 }
 
-// A fault befalls a request of any size, also of many at once that together are larger than what their connection has credit for, and
-// the records have all of it.
-func TestFaultsBefallLargeRequests(t *testing.T) {
+// Faults apply to requests of any size, also if many concurrent ones exceed the flow-control window
+// of their connection, and the records contain them completely.
+func TestFaultsApplyToLargeRequests(t *testing.T) {
 	client, p := before(t)
 	p.inject(fault.Fault{Name: "full", Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted})
 	var callers sync.WaitGroup
@@ -190,8 +192,8 @@ func TestFaultsBefallLargeRequests(t *testing.T) {
 	assert.LessOrEqual(t, 2, whole, "of the request with the fault, and of the other")
 }
 
-// Requests and answers that are larger than what a peer takes at first come through.
-func TestLargeMessages(t *testing.T) {
+// Requests and answers larger than the initial flow-control window pass through.
+func TestLargeMessagesPassThrough(t *testing.T) {
 	client, p := before(t)
 	large := map[string]string{"a": strings.Repeat("x", 300_000)}
 	for range 2 {
@@ -206,7 +208,8 @@ func TestLargeMessages(t *testing.T) {
 	}
 }
 
-// parrot is a method that the proxy does not know: it answers each message with the same twice.
+// parrot is a method that the proxy does not know: it answers each message with the same message
+// twice.
 func parrot(_ any, stream grpc.ServerStream) error {
 	for {
 		said := &wrapperspb.StringValue{}
@@ -223,7 +226,7 @@ func parrot(_ any, stream grpc.ServerStream) error {
 }
 
 // Methods that the proxy does not know, and those with several messages, reach the driver.
-func TestUnknownMethodsArePassedOn(t *testing.T) {
+func TestUnknownMethodsAreForwarded(t *testing.T) {
 	_, p := before(t)
 	conn, err := connect(p.options.Listen["csi-provisioner"])
 	require.NoError(t, err)

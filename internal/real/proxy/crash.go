@@ -10,20 +10,21 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Order is the kind of a record by which the proxy asks its reader to kill or start somebody outside the driver's pod. Method
-// is Kill or Start, Message the victim; Actor, Node and Driver are those of the call.
+// Order is the kind of a record by which the proxy requests its reader to kill or start a component
+// outside the driver's pod. Method is Kill or Start, Message the victim; Actor, Node and Driver are
+// those of the call.
 const Order trace.Kind = "order"
 
-// What is ordered.
+// The methods of orders.
 const (
 	Kill  = "kill"
 	Start = "start"
 )
 
-// orderTime bounds how long a call waits for its victim's death.
+// orderTime limits how long a call waits for its victim's death.
 const orderTime = time.Minute
 
-// crasher ends the driver at a call. Who else dies, dies by the hands of the reader of the records.
+// crasher ends the driver at a call. The reader of the records kills all other victims.
 type crasher struct{ *Proxy }
 
 func (c crasher) Kill(victim fault.Victim, site wire.Site) error {
@@ -60,13 +61,13 @@ func (c crasher) order(verb string, victim fault.Victim, site wire.Site) {
 	c.records.take()
 }
 
-// orders are those that are carried out elsewhere, one at a time.
+// orders are executed elsewhere, one at a time.
 type orders chan struct{}
 
-// carryOut gives an order and waits until it has been carried out. All calls of the proxy stand still meanwhile.
+// carryOut gives an order and waits for its execution. All calls of the proxy pause meanwhile.
 func (o orders) carryOut(victim fault.Victim, give func()) error {
 	select {
-	case <-o: // of one that came too late
+	case <-o: // the answer to an earlier order, too late
 	default:
 	}
 	give()
@@ -74,7 +75,7 @@ func (o orders) carryOut(victim fault.Victim, give func()) error {
 	case <-o:
 		return nil
 	case <-time.After(orderTime):
-		return fmt.Errorf("nobody has killed the %s for %v: who reads the records has to", victim, orderTime)
+		return fmt.Errorf("the %s was not killed within %v: the reader of the records has to kill it", victim, orderTime)
 	}
 }
 

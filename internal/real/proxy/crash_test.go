@@ -19,7 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/real/proxy"
 )
 
-// A call at which somebody outside the pod dies waits until the reader of the records has killed him.
+// A call that kills a component outside the pod waits until the reader of the records has killed
+// it.
 func TestACallWaitsForTheDeathOfItsVictim(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Kubelet, RestartAfter: time.Millisecond})
@@ -45,8 +46,8 @@ func TestACallWaitsForTheDeathOfItsVictim(t *testing.T) {
 	require.Eventually(t, ordered(proxy.Start), 30*time.Second, 10*time.Millisecond)
 }
 
-// The caller that a fault kills may be gone before the proxy, which stands still until then, gives it the answer: the call ends.
-func TestACallEndsWhoseCallerWasKilledAtItsAnswer(t *testing.T) {
+// A killed caller may have exited before the paused proxy sends it the answer: the call ends.
+func TestACallEndsWhenItsCallerIsKilledBeforeTheAnswer(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Caller, At: fault.BeforeAnswer})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,14 +58,15 @@ func TestACallEndsWhoseCallerWasKilledAtItsAnswer(t *testing.T) {
 		return slices.ContainsFunc(r.records(), func(record proxy.Record) bool { return record.K == proxy.Order && record.M == proxy.Kill })
 	}, 30*time.Second, 10*time.Millisecond)
 	cancel()
-	time.Sleep(100 * time.Millisecond) // the proxy notices, and stands still
+	time.Sleep(100 * time.Millisecond) // the proxy notices while it is paused
 	r.done("POST", "/killed", nil)
 	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
-// The caller that a fault kills is gone, even if the proxy has not noticed when the answer is ready.
-func TestAKilledCallerGetsNoAnswerThatOvertakesTheNewsOfItsDeath(t *testing.T) {
+// A killed caller gets no answer, even if the proxy has not noticed its death when the answer is
+// ready.
+func TestAKilledCallerGetsNoAnswer(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Caller, At: fault.BeforeAnswer})
 	go func() { _, _ = r.create("pvc-1") }()
@@ -82,20 +84,20 @@ func TestASidecarLosesItsConnectionWithTheDriver(t *testing.T) {
 	_, err := r.create("pvc-1")
 	require.NoError(t, err)
 	r.done("POST", "/driver/kill", nil)
-	require.Eventually(t, func() bool { return r.refused() }, 30*time.Second, 10*time.Millisecond, "nobody listens at the sidecar's socket")
+	require.Eventually(t, func() bool { return r.refused() }, 30*time.Second, 10*time.Millisecond, "no process listens at the sidecar's socket")
 	_, err = r.create("pvc-1")
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	r.done("POST", "/driver/start", nil)
 	require.Eventually(t, func() bool { _, err := r.create("pvc-1"); return err == nil }, 30*time.Second, 20*time.Millisecond)
 }
 
-// refused reports whether the sidecar's socket is there and nobody listens at it.
+// refused reports whether the sidecar's socket exists without a listener.
 func (r *running) refused() bool {
 	_, err := net.Dial("unix", r.options.Listen["csi-provisioner"])
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// A call ends whose caller has died meanwhile, and nobody makes another: it is recorded all the same.
+// A call ends and is recorded after its caller has died, even without another call.
 func TestACallEndsAfterItsCaller(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "held", Call: "CreateVolume", Times: 1, Effect: fault.HoldRequest})

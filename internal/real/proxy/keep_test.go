@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A program that is kept stays down after an order to end it, until it is ordered to start; it ends with its keeper.
-func TestAKeptProgramEndsAndStartsWhenItIsAsked(t *testing.T) {
+// A kept program that is ended stays down until a request to start it; it ends with csisim.
+func TestAKeptProgramEndsAndStartsOnRequest(t *testing.T) {
 	dir := t.TempDir()
 	alive, ended := filepath.Join(dir, "alive"), filepath.Join(dir, "ended")
 	script := filepath.Join(dir, "program")

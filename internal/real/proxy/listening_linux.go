@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listening is the socket of a driver that runs in another container of the pod, whose processes the proxy sees. The
-// kubelet starts its container again.
+// listening is the socket of a driver in another container of the pod, with processes that the
+// proxy sees. The kubelet restarts its container.
 type listening string
 
 // start reports whether the driver serves.
@@ -28,10 +28,10 @@ func (l listening) start() error {
 func (l listening) kill() error { return l.end(unix.SIGKILL) }
 func (l listening) stop() error { return l.end(unix.SIGTERM) }
 
-// killTime is how long a process may be there after SIGKILL: one that waits for a device does not end.
+// killTime is how long a process may exist after SIGKILL: one that waits for a device does not end.
 const killTime = 10 * time.Second
 
-// end ends the process that listens; none is no error.
+// end ends the listening process, if there is one.
 func (l listening) end(signal syscall.Signal) error {
 	pid, err := l.process()
 	if err != nil || pid == 0 {
@@ -49,12 +49,12 @@ func (l listening) end(signal syscall.Signal) error {
 		case time.Since(began) > stopTime:
 			signal = unix.SIGKILL
 		case signal != unix.SIGKILL:
-			signal = 0 // it was asked
+			signal = 0 // only wait: it was signalled
 		}
 	}
 }
 
-// process is the one that listens; 0 if there is none.
+// process returns the number of the listening process; 0 if there is none.
 func (l listening) process() (pid int, err error) {
 	conn, err := net.Dial("unix", string(l))
 	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
@@ -75,14 +75,14 @@ func (l listening) process() (pid int, err error) {
 	}
 	switch {
 	case failed != nil:
-		return 0, fmt.Errorf("look who listens at %s: %w", string(l), failed)
+		return 0, fmt.Errorf("find the process that listens at %s: %w", string(l), failed)
 	case peer.Pid <= 0:
 		return 0, fmt.Errorf("the process that listens at %s is not seen: the pod does not share its processes", string(l))
 	}
 	return int(peer.Pid), nil
 }
 
-// stateOf is the state of a process: the letter after its name in brackets.
+// stateOf returns the state of a process: the letter after its name in brackets.
 func stateOf(pid int) (byte, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

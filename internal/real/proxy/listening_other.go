@@ -4,10 +4,10 @@ package proxy
 
 import "errors"
 
-// listening is the socket of a driver in another container, which is on Linux.
+// listening is the socket of a driver in another container, which needs Linux.
 type listening string
 
-var errNotLinux = errors.New("only on Linux it is seen who listens at a socket")
+var errNotLinux = errors.New("the process that listens at a socket can be found on Linux only")
 
 func (listening) start() error { return errNotLinux }
 func (listening) kill() error  { return errNotLinux }

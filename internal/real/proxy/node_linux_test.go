@@ -19,7 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Commands for a node run among the mounts of its process 1, for clients with the token, and say why they fail.
+// Commands for a node run with the mounts of its process 1, for clients with the token, and return
+// their errors.
 func TestANodeRunsCommandsAmongItsOwnMounts(t *testing.T) {
 	if err := onNode(t.Context(), []string{"/bin/true"}, io.Discard); err != nil {
 		t.Skipf("this user cannot enter the mount namespace of process 1: %v", err)
@@ -42,7 +43,7 @@ func TestANodeRunsCommandsAmongItsOwnMounts(t *testing.T) {
 			return 0, done
 		}
 		defer response.Body.Close()
-		_ = json.NewDecoder(response.Body).Decode(&done) // a refusal is text
+		_ = json.NewDecoder(response.Body).Decode(&done) // a refusal is plain text
 		return response.StatusCode, done
 	}
 	require.Eventually(t, func() bool { code, _ := run("secret", "true"); return code == http.StatusOK }, time.Minute, 5*time.Millisecond)
@@ -72,7 +73,7 @@ func TestANodeRunsCommandsAmongItsOwnMounts(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoError(t, syscall.Kill(pid, 0), "it runs")
 	require.NoError(t, response.Body.Close())
-	assert.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, time.Minute, 5*time.Millisecond, "it ends with whoever reads it")
+	assert.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, time.Minute, 5*time.Millisecond, "it ends with its reader")
 
 	cancel()
 	require.NoError(t, <-over)

@@ -102,7 +102,7 @@ func (r *running) done(method, path string, body any) {
 	require.Equal(r.t, http.StatusOK, response.StatusCode, string(text))
 }
 
-// calls are the calls of the records that are not about what the driver is, one a line.
+// calls returns the recorded calls, one a line, except those of the Identity service.
 func (r *running) calls() (lines []string) {
 	for _, record := range r.records() {
 		if record.K != trace.Call || strings.HasPrefix(record.M, "Identity/") {
@@ -167,8 +167,9 @@ func TestEveryCallIsRecordedWithItsCallerAndWithoutItsSecrets(t *testing.T) {
 	}
 }
 
-// A newer CSI may have secrets in fields that the proxy does not know: they reach the driver, whoever makes the call, and no record.
-func TestWhatIsNotKnownIsNotRecorded(t *testing.T) {
+// A newer CSI may have secrets in fields that the proxy does not know: they reach the driver, for
+// every caller, and are not recorded.
+func TestUnknownFieldsAreNotRecorded(t *testing.T) {
 	r := start(t)
 	create := func() {
 		t.Helper()
@@ -190,8 +191,8 @@ func TestWhatIsNotKnownIsNotRecorded(t *testing.T) {
 	assert.Equal(t, 2, recorded)
 }
 
-// Nobody reads the records of a run that is over.
-func TestRecordsAreTakenAway(t *testing.T) {
+// The records of a finished run are removed.
+func TestRecordsAreRemoved(t *testing.T) {
 	r := start(t)
 	_, err := r.create("pvc-1")
 	require.NoError(t, err)
@@ -201,7 +202,7 @@ func TestRecordsAreTakenAway(t *testing.T) {
 	require.NoError(t, err, "calls go on until the pod ends")
 }
 
-func TestFaultsBefallCalls(t *testing.T) {
+func TestFaultsApplyToCalls(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "once", Call: "CreateVolume", Times: 1, Effect: fault.Answer, Code: codes.Internal, Message: "no"})
 	_, err := r.create("pvc-1")
@@ -236,7 +237,7 @@ func TestTheDriverDiesAtACallAndComesBack(t *testing.T) {
 	require.Eventually(t, func() bool { _, err = r.create("pvc-2"); return err == nil }, 10*time.Second, 20*time.Millisecond)
 }
 
-// What a killed proxy has written, its successor serves.
+// A new proxy serves the records of a killed one.
 func TestRecordsOutliveTheirProxy(t *testing.T) {
 	r := start(t)
 	_, err := r.create("pvc-1")
@@ -251,7 +252,7 @@ func TestRecordsOutliveTheirProxy(t *testing.T) {
 	}, r.calls())
 }
 
-func TestACallerThatGoesAwayEndsItsCallWhileTheDriverHangs(t *testing.T) {
+func TestACallEndsWithItsCallerWhileTheDriverHangs(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "hang", Call: "CreateVolume", Effect: fault.Hang})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -264,7 +265,7 @@ func TestACallerThatGoesAwayEndsItsCallWhileTheDriverHangs(t *testing.T) {
 	assert.Equal(t, "csi-provisioner Controller/CreateVolume Canceled hung, driver did not see it", r.calls()[1])
 }
 
-func TestOnlyTheTokenOpens(t *testing.T) {
+func TestRequestsNeedTheToken(t *testing.T) {
 	r := start(t)
 	for _, path := range []string{"/records", "/faults"} {
 		response, err := http.Get("http://" + r.options.Address + path)
@@ -274,7 +275,7 @@ func TestOnlyTheTokenOpens(t *testing.T) {
 	}
 }
 
-// hostdir is the reference driver as a program.
+// hostdir is the path of the reference driver's program.
 var hostdir string
 
 func TestMain(m *testing.M) {

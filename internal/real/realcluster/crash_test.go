@@ -14,7 +14,7 @@ import (
 
 // A fault's proxy that cuts the power of its own node dies with it. The power still returns when
 // the fault says so.
-func TestTheOutageOfANodeEnds(t *testing.T) {
+func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	const off, on = "node-a: power off", "node-a: power on"
 	c, machines := withPods(t)
 	c.calls = newCallLog(c)
@@ -42,7 +42,7 @@ func TestTheOutageOfANodeEnds(t *testing.T) {
 
 // A call under way on a node that loses its power has ended: the cluster settles without its
 // answer, which may be recorded and read when the node is back.
-func TestACallOfANodeWithoutPowerIsCutOff(t *testing.T) {
+func TestCallsUnderWayEndWithTheNodesPower(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = newCallLog(c)
 	call := func(node string, seq uint64, open bool) proxy.Record {

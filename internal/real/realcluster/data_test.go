@@ -152,7 +152,7 @@ func TestVolumesOfTheReferenceDriverHaveContentOnEachNode(t *testing.T) {
 }
 
 // A pod that ends during the check is no evidence against its driver.
-func TestAPodThatEndsMeanwhileHasLostNothing(t *testing.T) {
+func TestAPodThatEndsDuringTheCheckHasLostNothing(t *testing.T) {
 	w := newDataWorld(t)
 	first := w.pod("first", "node-a", asleep)
 	dir := w.published(first)
@@ -175,7 +175,7 @@ func TestAPodThatEndsMeanwhileHasLostNothing(t *testing.T) {
 
 // The check skips containers with programs of their own, scenarios without data check, and nodes
 // that csisim cannot run commands on; the last are reported.
-func TestVolumesThatAreLeftAlone(t *testing.T) {
+func TestVolumesThatTheCheckSkips(t *testing.T) {
 	w := newDataWorld(t)
 	w.begin(w.pod("program", "node-a", "docker.io/library/postgres:17"))
 	w.options.NoDataCheck = true
@@ -188,7 +188,7 @@ func TestVolumesThatAreLeftAlone(t *testing.T) {
 }
 
 // The check distinguishes the possible states of a published volume.
-func TestHowARealNodesVolumeLooks(t *testing.T) {
+func TestTheStatesOfAPublishedVolume(t *testing.T) {
 	dir := mounted(t)
 	elsewhere := t.TempDir()
 	look := func(at publishedAt) *published {

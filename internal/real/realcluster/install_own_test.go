@@ -34,7 +34,7 @@ func withNamespace(t *testing.T, answers ...map[string]any) (c *Cluster, asked *
 }
 
 // An object that an earlier run is deleting is not applied to: the new one would be deleted, too.
-func TestWhatAnEarlierRunHasDeletedIsAwaited(t *testing.T) {
+func TestTheDeletionOfAnEarlierRunIsAwaited(t *testing.T) {
 	own := map[string]any{deploy.ManagedBy: deploy.By}
 	leaves := map[string]any{"name": "disk-system", "labels": own, "deletionTimestamp": "2026-01-01T00:00:00Z"}
 	c, asked := withNamespace(t, leaves, leaves, leaves)

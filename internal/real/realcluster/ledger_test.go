@@ -89,7 +89,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 
 // A kubelet makes a staging directory even for a driver that does not stage, and leaves it. The
 // driver's recorded capabilities tell whether it stages.
-func TestADriverSaysWhetherItStages(t *testing.T) {
+func TestRecordedCapabilitiesShowWhetherADriverStages(t *testing.T) {
 	c, _ := withPods(t)
 	assert.False(t, c.stagesNot("disk.example.com"), "its capabilities were not requested")
 	answered := func(types ...csi.NodeServiceCapability_RPC_Type) {

@@ -11,7 +11,7 @@ import (
 )
 
 // If an Event of an earlier run is emitted again, it counts in this run, from 1.
-func TestHowOftenAnEventWasEmittedInARun(t *testing.T) {
+func TestEventsAreCountedFromTheBeginOfARun(t *testing.T) {
 	m := newMirror(nil)
 	event := func(uid types.UID, created time.Time) *corev1.Event {
 		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{UID: uid, CreationTimestamp: metav1.NewTime(created)}}

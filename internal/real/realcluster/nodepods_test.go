@@ -25,7 +25,7 @@ import (
 
 // A cluster that does not permit privileged pods ends a run that needs one, with the reason, before
 // the first step.
-func TestANodeThatMayNotBeReachedEndsTheRun(t *testing.T) {
+func TestANodeThatCannotBeReachedEndsTheRun(t *testing.T) {
 	clients := fake.NewClientset()
 	var asked *corev1.Pod
 	clients.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -84,7 +84,7 @@ func TestACommandOfANodeIsFollowedThroughItsPod(t *testing.T) {
 }
 
 // No pod is made on a node only to read the log of its runtime.
-func TestTheRuntimeOfANodeIsReadWhereStepsReachIt(t *testing.T) {
+func TestTheRuntimeLogIsReadIfStepsReachTheNode(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Nodes = []string{"node-a"}
 	c.options.Machines = &NodePods{cluster: c}

@@ -34,7 +34,7 @@ func served(t *testing.T, answer any) (*Cluster, *httptest.Server) {
 	return c, server
 }
 
-func TestARunEndsWhenTheAPIHasGoneAway(t *testing.T) {
+func TestARunEndsWhenTheAPIStaysUnreachable(t *testing.T) {
 	c, server := served(t, map[string]string{"gitVersion": "v1"})
 	go c.attend(time.Millisecond, 50*time.Millisecond)
 	select {
@@ -50,7 +50,7 @@ func TestARunEndsWhenTheAPIHasGoneAway(t *testing.T) {
 }
 
 // A pod that waits for an image that cannot be pulled is an error at once.
-func TestAnImageThatTheNodeDoesNotGetIsAnErrorAtOnce(t *testing.T) {
+func TestAnImageThatCannotBePulledIsAnErrorAtOnce(t *testing.T) {
 	waiting := func(reason string) corev1.PodList {
 		return corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{{
 			Spec: corev1.PodSpec{NodeName: "node-a"},

@@ -10,7 +10,7 @@ import (
 
 // If a run ends while its proxies start, they do not answer yet but already write. On kind's nodes
 // their records are deleted with the run. On other clusters no pod is made for that.
-func TestRecordsOfProxiesThatHadNotBegunGo(t *testing.T) {
+func TestRecordsOfStartingProxiesAreRemoved(t *testing.T) {
 	node := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 	c, machines := withPods(t, node("control-plane"), node("node-a"))
 	c.discardLateRecords(t.Context())

@@ -21,7 +21,7 @@ func volumeOf(driver, name, claim string) corev1.PersistentVolume {
 }
 
 // A retained volume is deleted with its driver, since nothing could delete it later.
-func TestARetainedVolumeIsLetGo(t *testing.T) {
+func TestARetainedVolumeIsDeleted(t *testing.T) {
 	kept := volumeOf("disk", "pvc-1", "data")
 	c, _ := withPods(t, &kept)
 	require.NoError(t, c.letGo(t.Context(), kept))
@@ -53,7 +53,7 @@ func TestClaimsOfAStatefulSetBearTheLabel(t *testing.T) {
 }
 
 // Namespaces that are being deleted do not block a run.
-func TestNamespacesThatEnd(t *testing.T) {
+func TestNamespacesBeingDeletedDoNotBlock(t *testing.T) {
 	now := metav1.NewTime(time.Now())
 	c, _ := withPods(t,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "old", DeletionTimestamp: &now, Finalizers: []string{"kubernetes"}}, Status: corev1.NamespaceStatus{Phase: corev1.NamespaceTerminating}},

@@ -9,7 +9,7 @@ import (
 )
 
 // Stopping a plugin without a pod is an error.
-func TestToStopAPluginThatIsNotThereIsAnError(t *testing.T) {
+func TestStoppingAMissingPluginIsAnError(t *testing.T) {
 	c, _ := withPods(t, podOf("other", "a", "csisim-proxy-node"))
 	assert.ErrorContains(t, c.deletePods(sim.Plugin{Driver: "disk", Node: "node-of-a"}), "none runs")
 }

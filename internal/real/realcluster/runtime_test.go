@@ -42,7 +42,7 @@ func (j journal) Run(_ context.Context, _ string, command ...string) (string, er
 // A kubelet's requests to containerd about the scenario's pods are in the trace in the form of a
 // simulated kubelet, with the time of the request, once. Log messages have both spellings of
 // metadata, those before and since Kubernetes v1.35.
-func TestWhatAKubeletAsksOfContainerd(t *testing.T) {
+func TestRuntimeRequestsAreReadFromContainerdsLog(t *testing.T) {
 	// Lines from before the log is read belong to an earlier run.
 	began := time.Now().Add(time.Second)
 	logged := func(after int, message string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // A volume belongs to the run by its claim or by its driver: a retained one can lose its claim.
-func TestWhoseAVolumeIsWhereSeveralRunsShareACluster(t *testing.T) {
+func TestAVolumeBelongsToARunByItsClaimOrDriver(t *testing.T) {
 	scope := deploy.NewScope("0a1b", 0)
 	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}}}
 	res, ok := store.ResourceNamed("persistentvolumes")

@@ -75,7 +75,7 @@ func TestFilesOfAVolumeOfARealNode(t *testing.T) {
 }
 
 // A refusal of the volume has a reason, and is no error of the node.
-func TestAVolumeOfARealNodeRefuses(t *testing.T) {
+func TestARefusalOfAVolumeIsNoErrorOfTheNode(t *testing.T) {
 	dir := mounted(t)
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
@@ -103,7 +103,7 @@ func TestAVolumeOfARealNodeRefuses(t *testing.T) {
 // On a shared cluster, a PersistentVolume of the scenario has another name there, and thus another
 // directory. An inline volume has its name in the pod, and a volume that the cluster has
 // provisioned its own name.
-func TestWhichDirectoryAVolumeHasInACluster(t *testing.T) {
+func TestTheDirectoryOfAVolumeInACluster(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Deploy.Scope = "-z0a1bgg"
 	for _, name := range []string{"disk", "pvc-8a78"} {

@@ -22,7 +22,7 @@ func waiting(name, reason string) corev1.ContainerStatus {
 }
 
 // Pods of another run are not this run's trouble; init containers are.
-func TestWhatThePodsOfARunWaitFor(t *testing.T) {
+func TestTroublesOfPodsOfARun(t *testing.T) {
 	other, this := podOf("other", "a"), podOf("this", "b")
 	other.Status.ContainerStatuses = []corev1.ContainerStatus{waiting("foreign", "ImagePullBackOff")}
 	c, _ := withPods(t, other, this)
@@ -51,7 +51,7 @@ func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 
 // A run waits for kubelets to drop a driver of an earlier run, but not for ever: its socket may
 // have been left behind.
-func TestADriverOfAnEarlierRunIsLetGoFirst(t *testing.T) {
+func TestARunWaitsForTheEndOfAnEarlierDriver(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Nodes = []string{"node-a"}
 	has := func(names ...string) {
@@ -84,7 +84,7 @@ func TestProbesOfADriverAreNoNews(t *testing.T) {
 
 // A volume that is still attached to a node without pods that have claims is about to be detached.
 // The pods of a driver on the node do not count.
-func TestAClusterIsBusyUntilAttachmentsHaveGone(t *testing.T) {
+func TestAClusterIsBusyUntilVolumesAreDetached(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = &callLog{}
 	pod := func(name string, volume corev1.VolumeSource) *corev1.Pod {

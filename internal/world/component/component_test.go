@@ -24,7 +24,7 @@ func newWorld(t *testing.T, s kernel.Strategy) *component.World {
 
 func node(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 
-// follow notes the names of the nodes that a component comes to know.
+// follow records the names of the nodes that a component observes.
 func follow(c *component.Component) *[]string {
 	var seen []string
 	c.Go("follower", func(p *kernel.Process) {
@@ -132,9 +132,9 @@ func TestARepeatedEventIsCountedUp(t *testing.T) {
 	assert.Equal(t, map[string]int32{"code 1": 3, "code 2": 1}, stored)
 }
 
-// The real recorder makes an event again that the server has removed meanwhile, under its name,
-// and counts on. It knows the last 4,096.
-func TestAnEventThatIsGoneIsMadeAgain(t *testing.T) {
+// The real recorder creates an event again if the server has removed it meanwhile, with its name,
+// and continues its count. It remembers the last 4,096.
+func TestARemovedEventIsCreatedAgain(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("kubelet", "node-a")
 	n, err := store.Create(w.Store, node("node-a"))

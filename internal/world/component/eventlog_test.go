@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// client-go's recorder knows of the 4,096 events that it met last.
-func TestTheLogKnowsTheEventsThatItMetLast(t *testing.T) {
+// client-go's recorder remembers the last 4,096 events.
+func TestTheLogRemembersTheLastEvents(t *testing.T) {
 	var log eventLog
 	id := func(i int) eventHash {
 		return eventIdentity{source: "kubelet", about: "1", kind: "Pod", reason: "Started", message: fmt.Sprint(i)}.hash()

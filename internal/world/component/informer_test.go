@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// deciding is a strategy that takes the last alternative of these kinds, and is calm otherwise.
+// deciding is a strategy that takes the last alternative for these kinds, and is calm otherwise.
 type deciding map[kernel.ChoiceKind]bool
 
 func (d deciding) Choose(c kernel.Choice) int {
@@ -25,7 +25,7 @@ func (d deciding) Choose(c kernel.Choice) int {
 
 func (deciding) String() string { return "deciding" }
 
-func TestARelistMissesWhatHappenedMeanwhile(t *testing.T) {
+func TestARelistMissesTheStatesInBetween(t *testing.T) {
 	for _, relists := range []bool{false, true} {
 		w := newWorld(t, deciding{kernel.Relist: relists})
 		seen := follow(w.Start("controller", ""))

@@ -23,12 +23,12 @@ func TestRequestsOfASidecarAreLimited(t *testing.T) {
 		requests  int
 		ends      time.Duration
 	}{
-		"what may come at once": {0, 0, 10, 0},
-		"one more":              {0, 0, 11, 200 * time.Millisecond},
-		"many":                  {0, 0, 60, 10 * time.Second},
-		"a higher rate":         {50, 0, 60, time.Second},
-		"more at once":          {0, 60, 60, 0},
-		"no limit":              {-1, 0, 60, 0},
+		"a full burst":  {0, 0, 10, 0},
+		"one more":      {0, 0, 11, 200 * time.Millisecond},
+		"many":          {0, 0, 60, 10 * time.Second},
+		"a higher rate": {50, 0, 60, time.Second},
+		"more at once":  {0, 60, 60, 0},
+		"no limit":      {-1, 0, 60, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := aLimitedComponent(t, tt.perSecond, tt.atOnce)
@@ -50,9 +50,9 @@ func TestRequestsOfASidecarAreLimited(t *testing.T) {
 	}
 }
 
-// C-LIB-7: events take their share, but are sent one after the other: of many, a request
-// waits for one.
-func TestEventsTakeTheirTurns(t *testing.T) {
+// C-LIB-7: events count, but are sent one after the other: a request waits for one of them, not for
+// all.
+func TestEventsAreSentOneAfterTheOther(t *testing.T) {
 	const second = time.Second
 	for name, tt := range map[string]struct {
 		events int
@@ -73,7 +73,7 @@ func TestEventsTakeTheirTurns(t *testing.T) {
 				for i := range tt.events {
 					c.Event(n, corev1.EventTypeNormal, "Reason", "%d", i)
 				}
-				assert.Zero(t, p.Elapsed(), "nobody waits for events")
+				assert.Zero(t, p.Elapsed(), "no process waits for events")
 				p.Sleep(tt.begin)
 				for range tt.ends {
 					ask(p, c)

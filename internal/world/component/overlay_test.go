@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-PV-2, C-SNAP-11: results of writes count before the informer delivers them, and what
-// it says that is older is ignored. Versions are compared as numbers.
-func TestAnOverlayShowsTheNewestVersionThatIsKnown(t *testing.T) {
+// C-PV-2, C-SNAP-11: results of writes are visible before the informer delivers them, and older
+// versions from the informer are ignored. Versions are compared as numbers.
+func TestAnOverlayHasTheNewestKnownVersion(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("controller", "")
 	o := component.NewOverlay[*corev1.Node](c)

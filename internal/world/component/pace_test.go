@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-func TestEachRequestTakesTheTimeThatThePaceSays(t *testing.T) {
+func TestEachRequestTakesTheTimeOfThePace(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	w := component.NewWorld(k, kind.NewStore(store.Options{}), trace.NewRecorder(k))

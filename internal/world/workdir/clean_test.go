@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// simulate is the test binary in the role of a run: it makes a work directory,
-// starts a program that outlives it, says so, and waits to be killed.
+// simulate runs the test binary in the role of a run: it makes a work directory, starts a program
+// that outlives it, reports that, and waits to be killed.
 func simulate(parent string) {
 	dir, err := workdir.New(parent)
 	if err != nil {
@@ -46,7 +46,7 @@ func simulate(parent string) {
 	_ = program.Wait()
 }
 
-// startRun starts a run in a process of its own.
+// startRun starts a run in its own process.
 func startRun(t *testing.T, parent string) (run *exec.Cmd, dir string, program int) {
 	run = exec.Command(os.Args[0])
 	run.Env = append(os.Environ(), "WORKDIR_TEST_PARENT="+parent)
@@ -92,7 +92,7 @@ func TestCleanRemovesAKilledRun(t *testing.T) {
 	assert.Empty(t, report.String(), "a second look finds nothing")
 }
 
-func TestARelativeParentIsAsGood(t *testing.T) {
+func TestARelativeParentIsAllowed(t *testing.T) {
 	parent := t.TempDir()
 	run, dir, program := startRun(t, parent)
 	kill(t, run)
@@ -175,7 +175,7 @@ func TestCleanRemovesARunThatDiedBeforeItsLock(t *testing.T) {
 	assert.Equal(t, "removed "+dir+"\n", report.String())
 }
 
-// A process number is used again some day: who is older than the run is not of it.
+// Process numbers are reused: a process that is older than the run does not belong to it.
 func TestCleanSparesProcessesOlderThanTheRun(t *testing.T) {
 	parent := t.TempDir()
 	run, dir, program := startRun(t, parent)
@@ -195,7 +195,7 @@ func TestCleanOfAMissingParentIsAnError(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// attachLoop makes a loop device that shows a new file.
+// attachLoop makes a loop device for a new file.
 func attachLoop(t *testing.T, image string) string {
 	needRoot(t)
 	require.NoError(t, os.WriteFile(image, make([]byte, 1<<20), 0o600))
@@ -206,12 +206,13 @@ func attachLoop(t *testing.T, image string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// backing has the path of the file that a loop device shows, while it shows one.
+// backing returns the path that has the file of a loop device, while it is attached.
 func backing(device string) string {
 	return strings.Replace(device, "/dev", "/sys/block", 1) + "/loop/backing_file"
 }
 
-// assertDetached waits until a loop device shows no file: one that somebody looks at is detached when that ends.
+// assertDetached waits until a loop device has no file: a device that is open is detached when it
+// is closed.
 func assertDetached(t *testing.T, device string) {
 	t.Helper()
 	assert.Eventually(t, func() bool {
@@ -220,8 +221,8 @@ func assertDetached(t *testing.T, device string) {
 	}, 10*time.Second, time.Millisecond, "%s shows a file", device)
 }
 
-// assertEnded waits for the end of a process that is not a child of this one. It
-// may stay a zombie where the machine has no init that reaps.
+// assertEnded waits for the end of a process that is not a child of this one. It may stay a zombie
+// if no init process of the machine reaps it.
 func assertEnded(t *testing.T, pid int) {
 	assert.Eventually(t, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

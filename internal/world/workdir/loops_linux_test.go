@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Opening a loop device that is being freed fails with ENXIO, as opening a socket does.
-func TestALoopDeviceThatIsBeingFreedIsNoError(t *testing.T) {
+// Opening a loop device that is being detached fails with ENXIO, like opening a socket.
+func TestALoopDeviceThatIsBeingDetachedIsNoError(t *testing.T) {
 	device := filepath.Join(t.TempDir(), "loop0")
 	socket, err := net.Listen("unix", device)
 	require.NoError(t, err)

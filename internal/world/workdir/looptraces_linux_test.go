@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Given a loop device whose file was removed while it was shown, when the run is
-// killed, then Clean detaches it.
-func TestCleanDetachesLoopDevicesWhoseFileIsGone(t *testing.T) {
+// Given an attached loop device with a removed file, when the run is killed, then Clean detaches
+// it.
+func TestCleanDetachesLoopDevicesWithARemovedFile(t *testing.T) {
 	needRoot(t)
 	for name, attach := range map[string]func(t *testing.T, dir string) (device string){
 		"removed": func(t *testing.T, dir string) string {
@@ -25,7 +25,7 @@ func TestCleanDetachesLoopDevicesWhoseFileIsGone(t *testing.T) {
 			require.NoError(t, os.Remove(dir+"/image"))
 			return device
 		},
-		"removed, and opened in a mount namespace that is gone": func(t *testing.T, dir string) string {
+		"removed, and opened in a mount namespace that has ended": func(t *testing.T, dir string) string {
 			return inNamespace(t, fmt.Sprintf(`mount --bind %s /mnt; cd /mnt/%s; truncate -s 1M image; losetup --find --show $PWD/image; rm image`,
 				filepath.Dir(dir), filepath.Base(dir)))
 		},
@@ -37,7 +37,7 @@ func TestCleanDetachesLoopDevicesWhoseFileIsGone(t *testing.T) {
 			require.NoError(t, os.Remove(dir+"/image"))
 			return device
 		},
-		"in the memory of a node that is gone": func(t *testing.T, dir string) string {
+		"in the memory of a node that has ended": func(t *testing.T, dir string) string {
 			out := strings.Fields(inNamespace(t, `mount -t tmpfs mine /mnt; stat -c %d /mnt; truncate -s 1M /mnt/image; losetup --find --show /mnt/image`))
 			var device uint64
 			_, err := fmt.Sscan(out[0], &device)
@@ -60,8 +60,8 @@ func TestCleanDetachesLoopDevicesWhoseFileIsGone(t *testing.T) {
 	}
 }
 
-// The number of a file system in memory is given to another one when it is gone.
-func TestCleanSparesLoopDevicesInMemoryThatSomebodyHasMounted(t *testing.T) {
+// The number of a file system in memory is reused after its end.
+func TestCleanSparesLoopDevicesInMountedMemory(t *testing.T) {
 	needRoot(t)
 	parent := t.TempDir()
 	run, dir, _ := startRun(t, parent)
@@ -81,8 +81,8 @@ func TestCleanSparesLoopDevicesInMemoryThatSomebodyHasMounted(t *testing.T) {
 	assert.FileExists(t, backing(device))
 }
 
-// Given a removed image of a dead run, when a run that lives has its number and its loop
-// device, then Clean spares it.
+// Given a removed image of a dead run, when a live run has its number and its loop device, then
+// Clean leaves the device attached.
 func TestCleanSparesLoopDevicesOfRunsThatLive(t *testing.T) {
 	needRoot(t)
 	parent := t.TempDir()
@@ -104,7 +104,7 @@ func TestCleanSparesLoopDevicesOfRunsThatLive(t *testing.T) {
 	assert.FileExists(t, backing(device))
 }
 
-// detach frees a loop device.
+// detach detaches a loop device.
 func detach(device string) error { return exec.Command("losetup", "--detach", device).Run() }
 
 // inNamespace runs a script in a mount namespace that ends with it.

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-func TestLoopDevicesOfARunAreKnownAlsoWhenTheirFileIsGone(t *testing.T) {
+func TestLoopDevicesOfARunAreKnownAfterTheirFileIsRemoved(t *testing.T) {
 	needRoot(t)
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	ours, others := attachLoop(t, dir+"/image"), attachLoop(t, elsewhere+"/image")
@@ -36,7 +36,7 @@ func TestLoopDevicesOfARunAreKnownAlsoWhenTheirFileIsGone(t *testing.T) {
 	assert.FileExists(t, backing(others), "somebody else's")
 }
 
-// Who puts an image into a node's memory has it on no disk.
+// An image in a node's memory is on no disk, and belongs to the run nevertheless.
 func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 	needRoot(t)
 	memory := tmpfs(t, "size=4m")
@@ -54,9 +54,9 @@ func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 	assertDetached(t, device)
 }
 
-// Given a node's memory that goes, when its number is given to somebody else's, then neither
-// the run nor the end of its directory takes that for the run's.
-func TestALoopDeviceInMemoryThatIsTheRunsNoMoreIsSpared(t *testing.T) {
+// Given a node's memory that ends, when its number is reused for another file system, then neither
+// the run nor the removal of its directory takes that for the run's.
+func TestALoopDeviceInReusedMemoryIsSpared(t *testing.T) {
 	needRoot(t)
 	memory := tmpfs(t, "size=4m")
 	info, err := os.Stat(memory)
@@ -81,15 +81,16 @@ func TestALoopDeviceInMemoryThatIsTheRunsNoMoreIsSpared(t *testing.T) {
 	assert.FileExists(t, backing(others))
 }
 
-// hide has a file system mounted nowhere until the end of the test; a loop device keeps it.
+// hide unmounts a file system until the end of the test; a loop device keeps it alive.
 func hide(t *testing.T, mounted string) {
 	t.Helper()
 	require.NoError(t, unix.Unmount(mounted, unix.MNT_DETACH))
-	t.Cleanup(func() { require.NoError(t, unix.Mount("tmpfs", mounted, "tmpfs", 0, "size=4k")) }) // what the test's end unmounts
+	// The end of the test unmounts it.
+	t.Cleanup(func() { require.NoError(t, unix.Mount("tmpfs", mounted, "tmpfs", 0, "size=4k")) })
 }
 
-// The number of a file that is removed is given to another one, the loop device, too.
-func TestALoopDeviceThatNowShowsSomebodyElsesFileIsNotTheRuns(t *testing.T) {
+// The number of a removed file is reused, and so is the loop device.
+func TestALoopDeviceWithAnotherFileIsNotTheRuns(t *testing.T) {
 	needRoot(t)
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	device := attachLoop(t, dir+"/image")

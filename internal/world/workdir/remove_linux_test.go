@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// A driver deletes its volumes while the run's directory goes.
-func TestATreeThatTwoRemoveAtOnceIsGoneAndNoError(t *testing.T) {
+// A driver deletes its volumes while the run's directory is removed.
+func TestTwoMayRemoveATreeAtOnce(t *testing.T) {
 	for range 5 {
 		tree := filepath.Join(t.TempDir(), "tree")
 		for i := range 200 {
@@ -33,7 +33,7 @@ func TestATreeThatTwoRemoveAtOnceIsGoneAndNoError(t *testing.T) {
 }
 
 // Given a clean-up that makes a file in the tree while it is removed, then the whole tree is removed.
-func TestATreeIntoWhichOthersWriteIsGone(t *testing.T) {
+func TestATreeIsRemovedWhileOthersWriteIntoIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -44,7 +44,7 @@ func TestATreeIntoWhichOthersWriteIsGone(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(50 * time.Microsecond):
-				_ = os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600) // it may be gone
+				_ = os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600) // it may be missing
 			}
 		}
 	}()

@@ -36,7 +36,7 @@ func TestNewMakesAShortPrivateDirectory(t *testing.T) {
 	assertEmpty(t, parent)
 }
 
-func TestNewSaysWhatIsWrongWithTheParent(t *testing.T) {
+func TestTheErrorOfNewDescribesTheParent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	cases := []struct {

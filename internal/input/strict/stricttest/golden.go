@@ -1,4 +1,5 @@
-// Package stricttest runs tables of inputs whose expected messages a person can read beside them.
+// Package stricttest runs tables of inputs with the expected messages beside them, in a readable
+// file.
 package stricttest
 
 import (
@@ -10,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write what the tests get into their golden files")
+var update = flag.Bool("update", false, "write the results of the tests to their golden files")
 
 const (
 	caseMark   = "=== "
 	resultMark = "---------- gives"
 )
 
-// Golden runs every case of the golden file. A case is a line with === and its name, the input, a line of
-// dashes with "gives", and the expected result. With -update the results are written anew.
+// Golden runs every case of the golden file. A case is a line with === and its name, the input, a
+// line of dashes with "gives", and the expected result. With -update it writes the results.
 func Golden(t *testing.T, file string, result func(input string) string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
