@@ -9,9 +9,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// isRelated reports whether an object has to do with the node: a pod that runs there, an object that
-// such a pod uses, or an object that one of its volumes uses.
-// [graph.go AddPod, AddPV, AddVolumeAttachment, AddResourceSlice]
+// isRelated reports whether an object is related to the node: a pod that runs there, an object that
+// such a pod uses, or an object that one of its volumes uses. [graph.go AddPod, AddPV,
+// AddVolumeAttachment, AddResourceSlice]
 func (q question) isRelated(resource, namespace, name string) bool {
 	switch resource {
 	case "pods":

@@ -13,13 +13,13 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// subject is who asks.
+// subject is the user of a request.
 type subject struct {
 	user   string
 	groups []string
 }
 
-// is says whether the subject of a binding, in the namespace of that, is who asks.
+// is reports whether the subject of a binding, in the binding's namespace, is the user.
 func (who subject) is(named rbacv1.Subject, namespace string) bool {
 	switch named.Kind {
 	case rbacv1.UserKind:
@@ -35,7 +35,7 @@ func (who subject) is(named rbacv1.Subject, namespace string) bool {
 	return false
 }
 
-// source is where a rule comes from: a binding and the subject of it that applied.
+// source is the origin of a rule: a binding and its matching subject.
 type source struct {
 	kind, name string // of the binding, with its namespace as the real server writes it
 	role       rbacv1.RoleRef
@@ -55,8 +55,8 @@ func (s source) String() string {
 	return fmt.Sprintf("%s %q of %s %q to %s %q", s.kind, s.name, s.role.Kind, s.role.Name, s.subject.Kind, whom)
 }
 
-// visit calls use with each rule that applies to somebody in a namespace, empty for the
-// cluster, until it returns false. The error names roles that are not there.
+// visit calls use with each rule that applies to a user in a namespace, empty for the cluster,
+// until it returns false. The error names missing roles.
 func (a *Authorizer) visit(who subject, namespace string, use func(source, *rbacv1.PolicyRule) bool) error {
 	var missing []error
 	for from := range a.bindingsOf(who, namespace) {
@@ -73,7 +73,7 @@ func (a *Authorizer) visit(who subject, namespace string, use func(source, *rbac
 	return utilerrors.NewAggregate(missing)
 }
 
-// bindingsOf are the bindings of the cluster, and then of a namespace, that name somebody.
+// bindingsOf returns the bindings of the cluster, and then of a namespace, that name a user.
 func (a *Authorizer) bindingsOf(who subject, namespace string) iter.Seq[source] {
 	return func(yield func(source) bool) {
 		for b := range store.List[*rbacv1.ClusterRoleBinding](a.store, "") {
@@ -94,7 +94,7 @@ func (a *Authorizer) bindingsOf(who subject, namespace string) iter.Seq[source] 
 	}
 }
 
-// names finds the subject of a binding that is who asks.
+// names finds the subject of a binding that matches the user.
 func (s *source) names(who subject, subjects []rbacv1.Subject) bool {
 	i := slices.IndexFunc(subjects, func(named rbacv1.Subject) bool { return who.is(named, s.namespace) })
 	if i >= 0 {
@@ -103,7 +103,7 @@ func (s *source) names(who subject, subjects []rbacv1.Subject) bool {
 	return i >= 0
 }
 
-// rulesOf are the rules of a role that a binding names.
+// rulesOf returns the rules of a binding's role.
 func (a *Authorizer) rulesOf(role rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	if role.Kind == "Role" {
 		r, ok := store.Get[*rbacv1.Role](a.store, store.Key{Namespace: namespace, Name: role.Name})

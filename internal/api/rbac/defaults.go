@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Defaults are the roles and bindings that a cluster of the newest version begins with.
+// Defaults are the initial roles and bindings of a cluster of the newest version.
 type Defaults struct {
 	ClusterRoles        []rbacv1.ClusterRole        `json:"clusterRoles"`
 	ClusterRoleBindings []rbacv1.ClusterRoleBinding `json:"clusterRoleBindings"`
@@ -32,7 +32,7 @@ func readDefaults() (all Defaults, err error) {
 	return all, nil
 }
 
-// DefaultRules returns the rules with which a default ClusterRole begins.
+// DefaultRules returns the initial rules of a default ClusterRole.
 func DefaultRules(role string) ([]rbacv1.PolicyRule, error) {
 	all, err := readDefaults()
 	i := slices.IndexFunc(all.ClusterRoles, func(r rbacv1.ClusterRole) bool { return r.Name == role })
@@ -42,8 +42,8 @@ func DefaultRules(role string) ([]rbacv1.PolicyRule, error) {
 	return all.ClusterRoles[i].Rules, nil
 }
 
-// Reconcile makes the default roles and bindings. Those that are there keep what was added to
-// them, and get what they lack.
+// Reconcile creates the default roles and bindings. It adds missing rules and subjects to existing
+// ones, and keeps others.
 func Reconcile(client kubernetes.Interface) error {
 	all, err := readDefaults()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Grant refuses a role, or a binding, by which its author would hand out rights that it does not
-// have itself. old is what the object replaces, nil for a new one.
+// Grant rejects a role, or a binding, that grants rights that its author lacks. old is the replaced
+// object, nil for a new one.
 func (a *Authorizer) Grant(author authenticationv1.UserInfo, obj, old store.Object) error {
 	if slices.Contains(author.Groups, Superusers) {
 		return nil
@@ -36,7 +36,7 @@ func (a *Authorizer) Grant(author authenticationv1.UserInfo, obj, old store.Obje
 	return nil
 }
 
-// grant is what one author hands out.
+// grant is a write of an author that grants rights.
 type grant struct {
 	*Authorizer
 	author authenticationv1.UserInfo
@@ -52,7 +52,7 @@ func (g grant) role(resource, namespace, name string, rules []rbacv1.PolicyRule)
 	return nil
 }
 
-// clusterRole may gather any rules by its aggregation, so that needs all rights there are.
+// clusterRole requires all rights for an aggregated role, since it may collect any rules.
 func (g grant) clusterRole(role, before *rbacv1.ClusterRole) error {
 	if err := g.role("clusterroles", "", role.Name, role.Rules); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (g grant) binding(resource, namespace, name string, role rbacv1.RoleRef) er
 	return nil
 }
 
-// may says whether the author has one of the two verbs that lift the limit.
+// may reports whether the author has one of the two verbs that lift the limit.
 func (g grant) may(verb, resource, namespace, name string) bool {
 	return g.Authorize(authorizationv1.SubjectAccessReviewSpec{
 		User: g.author.Username, Groups: g.author.Groups,
@@ -89,7 +89,7 @@ func (g grant) may(verb, resource, namespace, name string) bool {
 	}).Allowed
 }
 
-// has returns an error that names each right of the rules that the author does not have.
+// has returns an error that names each right of the rules that the author lacks.
 func (g grant) has(namespace string, rules []rbacv1.PolicyRule) error {
 	own, unresolved := g.Rules(g.author, namespace)
 	ok, lacking := validation.Covers(own, rules)
@@ -108,7 +108,7 @@ func (g grant) has(namespace string, rules []rbacv1.PolicyRule) error {
 	return errors.New(message)
 }
 
-// joined puts the verbs of each resource together.
+// joined combines the verbs of each resource.
 func joined(rules []rbacv1.PolicyRule) (all []rbacv1.PolicyRule) {
 	for _, rule := range rules {
 		same := slices.IndexFunc(all, func(r rbacv1.PolicyRule) bool {
@@ -124,7 +124,7 @@ func joined(rules []rbacv1.PolicyRule) (all []rbacv1.PolicyRule) {
 	return all
 }
 
-// inOneLine is a rule as the real server writes it in an error.
+// inOneLine returns a rule as the real server writes it in an error.
 func inOneLine(rule rbacv1.PolicyRule) string {
 	var parts []string
 	for _, field := range []struct {

@@ -9,20 +9,19 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 )
 
-// Lack is the rule that a service account would need for a request that was refused.
+// Lack is the rule that a service account would need for a refused request.
 type Lack struct {
 	Namespace, Account string // of the service account
-	// Where is the namespace in which it asked, empty for the cluster.
+	// Where is the namespace of the request, empty for the cluster.
 	Where string
-	// Role is one that the account has there and that could have the rule; the zero value if it
-	// has none.
+	// Role is a role of the account there that could have the rule; the zero value if it has none.
 	Role rbacv1.RoleRef
 	Rule rbacv1.PolicyRule
 
 	asked authorizationv1.SubjectAccessReviewSpec
 }
 
-// What says what the account could not do: list storageclasses.storage.k8s.io.
+// What returns the refused action: list storageclasses.storage.k8s.io.
 func (l Lack) What() string {
 	if len(l.Rule.NonResourceURLs) > 0 {
 		return l.Rule.Verbs[0] + " " + l.Rule.NonResourceURLs[0]
@@ -47,7 +46,8 @@ func (a *Authorizer) lackOf(asked authorizationv1.SubjectAccessReviewSpec) (Lack
 	if r := asked.ResourceAttributes; r != nil {
 		l.Where = r.Namespace
 	}
-	for from := range a.bindingsOf(subject{user: asked.User}, l.Where) { // not those of its groups, which all accounts have
+	// Only bindings of the account itself: its groups are those of all accounts.
+	for from := range a.bindingsOf(subject{user: asked.User}, l.Where) {
 		l.Role = from.role
 		if from.role.Kind == "Role" {
 			break // it is the narrowest
@@ -56,7 +56,7 @@ func (a *Authorizer) lackOf(asked authorizationv1.SubjectAccessReviewSpec) (Lack
 	return l, true
 }
 
-// ruleFor is the least rule that allows a request.
+// ruleFor returns the smallest rule that allows a request.
 func ruleFor(asked authorizationv1.SubjectAccessReviewSpec) rbacv1.PolicyRule {
 	r := asked.ResourceAttributes
 	if r == nil {

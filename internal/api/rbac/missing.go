@@ -9,10 +9,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Missing collects what was lacking.
+// Missing collects the lacking rules.
 type Missing struct{ lacks []Lack }
 
-// Add takes one more, and says whether it is new.
+// Add adds one, and reports whether it is new.
 func (m *Missing) Add(l Lack) (isNew bool) {
 	if slices.ContainsFunc(m.lacks, func(known Lack) bool { return known.holder() == l.holder() && known.What() == l.What() }) {
 		return false
@@ -21,13 +21,13 @@ func (m *Missing) Add(l Lack) (isNew bool) {
 	return true
 }
 
-// DropAllowed drops what the roles allow by now. A program that starts before its folder's roles are applied is refused, on a real cluster too; the
-// folder lacks nothing.
+// DropAllowed removes rules that the roles have by now. A program that starts before its folder's
+// roles are applied is refused, also on a real cluster, but its folder lacks nothing.
 func (m *Missing) DropAllowed(by *Authorizer) {
 	m.lacks = slices.DeleteFunc(m.lacks, func(l Lack) bool { return by.Authorize(l.asked).Allowed })
 }
 
-// holder is what needs the rule: a role, or a service account that has none.
+// holder returns the holder of the missing rule: a role, or a service account without one.
 func (l Lack) holder() string {
 	switch {
 	case l.Role.Kind == "Role":
@@ -40,8 +40,8 @@ func (l Lack) holder() string {
 	return fmt.Sprintf("no binding names service account %s of namespace %s, which needs a role with these rules in namespace %s", l.Account, l.Namespace, l.Where)
 }
 
-// Manifest is the rules that are missing, for each role, as YAML to paste below its rules.
-// It is empty if nothing was lacking.
+// Manifest returns the missing rules, for each role, as YAML to paste below its rules. It is empty
+// if none is missing.
 func (m *Missing) Manifest() string {
 	sorted := slices.SortedStableFunc(slices.Values(m.lacks), func(a, b Lack) int { return cmp.Compare(a.holder(), b.holder()) })
 	var text strings.Builder
@@ -64,7 +64,7 @@ func (m *Missing) Manifest() string {
 	return text.String()
 }
 
-// pasted is a rule as roles are written by hand.
+// pasted returns a rule in the usual form of manifests.
 func pasted(rule rbacv1.PolicyRule) string {
 	if len(rule.NonResourceURLs) > 0 {
 		return fmt.Sprintf("- nonResourceURLs: %s\n  verbs: %s\n", flow(rule.NonResourceURLs), flow(rule.Verbs))
@@ -72,7 +72,7 @@ func pasted(rule rbacv1.PolicyRule) string {
 	return fmt.Sprintf("- apiGroups: %s\n  resources: %s\n  verbs: %s\n", flow(rule.APIGroups), flow(rule.Resources), flow(rule.Verbs))
 }
 
-// flow is a list in one line. Names of groups, resources and verbs need no quotes.
+// flow returns a list in one line. Names of groups, resources and verbs need no quotes.
 func flow(values []string) string {
 	if slices.Equal(values, []string{""}) {
 		return `[""]`

@@ -1,6 +1,6 @@
-// Package rbac decides by roles and bindings who may do what with the API, as the RBAC
-// authorizer of the real server does. Nothing but csisim up imports it.
-// (kubernetes v1.36.3, plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac)
+// Package rbac authorizes API requests by roles and bindings, like the RBAC authorizer of the real
+// server. Only csisim up imports it. (kubernetes v1.36.3, plugin/pkg/auth/authorizer/rbac and
+// pkg/registry/rbac)
 package rbac
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Authorizer reads roles and bindings from the store at each question, so that a binding
-// counts from the write that makes it. Whoever asks has the store to itself.
+// Authorizer reads roles and bindings from the store at each call, so that a binding takes effect
+// with its write. Callers need exclusive access to the store.
 type Authorizer struct {
 	store   *store.Store
 	refused func(Lack)
 }
 
-// New returns an authorizer for the roles in the store. refused is called with what a service
-// account lacks for a request that the server refuses.
+// New returns an authorizer for the roles in the store. It calls refused with the lacking rule of
+// each refused request of a service account.
 func New(s *store.Store, refused func(Lack)) *Authorizer {
 	return &Authorizer{store: s, refused: refused}
 }
 
-// Superusers may do everything, whatever the roles say.
+// Superusers have all rights, whatever the roles.
 const Superusers = "system:masters"
 
-// Authorize says whether a user may do something, and because of which binding.
+// Authorize reports whether a user has a permission, and through which binding.
 func (a *Authorizer) Authorize(asked authorizationv1.SubjectAccessReviewSpec) (answer authorizationv1.SubjectAccessReviewStatus) {
 	if slices.Contains(asked.Groups, Superusers) {
 		return authorizationv1.SubjectAccessReviewStatus{Allowed: true}
@@ -59,8 +59,8 @@ func (a *Authorizer) Refused(asked authorizationv1.SubjectAccessReviewSpec) {
 	}
 }
 
-// Rules are those that apply to a user in a namespace. The error names roles of bindings that
-// are not there; the rules are all others.
+// Rules returns those that apply to a user in a namespace. The error names missing roles of
+// bindings; the rules are those of all others.
 func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, err error) {
 	err = a.visit(subject{user.Username, user.Groups}, namespace, func(_ source, rule *rbacv1.PolicyRule) bool {
 		rules = append(rules, *rule)
@@ -69,7 +69,7 @@ func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) (ru
 	return rules, err
 }
 
-// fullAuthority is what cluster-admin has.
+// fullAuthority are the rules of cluster-admin.
 var fullAuthority = []rbacv1.PolicyRule{
 	{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}},
 	{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}},

@@ -23,13 +23,13 @@ type Server struct{}
 
 var (
 	_ apiserver.Streams = Server{}
-	_ exec.ExitError    = &apiserver.ExitError{} // so that Kubernetes' packages take it for one
+	_ exec.ExitError    = &apiserver.ExitError{} // for Kubernetes' packages
 )
 
 // idle is how long a connection may be silent, as with a kubelet.
 const idle = 4 * time.Hour
 
-// Run connects the client with what run reads and writes, and ends with its exit code.
+// Run connects the client with the streams of run, and ends with its exit code.
 func (Server) Run(w http.ResponseWriter, r *http.Request, o apiserver.StreamOptions, run apiserver.Run) {
 	if wsstream.IsWebSocketRequestWithStreamCloseProtocol(r) {
 		runWebSocket(w, r, o, run)
@@ -39,17 +39,17 @@ func (Server) Run(w http.ResponseWriter, r *http.Request, o apiserver.StreamOpti
 	remotecommand.ServeExec(w, r, executor(run), "", "", "", nil, streams, idle, remotecommand.DefaultStreamCreationTimeout, remotecommand.SupportedStreamingProtocols)
 }
 
-// executor runs what a connection is for.
+// executor runs the work of a connection.
 type executor apiserver.Run
 
-// ExecInContainer is called when the streams are there. Who calls has no names for what is run.
+// ExecInContainer is called when the streams exist. The names are unused.
 func (run executor) ExecInContainer(ctx context.Context, _, _, _ string, _ []string, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return run(ctx, stdio(ctx, in, out, err, tty, resize))
 }
 
-// stdio leaves out what is missing: an interface with nothing in it is not nil.
+// stdio omits missing streams: an interface with a nil value in it is not nil.
 func stdio(ctx context.Context, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize) machine.Stdio {
 	s := machine.Stdio{In: in}
 	if out != nil {
@@ -95,7 +95,7 @@ func (Server) Forward(w http.ResponseWriter, r *http.Request, ports []int32, dia
 
 // forwarder copies between a stream and a port until the request ends.
 type forwarder struct {
-	ctx  context.Context // of the request: the one that PortForward gets never ends
+	ctx  context.Context // of the request: PortForward's own never ends
 	dial apiserver.Dial
 }
 

@@ -14,8 +14,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// tunnel turns a request for SPDY inside a WebSocket into one for SPDY, whose connection is then
-// that WebSocket.
+// tunnel converts a request for SPDY inside a WebSocket to one for SPDY, with that WebSocket as its
+// connection.
 func tunnel(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request) {
 	inner := r.Clone(r.Context())
 	inner.Header.Set(httpstream.HeaderUpgrade, spdy.HeaderSpdy31)
@@ -30,12 +30,11 @@ func tunnel(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.
 	return &tunneled{ResponseWriter: w, request: r, header: http.Header{}}, inner
 }
 
-// tunneled becomes a WebSocket when it is taken over. An answer that is not the beginning of a
-// connection goes to the client as it is.
+// tunneled becomes a WebSocket at Hijack. Any other answer goes to the client unchanged.
 type tunneled struct {
 	http.ResponseWriter
 	request *http.Request
-	header  http.Header // of the answer inside
+	header  http.Header // of the inner answer
 }
 
 func (t *tunneled) Header() http.Header { return t.header }
@@ -50,7 +49,7 @@ func (t *tunneled) WriteHeader(code int) {
 // Hijack opens the WebSocket.
 func (t *tunneled) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	upgrader := websocket.Upgrader{
-		CheckOrigin:  func(*http.Request) bool { return true }, // requests bear a token that no page has
+		CheckOrigin:  func(*http.Request) bool { return true }, // requests have a token that no page has
 		Subprotocols: []string{protocol.WebsocketsSPDYTunnelingPrefix + t.header.Get(httpstream.HeaderProtocolVersion)},
 	}
 	conn, err := upgrader.Upgrade(t.ResponseWriter, t.request, nil)

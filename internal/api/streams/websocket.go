@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// statusPatience is how long a client may take to receive how a command has ended.
+// statusPatience limits how long a client may take to receive the result of a command.
 const statusPatience = 10 * time.Second
 
 // runWebSocket is Run over version 5 of the protocol, in which a client can close its streams
@@ -62,11 +62,11 @@ func runWebSocket(w http.ResponseWriter, r *http.Request, o apiserver.StreamOpti
 	err = run(ctx, s)
 	if text, err := json.Marshal(statusOf(err)); err == nil {
 		conn.SetWriteDeadline(statusPatience)
-		_, _ = streams[protocol.StreamErr].Write(text) // a client that is gone wants no status
+		_, _ = streams[protocol.StreamErr].Write(text) // the client may have closed the connection
 	}
 }
 
-// channels are which streams there are, and who writes to them.
+// channels returns the streams and their directions.
 func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
 	all := make([]wsstream.ChannelType, 5)
 	all[protocol.StreamErr], all[protocol.StreamResize] = wsstream.WriteChannel, wsstream.ReadChannel
@@ -83,7 +83,7 @@ func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
 	return all
 }
 
-// readSizes reads the sizes that the client's terminal has.
+// readSizes reads the sizes of the client's terminal.
 func readSizes(ctx context.Context, from io.Reader, to chan<- machine.TerminalSize) {
 	defer close(to)
 	for sizes := json.NewDecoder(from); ; {
@@ -99,7 +99,7 @@ func readSizes(ctx context.Context, from io.Reader, to chan<- machine.TerminalSi
 	}
 }
 
-// statusOf is how a command has ended, in the form that clients read.
+// statusOf returns the result of a command, in the form that clients read.
 func statusOf(err error) metav1.Status {
 	var ended *apiserver.ExitError
 	switch {

@@ -55,7 +55,7 @@ func findIn(t reflect.Type, path []string) (found finder) {
 	return found
 }
 
-// inTree is said of volumes that no CSI driver makes.
+// inTree is the effect for volumes that no CSI driver makes.
 const inTree = "the volume is taken for one that is there: nothing is mounted"
 
 // ofPods lists the fields of pods, and of all templates of pods.

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// rules are what csi-provisioner, csi-attacher, csi-resizer and csi-snapshotter ask for together, as their own
-// repositories have it.
+// rules are those of csi-provisioner, csi-attacher, csi-resizer and csi-snapshotter together, from
+// their own repositories.
 var rules = []rbacv1.PolicyRule{
 	rule("", "get list watch create update patch delete", "persistentvolumes"),
 	rule("", "get list watch update patch", "persistentvolumeclaims"),
@@ -20,7 +20,8 @@ var rules = []rbacv1.PolicyRule{
 	rule("storage.k8s.io", "patch", "volumeattachments/status"),
 	rule("storage.k8s.io", "get list watch create update patch delete", "csistoragecapacities"),
 	rule("snapshot.storage.k8s.io", "get list watch", "volumesnapshotclasses"),
-	rule("snapshot.storage.k8s.io", "get list watch update", "volumesnapshots"), // csi-provisioner protects the source of a volume C-PROV-44
+	// csi-provisioner protects the source of a volume. C-PROV-44
+	rule("snapshot.storage.k8s.io", "get list watch update", "volumesnapshots"),
 	rule("snapshot.storage.k8s.io", "get list watch update patch", "volumesnapshotcontents"),
 	rule("snapshot.storage.k8s.io", "update patch", "volumesnapshotcontents/status"),
 	rule("groupsnapshot.storage.k8s.io", "get list watch", "volumegroupsnapshotclasses"),
@@ -34,7 +35,7 @@ func rule(group, verbs string, resources ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: fields(verbs)}
 }
 
-// access is what the pods of a driver may do.
+// access returns the namespace, service account and role of a driver's pods.
 func (m maker) access() []runtime.Object {
 	everywhere := m.meta("")
 	everywhere.Namespace = ""
@@ -45,7 +46,8 @@ func (m maker) access() []runtime.Object {
 
 const rbacAPI = "rbac.authorization.k8s.io/v1"
 
-// granted is a service account and the role that it has in the whole cluster. everywhere is the metadata of the role and its binding.
+// granted returns a service account with a cluster role. everywhere is the metadata of the role and
+// its binding.
 func granted(account, everywhere metav1.ObjectMeta, rules []rbacv1.PolicyRule) []runtime.Object {
 	return []runtime.Object{
 		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: account},

@@ -1,5 +1,6 @@
-// Package deploy makes the manifests with which a driver is deployed on a real cluster: the plugin on every node with
-// its registrar, the controller plugin with its sidecars, what they may do, and the CSIDriver object.
+// Package deploy makes the manifests of a driver for a real cluster: the plugin on every node with
+// its registrar, the controller plugin with its sidecars, their permissions, and the CSIDriver
+// object.
 package deploy
 
 import (
@@ -19,37 +20,39 @@ import (
 	"github.com/csisim/csisim/internal/driver/registrar"
 )
 
-// Driver is a driver that is to be deployed.
+// Driver is a driver to deploy.
 type Driver struct {
-	// Name is what GetPluginInfo answers.
+	// Name is the driver's name in GetPluginInfo.
 	Name string
-	// Index is its place among the drivers of a run.
+	// Index is its position among the drivers of a run.
 	Index int
 	// CSIDriver is its CSIDriver object; nil for none.
 	CSIDriver *storagev1.CSIDriver
 	// Node and Controller are its plugins; nil for one that it does not have.
 	Node, Controller *Program
-	// Backend is the driver's storage system, beside the controller plugin, which it outlives; nil for none.
+	// Backend is the driver's storage system, in the pod of the controller plugin, which it
+	// outlives; nil for none.
 	Backend *Program
 	// Sidecars are the programs beside the controller plugin: csi-provisioner.
 	Sidecars []string
-	// Flags are those of the sidecars that are not the defaults, by the sidecar's name.
+	// Flags are flags of sidecars that differ from the defaults, by sidecar.
 	Flags map[string][]string
-	// Down are the nodes that its plugin is kept off until it is started there.
+	// Down are the nodes without its plugin, until it is started there.
 	Down []string
-	// Later leaves it out until it is installed.
+	// Later omits the driver until it is installed.
 	Later bool
-	// Keeper has csisim run the registrar as its child, so that it can be ended and started alone; nil if nobody ends it.
+	// Keeper runs the registrar as a child of csisim, so that it can be ended and started alone;
+	// nil if the scenario does not end it.
 	Keeper *Keeper
 	// Shared is a directory that all nodes share and the plugins have at SharedAt; empty for none.
 	Shared, SharedAt string
-	// Apart says that a volume has content of its own on each node.
+	// Apart means that a volume has separate content on each node.
 	Apart bool
-	// Port is where nodes reach the backend; 0 for nowhere.
+	// Port is the backend's port for nodes; 0 for none.
 	Port int32
-	// Orders is where the backend of the reference driver takes orders; 0 for nowhere.
+	// Orders is the port at which the backend of the reference driver takes orders; 0 for none.
 	Orders int
-	// Own are the driver's own manifests; nil for those that are made here, of the fields above.
+	// Own are the driver's own manifests; nil if csisim makes them from the fields above.
 	Own *Own
 }
 
@@ -61,34 +64,36 @@ func (d Driver) HasController() bool {
 	return d.Controller != nil || d.Own != nil && d.Own.HasController()
 }
 
-// Program is a plugin as a container runs it.
+// Program is the program of a plugin's container.
 type Program struct {
 	Image   string
 	Command []string
 	Env     map[string]string
 }
 
-// Keeper is the program /csisim of the plugin's image, which is copied to where the registrar's container has it.
+// Keeper is the program /csisim of the plugin's image, which is copied to the registrar's
+// container.
 type Keeper struct {
-	// Libraries are the files in the image that the program is loaded with, its loader first; none if it needs none.
+	// Libraries are the files in the image that the program is loaded with, its loader first; none
+	// if it needs none.
 	Libraries []string
 }
 
-// Options say how drivers are deployed.
+// Options configure the deployment of drivers.
 type Options struct {
-	// Namespace of all that has one. Default: csisim-system.
+	// Namespace is that of all namespaced objects. Default: csisim-system.
 	Namespace string
-	// Scope is in the names of the run's objects, of which several share the cluster. Default: none is.
+	// Scope is a suffix of the names of the run's objects on a shared cluster. Default: none.
 	Scope Scope
-	// Images are those of sidecars that are not the pinned ones, by name.
+	// Images replace the pinned images of sidecars, by name.
 	Images map[string]string
-	// Proxy puts a recording proxy before every plugin, whose clients bear this token; the images must have
-	// the program /csisim. Default: none.
+	// Proxy puts a recording proxy before every plugin, with this bearer token for its clients; the
+	// images must have the program /csisim. Default: none.
 	Proxy string
-	// Run distinguishes the pods of a run from those of others. Default: nothing does.
+	// Run is a label of the run's pods. Default: none.
 	Run string
-	// ControlPlane keeps controller plugins on the control plane's node and node plugins off it.
-	// Default: both are where there is room.
+	// ControlPlane schedules controller plugins on the control plane's node and node plugins on all
+	// others. Default: on any node.
 	ControlPlane bool
 }
 
@@ -96,7 +101,7 @@ type Options struct {
 const (
 	// Namespace is the default.
 	Namespace = "csisim-system"
-	// ManagedBy and By label all that is made.
+	// ManagedBy and By label all objects of csisim.
 	ManagedBy = "app.kubernetes.io/managed-by"
 	By        = "csisim"
 	// DriverLabel and PartLabel are on the pods: the driver's Slug, and node or controller.
@@ -104,19 +109,19 @@ const (
 	PartLabel   = "csisim.dev/part"
 	// RunLabel is on the pods of a run: those of an earlier one may still be there.
 	RunLabel = "csisim.dev/run"
-	// TokenVariable has the token of a proxy, in the environment of its container.
+	// TokenVariable is the environment variable of a proxy's container with the token.
 	TokenVariable = "CSISIM_TOKEN"
-	// ProxyPort is where the proxy of a pod is reached.
+	// ProxyPort is the port of a pod's proxy.
 	ProxyPort = 9808
-	// KeeperPort is where whoever runs the registrar is reached.
+	// KeeperPort is the port of the program that runs the registrar.
 	KeeperPort = 9807
 	// PluginContainer is the container of the plugin, and of its proxy.
 	PluginContainer = "driver"
-	// BackendContainer is that of the storage system of a driver that has one in its controller's pod.
+	// BackendContainer is the container of a driver's storage system, in its controller's pod.
 	BackendContainer = "backend"
 )
 
-// Slug is a driver's name as objects can have it in theirs: disk-example-com.
+// Slug returns a driver's name in a form that object names can have: disk-example-com.
 func Slug(driver string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -126,7 +131,7 @@ func Slug(driver string) string {
 	}, strings.ToLower(driver)), "-")
 }
 
-// Manifests are the objects of a driver, in the order in which they are applied.
+// Manifests returns the objects of a driver, in the order in which they are applied.
 func Manifests(d Driver, o Options) []runtime.Object {
 	if o.Namespace == "" {
 		o.Namespace = Namespace
@@ -154,7 +159,8 @@ func Manifests(d Driver, o Options) []runtime.Object {
 	return all
 }
 
-// Records is the directory of a node with the records of a driver's proxy; part is node or controller.
+// Records returns the directory of a node with the records of a driver's proxy; part is node or
+// controller.
 func Records(driver, part string) string { return State + "/records/" + Slug(driver) + "-" + part }
 
 type maker struct {
@@ -171,7 +177,7 @@ func (m maker) labels(part string) map[string]string {
 	return map[string]string{DriverLabel: m.slug, PartLabel: part, ManagedBy: By}
 }
 
-// ofRun are the labels of pods.
+// ofRun returns the labels of pods.
 func (m maker) ofRun(labels map[string]string) map[string]string {
 	labels = maps.Clone(labels)
 	if labels == nil {
@@ -183,12 +189,12 @@ func (m maker) ofRun(labels map[string]string) map[string]string {
 	return labels
 }
 
-// shared is the directory of the plugin's own socket and of those of the proxy, and state a directory of the node that
-// outlives its pods.
+// shared is the directory of the plugin's own socket and of those of the proxy, and state a
+// directory of the node that outlives its pods.
 const (
 	shared   = "/run/csi"
 	upstream = shared + "/driver.sock"
-	// State is the directory of nodes that drivers keep their state in.
+	// State is the directory of nodes for the drivers' state.
 	State = "/var/lib/csisim"
 )
 
@@ -236,7 +242,7 @@ func (m maker) controller() *appsv1.Deployment {
 	}
 }
 
-// keepOnControlPlane keeps pods on the control plane's node, where the scenario has nothing else.
+// keepOnControlPlane schedules pods on the control plane's node, which has no pods of the scenario.
 func (o Options) keepOnControlPlane(spec *corev1.PodSpec) {
 	if o.ControlPlane {
 		spec.NodeSelector = map[string]string{controlPlane: ""}
@@ -244,7 +250,8 @@ func (o Options) keepOnControlPlane(spec *corev1.PodSpec) {
 	}
 }
 
-// backend is the container of the storage system. Nothing stands between it and the plugins.
+// backend returns the container of the storage system. There is no proxy between it and the
+// plugins.
 func (m maker) backend() corev1.Container {
 	return corev1.Container{
 		Name: BackendContainer, Image: m.Backend.Image, Command: m.Backend.Command,
@@ -297,8 +304,8 @@ func (m maker) node() *appsv1.DaemonSet {
 	}
 }
 
-// keepRegistrar has csisim start the registrar in its container, whose image has the program where it is built to be, and
-// nothing else.
+// keepRegistrar runs the registrar as a child of csisim in its container. The container's image has
+// the program at its usual path, and no other files.
 func (m maker) keepRegistrar(spec *corev1.PodSpec) {
 	const dir = shared + "/keeper"
 	spec.InitContainers = []corev1.Container{{
@@ -313,7 +320,7 @@ func (m maker) keepRegistrar(spec *corev1.PodSpec) {
 	c.Env = []corev1.EnvVar{{Name: TokenVariable, Value: m.Proxy}}
 }
 
-// avoided are the nodes on which the driver's plugin is not.
+// avoided returns the nodes without the driver's plugin.
 func (m maker) avoided() (all []corev1.NodeSelectorRequirement) {
 	if m.ControlPlane {
 		all = append(all, corev1.NodeSelectorRequirement{Key: controlPlane, Operator: corev1.NodeSelectorOpDoesNotExist})
@@ -330,7 +337,8 @@ const AwayPrefix = "away.csisim.dev/"
 // AwayLabel keeps a driver's plugin off a node that has it.
 func AwayLabel(driver string) string { return AwayPrefix + Slug(driver) }
 
-// plugin is the container of a plugin: the driver's program, or the proxy that starts it and serves its callers.
+// plugin returns the container of a plugin: the driver's program, or the proxy that starts it and
+// serves its callers.
 func (m maker) plugin(p *Program, sockets map[string]string, part, direct string) corev1.Container {
 	c := corev1.Container{
 		Name: PluginContainer, Image: p.Image, Command: p.Command,
@@ -367,7 +375,7 @@ func (m maker) withShared(volumes ...corev1.Volume) []corev1.Volume {
 	return volumes
 }
 
-// Endpoint is the socket at which a plugin serves in its container.
+// Endpoint returns the socket at which a plugin serves in its container.
 func (o Options) Endpoint(part string) string {
 	switch {
 	case o.Proxy != "":

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// flagName is the name of the real program's flag, with which the documentation of a sidecar's field begins.
+// flagName matches the name of the real program's flag, at the begin of a field's documentation.
 var flagName = regexp.MustCompile(`^--[a-z0-9-]+`)
 
-// Flags are the flags of a sidecar that its options set.
+// Flags returns the flags of a sidecar that its options set.
 func Flags(options any) (flags []string) {
 	each(reflect.ValueOf(options), func(name string, value reflect.Value) {
 		if value.IsZero() {
@@ -30,7 +30,7 @@ func Flags(options any) (flags []string) {
 	return flags
 }
 
-// SetFlags sets the options of a sidecar by its flags. It returns the flags that the options do not have.
+// SetFlags sets the options of a sidecar by its flags. It returns the flags without an option.
 func SetFlags(options any, flags map[string]string) (unknown []string, err error) {
 	known := map[string]bool{}
 	each(reflect.ValueOf(options), func(name string, value reflect.Value) {
@@ -41,7 +41,7 @@ func SetFlags(options any, flags map[string]string) (unknown []string, err error
 			}
 		}
 	})
-	for name := range flags { // sorted by whoever shows them
+	for name := range flags { // the caller sorts them
 		if !known[name] {
 			unknown = append(unknown, name)
 		}
@@ -67,7 +67,7 @@ func each(v reflect.Value, visit func(name string, value reflect.Value)) {
 	}
 }
 
-// set sets a field by the text of a flag, as Go's flags are read.
+// set sets a field from a flag's text, parsed like Go's flags.
 func set(value reflect.Value, text string) error {
 	if value.Kind() == reflect.Pointer {
 		value.Set(reflect.New(value.Type().Elem()))

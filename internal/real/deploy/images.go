@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Pinned are the images of sidecars, in the versions whose rules the simulation follows.
+// Pinned are the images of sidecars, in the versions that the simulation follows.
 var Pinned = map[string]string{
 	"csi-provisioner":       "registry.k8s.io/sig-storage/csi-provisioner:v6.3.0",
 	"csi-attacher":          "registry.k8s.io/sig-storage/csi-attacher:v4.12.0",
@@ -17,7 +17,7 @@ var Pinned = map[string]string{
 
 func (o Options) image(sidecar string) string { return cmp.Or(o.Images[sidecar], Pinned[sidecar]) }
 
-// SidecarImages are the images of a driver's sidecars.
+// SidecarImages returns the images of a driver's sidecars.
 func (o Options) SidecarImages(d Driver) (all []string) {
 	if d.Own != nil {
 		return d.Own.Images(o)
@@ -31,10 +31,10 @@ func (o Options) SidecarImages(d Driver) (all []string) {
 	return all
 }
 
-// SnapshotImages are the images of what the kinds of snapshots need.
+// SnapshotImages returns the images that the kinds of snapshots need.
 func (o Options) SnapshotImages() []string { return []string{o.image(SnapshotController)} }
 
 func fields(words string) []string { return strings.Fields(words) }
 
-// Sleeps reports whether an image stands for any container: it is made, and does nothing.
+// Sleeps reports whether an image stands for any container: csisim builds it, and it only sleeps.
 func Sleeps(image string) bool { return strings.HasPrefix(image, "registry.local/") }

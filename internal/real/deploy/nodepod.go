@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// NodePort is where the pod is reached that runs commands on its node.
+	// NodePort is the port of the pod that runs commands on its node.
 	NodePort = 9806
 	// NodePart is the PartLabel of such pods.
 	NodePart = "machine"
 )
 
-// NodePod runs commands on a node that is reached through its API alone. It is in kube-system, where privileged pods usually may be.
+// NodePod returns a pod that runs commands on a node. It is in kube-system, where privileged pods
+// are usually admitted.
 func NodePod(node, image, token string) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Own is a driver's deployment by manifests of its own.
+// Own is a driver's deployment from its own manifests.
 type Own struct {
 	// CSIDriver is the CSIDriver object among them; nil if there is none.
 	CSIDriver *storagev1.CSIDriver
@@ -21,7 +21,7 @@ type Own struct {
 	pods      []pluginPods
 }
 
-// Objects are the objects as the manifests have them, in the order in which they are applied.
+// Objects returns the unchanged objects of the manifests, in the order in which they are applied.
 func (o *Own) Objects() []*unstructured.Unstructured { return o.objects }
 
 // HasNode reports whether a plugin of the driver registers with kubelets.
@@ -29,7 +29,7 @@ func (o *Own) HasNode() bool {
 	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.part("node") != nil })
 }
 
-// OnEveryNode reports whether it does so on every node.
+// OnEveryNode reports whether it does on every node.
 func (o *Own) OnEveryNode() bool {
 	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.kind == "DaemonSet" && p.part("node") != nil })
 }
@@ -39,7 +39,7 @@ func (o *Own) HasController() bool {
 	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.part("controller") != nil })
 }
 
-// Sidecars are the sidecars in the pods, but for the registrar, sorted.
+// Sidecars returns the sidecars in the pods, except the registrar, sorted.
 func (o *Own) Sidecars() (names []string) {
 	for _, p := range o.pods {
 		for _, s := range p.sidecars {
@@ -52,7 +52,8 @@ func (o *Own) Sidecars() (names []string) {
 	return slices.Compact(names)
 }
 
-// Flags are the flags of a sidecar by their names, --timeout, but for those that every deployment has to give.
+// Flags returns the flags of a sidecar by name, --timeout, except those that every deployment must
+// set.
 func (o *Own) Flags(sidecar string) map[string]string {
 	for _, p := range o.pods {
 		for _, s := range p.sidecars {
@@ -64,7 +65,7 @@ func (o *Own) Flags(sidecar string) map[string]string {
 	return nil
 }
 
-// Container is the name of the container that a sidecar has in the driver's pods.
+// Container returns the name of a sidecar's container in the driver's pods.
 func (o *Own) Container(sidecar string) string {
 	for _, p := range o.pods {
 		for _, s := range p.sidecars {
@@ -76,7 +77,7 @@ func (o *Own) Container(sidecar string) string {
 	return sidecar
 }
 
-// Liveness is the livenessProbe of the driver's container; nil if it has none.
+// Liveness returns the livenessProbe of the driver's container; nil if it has none.
 func (o *Own) Liveness() *corev1.Probe {
 	for _, p := range o.pods {
 		if probe := p.template.Spec.Containers[p.driver].LivenessProbe; probe != nil {
@@ -86,7 +87,7 @@ func (o *Own) Liveness() *corev1.Probe {
 	return nil
 }
 
-// Replicas is how many controller plugins there are, if it is not one.
+// Replicas returns the number of controller plugins; 0 if it is one.
 func (o *Own) Replicas() uint {
 	for _, p := range o.pods {
 		if p.replicas > 1 && p.part("controller") != nil {
@@ -104,7 +105,7 @@ func (o *Own) Defines(group string) bool {
 	})
 }
 
-// Images are the images of all pods, after the replacements in the options.
+// Images returns the images of all pods, after the replacements in the options.
 func (o *Own) Images(with Options) (all []string) {
 	for _, object := range o.objects {
 		template, ok := templateOf(object)
@@ -119,7 +120,8 @@ func (o *Own) Images(with Options) (all []string) {
 	return all
 }
 
-// Plugins are the workloads with plugins, and what the recording proxies change in their pods, one a line.
+// Plugins returns the workloads with plugins, and the changes in their pods for recording proxies,
+// one a line.
 func (o *Own) Plugins() (lines []string) {
 	for _, p := range o.pods {
 		lines = append(lines, p.String())
@@ -127,7 +129,8 @@ func (o *Own) Plugins() (lines []string) {
 	return lines
 }
 
-// Owns reports whether an object is of the deployment, or made for it: a pod or a ReplicaSet of one of its workloads.
+// Owns reports whether an object belongs to the deployment, or is made for it: a pod or a
+// ReplicaSet of one of its workloads.
 func (o *Own) Owns(kind, namespace, name string) bool {
 	isMade := kind == "Pod" || kind == "ReplicaSet"
 	return slices.ContainsFunc(o.objects, func(u *unstructured.Unstructured) bool {
@@ -146,7 +149,8 @@ func makesPods(u *unstructured.Unstructured) bool {
 	return err == nil && found
 }
 
-// ownManifests are the objects as they are; for a run with its labels, and with the recording proxies in their pods.
+// ownManifests returns the unchanged objects; for a run with its labels, and with the recording
+// proxies in their pods.
 func (m maker) ownManifests() (all []runtime.Object) {
 	for _, object := range m.Own.objects {
 		object = object.DeepCopy()

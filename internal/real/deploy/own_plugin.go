@@ -16,10 +16,11 @@ import (
 	"github.com/csisim/csisim/internal/driver/registrar"
 )
 
-// registrarCaller is how traces name node-driver-registrar.
+// registrarCaller is the name of node-driver-registrar in traces.
 const registrarCaller = registrar.Name
 
-// sidecarImages are the last parts of the names of sidecars' images, and the names under which they call drivers.
+// sidecarImages are the last parts of the names of sidecars' images, and the names under which they
+// call drivers.
 var sidecarImages = map[string]string{
 	"csi-provisioner": "csi-provisioner", "csi-attacher": "csi-attacher", "csi-resizer": "csi-resizer", "csi-snapshotter": "csi-snapshotter",
 	"csi-external-health-monitor-controller": "csi-external-health-monitor-controller", "csi-snapshot-metadata": "csi-snapshot-metadata",
@@ -39,12 +40,12 @@ type pluginPods struct {
 
 // podSidecar is a sidecar in such a pod.
 type podSidecar struct {
-	name      string // as which it calls the driver
+	name      string // the caller's name
 	container int    // its index
 	flags     map[string]string
 }
 
-// templateOf is the template of a workload's pods.
+// templateOf returns the template of a workload's pods.
 func templateOf(u *unstructured.Unstructured) (template corev1.PodTemplateSpec, ok bool) {
 	if !slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, u.GetKind()) {
 		return template, false
@@ -56,20 +57,20 @@ func templateOf(u *unstructured.Unstructured) (template corev1.PodTemplateSpec, 
 	return template, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &template) == nil
 }
 
-// mistake is one in the manifest of a workload.
+// mistake is a mistake in the manifest of a workload.
 type mistake struct{ workload, field, found, want string }
 
 func (m *mistake) Error() string {
 	return fmt.Sprintf("%s: %s: found %s, want %s", m.workload, m.field, m.found, m.want)
 }
 
-// containersField is where a workload has its containers.
+// containersField is the field of a workload's containers.
 const containersField = "spec.template.spec.containers"
 
 func containerField(i int) string { return strict.Index(containersField, i) }
 
-// findPlugin finds the driver among the containers of a workload: it has the volume in which the sidecars look for its
-// socket. It is nil for pods without sidecars.
+// findPlugin finds the driver among the containers of a workload: it has the volume in which the
+// sidecars look for its socket. It returns nil for pods without sidecars.
 func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (*pluginPods, error) {
 	p := &pluginPods{kind: u.GetKind(), namespace: u.GetNamespace(), name: u.GetName(), template: template, driver: -1}
 	p.replicas, _, _ = unstructured.NestedInt64(u.Object, "spec", "replicas") // none is one
@@ -116,7 +117,7 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// sidecarOf is the name under which a container calls drivers; empty if it is no sidecar.
+// sidecarOf returns the name under which a container calls drivers; empty if it is no sidecar.
 func sidecarOf(c corev1.Container) string {
 	image, _, _ := strings.Cut(path.Base(c.Image), "@")
 	image, _, _ = strings.Cut(image, ":")
@@ -126,7 +127,8 @@ func sidecarOf(c corev1.Container) string {
 	return sidecarImages[c.Name]
 }
 
-// flagsOf are the flags of a container's command, with its variables filled in. Those of one dash have two here.
+// flagsOf returns the flags of a container's command, with its variables filled in. A flag with one
+// dash gets two.
 func flagsOf(c corev1.Container) map[string]string {
 	flags := map[string]string{}
 	args := slices.Concat(c.Command, c.Args)
@@ -149,7 +151,7 @@ func flagsOf(c corev1.Container) map[string]string {
 	return flags
 }
 
-// inVolume is the volume of a container in which a path lies, and where it lies there.
+// inVolume returns the volume of a path in a container, and the path within the volume.
 func inVolume(c corev1.Container, file string) (volume, below string) {
 	longest := -1
 	for _, m := range c.VolumeMounts {
@@ -170,8 +172,8 @@ func mountOf(c corev1.Container, volume string) *corev1.VolumeMount {
 	return nil
 }
 
-// part are the sidecars that call the node plugin or the controller plugin; nil if there is none. What is beside a
-// registrar and probes the driver probes the node plugin.
+// part returns the sidecars that call the node plugin or the controller plugin; nil if there is
+// none. A livenessprobe beside a registrar probes the node plugin.
 func (p pluginPods) part(part string) (all []podSidecar) {
 	isNode := slices.ContainsFunc(p.sidecars, func(s podSidecar) bool { return s.name == registrarCaller })
 	for _, s := range p.sidecars {

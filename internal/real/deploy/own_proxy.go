@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Proxies of pods that a driver's own manifests describe.
+// Proxies in pods of a driver's own manifests.
 const (
 	// ProxyImage is the image of the proxies.
 	ProxyImage = "csisim.dev/csisim:csisim"
@@ -20,10 +20,12 @@ const (
 	ProxiesAnnotation = "csisim.dev/proxies"
 )
 
-// firstOwnPort is that of the first driver's proxy before a node plugin; no sidecar uses it, nor those after it.
+// firstOwnPort is the port of the first driver's proxy before a node plugin; no sidecar uses it,
+// nor those after it.
 const firstOwnPort = 29808
 
-// OwnPort is the port of the driver's proxy of a part: pods, also of two drivers, may share their node's network.
+// OwnPort returns the port of the driver's proxy of a part. It is unique, since pods of two drivers
+// may share their node's network.
 func (d Driver) OwnPort(part string) int {
 	port := firstOwnPort + 2*d.Index
 	if part == "controller" {
@@ -32,16 +34,17 @@ func (d Driver) OwnPort(part string) int {
 	return port
 }
 
-// volumes and directories of the proxies.
+// Volumes and directories of the proxies.
 const (
-	ofDriver  = "csisim-driver" // what the driver has for the directory of its socket
-	ofSidecar = "csisim-at-"    // what a sidecar has for it; the container's name follows
+	ofDriver  = "csisim-driver" // the directory of the driver's socket, for the driver
+	ofSidecar = "csisim-at-"    // the same for a sidecar; the container's name follows
 	inProxy   = "/csisim-sockets"
 )
 
-// proxied is the template of a workload's pods with proxies between the driver and its callers: the driver and each
-// sidecar get a directory of their own where they had the one with the driver's socket in common, in which the proxy
-// meets them. Their commands stay as they are. Processes are shared in the pod, so that the proxy can end the driver.
+// proxied returns the template of a workload's pods with proxies between the driver and its
+// callers. The driver and each sidecar get separate directories at the path of the shared one with
+// the driver's socket; the proxy has all of them. Their commands stay unchanged. The pod shares its
+// process namespace, so that the proxy can end the driver.
 func (m maker) proxied(p pluginPods) corev1.PodTemplateSpec {
 	template := *p.template.DeepCopy()
 	spec := &template.Spec
@@ -77,7 +80,7 @@ func (m maker) labelPods(template *corev1.PodTemplateSpec) {
 	template.Labels = labels
 }
 
-// ownProxy is the container of the proxy for the callers of one part.
+// ownProxy returns the container of the proxy for the callers of one part.
 func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.Container {
 	command := []string{
 		"/csisim", "proxy", "--driver", m.Name, "--upstream", path.Join(inProxy, "driver", p.socket), "--listening",
@@ -100,8 +103,8 @@ func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.
 	}
 }
 
-// ownRecords is the directory of a proxy's records. A node has one pod of a node plugin at a time, and the next goes on
-// where it ends; of a controller it may have several.
+// ownRecords returns the directory of a proxy's records. A node has one pod of a node plugin at a
+// time, and the next one continues; of a controller it may have several.
 func (m maker) ownRecords(part string) string {
 	dir := Records(m.Name, part)
 	if part == "controller" {
@@ -110,7 +113,7 @@ func (m maker) ownRecords(part string) string {
 	return dir
 }
 
-// replaceImages gives sidecars the images that the options name for them.
+// replaceImages sets the images of sidecars in the options.
 func (o Options) replaceImages(spec *corev1.PodSpec) {
 	for i, c := range spec.Containers {
 		name := sidecarOf(c)
@@ -123,7 +126,7 @@ func (o Options) replaceImages(spec *corev1.PodSpec) {
 	}
 }
 
-// registrarImage is how options name the image of node-driver-registrar.
+// registrarImage is the name of node-driver-registrar's image in options.
 const registrarImage = "node-driver-registrar"
 
 // setTemplate sets the template of a workload's pods.
@@ -137,7 +140,7 @@ func setTemplate(u *unstructured.Unstructured, template corev1.PodTemplateSpec) 
 	spec["template"] = fields
 }
 
-// dropEmpty takes out what is empty only because Go has it.
+// dropEmpty removes fields that are empty only because Go's types have them.
 func dropEmpty(fields map[string]any) {
 	if metadata, ok := fields["metadata"].(map[string]any); ok {
 		delete(metadata, "creationTimestamp")

@@ -20,9 +20,9 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// ReadOwn reads the manifests of a driver's deployment: files, folders with files, and folders with a kustomization. Paths
-// are relative to dir. The error is a *PathError of the first path that cannot be read, strict.Problems of a file, or that
-// no pod in them has a driver with sidecars.
+// ReadOwn reads the manifests of a driver's deployment: files, folders with files, and folders with
+// a kustomization. Paths are relative to dir. The error is a *PathError of the first path that
+// cannot be read, strict.Problems of a file, or an error if no pod has a driver with sidecars.
 func ReadOwn(dir string, paths []string) (*Own, error) {
 	o := &Own{sources: map[*unstructured.Unstructured]manifest.Object{}}
 	for i, path := range paths {
@@ -47,7 +47,7 @@ func ReadOwn(dir string, paths []string) (*Own, error) {
 	return o, o.look()
 }
 
-// PathError is why one of the paths cannot be read.
+// PathError is the error of a path that cannot be read.
 type PathError struct {
 	Index int
 	Err   error
@@ -55,10 +55,10 @@ type PathError struct {
 
 func (e *PathError) Error() string { return e.Err.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *PathError) Unwrap() error { return e.Err }
 
-// order is that of what others need: namespaces, then definitions.
+// order sorts objects by their dependencies: namespaces, then definitions.
 func order(u *unstructured.Unstructured) int {
 	switch u.GetKind() {
 	case "Namespace":
@@ -69,7 +69,7 @@ func order(u *unstructured.Unstructured) int {
 	return 2
 }
 
-// kustomizations are the names under which kustomize looks for its file.
+// kustomizations are the file names of a kustomization.
 var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
 func (o *Own) readPath(path string) ([]*unstructured.Unstructured, error) {
@@ -90,7 +90,7 @@ func (o *Own) readPath(path string) ([]*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	var all []*unstructured.Unstructured
-	for _, e := range entries { // one folder deep, as kubectl apply -f does
+	for _, e := range entries { // one folder deep, like kubectl apply -f
 		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
 			continue
 		}
@@ -106,7 +106,7 @@ func (o *Own) readPath(path string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// build makes a kustomization, as kubectl kustomize does.
+// build builds a kustomization, like kubectl kustomize.
 func build(dir string) ([]*unstructured.Unstructured, error) {
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
@@ -116,7 +116,7 @@ func build(dir string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
 	}
-	all, _, err := decode(filepath.Join(dir, kustomizations[0]), text) // no file has them as they are now
+	all, _, err := decode(filepath.Join(dir, kustomizations[0]), text) // the built objects are in no file
 	return all, err
 }
 
@@ -134,7 +134,8 @@ func (o *Own) readFile(path string) ([]*unstructured.Unstructured, error) {
 	return all, err
 }
 
-// decode reads the objects as they are, after a strict look at all fields of Kubernetes' own kinds, and where they stand.
+// decode reads the unchanged objects, after a strict check of all fields of Kubernetes' own kinds,
+// and their positions.
 func decode(file string, text []byte) (all []*unstructured.Unstructured, sources []manifest.Object, err error) {
 	sources, problems := manifest.DecodeText(strict.Source{File: file, Text: text})
 	if len(problems) > 0 {

@@ -5,17 +5,19 @@ import (
 	"strings"
 )
 
-// Scope is what the names of a run's objects end with, where several runs share a cluster. It is in no name or uid that
-// Kubernetes makes: what is read loses it wherever it stands. Empty for a run that has the names of its scenario.
+// Scope is a suffix of the names of a run's objects on a shared cluster. No name or uid of
+// Kubernetes contains it, so it can be removed from any text. It is empty for a run with the names
+// of its scenario.
 type Scope string
 
-// NewScope is the scope of the n-th run of a command that has drawn this text: hexadecimal digits, of which some are taken.
+// NewScope returns the scope of the n-th run of a command with a random text of hexadecimal digits,
+// of which it uses some.
 func NewScope(text string, n int) Scope {
 	const digits, base = "ghijklmnopqrstuv", 16 // no uid has them
 	return Scope("-z" + text[:4] + string(digits[n/base%base]) + string(digits[n%base]))
 }
 
-// Renamable are the resources without a namespace whose objects concern only those who name them.
+// Renamable are cluster-scoped resources with objects that only matter to objects that name them.
 var Renamable = []string{
 	"namespaces", "storageclasses", "persistentvolumes", "csidrivers", "volumeattachments", "volumeattributesclasses",
 	"volumesnapshotclasses", "volumesnapshotcontents",
@@ -24,7 +26,7 @@ var Renamable = []string{
 // kept are the namespaces of every cluster.
 var kept = []string{"", "kube-system", "kube-public", "kube-node-lease"}
 
-// Name is a name in the cluster.
+// Name returns a name in the cluster.
 func (s Scope) Name(name string) string {
 	if s == "" || name == "" || strings.HasSuffix(name, string(s)) {
 		return name
@@ -32,7 +34,7 @@ func (s Scope) Name(name string) string {
 	return name + string(s)
 }
 
-// Namespace is a namespace in the cluster.
+// Namespace returns a namespace in the cluster.
 func (s Scope) Namespace(name string) string {
 	if slices.Contains(kept, name) {
 		return name
@@ -40,10 +42,10 @@ func (s Scope) Namespace(name string) string {
 	return s.Name(name)
 }
 
-// Has reports whether a name in the cluster is one of this scope.
+// Has reports whether a name in the cluster has this scope.
 func (s Scope) Has(name string) bool { return strings.HasSuffix(name, string(s)) }
 
-// Plain is a text of the cluster as the scenario knows it.
+// Plain removes the scope from a text of the cluster.
 func (s Scope) Plain(text string) string {
 	if s == "" {
 		return text
@@ -51,7 +53,7 @@ func (s Scope) Plain(text string) string {
 	return strings.ReplaceAll(text, string(s), "")
 }
 
-// PlainFields takes the scope out of all strings in the fields of an object.
+// PlainFields removes the scope from all strings in the fields of an object.
 func (s Scope) PlainFields(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -61,7 +63,7 @@ func (s Scope) PlainFields(value any) any {
 			v[i] = s.PlainFields(v[i])
 		}
 	case map[string]any:
-		for key, field := range v { // each on its own
+		for key, field := range v { // the order has no effect
 			plain := s.PlainFields(field)
 			if name := s.Plain(key); name != key {
 				delete(v, key)
@@ -73,12 +75,13 @@ func (s Scope) PlainFields(value any) any {
 	return value
 }
 
-// Fields puts the scope to the names in the fields of an object, or of a patch of one. drivers are those whose names it has.
+// Fields adds the scope to the names in the fields of an object, or of a patch. drivers are the
+// renamed drivers.
 func (s Scope) Fields(fields map[string]any, drivers []string) {
 	if s == "" {
 		return
 	}
-	for key, value := range fields { // each on its own
+	for key, value := range fields { // the order has no effect
 		switch v := value.(type) {
 		case string:
 			fields[key] = s.field(key, v, drivers)
@@ -98,7 +101,7 @@ func (s Scope) Fields(fields map[string]any, drivers []string) {
 	}
 }
 
-// field is what a field refers to, under the name that it has in the cluster.
+// field returns a reference in a field, under its name in the cluster.
 func (s Scope) field(key, value string, drivers []string) string {
 	switch key {
 	case "provisioner", "driver", "driverName", "attacher":
@@ -106,7 +109,8 @@ func (s Scope) field(key, value string, drivers []string) string {
 			return s.Name(value)
 		}
 	case "storageClassName", "volumeName", "persistentVolumeName", "volumeAttributesClassName", "volumeSnapshotClassName", "volumeSnapshotContentName":
-		if !strings.HasPrefix(value, "pvc-") && !strings.HasPrefix(value, "snapcontent-") { // these the cluster has made
+		// The cluster has made these names.
+		if !strings.HasPrefix(value, "pvc-") && !strings.HasPrefix(value, "snapcontent-") {
 			return s.Name(value)
 		}
 	case "namespace":

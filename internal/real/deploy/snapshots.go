@@ -15,8 +15,9 @@ import (
 // SnapshotController is the name of the controller that all drivers with snapshots share, of its image and its pods.
 const SnapshotController = "snapshot-controller"
 
-// SnapshotKinds are the kinds of snapshots and their controller, which are no part of Kubernetes: distributions install
-// them, not drivers. The definitions have the fields of the kinds and their types, and no rules beyond these.
+// SnapshotKinds returns the kinds of snapshots and their controller, which distributions install,
+// not Kubernetes itself nor drivers. The definitions have the fields of the kinds and their types,
+// and no other rules.
 func SnapshotKinds(o Options) []runtime.Object {
 	kinds := []runtime.Object{
 		definition("VolumeSnapshot", apiextensionsv1.NamespaceScoped, snapshotv1.VolumeSnapshot{}, "vs"),
@@ -26,7 +27,7 @@ func SnapshotKinds(o Options) []runtime.Object {
 	return append(append(kinds, granted(ofSnapshots(metav1.NamespaceSystem), ofSnapshots(""), snapshotRules)...), snapshotController(o))
 }
 
-// snapshotRules are what snapshot-controller asks for.
+// snapshotRules are the permissions of snapshot-controller.
 var snapshotRules = []rbacv1.PolicyRule{
 	rule("", "get list watch", "persistentvolumes", "nodes"),
 	rule("", "get list watch update", "persistentvolumeclaims"),
@@ -42,7 +43,7 @@ func ofSnapshots(namespace string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: SnapshotController, Namespace: namespace, Labels: map[string]string{ManagedBy: By, DriverLabel: SnapshotController}}
 }
 
-// snapshotController is found by its label as the static pods of the control plane are.
+// snapshotController has a label like the static pods of the control plane.
 func snapshotController(o Options) *appsv1.Deployment {
 	one, labels := int32(1), map[string]string{"component": SnapshotController}
 	spec := corev1.PodSpec{

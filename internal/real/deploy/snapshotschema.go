@@ -10,13 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// schemaOf is the schema of a Go type of the API: its fields with their types, those without omitempty required.
+// schemaOf returns the schema of a Go type of the API: its fields with their types, those without
+// omitempty required.
 func schemaOf(value any) apiextensionsv1.JSONSchemaProps { return schemaOfType(reflect.TypeOf(value)) }
 
 func schemaOfType(t reflect.Type) apiextensionsv1.JSONSchemaProps {
 	switch t {
 	case reflect.TypeFor[metav1.ObjectMeta]():
-		return apiextensionsv1.JSONSchemaProps{Type: "object"} // the API server knows it
+		return apiextensionsv1.JSONSchemaProps{Type: "object"} // the API server validates it
 	case reflect.TypeFor[metav1.Time]():
 		return apiextensionsv1.JSONSchemaProps{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[resource.Quantity]():
@@ -40,7 +41,8 @@ func schemaOfType(t reflect.Type) apiextensionsv1.JSONSchemaProps {
 	case reflect.Struct:
 		return structSchema(t)
 	}
-	panic(fmt.Sprintf("a kind of snapshots has a field of type %s, for which there is no schema", t)) // a test makes them all
+	// A test makes all schemas.
+	panic(fmt.Sprintf("a kind of snapshots has a field of type %s, for which there is no schema", t))
 }
 
 func structSchema(t reflect.Type) apiextensionsv1.JSONSchemaProps {
@@ -48,7 +50,7 @@ func structSchema(t reflect.Type) apiextensionsv1.JSONSchemaProps {
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, rest, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" { // inline, as the TypeMeta
+		if name == "" { // inline, like the TypeMeta
 			continue
 		}
 		s.Properties[name] = schemaOfType(field.Type)

@@ -36,7 +36,7 @@ func Write(out io.Writer, objects []runtime.Object) error {
 	return nil
 }
 
-// prune takes out what is empty only because Go has it.
+// prune removes fields that are empty only because Go's types have them.
 func prune(fields map[string]any) {
 	for name, value := range fields {
 		below, isMap := value.(map[string]any)

@@ -1,5 +1,5 @@
-// Package image makes container images of programs, without an engine: a layer with the programs and, if they are
-// linked dynamically, the libraries of this machine that they need.
+// Package image makes container images of programs, without an engine: a layer with the programs
+// and, if they are linked dynamically, this machine's libraries that they need.
 package image
 
 import (
@@ -20,17 +20,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Image is an image that is made.
+// Image is an image to make.
 type Image struct {
 	// Names are its names with tags.
 	Names []string
 	// Files are files of this machine by their paths in the image.
 	Files map[string]string
-	// Entrypoint is what a container runs that has no command. Default: nothing.
+	// Entrypoint is the command of containers without one. Default: none.
 	Entrypoint []string
 }
 
-// Write writes images as an archive, as docker save does.
+// Write writes images as an archive in the format of docker save.
 func Write(out io.Writer, architecture string, images ...Image) error {
 	all := map[name.Tag]v1.Image{}
 	for _, i := range images {
@@ -49,7 +49,8 @@ func Write(out io.Writer, architecture string, images ...Image) error {
 	return tarball.MultiWrite(all, out)
 }
 
-// ID is what distinguishes an image from all others: the digest of its configuration, which names its layers.
+// ID returns the digest of the image's configuration, which names its layers. It identifies the
+// image.
 func (i Image) ID(architecture string) (string, error) {
 	made, err := i.make(architecture)
 	if err != nil {
@@ -93,7 +94,7 @@ func (i Image) make(architecture string) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// layer is a tar archive with files and their directories, the same for the same files.
+// layer returns a tar archive with files and their directories. It is the same for equal files.
 func layer(files map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// directories are where the loader looks for libraries.
+// directories are those in which the loader looks for libraries.
 var directories = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
 
-// Libraries are the files that a program is loaded with, its loader first; none for one that is linked statically, or
-// that is no ELF file.
+// Libraries returns the files that a program is loaded with, its loader first; none for a
+// statically linked program, or a file that is not ELF.
 func Libraries(program string) ([]string, error) {
 	loader, err := loaderOf(program)
 	if err != nil || loader == "" {
@@ -43,7 +43,7 @@ func Libraries(program string) ([]string, error) {
 	return found, nil
 }
 
-// loaderOf is the interpreter that an ELF program names.
+// loaderOf returns the interpreter of an ELF program.
 func loaderOf(program string) (string, error) {
 	file, err := elf.Open(program)
 	if err != nil {

@@ -17,13 +17,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Puller fetches images from registries, with docker's credentials. What it has fetched it keeps, by digest.
+// Puller pulls images from registries, with docker's credentials, and caches them by digest.
 type Puller struct {
-	// Dir is where images are kept, each as an OCI layout. It is made when the first is.
+	// Dir is the cache, with an OCI layout for each image. It is made when needed.
 	Dir string
 }
 
-// Pull fetches the image for this machine. A tag is looked up each time; layers are fetched only if they are not kept.
+// Pull pulls the image for this machine. It resolves a tag each time, and pulls only layers that
+// are not cached.
 func (p Puller) Pull(ctx context.Context, reference string) (*Read, error) {
 	ref, err := name.ParseReference(reference)
 	if err != nil {
@@ -48,7 +49,7 @@ func (p Puller) Pull(ctx context.Context, reference string) (*Read, error) {
 	return ReadFrom(ctx, dir, reference)
 }
 
-// keep fetches an image into a directory that is there as a whole, or not at all.
+// keep stores an image in a directory, completely or not at all.
 func (p Puller) keep(found v1.Image, dir string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -65,7 +66,8 @@ func (p Puller) keep(found v1.Image, dir string) (err error) {
 	if err := path.AppendImage(found); err != nil {
 		return err
 	}
-	if err := os.Rename(partial, dir); err != nil && !errors.Is(err, fs.ErrExist) { // else another csisim was faster
+	// Otherwise another csisim was faster.
+	if err := os.Rename(partial, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

@@ -26,12 +26,13 @@ import (
 type Read struct {
 	// Config is its configuration.
 	Config v1.Config
-	// ID is what distinguishes it from all others: the digest of its configuration, which names its layers.
+	// ID is the digest of its configuration, which names its layers. It identifies the image.
 	ID    string
 	image v1.Image
 }
 
-// Is reports whether a file or directory is to be an image: a program is neither a directory nor an archive.
+// Is reports whether a file or directory is an image rather than a program: a program is neither a
+// directory nor an archive.
 func Is(file string) bool {
 	info, err := os.Stat(file)
 	switch {
@@ -51,7 +52,7 @@ func Is(file string) bool {
 
 func isExecutable(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 }
 
-// IsRootFS reports whether a directory is no OCI layout but a root file system itself.
+// IsRootFS reports whether a directory is a root file system instead of an OCI layout.
 func IsRootFS(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
@@ -61,8 +62,9 @@ func IsRootFS(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ReadFrom reads an image from an archive, as docker save writes it, or from an OCI layout. Of several images in it it takes
-// that with the name. An archive is read until ctx is done, also when it is unpacked.
+// ReadFrom reads an image from an archive in the format of docker save, or from an OCI layout. If
+// there are several images it reads the one with the name. An archive can be read, also by
+// unpacking, until ctx is done.
 func ReadFrom(ctx context.Context, file, named string) (*Read, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -116,7 +118,7 @@ func readArchive(ctx context.Context, file, named string) (v1.Image, error) {
 	return nil, fmt.Errorf("it has %d images, none of which is %s: %s", len(manifest), tag.Name(), strings.Join(has, ", "))
 }
 
-// archive is a file that is read until its context is done. Who does not want all of it seeks.
+// archive is a file that can be read until its context is done. A reader may skip parts by seeking.
 type archive struct {
 	*os.File
 	ctx context.Context
@@ -157,13 +159,14 @@ func opened(ctx context.Context, file string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Annotations that name an image of an OCI layout: the specification's, with a tag or a name, and containerd's, with a name.
+// Annotations with the name of an image in an OCI layout: the specification's has a tag or a name,
+// containerd's a name.
 const (
 	refName        = "org.opencontainers.image.ref.name"
 	containerdName = "io.containerd.image.name"
 )
 
-// readLayout takes the images that have the name, if there are some; else all.
+// readLayout reads the images with the name or, if there are none, all.
 func readLayout(dir, named string) (v1.Image, error) {
 	index, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
@@ -188,7 +191,7 @@ func readLayout(dir, named string) (v1.Image, error) {
 	return images[0], nil
 }
 
-// isNamed reports whether an image of a layout is called like that, or has its tag.
+// isNamed reports whether an image of a layout has that name or tag.
 func isNamed(d v1.Descriptor, named string) bool {
 	tag, err := name.NewTag(named)
 	if err != nil {

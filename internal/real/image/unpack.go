@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Unpack writes the image's root file system into a directory, each layer over those below it. Owners are kept if
-// this process may give files away. It ends when ctx is done.
+// Unpack writes the image's root file system into a directory, each layer over those below it. It
+// keeps owners if this process may change owners. It ends when ctx is done.
 func (r *Read) Unpack(ctx context.Context, dir string, owners bool) error {
 	layers, err := r.image.Layers()
 	if err != nil {
@@ -38,14 +38,14 @@ func (r *Read) Unpack(ctx context.Context, dir string, owners bool) error {
 	return nil
 }
 
-// unpacking is one layer that is written.
+// unpacking is the unpacking of one layer.
 type unpacking struct {
 	root   *os.Root
 	owners bool
-	made   map[string]bool // what it has itself, and the directories in which that is
+	made   map[string]bool // the layer's own entries, and their parent directories
 }
 
-// How a layer says that something below it is not there any more (OCI image specification, Whiteouts).
+// How a layer marks removed entries of lower layers (OCI image specification, Whiteouts).
 const (
 	whiteout = ".wh."
 	opaque   = ".wh..wh..opq"
@@ -103,7 +103,7 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 	return u.attributes(h, name)
 }
 
-// makeRoom removes what a layer below has in an entry's place; a directory stays for a directory.
+// makeRoom removes a lower layer's entry at an entry's path, unless both are directories.
 func (u *unpacking) makeRoom(h *tar.Header, name string) error {
 	there, err := u.root.Lstat(name)
 	if err != nil || there.IsDir() && h.Typeflag == tar.TypeDir {
@@ -147,7 +147,7 @@ func (u *unpacking) write(h *tar.Header, name string, content io.Reader) error {
 // attributes sets owner, mode and time.
 func (u *unpacking) attributes(h *tar.Header, name string) error {
 	if h.Typeflag == tar.TypeLink {
-		return nil // they are those of what it links
+		return nil // it has those of the linked file
 	}
 	if u.owners {
 		if err := u.root.Lchown(name, h.Uid, h.Gid); err != nil {
@@ -165,7 +165,7 @@ func (u *unpacking) attributes(h *tar.Header, name string) error {
 
 var errWhiteout = errors.New("it is a whiteout of nothing")
 
-// remove removes an entry that layers below have. What the layer itself has stays, wherever it stands in it.
+// remove removes an entry of lower layers. The layer's own entries stay, at any position in it.
 func (u *unpacking) remove(dir, name string) error {
 	if name == "" || name == "." || name == ".." {
 		return errWhiteout
@@ -181,7 +181,7 @@ func (u *unpacking) remove(dir, name string) error {
 	return u.clear(name)
 }
 
-// clear removes what layers below have in a directory.
+// clear removes the entries of lower layers in a directory.
 func (u *unpacking) clear(dir string) error {
 	entries, err := fs.ReadDir(u.root.FS(), dir)
 	if err != nil {
@@ -195,11 +195,11 @@ func (u *unpacking) clear(dir string) error {
 	return nil
 }
 
-// maxLinks is how many symlinks a path may lead through.
+// maxLinks limits the symlinks in a path.
 const maxLinks = 255
 
-// resolve is a directory without symlinks, those that start with a slash counted from the image's root. Missing
-// ones are made.
+// resolve resolves the symlinks of a directory's path, absolute ones relative to the image's root.
+// It makes missing directories.
 func (u *unpacking) resolve(dir string) (string, error) {
 	at, rest := ".", strings.Split(path.Clean(dir), "/")
 	for links := 0; len(rest) > 0; {

@@ -1,5 +1,5 @@
-// Package kindcluster makes and deletes clusters with the library of kind, loads images into them and reaches the
-// computers of their nodes, which are containers.
+// Package kindcluster makes and deletes clusters with kind's library, loads images into them and
+// runs commands on their nodes, which are containers.
 package kindcluster
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// DefaultName is that of a cluster that is made for a run and deleted with it.
+// DefaultName is the name of a cluster that is made for a run and deleted with it.
 const DefaultName = "csisim"
 
 // Options describe a cluster.
@@ -33,17 +33,17 @@ type Options struct {
 	Name string
 	// Nodes are the workers' names.
 	Nodes []string
-	// Config is a configuration of kind; its workers are Nodes in their order. Default: nothing that is not kind's default.
+	// Config is a configuration of kind; its workers are Nodes in their order. Default: kind's own.
 	Config *v1alpha4.Cluster
-	// Image is that of all nodes. Default: Usual, but for nodes whose Config names one.
+	// Image is the image of all nodes. Default: Usual, except for nodes with an image in Config.
 	Image string
-	// Usual is the image of nodes for which nothing else names one. Default: kind's own.
+	// Usual is the image of nodes without any other. Default: kind's own.
 	Usual string
-	// Kubeconfig is a file that kind may write; that of the user is left alone.
+	// Kubeconfig is a file that kind may write; it does not touch the user's own.
 	Kubeconfig string
-	// Shared is a directory of this machine that all nodes see at SharedAt. Default: none.
+	// Shared is a directory of this machine that all nodes have at SharedAt. Default: none.
 	Shared, SharedAt string
-	// Progress is where kind's status lines go. Default: nowhere.
+	// Progress receives kind's status lines. Default: none.
 	Progress io.Writer
 }
 
@@ -53,11 +53,11 @@ type Cluster struct {
 	provider *cluster.Provider
 	engine   string // docker, podman or nerdctl
 	options  Options
-	nodes    map[string]nodes.Node // by the names that the cluster has for them
+	nodes    map[string]nodes.Node // by the cluster's names of them
 }
 
-// Find returns the cluster of a name; nil if there is none. Nodes without power and kubelets that are down, as a run leaves
-// them that was killed, are started.
+// Find returns the cluster with a name; nil if there is none. It starts nodes without power and
+// kubelets that are down, as a killed run may leave them.
 func Find(o Options) (*Cluster, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Cluster) clusters() ([]string, error) {
 	return names, nil
 }
 
-// Names are the names of kind's clusters.
+// Names returns the names of kind's clusters.
 func Names() (map[string]bool, error) {
 	c, err := connect(Options{})
 	if err != nil {
@@ -98,7 +98,7 @@ func Names() (map[string]bool, error) {
 	return there, nil
 }
 
-// Create makes a cluster. One of that name is an error: it was made by another command.
+// Create makes a cluster. If one with that name exists it fails, since another command made it.
 func Create(ctx context.Context, o Options) (*Cluster, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -112,7 +112,7 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, c.taken()
 	}
 	if err := c.createUntil(ctx); isTaken(err) {
-		return nil, c.taken() // another command was faster: the cluster is that command's
+		return nil, c.taken() // another command was faster: the cluster belongs to it
 	} else if interrupted := context.Cause(ctx); err != nil && interrupted != nil {
 		return nil, errors.Join(interrupted, c.Delete())
 	} else if err != nil {
@@ -127,22 +127,24 @@ func Create(ctx context.Context, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// taken is the error for a name that another cluster has.
+// taken returns the error for a name that another cluster has.
 func (c *Cluster) taken() error {
 	return &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", c.name), Problem: fmt.Sprintf("kind has one of that name: use it with --on kind:%s, or delete it with 'kind delete cluster --name %s'", c.name, c.name)}
 }
 
-// isTaken reports whether kind found nodes of a cluster of that name before it made any.
+// isTaken reports whether kind found nodes of a cluster with that name before it made any.
 func isTaken(err error) bool { return err != nil && strings.Contains(err.Error(), "already exist") }
 
 const (
-	// takenTime is how soon kind says that another cluster has the name. Before, nodes of that name may be another command's.
+	// takenTime is how soon kind reports that another cluster has the name. Until then, nodes with
+	// that name may belong to another command.
 	takenTime = 2 * time.Second
-	// deleteAgain is how often the nodes are deleted that kind goes on to make.
+	// deleteAgain is the interval of deleting nodes that kind continues to make.
 	deleteAgain = time.Second
 )
 
-// createUntil makes the cluster unless ctx ends before. kind's library knows no context: what it does next fails without its nodes.
+// createUntil makes the cluster unless ctx ends before. kind's library has no context: its next
+// steps fail if its nodes are deleted.
 func (c *Cluster) createUntil(ctx context.Context) error {
 	made, begun := make(chan error, 1), time.After(takenTime)
 	go func() { made <- c.create() }()
@@ -156,15 +158,16 @@ func (c *Cluster) createUntil(ctx context.Context) error {
 		case err := <-made:
 			return err
 		case <-wait:
-			_ = c.Delete() // it is tried again, and once more when kind has ended
+			_ = c.Delete() // it is retried, and once more when kind has ended
 		}
 	}
 }
 
-// readyTime is how long nodes may take to be Ready.
+// readyTime limits how long nodes may take to be Ready.
 const readyTime = 2 * time.Minute
 
-// create makes the cluster. kind panics where 'kubectl get nodes' prints nothing.
+// create makes the cluster. It turns kind's panic into an error, which occurs if 'kubectl get
+// nodes' prints nothing.
 func (c *Cluster) create() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -181,14 +184,16 @@ func (c *Cluster) create() (err error) {
 	return c.provider.Create(c.name, options...)
 }
 
-// noElection has the programs of the one control plane elect no leader: what starts again is at work at once, and not when the
-// lease of its predecessor has run out. Patches of the user's come later, and so win.
+// noElection disables leader election for the single control plane: a restarted program works at
+// once, without waiting for the lease of its predecessor. The user's own patches come later, and
+// win.
 const noElection = `kind: ClusterConfiguration
 controllerManager: {extraArgs: {leader-elect: "false"}}
 scheduler: {extraArgs: {leader-elect: "false"}}
 `
 
-// config has a control plane and a worker for each node, under the node's own name.
+// config returns a configuration with a control plane and a worker for each node, under the node's
+// name.
 func (o Options) config() *v1alpha4.Cluster {
 	config := &v1alpha4.Cluster{}
 	if o.Config != nil {
@@ -241,10 +246,10 @@ func connect(o Options) (*Cluster, error) {
 	return &Cluster{name: cmp.Or(o.Name, DefaultName), provider: cluster.NewProvider(options...), engine: engine, options: o}, nil
 }
 
-// engines are those that kind works with.
+// engines are those that kind supports.
 var engines = []string{"docker", "podman", "nerdctl"}
 
-// findEngine is the engine that kind's own variable names, or the first one that answers.
+// findEngine returns the engine in kind's own variable, or the first one that answers.
 func findEngine() (string, error) {
 	if wanted := os.Getenv("KIND_EXPERIMENTAL_PROVIDER"); wanted != "" {
 		return wanted, nil
@@ -272,7 +277,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// findNodes matches the containers with the names that the cluster has for its nodes.
+// findNodes finds the container of each node of the cluster.
 func (c *Cluster) findNodes() error {
 	all, err := c.provider.ListInternalNodes(c.name)
 	if err != nil {
@@ -298,10 +303,10 @@ func output(command kindexec.Cmd) (string, error) {
 	return out.String(), err
 }
 
-// Name is that of the cluster.
+// Name returns the cluster's name.
 func (c *Cluster) Name() string { return c.name }
 
-// Kubeconfig is how the cluster's API is reached.
+// Kubeconfig returns the kubeconfig of the cluster.
 func (c *Cluster) Kubeconfig() ([]byte, error) {
 	text, err := c.provider.KubeConfig(c.name, false)
 	if err != nil {
@@ -337,7 +342,7 @@ func load(n nodes.Node, archive string) error {
 	return nodeutils.LoadImageArchive(n, file)
 }
 
-// Missing are those of the images that a node has not.
+// Missing returns the images that some node lacks.
 func (c *Cluster) Missing(images []string) (missing []string) {
 	for _, image := range images {
 		for _, n := range c.nodes { // any order will do
@@ -350,7 +355,7 @@ func (c *Cluster) Missing(images []string) (missing []string) {
 	return missing
 }
 
-// Has reports whether all nodes have, by each of its names, the image of an ID.
+// Has reports whether all nodes have the image with an ID, under each of its names.
 func (c *Cluster) Has(names []string, id string) bool {
 	for _, name := range names {
 		for _, n := range c.nodes { // any order will do
@@ -362,7 +367,7 @@ func (c *Cluster) Has(names []string, id string) bool {
 	return true
 }
 
-// Save writes those of the images that the engine has as an archive; it returns which these are.
+// Save writes the images that the engine has to an archive, and returns their names.
 func (c *Cluster) Save(images []string, archive string) (saved []string, err error) {
 	for _, image := range images {
 		if exec.Command(c.engine, "image", "inspect", image).Run() == nil {

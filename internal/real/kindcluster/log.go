@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// logger writes kind's status lines, and nothing of what it says about itself.
+// logger writes kind's status lines, and none of its other messages.
 type logger struct{ out io.Writer }
 
 func newLogger(out io.Writer) log.Logger {

@@ -25,7 +25,7 @@ func (c *Cluster) node(name string) (nodes.Node, error) {
 	return n, nil
 }
 
-// wake starts the nodes that are stopped, and the kubelets of the others.
+// wake starts stopped nodes, and the kubelets of the others.
 func (c *Cluster) wake() error {
 	all, err := c.provider.ListInternalNodes(c.name)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Cluster) wake() error {
 	return c.findNodes()
 }
 
-// Run runs a command on a node and returns what it printed.
+// Run runs a command on a node and returns its output.
 func (c *Cluster) Run(ctx context.Context, name string, command ...string) (string, error) {
 	n, err := c.node(name)
 	if err != nil {
@@ -58,7 +58,8 @@ func (c *Cluster) Run(ctx context.Context, name string, command ...string) (stri
 	return output(n.CommandContext(ctx, command[0], command[1:]...))
 }
 
-// untilInputEnds runs a command until it ends, or the input does: nothing else ends on a node with whoever has started it.
+// untilInputEnds runs a command until it ends, or its input does: otherwise a command on a node
+// would outlive its starter.
 const untilInputEnds = `exec 3<&0
 "$@" </dev/null 3<&- &
 program=$!
@@ -66,11 +67,11 @@ program=$!
 exec 3<&-
 wait $program`
 
-// endTime is how long a command may take to end with its input.
+// endTime limits how long a command may take to end with its input.
 const endTime = 5 * time.Second
 
-// Follow runs a command on a node until ctx ends, and calls line with each line that it prints. The command ends with this
-// process at the latest.
+// Follow runs a command on a node until ctx ends, and calls line with each line of its output. The
+// command ends with this process at the latest.
 func (c *Cluster) Follow(ctx context.Context, name string, line func(string), command ...string) error {
 	n, err := c.node(name)
 	if err != nil {
@@ -122,13 +123,13 @@ func (c *Cluster) RunOnAll(ctx context.Context, command ...string) error {
 	return nil
 }
 
-// PowerOff kills a node's container, with all that runs in it.
+// PowerOff kills a node's container with all of its processes.
 func (c *Cluster) PowerOff(ctx context.Context, name string) error { return c.order(ctx, name, "kill") }
 
 // PowerOn starts it again.
 func (c *Cluster) PowerOn(ctx context.Context, name string) error { return c.order(ctx, name, "start") }
 
-// orderTime bounds what the engine may take.
+// orderTime limits an order to the engine.
 const orderTime = 2 * time.Minute
 
 func (c *Cluster) order(ctx context.Context, name, verb string) error {

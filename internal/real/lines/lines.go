@@ -1,4 +1,4 @@
-// Package lines reads what a program prints, line by line.
+// Package lines reads the output of a program, line by line.
 package lines
 
 import (
@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Each calls line with each line, of any length, until there are no more. The error is never nil: io.EOF, or what kept it from reading on.
+// Each calls line with each line, of any length, until the end. The error is never nil: it is
+// io.EOF or a read error.
 func Each(from io.Reader, line func(string)) error {
 	for in := bufio.NewReader(from); ; {
 		text, err := in.ReadString('\n')

@@ -1,5 +1,6 @@
-// Package mockprogram serves the reference driver in memory as programs of a real cluster. Its backend is one process, which
-// outlives the plugins; they pass their calls to it, and it has the plugin on a node do the mounts there.
+// Package mockprogram serves the reference driver in memory as programs of a real cluster. Its
+// backend is one process, which outlives the plugins. They forward their calls to it, and it sends
+// mounts to the plugin on the node.
 package mockprogram
 
 import (
@@ -22,12 +23,12 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// Metadata of a call that a node passes to the backend.
+// Metadata of a call that a node forwards to the backend.
 const (
 	nodeKey   = "csisim-node-id"
 	mountsKey = "csisim-mounts-at"
 	tokenKey  = "csisim-token"
-	startKey  = "csisim-start" // of a controller plugin: which start of it this is
+	startKey  = "csisim-start" // of a controller plugin: identifies its start
 	zoneKey   = "csisim-zone"
 )
 
@@ -35,19 +36,19 @@ const (
 type Backend struct {
 	// Options are those of the driver.
 	Options mock.Options
-	// Address is where plugins reach the backend.
+	// Address is the backend's address for plugins.
 	Address string
-	// Orders is where orders are taken. Default: nowhere.
+	// Orders is the address for orders. Default: none.
 	Orders string
-	// Socket is that of a controller plugin in the same process. Default: it is a process of its own.
+	// Socket is that of a controller plugin in the same process. Default: it is a separate process.
 	Socket string
-	// Token is what plugins have to bear, and the backend bears to them.
+	// Token is the bearer token of plugins and backend.
 	Token string
 
 	driver  *mock.Driver
 	mu      sync.Mutex
 	nodes   map[string]*mock.Node  // by node id and address of the node
-	changed map[string]changedNode // by the node id of the start
+	changed map[string]changedNode // by the node id at the start
 	start   string                 // of the controller plugin; empty before the first
 }
 
@@ -72,7 +73,7 @@ func (b *Backend) Serve(ctx context.Context) error {
 	return <-ended
 }
 
-// listening is a server and where it serves.
+// listening is a server with its listener.
 type listening struct {
 	server           *grpc.Server
 	network, address string
@@ -103,7 +104,7 @@ func serve(ctx context.Context, l listening) error {
 	}
 }
 
-// answer answers a call that a plugin has passed on.
+// answer handles a call that a plugin has forwarded.
 func (b *Backend) answer(_ any, stream grpc.ServerStream) error {
 	fullMethod, _ := grpc.MethodFromServerStream(stream)
 	given, _ := metadata.FromIncomingContext(stream.Context())
@@ -139,7 +140,7 @@ func first(md metadata.MD, key string) string {
 	return ""
 }
 
-// controller is the controller plugin, which was started again if the start is another than before.
+// controller returns the controller plugin, restarted if start differs from the last one.
 func (b *Backend) controller(start string) *mock.Controller {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +151,7 @@ func (b *Backend) controller(start string) *mock.Controller {
 	return b.driver.Controller()
 }
 
-// node is the driver's plugin on a node, whose mounts are done at an address.
+// node returns the driver's plugin on a node, with the address of its mounts.
 func (b *Backend) node(id, mountsAt, zone string) *mock.Node {
 	b.mu.Lock()
 	defer b.mu.Unlock()

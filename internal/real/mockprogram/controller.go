@@ -9,7 +9,7 @@ import (
 
 // Controller is the driver's controller plugin.
 type Controller struct {
-	// Socket is the plugin's, Backend the address of the backend, Token what it wants.
+	// Socket is the plugin's, Backend the address of the backend, Token its bearer token.
 	Socket, Backend, Token string
 }
 

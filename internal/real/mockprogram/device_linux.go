@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are the block devices of volumes on this node: loop devices, each of which the kernel detaches from its file
-// when the last that has it open is gone. The plugin has them open as long as it runs.
+// devices are the block devices of volumes on this node: loop devices, which the kernel detaches
+// when they are closed. The plugin keeps them open as long as it runs.
 type devices struct {
 	mu   sync.Mutex
 	open map[string]*os.File // by the volume's file
@@ -21,7 +21,7 @@ type devices struct {
 // deviceBytes is the size of a device. Its file is sparse.
 const deviceBytes = 64 << 20
 
-// of returns the path of the device with what a file holds.
+// of returns the path of the device with the content of a file.
 func (d *devices) of(file string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,7 +71,7 @@ func attach(name string) (*os.File, error) {
 			return device, nil
 		}
 		_ = device.Close()
-		if !errors.Is(err, unix.EBUSY) { // somebody else was faster
+		if !errors.Is(err, unix.EBUSY) { // another process was faster
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func attach(name string) (*os.File, error) {
 // loopMajor is the number of the kernel's driver of loop devices.
 const loopMajor = 7
 
-// openLoop opens a loop device, whose file a container may lack.
+// openLoop opens a loop device. It makes the device file, which a container may lack.
 func openLoop(number int) (*os.File, error) {
 	name := fmt.Sprintf("/dev/loop%d", number)
 	err := unix.Mknod(name, unix.S_IFBLK|0o660, int(unix.Mkdev(loopMajor, uint32(number))))

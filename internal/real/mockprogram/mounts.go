@@ -17,12 +17,12 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// remoteMounter has a node do its mounts.
+// remoteMounter makes mounts on a node.
 type remoteMounter struct{ address, token string }
 
 var _ mock.Mounter = remoteMounter{}
 
-// order is what a node is asked to do.
+// order is a request to a node.
 type order struct {
 	Do             string
 	Source, Target string
@@ -49,7 +49,7 @@ func (m remoteMounter) IsMounted(target string) (bool, error) {
 	return answer == "mounted", err
 }
 
-// client gives a node that is gone a minute.
+// client gives an unreachable node a minute.
 var client = &http.Client{Timeout: time.Minute}
 
 func (m remoteMounter) ask(o order) (string, error) {
@@ -78,7 +78,7 @@ func (m remoteMounter) ask(o order) (string, error) {
 	return answer, nil
 }
 
-// mounts does on this node what the backend asks for.
+// mounts executes the backend's orders on this node.
 type mounts struct {
 	host    machine.Machine
 	volumes string
@@ -121,7 +121,7 @@ func (m *mounts) obey(o order) (string, error) {
 	return "", fmt.Errorf("the mock driver has no %s on a real node", o.Do)
 }
 
-// device puts a volume's block device at a file, which it makes.
+// device shows a volume's block device at a file, which it makes.
 func (m *mounts) device(o order) error {
 	device, err := m.devices.of(path.Join(m.volumes, o.Source+".img"))
 	if err != nil {
@@ -149,7 +149,7 @@ func (m *mounts) mount(o order) error {
 	return m.host.BindMount(o.Source, o.Target, o.ReadOnly)
 }
 
-// unmount leaves the staging directory, which is the kubelet's.
+// unmount keeps the staging directory, which belongs to the kubelet.
 func (m *mounts) unmount(target string) error {
 	mounted, err := m.isMounted(target)
 	if err == nil && mounted {

@@ -10,17 +10,17 @@ import (
 
 // Node is the driver's plugin on a node.
 type Node struct {
-	// ID is the CSI node id, Zone where the node lies in the driver's topology.
+	// ID is the CSI node id, Zone the node's zone in the driver's topology.
 	ID, Zone string
 	// Socket is the plugin's.
 	Socket string
 	// Backend is the address of the backend.
 	Backend string
-	// Host is where the backend reaches this plugin; it serves mounts at any port.
+	// Host is the address at which the backend reaches this plugin; it serves mounts at any port.
 	Host string
-	// Token is that of the backend.
+	// Token is the backend's token.
 	Token string
-	// Volumes is the directory of this node with what volumes hold.
+	// Volumes is the directory of this node with the content of volumes.
 	Volumes string
 }
 

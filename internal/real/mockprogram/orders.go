@@ -11,25 +11,25 @@ import (
 	"github.com/csisim/csisim/internal/real/proxy"
 )
 
-// Orders are what a backend is asked to do behind the back of Kubernetes, as somebody at a storage system would. They are sent
-// with POST to these paths, by whoever bears the token.
+// Paths of orders that a backend executes without Kubernetes' knowledge, like an administrator of a
+// storage system. A client sends them with POST and the token.
 const (
 	ChangeNodePath   = "/change-node"
 	SetConditionPath = "/set-condition"
 	DetachPath       = "/detach"
 )
 
-// ChangeNode changes what a node says of itself.
+// ChangeNode changes the information of a node.
 type ChangeNode struct {
 	// Node is the id with which its plugin was started.
 	Node string
 	Info mock.NodeInfo
 }
 
-// SetCondition makes a volume abnormal, or well again without a message.
+// SetCondition makes a volume abnormal, or normal if the message is empty.
 type SetCondition struct{ Volume, Message string }
 
-// Detach detaches a volume from a node, given by its id of now.
+// Detach detaches a volume from a node, given by its current id.
 type Detach struct{ Volume, Node string }
 
 // serveOrders serves until ctx ends.
@@ -50,7 +50,7 @@ func (b *Backend) serveOrders(ctx context.Context) error {
 	return server.Serve(listener)
 }
 
-// obey reads an order and carries it out.
+// obey reads and executes an order.
 func obey[T any](do func(T) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var o T
@@ -64,7 +64,7 @@ func obey[T any](do func(T) error) http.HandlerFunc {
 	}
 }
 
-// changeNode also remembers what was changed: a plugin that starts again has its first arguments.
+// changeNode also records the change: a plugin that starts again has its original arguments.
 func (b *Backend) changeNode(o ChangeNode) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,13 +94,13 @@ func (b *Backend) detach(o Detach) error {
 	return nil
 }
 
-// changedNode is what a node was changed to be since its plugin started first.
+// changedNode is the changed information of a node since its plugin first started.
 type changedNode struct {
 	id       string
 	topology map[string]string
 }
 
-// idOf is the id of a node of now.
+// idOf returns the current id of a node.
 func (n changedNode) idOf(first string) string {
 	if n.id != "" {
 		return n.id

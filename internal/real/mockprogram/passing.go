@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/real/proxy"
 )
 
-// passing is a plugin that passes its calls to the backend, with metadata that say whose they are.
+// passing is a plugin that forwards its calls to the backend, with metadata that identify the
+// plugin.
 type passing struct {
 	socket, backend string
 	metadata        []string // keys and values
@@ -32,7 +33,8 @@ func (p passing) serve(ctx context.Context) error {
 			return err
 		}
 		to := metadata.AppendToOutgoingContext(stream.Context(), p.metadata...)
-		if err := conn.Invoke(to, method, request, answer, grpc.WaitForReady(true)); err != nil { // the backend is never down, but may start later
+		// The backend is never down, but may start later.
+		if err := conn.Invoke(to, method, request, answer, grpc.WaitForReady(true)); err != nil {
 			return err
 		}
 		return stream.SendMsg(answer)

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands are what containers run.
+// Commands returns the commands of containers.
 func Commands() []*cobra.Command { return []*cobra.Command{Proxy(), Mock(), Keep(), Node(), Sleep()} }
 
-// Run runs one of the commands in a program that has no others.
+// Run runs one of the commands in a program without others.
 func Run(ctx context.Context, args []string) error {
 	root := &cobra.Command{Use: "csisim", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(Commands()...)

@@ -118,8 +118,8 @@ func checkVersions(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field
 	return errs
 }
 
-// checkParts checks schemas, subresources, columns and selectable fields: what all versions have alike
-// stands beside them in the internal version, and is looked at once.
+// checkParts checks schemas, subresources, columns and selectable fields. A part that all versions
+// share is at the top level of the internal version, and is checked once.
 func checkParts(spec *apiextensionsv1.CustomResourceDefinitionSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, part := range []struct {
@@ -198,8 +198,7 @@ func checkNames(n *names, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// checkStored: versions in which objects may be stored stay until status says that
-// there are none.
+// checkStored checks that stored versions remain until the status drops them.
 func checkStored(o *object) field.ErrorList {
 	at, stored := field.NewPath("status", "storedVersions"), o.Status.StoredVersions
 	if len(stored) == 0 {

@@ -23,7 +23,7 @@ const (
 	mostNamed      = 4 // expensive rules, when all together are too expensive
 )
 
-// checkRules finds rules that cannot be compiled, and those that may cost too much.
+// checkRules returns rules that cannot be compiled, and those that may cost too much.
 func checkRules(s *schema.Structural, at *field.Path) field.ErrorList {
 	var c ruleCheck
 	errs := c.check(s, at, true, 1)
@@ -37,7 +37,7 @@ func checkRules(s *schema.Structural, at *field.Path) field.ErrorList {
 	return append(errs, field.Forbidden(at, tooExpensive("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, totalCostLimit)))
 }
 
-// ruleCheck adds up what the rules of a schema cost.
+// ruleCheck adds up the costs of the rules of a schema.
 type ruleCheck struct {
 	total     uint64
 	expensive []expensiveRule
@@ -48,10 +48,11 @@ type expensiveRule struct {
 	cost uint64
 }
 
-// unbounded says that a request alone bounds how many values of a schema there are.
+// unbounded means that only the size of a request limits the number of values of a schema.
 const unbounded = 0
 
-// check looks at the rules below a value, then at its own. values is how many of them an object has at most.
+// check checks the rules below a value, then its own. values is the largest number of these values
+// in an object.
 func (c *ruleCheck) check(s *schema.Structural, at *field.Path, root bool, values uint64) field.ErrorList {
 	if s == nil {
 		return nil
@@ -70,7 +71,7 @@ func (c *ruleCheck) check(s *schema.Structural, at *field.Path, root bool, value
 	return errs
 }
 
-// below is how many values there are in so many lists, maps or objects.
+// below returns the largest number of values in that many lists, maps or objects.
 func below(s *schema.Structural, values uint64) uint64 {
 	var most *int64
 	switch {
@@ -89,7 +90,7 @@ func below(s *schema.Structural, values uint64) uint64 {
 	return times(values, uint64(max(*most, 1)))
 }
 
-// times is a product, at most the largest number.
+// times returns a product, at most the largest number.
 func times(a, b uint64) uint64 {
 	if over, product := bits.Mul64(a, b); over == 0 {
 		return product
@@ -118,7 +119,7 @@ func (c *ruleCheck) rule(s *schema.Structural, i int, at *field.Path, root bool,
 	return errs
 }
 
-// internalRule is a rule as messages show it.
+// internalRule returns a rule in the form of messages.
 func internalRule(r apiextensionsv1.ValidationRule) (internal apiextensions.ValidationRule) {
 	if err := apiextensionsv1.Convert_v1_ValidationRule_To_apiextensions_ValidationRule(&r, &internal, nil); err != nil {
 		panic(err) // the fields are the same
@@ -126,7 +127,7 @@ func internalRule(r apiextensionsv1.ValidationRule) (internal apiextensions.Vali
 	return internal
 }
 
-// observe adds a cost, and refuses it if it is too high by itself.
+// observe adds a cost, and rejects it if it is too high by itself.
 func (c *ruleCheck) observe(at *field.Path, what string, cost uint64) field.ErrorList {
 	if sum, over := bits.Add64(c.total, cost, 0); over == 0 {
 		c.total = sum
@@ -142,7 +143,7 @@ func (c *ruleCheck) observe(at *field.Path, what string, cost uint64) field.Erro
 	return field.ErrorList{field.Forbidden(at, tooExpensive(what, cost, costLimit))}
 }
 
-// tooExpensive is the API server's sentence.
+// tooExpensive returns the API server's message.
 func tooExpensive(what string, cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	by := fmt.Sprintf("%.1fx", factor)

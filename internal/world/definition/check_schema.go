@@ -16,7 +16,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// checkSchema names what is wrong with a schema.
+// checkSchema returns the field errors of a schema.
 func checkSchema(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
 	sum := sumOf(v)
 	if known.isValid(sum) {
@@ -61,7 +61,7 @@ func mistakesOf(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Pa
 	return errs
 }
 
-// checkDefaults: a default is a value that the schema allows and would not prune.
+// checkDefaults checks that the schema allows each default and does not prune it.
 func checkDefaults(s *schema.Structural, at *field.Path, root bool) field.ErrorList {
 	if s == nil {
 		return nil
@@ -89,8 +89,7 @@ func checkDefaults(s *schema.Structural, at *field.Path, root bool) field.ErrorL
 
 var jsonTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// checkProps names what is wrong with a schema and those in it, beyond its
-// structure.
+// checkProps returns the field errors of a schema and those in it, besides its structure.
 func checkProps(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
@@ -136,7 +135,7 @@ func checkNode(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList
 	return append(errs, checkRuleTexts(s, at.Child("x-kubernetes-validations"))...)
 }
 
-// checkUnsupported finds what JSON schemas can have and these cannot.
+// checkUnsupported rejects features of JSON schemas that definitions do not support.
 func checkUnsupported(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, part := range []struct {
@@ -159,7 +158,7 @@ func checkUnsupported(s *apiextensions.JSONSchemaProps, at *field.Path) field.Er
 	return errs
 }
 
-// checkListType: lists that are sets or maps need items that can be distinguished.
+// checkListType checks that items of lists that are sets or maps can be distinguished.
 func checkListType(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	kind := at.Child("x-kubernetes-list-type")
@@ -303,7 +302,7 @@ func checkColumn(c *apiextensionsv1.CustomResourceColumnDefinition, at *field.Pa
 	return append(errs, simplePath(at.Child("JSONPath"), c.JSONPath)...)
 }
 
-// maxSelectable is how many fields of a version can be selected by.
+// maxSelectable limits the selectable fields of a version.
 const maxSelectable = 8
 
 func checkSelectable(v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
@@ -342,7 +341,7 @@ func checkSelectable(v *apiextensionsv1.CustomResourceDefinitionVersion, at *fie
 	return errs
 }
 
-// typeAt is the type of the field at a path such as ".spec.color".
+// typeAt returns the type of the field at a path such as ".spec.color".
 func typeAt(s *apiextensions.JSONSchemaProps, path string) (string, bool) {
 	if !strings.HasPrefix(path, ".") {
 		return "", false

@@ -12,27 +12,26 @@ type (
 	condition = apiextensionsv1.CustomResourceDefinitionCondition
 )
 
-// IsServed says that clients can reach the objects of a definition.
+// IsServed reports whether clients can access the objects of a definition.
 func IsServed(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Established)
 }
 
-// IsEstablished says that discovery reports a definition.
+// IsEstablished reports whether discovery lists a definition.
 func IsEstablished(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Established)
 }
 
-// IsTerminating says that a definition is on its way out: no objects are made any
-// more.
+// IsTerminating reports whether a definition is being deleted: no more objects can be created.
 func IsTerminating(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Terminating)
 }
 
-// Next is the next state of a definition on its way to being established, nil if
-// nothing is left to do. others are the other definitions of its group.
+// Next returns the next state of a definition before it is established, nil if nothing is left to
+// do. others are the other definitions of its group.
 func Next(o *object, others []*object, now metav1.Time) *object {
 	for _, step := range []func(*object, []*object, metav1.Time) bool{judgeApproval, judgeNames, establish} {
-		// Only the status changes; schemas are big, and stored objects are not changed in place.
+		// Only the status changes; schemas are large, and stored objects are not modified.
 		next := &object{TypeMeta: o.TypeMeta, ObjectMeta: *o.ObjectMeta.DeepCopy(), Spec: o.Spec, Status: *o.Status.DeepCopy()}
 		if step(next, others, now) {
 			return next
@@ -41,7 +40,7 @@ func Next(o *object, others []*object, now metav1.Time) *object {
 	return nil
 }
 
-// judgeApproval: groups of the project itself need an approval.
+// judgeApproval checks the approval that groups of the Kubernetes project need.
 func judgeApproval(o *object, _ []*object, now metav1.Time) bool {
 	if !apihelpers.IsProtectedCommunityGroup(o.Spec.Group) {
 		return false
@@ -93,7 +92,7 @@ func establish(o *object, _ []*object, now metav1.Time) bool {
 	}, now)
 }
 
-// SetCondition enters a condition, and reports whether that changes anything.
+// SetCondition sets a condition, and reports whether that changes anything.
 func SetCondition(o *object, c condition, now metav1.Time) bool {
 	c.LastTransitionTime = now
 	at := apihelpers.FindCRDCondition(o, c.Type)
@@ -109,10 +108,10 @@ func SetCondition(o *object, c condition, now metav1.Time) bool {
 	return changed
 }
 
-// Cleanup is the finalizer of a definition whose objects go with it.
+// Cleanup is the finalizer of a definition that deletes its objects first.
 const Cleanup = apiextensionsv1.CustomResourceCleanupFinalizer
 
-// Terminating is the condition of a definition that is being deleted.
+// Terminating returns the condition of a definition that is being deleted.
 func Terminating(status apiextensionsv1.ConditionStatus, reason, message string) condition {
 	return condition{Type: apiextensionsv1.Terminating, Status: status, Reason: reason, Message: message}
 }

@@ -1,6 +1,5 @@
-// Package definition gives CustomResourceDefinitions their meaning: which errors
-// one can have, which names it gets, and how objects of its versions are pruned,
-// completed and validated.
+// Package definition implements CustomResourceDefinitions: it validates them, assigns their names,
+// and prunes, completes and validates the objects of their versions.
 package definition
 
 import (
@@ -9,7 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Definition is a definition that is in use, made ready to read objects with.
+// Definition is a definition prepared for reading objects.
 type Definition struct {
 	Object   *apiextensionsv1.CustomResourceDefinition
 	Versions []*Version // in the order of the definition
@@ -17,7 +16,7 @@ type Definition struct {
 	StorageVersion *Version
 }
 
-// New makes a valid definition ready.
+// New prepares a valid definition.
 func New(object *apiextensionsv1.CustomResourceDefinition) (*Definition, error) {
 	d := &Definition{Object: object}
 	for i := range object.Spec.Versions {
@@ -36,7 +35,7 @@ func New(object *apiextensionsv1.CustomResourceDefinition) (*Definition, error) 
 	return d, nil
 }
 
-// Served is the version of that name, false if clients cannot reach it.
+// Served returns the version with a name, false if it is not served.
 func (d *Definition) Served(name string) (*Version, bool) {
 	for _, v := range d.Versions {
 		if v.Spec.Name == name && v.Spec.Served {
@@ -60,12 +59,12 @@ func newVersion(object *apiextensionsv1.CustomResourceDefinition, spec *apiexten
 	return &Version{Spec: spec, schema: s}, nil
 }
 
-// HasStatus says that the version has a status subresource.
+// HasStatus reports whether the version has a status subresource.
 func (v *Version) HasStatus() bool {
 	return v.Spec.Subresources != nil && v.Spec.Subresources.Status != nil
 }
 
-// Scale is how the version can be scaled; nil: it cannot.
+// Scale returns the scale subresource of the version; nil if it has none.
 func (v *Version) Scale() *apiextensionsv1.CustomResourceSubresourceScale {
 	if v.Spec.Subresources == nil {
 		return nil

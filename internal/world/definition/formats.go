@@ -8,8 +8,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// UnknownFormats are the formats in a definition's schemas that no value is held
-// against.
+// UnknownFormats returns the formats in a definition's schemas that no value is checked against.
 func UnknownFormats(o *object) []string {
 	var found []string
 	for _, v := range o.Spec.Versions {

@@ -8,23 +8,25 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// sum is that of a schema's text; all zeros are none.
+// sum is the hash of a schema's text; all zeros is none.
 type sum [sha256.Size]byte
 
-// knownSchemas is what was made of schemas, by the sums of their texts: one program runs many clusters, one after the other
-// or side by side, in which the same kinds are defined. What is kept is never changed.
+// knownSchemas caches the results for schemas, by the hashes of their texts: one program runs many
+// clusters, consecutively or concurrently, that define the same kinds. Cached values are never
+// modified.
 type knownSchemas struct {
 	lock    sync.Mutex
 	schemas map[sum]*schemas
 	valid   map[sum]bool
 }
 
-// mostKnown is how many schemas are kept.
+// mostKnown limits the cached schemas.
 const mostKnown = 200
 
 var known = knownSchemas{schemas: map[sum]*schemas{}, valid: map[sum]bool{}}
 
-// sumOf is that of all of a version that its schema and the mistakes in that depend on.
+// sumOf returns the hash of all parts of a version that its schema and the schema's errors depend
+// on.
 func sumOf(v *apiextensionsv1.CustomResourceDefinitionVersion) sum {
 	text, err := json.Marshal(v.Schema)
 	if err != nil {

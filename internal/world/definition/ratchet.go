@@ -9,8 +9,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// ratchet validates a value beside the one that it replaces: an error in what has
-// not changed is none of the change's.
+// ratchet validates a value beside the replaced one: an error in an unchanged part is not an error
+// of the update.
 type ratchet struct {
 	schema  *spec.Schema
 	path    string

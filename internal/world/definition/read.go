@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Read makes of a client's object what the version has: fields that the schema does
-// not know are left out, nulls too, and defaults are set. It names the fields that
-// were left out. An error is metadata of another form.
+// Read converts a client's object to the version: it prunes unknown fields and nulls, and sets
+// defaults. It returns the pruned fields. An error means that the metadata has another form.
 func (v *Version) Read(object map[string]any) (unknown []string, err error) {
 	kind, hasKind := object["kind"]
 	apiVersion, hasVersion := object["apiVersion"]
@@ -46,19 +45,19 @@ func (v *Version) prune(object map[string]any) (unknown []string) {
 	return unknown
 }
 
-// Complete sets what is not set and has a default.
+// Complete sets the defaults of unset fields.
 func (v *Version) Complete(object map[string]any) {
 	if v.schema.structural != nil {
 		complete(object, v.schema.structural)
 	}
 }
 
-// dropNulls takes out nulls that mean nothing: where a null is allowed it is a
-// value, where there is a default it makes room for it.
+// dropNulls removes nulls without a meaning: an allowed null is a value, and one with a default is
+// replaced by that.
 func dropNulls(value any, s *schema.Structural) {
 	switch value := value.(type) {
 	case map[string]any:
-		for name, item := range value { // any order: each item is judged for itself
+		for name, item := range value { // any order: items are independent
 			of := schemaOf(s, name)
 			if item == nil && of != nil && !of.Nullable && of.Default.Object == nil {
 				delete(value, name)
@@ -97,7 +96,7 @@ func itemsOf(s *schema.Structural) *schema.Structural {
 	return s.Items
 }
 
-// complete sets the defaults of one value. What a default brings is completed, too.
+// complete sets the defaults of one value, also inside a default.
 func complete(value any, s *schema.Structural) {
 	if s == nil {
 		return

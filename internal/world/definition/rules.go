@@ -11,16 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rule is one of x-kubernetes-validations, ready to be asked.
+// Rule is a prepared rule of x-kubernetes-validations.
 type Rule interface {
-	// ComparesOld says that the rule is about a change: it names oldSelf.
+	// ComparesOld reports whether the rule is about a change: it names oldSelf.
 	ComparesOld() bool
-	// Holds asks the rule about a value. old is what the value replaces, nil if
-	// there is nothing.
+	// Holds evaluates the rule for a value. old is the replaced value, nil if there is none.
 	Holds(self, old any) (bool, error)
-	// Message is what the rule itself says of a value that breaks it, "" if nothing.
+	// Message returns the rule's own message for a value that breaks it, "" if there is none.
 	Message(self, old any) string
-	// Cost is what asking the rule costs at most, as far as its schema bounds the values.
+	// Cost returns the maximum cost of the rule, as far as its schema limits the values.
 	Cost() Cost
 }
 
@@ -28,7 +27,7 @@ type Rule interface {
 type Cost struct {
 	// Rule is that of the rule for one value, Message that of its own message.
 	Rule, Message uint64
-	// Values is how many such values a request has room for.
+	// Values is how many such values fit into a request.
 	Values uint64
 }
 
@@ -37,16 +36,15 @@ type MessageError struct{ Err error }
 
 func (e MessageError) Error() string { return e.Err.Error() }
 
-// Compile makes a rule for the values of a schema ready; root says that they are
-// whole objects.
+// Compile prepares a rule for the values of a schema; root means that they are whole objects.
 type Compile func(s *schema.Structural, root bool, rule apiextensionsv1.ValidationRule) (Rule, error)
 
-// compile is nil unless the program links an engine for rules: then they are taken
-// and not checked.
+// compile is nil unless the program links an engine for rules: without one, rules are accepted and
+// not checked.
 var compile Compile
 
-// UseRules makes the rules of definitions checked. To be called while a program
-// initializes; package rule does it.
+// UseRules enables the check of rules. It must be called while a program initializes; package rule
+// does.
 func UseRules(c Compile) { compile = c }
 
 // ruled is a schema with rules in it or below.
@@ -62,7 +60,7 @@ type madeRule struct {
 	Rule // nil without an engine
 }
 
-// rulesOf is nil for a schema without rules.
+// rulesOf returns nil for a schema without rules.
 func rulesOf(s *schema.Structural) (*ruled, error) { return ruledBy(s, true) }
 
 func ruledBy(s *schema.Structural, root bool) (*ruled, error) {
@@ -104,7 +102,7 @@ func ruledBy(s *schema.Structural, root bool) (*ruled, error) {
 	return r, nil
 }
 
-// everyRule are the rules of a value, with those that allOf adds.
+// everyRule returns the rules of a value, including those of allOf.
 func everyRule(s *schema.Structural) apiextensionsv1.ValidationRules {
 	all := slices.Clone(s.XValidations)
 	if s.ValueValidation != nil {
@@ -115,8 +113,7 @@ func everyRule(s *schema.Structural) apiextensionsv1.ValidationRules {
 	return all
 }
 
-// obey asks the rules about an object, unless it is so wrong that they could not
-// be answered.
+// obey evaluates the rules for an object, unless its errors make that impossible.
 func (s *schemas) obey(errs field.ErrorList, object, old map[string]any) field.ErrorList {
 	switch {
 	case s.rules == nil:
@@ -138,7 +135,7 @@ func hidesRules(e *field.Error) bool {
 	return false
 }
 
-// check asks all rules at and below a value. old is nil where nothing was.
+// check evaluates all rules at and below a value. old is nil if there was none.
 func (r *ruled) check(at *field.Path, value, old any) (errs field.ErrorList) {
 	if r == nil || value == nil {
 		return nil
@@ -165,7 +162,7 @@ func (r *ruled) check(at *field.Path, value, old any) (errs field.ErrorList) {
 	return errs
 }
 
-// before is the old item of a list with keys.
+// before returns the old item of a list with keys.
 func (r *ruled) before(item any, old []any) any {
 	if len(r.schema.XListMapKeys) == 0 {
 		return nil
@@ -180,7 +177,7 @@ func (m madeRule) check(at *field.Path, s *schema.Structural, value, old any) fi
 	case m.Rule == nil, m.ComparesOld() && old == nil && !optional:
 		return nil
 	case !m.ComparesOld() && old != nil && equality.Semantic.DeepEqual(value, old):
-		return nil // what was wrong before may stay
+		return nil // an unchanged error may stay
 	}
 	holds, err := m.Holds(value, old)
 	switch {
@@ -197,7 +194,7 @@ func (m madeRule) check(at *field.Path, s *schema.Structural, value, old any) fi
 	return field.ErrorList{m.broken(m.place(at), value, m.detail(value, old))}
 }
 
-// name is how a message calls the rule.
+// name returns the rule's name in messages.
 func (m madeRule) name() string {
 	if m.text.Message != "" {
 		return strings.TrimSpace(m.text.Message)
@@ -215,7 +212,7 @@ func (m madeRule) detail(value, old any) string {
 	return "failed rule: " + m.name()
 }
 
-// place is the field that the rule names in its errors.
+// place returns the field that the rule names in its errors.
 func (m madeRule) place(at *field.Path) *field.Path {
 	if path := strings.TrimPrefix(m.text.FieldPath, "."); path != "" {
 		return at.Child(path)

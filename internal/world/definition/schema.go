@@ -13,8 +13,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// schemas are the forms of a version's schema in which it is used: to prune and
-// complete, to validate objects, to validate a status alone.
+// schemas are the forms of a version's schema: for pruning and completion, for validation of
+// objects, for validation of a status alone.
 type schemas struct {
 	structural     *schema.Structural
 	object, status *spec.Schema
@@ -50,7 +50,7 @@ func makeSchemas(version *apiextensionsv1.CustomResourceDefinitionVersion) (*sch
 	return s, err
 }
 
-// internalSchema is the schema in the form that the libraries take.
+// internalSchema converts the schema to the form of the libraries.
 func internalSchema(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
 	if validation == nil || validation.OpenAPIV3Schema == nil {
 		return nil, nil
@@ -62,9 +62,8 @@ func internalSchema(validation *apiextensionsv1.CustomResourceValidation) (*apie
 	return &props, nil
 }
 
-// forValidation is the schema as the validator needs it: it knows nothing of values
-// that are numbers or texts but their types, and of formats only those that the
-// API server knows.
+// forValidation converts the schema to the form of the validator: it checks only the types of
+// values that are numbers or texts, and only the formats that the API server checks.
 func forValidation(structural *schema.Structural) *spec.Schema {
 	s := structural.ToKubeOpenAPI()
 	settleTypes(s)
@@ -93,13 +92,13 @@ func settleTypes(s *spec.Schema) {
 			settleTypes(&nested[i])
 		}
 	}
-	for name, property := range s.Properties { // any order: each is settled for itself
+	for name, property := range s.Properties { // any order: properties are independent
 		settleTypes(&property)
 		s.Properties[name] = property
 	}
 }
 
-// isFormat says whether values of a type are held against a format. Others are only
+// isFormat reports whether values of a type are checked against a format. Other formats are only
 // descriptions.
 func isFormat(kind spec.StringOrArray, format string) bool {
 	switch {
@@ -120,8 +119,8 @@ var textFormats = map[string]bool{
 	"date": true, "duration": true, "datetime": true, "k8sshortname": true, "k8slongname": true,
 }
 
-// Fields are the names that stand beside the last one of a path such as
-// spec.disks[0].size, sorted; none where any name may stand.
+// Fields returns the siblings of the last name of a path such as spec.disks[0].size, sorted; none
+// where any name is allowed.
 func (v *Version) Fields(path string) []string {
 	at := v.schema.structural
 	names := strings.Split(path, ".")
@@ -138,7 +137,7 @@ func (v *Version) Fields(path string) []string {
 	return slices.Sorted(maps.Keys(at.Properties))
 }
 
-// Unknown are the paths of a partial object that lead to no field of the version.
+// Unknown returns the paths of a partial object without a field of the version.
 func (v *Version) Unknown(part map[string]any) []string {
 	return v.prune(runtime.DeepCopyJSON(part))
 }

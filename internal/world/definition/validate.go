@@ -14,8 +14,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// Validate returns the field errors of a new object; those of its metadata are the
-// store's business.
+// Validate returns the field errors of a new object; the store validates its metadata.
 func (v *Version) Validate(object map[string]any) field.ErrorList {
 	errs := v.schema.check(nil, object)
 	errs = append(errs, v.replicas(object)...)
@@ -24,8 +23,7 @@ func (v *Version) Validate(object map[string]any) field.ErrorList {
 	return append(errs, v.schema.obey(errs, object, nil)...)
 }
 
-// ValidateUpdate returns the field errors that a change brings. What was wrong before and
-// is as it was is let be.
+// ValidateUpdate returns the field errors of a change. Errors in unchanged parts are ignored.
 func (v *Version) ValidateUpdate(object, old map[string]any) field.ErrorList {
 	errs := v.schema.checkChange(nil, object, old)
 	errs = append(errs, v.replicas(object)...)
@@ -34,7 +32,7 @@ func (v *Version) ValidateUpdate(object, old map[string]any) field.ErrorList {
 	return append(errs, v.schema.obey(errs, object, old)...)
 }
 
-// ValidateStatus returns the field errors that a change of the status brings.
+// ValidateStatus returns the field errors of a change of the status.
 func (v *Version) ValidateStatus(object, old map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	if status, ok := object["status"]; ok && v.schema.status != nil {
@@ -52,7 +50,7 @@ func (v *Version) newListMistakes(object, old map[string]any) field.ErrorList {
 	return listtype.ValidateListSetsAndMaps(nil, v.schema.structural, object)
 }
 
-// check holds a value against the schema of an object.
+// check validates a value against the schema of an object.
 func (s *schemas) check(at *field.Path, value any) field.ErrorList {
 	if s.object == nil {
 		return nil
@@ -71,7 +69,7 @@ func (s *schemas) checkStatusChange(status, old any) field.ErrorList {
 	return fieldErrors(field.NewPath("status"), (&ratchet{schema: s.status, old: old}).Validate(status))
 }
 
-// fieldErrors are what a validator found, in the words of the API server.
+// fieldErrors converts the errors of a validator to those of the API server.
 func fieldErrors(at *field.Path, result *validate.Result) field.ErrorList {
 	var errs field.ErrorList
 	for _, err := range result.Errors {
@@ -129,7 +127,7 @@ func count(value any) int {
 	return -1
 }
 
-// replicas checks what the scale subresource shows.
+// replicas checks the fields of the scale subresource.
 func (v *Version) replicas(object map[string]any) field.ErrorList {
 	scale := v.Scale()
 	if scale == nil {
@@ -164,5 +162,5 @@ func number(object map[string]any, path string) field.ErrorList {
 	return nil
 }
 
-// steps are the names of a path such as ".spec.replicas".
+// steps returns the names of a path such as ".spec.replicas".
 func steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

@@ -21,7 +21,7 @@ var oldLookups = []change{
 	{number: unix.SYS_READLINK, name: lookedUp, of: fileNamed(0)}, {number: unix.SYS_UNLINK, name: removed, of: fileNamed(0)},
 }
 
-// oldUses are calls that newer processors do without.
+// oldUses are calls that newer processors lack.
 var oldUses = []change{
 	{number: unix.SYS_CHMOD, name: chmod, of: fileNamed(0)},
 	{number: unix.SYS_CHOWN, name: chown, of: fileNamed(0)}, {number: unix.SYS_LCHOWN, name: chown, of: fileNamed(0)},

@@ -57,8 +57,8 @@ type Command struct {
 	// Followed observes the program's changes of files, where the system permits it: see
 	// Process.HoldAfter.
 	Followed bool
-	// SeesLookups says that of a Followed program also the calls are seen by which it looks at files:
-	// BrokenMounts take it. Each of them costs some microseconds.
+	// SeesLookups also observes the calls by which a Followed program looks at files. BrokenMounts
+	// need it. Each such call costs some microseconds.
 	SeesLookups bool
 	// OwnDirs are directories of the host that count as the machine's own disk, like all files that
 	// only the machine has in its namespace. A write of a Followed program there is lost at a

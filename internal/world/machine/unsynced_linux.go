@@ -240,7 +240,8 @@ func (u *unsynced) lose() (lost int) {
 		if u.isWrittenBack(f) || unix.Fstat(f.fd, &stat) != nil || stat.Nlink == 0 || stat.Size <= f.synced {
 			continue
 		}
-		if os.Truncate(fmt.Sprintf("/proc/self/fd/%d", f.fd), f.synced) == nil { // if this fails, a write would fail, too
+		// If this fails, a write would fail, too.
+		if os.Truncate(fmt.Sprintf("/proc/self/fd/%d", f.fd), f.synced) == nil {
 			lost++
 		}
 	}

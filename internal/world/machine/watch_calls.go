@@ -13,8 +13,8 @@ type Interference struct {
 	Broken BrokenMounts
 }
 
-// BrokenMounts are mounted file systems whose files the program cannot use until it unmounts them.
-// A process sees them only if its Command has SeesLookups.
+// BrokenMounts are mounted file systems with files that the program cannot use until it unmounts
+// them. A process sees them only if its Command has SeesLookups.
 type BrokenMounts struct {
 	// Paths are the mount points, as the program sees them.
 	Paths []string

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Docker puts a stand-in for docker into PATH, alone, which records how it is called. It says that there are clusters of these
-// names, and that one has a node once it was asked to run it; it fails at the order that begins with fails.
+// Docker puts a stand-in for docker into PATH, alone, which records its calls. It lists clusters
+// with these names, and a node of a cluster after it was ordered to run it. The order that begins
+// with fails is an error.
 func Docker(t *testing.T, fails string, clusters ...string) (orders func() []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,13 +48,13 @@ esac
 	}
 }
 
-// Hangs lets an order that begins so hang until a node is removed, and fail then.
+// Hangs lets an order that begins so hang until a node is removed, and then fail.
 func Hangs(t *testing.T, order string) {
 	t.Helper()
 	t.Setenv("CSISIM_TEST_HANGS", order)
 }
 
-// Without lets the engine not have an image.
+// Without removes an image from the engine.
 func Without(t *testing.T, image string) {
 	t.Helper()
 	t.Setenv("CSISIM_TEST_WITHOUT", image)

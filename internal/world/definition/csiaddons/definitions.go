@@ -25,7 +25,7 @@ type kind struct {
 	schema              schema
 }
 
-// All are the definitions of the kinds of CSI-Addons, each a new object.
+// All returns the definitions of the kinds of CSI-Addons, each a new object.
 func All() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for _, k := range []kind{
@@ -39,11 +39,11 @@ func All() []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// Has reports whether one of the groups is that of CSI-Addons.
+// Has reports whether a group is one of CSI-Addons.
 func Has(group string) bool { return group == Group || group == ReplicationGroup }
 
-// Mentions reports whether a scenario or manifest names an API group of CSI-Addons, or has
-// a driver serve it.
+// Mentions reports whether a scenario or manifest names an API group of CSI-Addons, or has a driver
+// that serves it.
 func Mentions(text string) bool {
 	return strings.Contains(text, Group) || strings.Contains(text, ReplicationGroup) || strings.Contains(text, "csiAddons")
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/csisim/csisim/internal/world/definition/rule/bound"
 )
 
-// selfType is the name of the type of self in messages; Kubernetes adds a number that it draws.
+// selfType is the name of self's type in messages; Kubernetes adds a random number.
 const selfType = "selfType"
 
-// perCallLimit is the cost at which the real server gives up on one rule.
+// perCallLimit is the cost at which the real server aborts one rule.
 const perCallLimit = 1_000_000
 
-// base has what all rules can use. [apiserver/pkg/cel/environment/base.go]
+// base is the common environment of all rules. [apiserver/pkg/cel/environment/base.go]
 var base = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(ext.ListsVersion(3)), ext.TwoVarComprehensions(), cel.OptionalTypes(),
@@ -37,7 +37,7 @@ type compiler struct {
 	env   *cel.Env
 }
 
-// open makes the names self and oldSelf known, with their type.
+// open declares the names self and oldSelf, with their type.
 func (c *compiler) open(self *declared, optionalOld bool) error {
 	env, err := base()
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *compiler) open(self *declared, optionalOld bool) error {
 	return err
 }
 
-// compile checks the types of an expression. what stands before its mistakes.
+// compile checks the types of an expression. The parameter what is a prefix of its errors.
 func (c *compiler) compile(text string, is *types.Type, otherwise, what string) (*cel.Ast, error) {
 	checked, issues := c.env.Compile(text)
 	if issues.Err() != nil {
@@ -73,7 +73,7 @@ func (c *compiler) compile(text string, is *types.Type, otherwise, what string) 
 	return checked, nil
 }
 
-// program is what runs an expression, and its cost at most.
+// program returns the program of an expression, and its maximum cost.
 func (c *compiler) program(checked *cel.Ast) (cel.Program, uint64, error) {
 	program, err := c.env.Program(checked, bound.Options(
 		cel.CostLimit(perCallLimit), cel.CostTracking(&c.costs), cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)))...)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// costs are what the functions that Kubernetes adds to CEL cost: as estimated when a rule is written, with the largest
-// values that its schema allows, and as they turn out. [apiserver/pkg/cel/library/cost.go]
+// costs are the costs of the functions that Kubernetes adds to CEL: the estimated ones, with the
+// largest values that a schema allows, and the actual ones. [apiserver/pkg/cel/library/cost.go]
 type costs struct {
 	self *declared // nil if rules do not see its values
 }
@@ -21,7 +21,8 @@ var (
 	oneStep = &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(1)}
 )
 
-// EstimateSize implements checker.CostEstimator: the size of what stands at a path below self or oldSelf.
+// EstimateSize implements checker.CostEstimator: it returns the size of the value at a path below
+// self or oldSelf.
 func (c *costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	if len(node.Path()) == 0 || c.self == nil {
 		return nil
@@ -92,7 +93,7 @@ func (c *costs) size(node checker.AstNode) checker.SizeEstimate {
 	return checker.UnknownSizeEstimate()
 }
 
-// estimateLook is a look at each item of a list, or at each character of a text.
+// estimateLook estimates visiting each item of a list, or each character of a text.
 func (c *costs) estimateLook(target checker.AstNode, size checker.SizeEstimate) *checker.CallEstimate {
 	item := itemOf(target)
 	if item == nil {
@@ -105,7 +106,8 @@ func (c *costs) estimateLook(target checker.AstNode, size checker.SizeEstimate) 
 	return &checker.CallEstimate{CostEstimate: size.MultiplyByCost(each)}
 }
 
-// estimateSplit: a text falls into as many parts as it has characters, or as the last argument allows.
+// estimateSplit: a text is split into as many parts as it has characters, or as the last argument
+// allows.
 func estimateSplit(size checker.SizeEstimate, args []checker.AstNode) *checker.CallEstimate {
 	most := size.Max
 	if len(args) > 1 {
@@ -118,7 +120,7 @@ func estimateSplit(size checker.SizeEstimate, args []checker.AstNode) *checker.C
 	return &checker.CallEstimate{CostEstimate: traversal(size, 2), ResultSize: &checker.SizeEstimate{Max: most}}
 }
 
-// replacedSize is the size of a text in which one text takes the place of another as often as possible, or as seldom.
+// replacedSize estimates the size of a text after replacements, at the most and the least possible.
 func replacedSize(text, was, is checker.SizeEstimate) checker.SizeEstimate {
 	var times, kept checker.SizeEstimate
 	switch {
@@ -154,7 +156,7 @@ func ratio(n, by uint64) uint64 {
 	return uint64(math.Ceil(float64(n) / float64(by)))
 }
 
-// joinedSize is the size of the texts of a list with what is put between them.
+// joinedSize estimates the size of the texts of a list with separators.
 func (c *costs) joinedSize(list checker.AstNode, items checker.SizeEstimate, args []checker.AstNode) (size checker.SizeEstimate) {
 	if item := itemOf(list); item != nil {
 		size = items.Multiply(c.size(item))
@@ -177,7 +179,7 @@ func (i item) Path() []string                      { return i.path }
 func (i item) Type() *types.Type                   { return i.of }
 func (i item) ComputedSize() *checker.SizeEstimate { return nil }
 
-// itemOf is nil for what is no list.
+// itemOf returns nil for anything but a list.
 func itemOf(list checker.AstNode) checker.AstNode {
 	of := list.Type().Parameters()
 	if len(of) == 0 {
@@ -226,7 +228,7 @@ func actualSize(value ref.Val) uint64 {
 	return 1
 }
 
-// looks is how many steps a look at a value takes.
+// looks returns how many steps visiting a value takes.
 func looks(value ref.Val) uint64 {
 	switch value := value.(type) {
 	case types.String:

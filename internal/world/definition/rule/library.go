@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// library are the functions that the real server adds to CEL, as far as rules of
-// storage kinds use them.
+// library are the functions that the real server adds to CEL, as far as rules of storage kinds use
+// them.
 var library = cel.Lib(functions{})
 
 type functions struct{}
@@ -48,7 +48,7 @@ func onList(name string, result *cel.Type, of func(traits.Lister) ref.Val) cel.E
 		cel.UnaryBinding(func(l ref.Val) ref.Val { return of(l.(traits.Lister)) })))
 }
 
-// steps reports whether any item compares like that with the one that follows it.
+// steps reports whether any item compares like that with the next one.
 func steps(l traits.Lister, like types.Int) bool {
 	var before ref.Val
 	for it := l.Iterator(); it.HasNext() == types.True; {
@@ -92,7 +92,7 @@ func sum(l traits.Lister) ref.Val {
 	return total
 }
 
-// positions are where an item of a list is first and last; -1 if it is not there.
+// positions returns the first and the last index of an item in a list; -1 if it is missing.
 func positions(l traits.Lister, item ref.Val) (first, last types.Int) {
 	first, last = types.IntNegOne, types.IntNegOne
 	at := types.IntZero
@@ -122,7 +122,7 @@ type quantityFunctions struct{}
 
 var quantityType = cel.OpaqueType("kubernetes.Quantity")
 
-// quantity is one of them as a value of CEL.
+// quantity is a quantity as a value of CEL.
 type quantity struct{ *resource.Quantity }
 
 // ProgramOptions implements cel.Library.

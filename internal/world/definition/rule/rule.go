@@ -1,5 +1,5 @@
-// Package rule makes the x-kubernetes-validations of custom resource definitions
-// checked in every program that links it: they are expressions in CEL.
+// Package rule makes every program that links it check the x-kubernetes-validations of custom
+// resource definitions, which are expressions in CEL.
 package rule
 
 import (
@@ -22,7 +22,7 @@ const (
 	nameOfOld  = "oldSelf"
 )
 
-// rule is one that is compiled.
+// rule is a compiled rule.
 type rule struct {
 	schema      *schema.Structural
 	root        bool
@@ -55,7 +55,8 @@ func compile(s *schema.Structural, root bool, text apiextensionsv1.ValidationRul
 	return r, nil
 }
 
-// valuesOf is how many values of a type a request has room for. [schema/cel/compilation.go maxCardinality]
+// valuesOf returns how many values of a type fit into a request. [schema/cel/compilation.go
+// maxCardinality]
 func valuesOf(self *declared) uint64 {
 	if self == nil {
 		return maxRequest

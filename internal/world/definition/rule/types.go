@@ -17,16 +17,18 @@ const (
 	bytesPerRune = 4
 )
 
-// declared is the type that a schema gives its values in rules. [apiserver/pkg/cel/common/schemas.go SchemaDeclType]
+// declared is the type of a schema's values in rules. [apiserver/pkg/cel/common/schemas.go
+// SchemaDeclType]
 type declared struct {
 	is     *types.Type
 	fields map[string]*declared // of an object, by their names in rules
 	item   *declared            // of a list or a map
-	most   uint64               // items or bytes that a request has room for
+	most   uint64               // items or bytes that fit into a request
 	least  uint64               // bytes of its shortest JSON
 }
 
-// declare is nil for a schema whose values rules do not see. name distinguishes the objects of one rule.
+// declare returns nil for a schema with values that rules do not see. name identifies the objects
+// of one rule.
 func declare(s *schema.Structural, root bool, name string) *declared {
 	switch {
 	case s == nil:
@@ -124,7 +126,7 @@ func declareText(s *schema.Structural) *declared {
 	return &declared{is: types.StringType, most: textMost(s), least: 2}
 }
 
-// textMost is how many bytes a text may have.
+// textMost returns how many bytes a text may have.
 func textMost(s *schema.Structural) uint64 {
 	v := s.ValueValidation
 	switch {
@@ -145,13 +147,13 @@ func textMost(s *schema.Structural) uint64 {
 
 func positive(n int64) uint64 { return uint64(max(n, 0)) }
 
-// provider has CEL find the objects of a rule.
+// provider finds the object types of a rule for CEL.
 type provider struct {
 	*types.Registry
 	objects map[string]*declared
 }
 
-// add enters the objects of a type.
+// add adds the objects of a type.
 func (p *provider) add(d *declared) {
 	if d == nil {
 		return
@@ -159,7 +161,7 @@ func (p *provider) add(d *declared) {
 	if d.fields != nil {
 		p.objects[d.is.TypeName()] = d
 	}
-	for _, field := range d.fields { // any order: each is entered for itself
+	for _, field := range d.fields { // any order: fields are independent
 		p.add(field)
 	}
 	p.add(d.item)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// valueOf is a JSON value as rules see it: fields under names that can be written in
-// CEL, numbers and formatted texts with the types that the schema gives them.
+// valueOf returns a JSON value in the form that rules see: fields have names that CEL can express,
+// numbers and formatted texts have the types of the schema.
 func valueOf(value any, s *schema.Structural, root bool) any {
 	if s == nil {
 		return value
@@ -51,7 +51,7 @@ func objectOf(object map[string]any, s *schema.Structural, root bool) map[string
 	return seen
 }
 
-// metadataOf is what rules may look at of an object's metadata.
+// metadataOf returns the parts of an object's metadata that rules may read.
 func metadataOf(metadata any) map[string]any {
 	seen := map[string]any{}
 	given, _ := metadata.(map[string]any)
@@ -88,7 +88,7 @@ func textOf(text string, s *schema.Structural) any {
 	return text
 }
 
-// reserved are the words of CEL that a field can be called only in an escaped form.
+// reserved are the words of CEL that must be escaped as names of fields.
 var reserved = map[string]bool{
 	"true": true, "false": true, "null": true, "in": true, "as": true, "break": true, "const": true, "continue": true,
 	"else": true, "for": true, "function": true, "if": true, "import": true, "let": true, "loop": true, "package": true,
@@ -97,7 +97,7 @@ var reserved = map[string]bool{
 
 var escape = strings.NewReplacer("__", "__underscores__", ".", "__dot__", "-", "__dash__", "/", "__slash__")
 
-// escaped is the name of a field in a rule.
+// escaped returns the name of a field in a rule.
 func escaped(name string) string {
 	if reserved[name] {
 		return "__" + name + "__"

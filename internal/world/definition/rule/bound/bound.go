@@ -1,5 +1,5 @@
-// Package bound keeps CEL expressions from running or growing without end: those of scenarios, and the rules
-// of custom resource definitions.
+// Package bound limits the time and memory of CEL expressions: those of scenarios, and the rules of
+// custom resource definitions.
 package bound
 
 import (
@@ -11,26 +11,27 @@ import (
 )
 
 const (
-	// maxSteps is how many items all, exists, map, filter and the functions of sets look at in one evaluation, nested ones included. It is
-	// counted, not timed, so that a run comes again on any machine.
+	// maxSteps limits the items that all, exists, map, filter and the functions of sets visit in
+	// one evaluation, including nested ones. It is a count, not a time, so that a run is repeatable
+	// on any machine.
 	maxSteps = 2_000_000
-	// maxRange is the length of the longest list that lists.range makes.
+	// maxRange is the longest list that lists.range makes.
 	maxRange = 10_000
 )
 
-// Options are those of a program that Evaluate runs: its loops ask at each item whether they may go on, and
-// calls that make lists or texts are bounded.
+// Options returns the options of a program for Evaluate: its loops check at each item whether they
+// may continue, and calls that make lists or texts are limited.
 func Options(options ...cel.ProgramOption) []cel.ProgramOption {
 	return append(options, cel.InterruptCheckFrequency(1), cel.CustomDecorator(boundCalls))
 }
 
-// counter answers the loops of one evaluation.
+// counter counts the steps of one evaluation.
 type counter struct {
 	interpreter.Activation
 	steps int
 }
 
-// ResolveName counts an item when a loop asks, and hands on what else is asked for.
+// ResolveName counts an item when a loop checks for interruption, and forwards all other names.
 func (c *counter) ResolveName(name string) (any, bool) {
 	if name == "#interrupted" {
 		c.steps++
@@ -39,7 +40,8 @@ func (c *counter) ResolveName(name string) (any, bool) {
 	return c.Activation.ResolveName(name)
 }
 
-// Evaluate runs a program that has the Options until it ends or has looked at too many items, which is an error.
+// Evaluate runs a program with the Options until it ends or has visited too many items, which is an
+// error.
 func Evaluate(program cel.Program, names map[string]any) (ref.Val, *cel.EvalDetails, error) {
 	activation, err := cel.NewActivation(names)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// maxText is the length, in bytes, of the longest text that an expression makes: of all texts of a request there are 3 MiB.
+// maxText limits the texts that an expression makes, in bytes: all texts of a request have at most
+// 3 MiB.
 const maxText = 4 << 20
 
-// boundCalls takes the place of functions with which a short expression makes lists or texts that no memory holds, or
-// compares each item of a list with each of another.
+// boundCalls replaces functions with which a short expression makes lists or texts that exceed all
+// memory, or compares each item of a list with each of another.
 func boundCalls(step interpreter.Interpretable) (interpreter.Interpretable, error) {
 	if call, ok := step.(interpreter.InterpretableCall); ok && bounded[call.Function()] != nil {
 		return boundedCall{call}, nil
@@ -50,7 +51,7 @@ func (c boundedCall) Eval(names interpreter.Activation) ref.Val {
 	return bounded[c.Function()](names, args)
 }
 
-// numbers are those from 0 on: lists.range.
+// numbers returns those from 0 on: lists.range.
 func numbers(args []ref.Val) ref.Val {
 	n, ok := args[0].(types.Int)
 	switch {
@@ -66,13 +67,13 @@ func numbers(args []ref.Val) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(all)
 }
 
-// interrupted counts a step, and reports whether it is one too many.
+// interrupted counts a step, and reports whether there are too many.
 func interrupted(names interpreter.Activation) bool {
 	over, _ := names.ResolveName("#interrupted")
 	return over == true
 }
 
-// found reports whether a list has an item; each that is looked at counts.
+// found reports whether a list has an item; each visited item counts.
 func found(names interpreter.Activation, list traits.Lister, item ref.Val) (bool, ref.Val) {
 	for i := list.Iterator(); i.HasNext() == types.True; {
 		if interrupted(names) {
@@ -99,7 +100,7 @@ func containsAll(names interpreter.Activation, list, items ref.Val) ref.Val {
 	return types.True
 }
 
-// equivalent reports whether two lists have the same items, in whatever order and however often.
+// equivalent reports whether two lists have the same items, in any order and number.
 func equivalent(names interpreter.Activation, args []ref.Val) ref.Val {
 	if there := containsAll(names, args[0], args[1]); there != types.True {
 		return there
@@ -140,7 +141,7 @@ func lists(a, b ref.Val) (traits.Lister, traits.Lister, ref.Val) {
 	return first, second, nil
 }
 
-// sum is +, of whatever can be added.
+// sum is +, for all types that it can add.
 func sum(args []ref.Val) ref.Val {
 	a, isText := args[0].(types.String)
 	b, too := args[1].(types.String)
