@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Whoever changed a default role keeps what was added, and gets back what was taken away.
-func TestDefaultRolesKeepWhatWasAdded(t *testing.T) {
+// A changed default role keeps added rules, and gets removed ones back.
+func TestDefaultRolesKeepAddedRules(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{}).Config())
 	roles := client.RbacV1().ClusterRoles()
 	added := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"nodes"}}
@@ -27,7 +27,7 @@ func TestDefaultRolesKeepWhatWasAdded(t *testing.T) {
 		role, err := roles.Get(t.Context(), "system:public-info-viewer", metav1.GetOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, added, role.Rules[0])
-		assert.Len(t, role.Rules, 6, "what is missing is added path by path")
+		assert.Len(t, role.Rules, 6, "missing rules are added path by path")
 	}
 	all, err := roles.List(t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/bootstrapping=rbac-defaults"})
 	require.NoError(t, err)

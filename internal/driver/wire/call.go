@@ -57,7 +57,7 @@ func (c *call) whileCallerLives(make func() error) error {
 	returned := false
 	defer func() {
 		if !returned && !c.onItsWay && !c.process.Kernel().Closing() {
-			c.end(ErrCallerGone)
+			c.end(ErrCallerExited)
 		}
 	}()
 	err := make()
@@ -172,7 +172,7 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 		err = send(p, answer)
 		done, c.onItsWay = true, false // a caller that dies before it has the answer ends the call
 		if c.process.Ended() {
-			c.end(ErrCallerGone)
+			c.end(ErrCallerExited)
 		}
 		if c.ended { // the caller no longer waits
 			c.recordLost()
@@ -186,8 +186,8 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 	return err
 }
 
-// ErrCallerGone is the error of a call that has lost its caller.
-var ErrCallerGone = status.Error(codes.Canceled, "the caller is gone")
+// ErrCallerExited is the error of a call after the exit of its caller.
+var ErrCallerExited = status.Error(codes.Canceled, "the caller has exited")
 
 // end records the outcome, as its caller saw it, once.
 func (c *call) end(err error) {

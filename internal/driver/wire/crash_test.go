@@ -157,7 +157,7 @@ func TestACallEndsWithItsCaller(t *testing.T) {
 			kubelet.Crash()
 			l.Kernel.Run(kernel.Until{At: 2 * time.Minute})
 			assert.Equal(t, "Canceled", l.call(t).Code)
-			assert.Equal(t, "the caller is gone", l.call(t).Message)
+			assert.Equal(t, "the caller has exited", l.call(t).Message)
 			assert.Equal(t, c.ends, l.call(t).Took)
 		})
 	}

@@ -23,7 +23,7 @@ func (c *call) sendWhileInUse(f *fault.Fault) error {
 	end := program.RefuseUnmount()
 	if end == nil {
 		c.wire.World.Kernel.Interrupt(fmt.Errorf("fault %s: %w", f.Name, errUnseen))
-		return ErrCallerGone
+		return ErrCallerExited
 	}
 	defer func() {
 		if refused, _ := end(); refused {

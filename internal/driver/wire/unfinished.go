@@ -98,7 +98,7 @@ func (c *call) worksOn(err error) bool {
 
 // isConnection reports whether an error is about the connection, and no answer of a driver.
 func isConnection(err error) bool {
-	return NobodyListens(err) || isBroken(err) || err == errConnectionLost || err == errDeadline || err == ErrCallerGone ||
+	return NobodyListens(err) || isBroken(err) || err == errConnectionLost || err == errDeadline || err == ErrCallerExited ||
 		status.Convert(err).Message() == "context deadline exceeded"
 }
 

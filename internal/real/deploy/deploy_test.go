@@ -31,8 +31,8 @@ func driver(o deploy.Options) deploy.Driver {
 	}
 }
 
-// What is deployed is what a real cluster takes: the API of a simulation takes it.
-func TestManifestsAreThoseOfTheGoldenFiles(t *testing.T) {
+// The API of a simulation accepts all manifests, like that of a real cluster.
+func TestManifestsEqualTheGoldenFiles(t *testing.T) {
 	for name, o := range map[string]deploy.Options{
 		"plain":   {Images: map[string]string{"csi-attacher": "example.com/attacher:v9"}},
 		"proxied": {Proxy: "secret", Run: "1f2e", ControlPlane: true},
@@ -41,22 +41,22 @@ func TestManifestsAreThoseOfTheGoldenFiles(t *testing.T) {
 	}
 }
 
-// A registrar that a run ends and starts is a child of csisim, which a container before it has copied to where both have it,
-// with the libraries that the registrar's image lacks.
-func TestARegistrarCanBeKept(t *testing.T) {
+// A registrar that a run ends and starts is a child of csisim. An init container copies csisim to a
+// shared directory, with the libraries that the registrar's image lacks.
+func TestAKeptRegistrarIsAChildOfCsisim(t *testing.T) {
 	o := deploy.Options{Proxy: "secret", Run: "1f2e", ControlPlane: true}
 	d := driver(o)
 	d.Keeper, d.Controller = &deploy.Keeper{Libraries: []string{"/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6"}}, nil
 	taken(t, "kept-registrar", deploy.Manifests(d, o))
 }
 
-// The kinds of snapshots come with their controller, which is on the control plane's node if drivers are. Their
-// definitions are valid.
-func TestTheKindsOfSnapshots(t *testing.T) {
+// The kinds of snapshots come with their controller, which runs on the control plane's node if
+// drivers do. Their definitions are valid.
+func TestTheKindsOfSnapshotsComeWithTheirController(t *testing.T) {
 	taken(t, "snapshots", deploy.SnapshotKinds(deploy.Options{ControlPlane: true}))
 }
 
-// taken compares objects with a golden file, and applies what is written there to the API of a simulation.
+// taken compares objects with a golden file, and applies the file to the API of a simulation.
 func taken(t *testing.T, name string, objects []runtime.Object) {
 	t.Helper()
 	var out bytes.Buffer

@@ -16,7 +16,8 @@ import (
 // ownManifests is a driver's deployment: a kustomization over three files.
 const ownManifests = "../../../cmd/csisim/testdata/own"
 
-// The manifests stay as they are, but for labels and the proxies between the driver and each of its callers.
+// The manifests stay unchanged, except for labels and the proxies between the driver and each of
+// its callers.
 func TestProxiesArePutIntoTheDriversOwnPods(t *testing.T) {
 	own, err := deploy.ReadOwn(ownManifests, []string{"deploy"})
 	require.NoError(t, err)
@@ -41,7 +42,8 @@ func TestProxiesArePutIntoTheDriversOwnPods(t *testing.T) {
 		assert.True(t, own.Owns(what[0], what[1], what[2]), of)
 	}
 	for _, other := range []string{
-		"Pod default disk-node-x7f2", "PersistentVolumeClaim disk-system disk-data", "PersistentVolumeClaim disk-system disk-node-x7f2", "Pod disk-system disk-web", // disk is a ServiceAccount
+		// disk is a ServiceAccount.
+		"Pod default disk-node-x7f2", "PersistentVolumeClaim disk-system disk-data", "PersistentVolumeClaim disk-system disk-node-x7f2", "Pod disk-system disk-web",
 	} {
 		what := strings.Split(other, " ")
 		assert.False(t, own.Owns(what[0], what[1], what[2]), other)
@@ -79,8 +81,8 @@ spec:
       - {name: node-driver-registrar, image: "example.com/registrar", args: [--csi-address=/csi/csi.sock], volumeMounts: [{name: plugin, mountPath: /csi}]}
 `
 
-// What cannot be deployed with proxies is said with its place.
-func TestManifestsWithoutADriver(t *testing.T) {
+// Manifests that cannot be deployed with proxies are an error with its position.
+func TestManifestsWithoutADriverAreRejected(t *testing.T) {
 	const volumes = "      volumes: [{name: plugin, hostPath: {path: /var/lib/kubelet/plugins/disk}}]\n"
 	for text, want := range map[string]string{
 		"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n": "no Deployment, StatefulSet or DaemonSet in the manifests has a driver with sidecars",

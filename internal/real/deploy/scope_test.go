@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What a scenario names it finds under that name again, and nothing that Kubernetes has named is changed.
-func TestTheNamesOfARunThatSharesItsCluster(t *testing.T) {
+// Names of a scenario are the same after a round trip, and names made by Kubernetes are not
+// changed.
+func TestNamesOfAScopeRoundTrip(t *testing.T) {
 	s := NewScope("0a1b2c", 17)
 	assert.Equal(t, Scope("-z0a1bhh"), s)
 	fields := map[string]any{

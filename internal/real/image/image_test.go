@@ -38,7 +38,7 @@ func read(t *testing.T, archive []byte, tag string) (v1.Image, map[string]int64)
 	}
 }
 
-// digest is that of the image in an archive, in which its names stand in any order.
+// digest returns the digest of the image in an archive, with its names in any order.
 func digest(t *testing.T, archive []byte) string {
 	made, _ := read(t, archive, "registry.local/sleep:1")
 	hash, err := made.Digest()
@@ -64,7 +64,7 @@ func TestAnImageHasItsProgramsUnderAllItsNames(t *testing.T) {
 	}
 }
 
-// A program in the image runs where nothing else is.
+// A program in the image runs without any other files.
 func TestADynamicProgramBringsItsLibraries(t *testing.T) {
 	program, err := exec.LookPath("mount")
 	if err != nil || os.Getuid() != 0 {
@@ -94,13 +94,13 @@ func TestADynamicProgramBringsItsLibraries(t *testing.T) {
 	assert.Contains(t, string(out), "mount")
 }
 
-func TestAProgramThatIsMissingIsNamed(t *testing.T) {
+func TestTheErrorNamesAMissingProgram(t *testing.T) {
 	err := image.Write(io.Discard, "amd64", image.Image{Names: []string{"x/y:1"}, Files: map[string]string{"/driver": "/nowhere/driver"}})
 	assert.ErrorContains(t, err, "make image x/y:1")
 	assert.ErrorContains(t, err, "/nowhere/driver")
 }
 
-// An ID tells whether a node that has an image of the name has this one.
+// An ID shows whether a node that has an image with the name has this one.
 func TestAnImagesIDIsThatOfItsContent(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "run")
 	wanted := image.Image{Names: []string{"example.com/driver:v2"}, Files: map[string]string{"/bin/run": script}, Entrypoint: []string{"/bin/run"}}

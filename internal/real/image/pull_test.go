@@ -30,7 +30,7 @@ import (
 	"github.com/csisim/csisim/internal/real/image"
 )
 
-// site is a registry that lets in one user, and counts the layers that it serves.
+// site is a registry with one user that counts the served layers.
 type site struct {
 	host  string
 	blobs atomic.Int32
@@ -62,7 +62,7 @@ func startRegistry(t *testing.T) *site {
 	return s
 }
 
-// login has docker's configuration know the user.
+// login adds the user to docker's configuration.
 func (s *site) login(t *testing.T) {
 	home := t.TempDir()
 	secret := base64.StdEncoding.EncodeToString([]byte(user.Username + ":" + user.Password))
@@ -92,7 +92,7 @@ func forPlatform(i v1.Image, architecture string) mutate.IndexAddendum {
 	return mutate.IndexAddendum{Add: i, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}}}
 }
 
-// otherArchitecture is one that this machine is not.
+// otherArchitecture returns one that this machine does not have.
 func otherArchitecture() string {
 	if runtime.GOARCH == "arm64" {
 		return "amd64"
@@ -100,7 +100,7 @@ func otherArchitecture() string {
 	return "arm64"
 }
 
-func TestAnImageIsFetchedOnceByItsDigest(t *testing.T) {
+func TestAnImageIsPulledOnceByItsDigest(t *testing.T) {
 	s := startRegistry(t)
 	s.login(t)
 	puller := image.Puller{Dir: filepath.Join(t.TempDir(), "images")}
@@ -133,7 +133,7 @@ func TestAnImageIsFetchedOnceByItsDigest(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "bin/newer"), "a tag is looked up each time")
 }
 
-func TestWhatCannotBeFetchedLeavesNothing(t *testing.T) {
+func TestAFailedPullLeavesNothing(t *testing.T) {
 	s := startRegistry(t)
 	puller := image.Puller{Dir: filepath.Join(t.TempDir(), "images")}
 	good := s.push(t, "x/app:1", made(t, runtime.GOARCH, []tar.Header{{Name: "bin/app"}}))
@@ -143,7 +143,7 @@ func TestWhatCannotBeFetchedLeavesNothing(t *testing.T) {
 		_, err := puller.Pull(t.Context(), reference)
 		return err
 	}
-	require.ErrorContains(t, pull(good), "401 Unauthorized", "nobody is logged in")
+	require.ErrorContains(t, pull(good), "401 Unauthorized", "no user is logged in")
 	s.login(t)
 	require.ErrorContains(t, pull(s.host+"/x/app:2"), "MANIFEST_UNKNOWN")
 	require.ErrorContains(t, pull("NO such image"), "could not parse reference: NO such image")

@@ -23,7 +23,7 @@ import (
 	"github.com/csisim/csisim/internal/real/image"
 )
 
-// made is an image with layers.
+// made returns an image with layers.
 func made(t *testing.T, architecture string, layers ...[]tar.Header) v1.Image {
 	all, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{OS: "linux", Architecture: architecture, Config: v1.Config{Cmd: []string{"/bin/app"}}})
 	require.NoError(t, err)
@@ -111,8 +111,8 @@ func TestLayersLieOverEachOther(t *testing.T) {
 	}
 }
 
-// OCI image specification, Whiteouts: they hide what layers below have, never what their own layer has, wherever it
-// stands in it.
+// OCI image specification, Whiteouts: they hide entries of lower layers, never those of their own
+// layer, at any position in it.
 func TestWhiteoutsHideLayersBelow(t *testing.T) {
 	below := []tar.Header{{Name: "a/x"}, {Name: "a/b/old"}, {Name: "f"}, {Name: "kept"}}
 	for name, tt := range map[string]struct {
@@ -141,15 +141,15 @@ func TestWhiteoutsHideLayersBelow(t *testing.T) {
 	}
 }
 
-func TestAnArchiveOfSeveralImagesIsAskedForItsName(t *testing.T) {
+func TestAnImageOfAnArchiveIsSelectedByName(t *testing.T) {
 	one, other := made(t, runtime.GOARCH, []tar.Header{{Name: "one"}}), made(t, runtime.GOARCH, []tar.Header{{Name: "other"}})
 	assert.FileExists(t, unpacked(t, save(t, map[string]v1.Image{"x/y:1": one, "x/z:1": other}))+"/one")
 	_, err := image.ReadFrom(t.Context(), save(t, map[string]v1.Image{"x/w:1": one, "x/z:1": other}), "x/y:1")
 	require.ErrorContains(t, err, "it has 2 images, none of which is index.docker.io/x/y:1: ")
 }
 
-// An image that does harm, or that cannot run here, is rejected in one line.
-func TestWhatIsNoImageIsAnError(t *testing.T) {
+// A harmful image, or one that cannot run here, is rejected in one line.
+func TestAnInvalidImageIsAnError(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(outside, []byte("of the host"), 0o600))
 	for want, entries := range map[string][]tar.Header{

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// removed are the orders that take something away.
+// removed returns the orders that remove something.
 func removed(orders []string) (all []string) {
 	for _, o := range orders {
 		if strings.HasPrefix(o, "rm ") || strings.HasPrefix(o, "kill ") || strings.HasPrefix(o, "network rm") || strings.HasPrefix(o, "volume rm") {
@@ -27,7 +27,7 @@ func removed(orders []string) (all []string) {
 	return all
 }
 
-func TestWithoutAnEngineTheErrorSaysWhatToDo(t *testing.T) {
+func TestTheErrorForAMissingEngineNamesARemedy(t *testing.T) {
 	t.Setenv("KIND_EXPERIMENTAL_PROVIDER", "")
 	t.Setenv("PATH", t.TempDir())
 	_, err := Create(context.Background(), Options{})
@@ -41,8 +41,8 @@ func TestWithoutAnEngineTheErrorSaysWhatToDo(t *testing.T) {
 	assert.ErrorContains(t, err, "none answers: docker: stand-in: info refused. Start it, or allow this user to use it")
 }
 
-// A cluster that is there already is neither used nor deleted.
-func TestAClusterOfThatNameIsLeftAlone(t *testing.T) {
+// An existing cluster is neither used nor deleted.
+func TestAnExistingClusterIsLeftAlone(t *testing.T) {
 	orders := enginetest.Docker(t, "never", "other", DefaultName)
 	_, err := Create(context.Background(), Options{})
 	config := (*sim.ConfigError)(nil)
@@ -51,8 +51,9 @@ func TestAClusterOfThatNameIsLeftAlone(t *testing.T) {
 	assert.Empty(t, removed(orders()))
 }
 
-// The name is taken between the look at the list and the first node: that cluster is left alone, too.
-func TestAClusterThatSomebodyElseMakesMeanwhileIsLeftAlone(t *testing.T) {
+// If another command makes the cluster between the list and the first node, that cluster is left
+// alone, too.
+func TestAClusterMadeConcurrentlyIsLeftAlone(t *testing.T) {
 	orders := enginetest.Docker(t, "never", "other")
 	c, err := connect(Options{})
 	require.NoError(t, err)
@@ -64,8 +65,8 @@ func TestAClusterThatSomebodyElseMakesMeanwhileIsLeftAlone(t *testing.T) {
 	assert.Empty(t, removed(orders()))
 }
 
-// What was begun is taken away, and nothing of another cluster.
-func TestAClusterThatDoesNotComeUpIsTakenAway(t *testing.T) {
+// A cluster that fails to start is removed, and nothing of another cluster.
+func TestAFailedClusterIsRemoved(t *testing.T) {
 	orders := enginetest.Docker(t, "run", "other")
 	_, err := Create(context.Background(), Options{Nodes: []string{"node-a"}, Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})
 	environment := (*sim.EnvironmentError)(nil)
@@ -84,7 +85,7 @@ func TestAClusterThatDoesNotComeUpIsTakenAway(t *testing.T) {
 	}
 }
 
-// beginning are the orders that begin with a text.
+// beginning returns the orders that begin with a text.
 func beginning(orders []string, with string) (all []string) {
 	for _, o := range orders {
 		if strings.HasPrefix(o, with) {
@@ -94,8 +95,9 @@ func beginning(orders []string, with string) (all []string) {
 	return all
 }
 
-// The configuration is kind's own, but for the names of the nodes, what they share, and the image of those that name none.
-func TestAClusterIsMadeAsItsConfigurationSays(t *testing.T) {
+// The configuration is kind's own, except for the names of the nodes, their shared directory, and
+// the image of nodes without one.
+func TestAClusterHasItsConfiguration(t *testing.T) {
 	config := &v1alpha4.Cluster{
 		Networking: v1alpha4.Networking{APIServerAddress: "127.0.0.2"},
 		Nodes: []v1alpha4.Node{
@@ -138,7 +140,7 @@ func TestAClusterIsMadeAsItsConfigurationSays(t *testing.T) {
 	}
 }
 
-// The control plane elects no leader while it is alone, unless the user's own patches have it do so.
+// A single control plane elects no leader, unless the user's own patches enable that.
 func TestOneControlPlaneElectsNoLeader(t *testing.T) {
 	const own = "kind: ClusterConfiguration\ncontrollerManager: {extraArgs: {leader-elect: \"true\"}}\n"
 	alone := Options{Nodes: []string{"node-a"}, Config: &v1alpha4.Cluster{KubeadmConfigPatches: []string{own}}}
@@ -148,8 +150,8 @@ func TestOneControlPlaneElectsNoLeader(t *testing.T) {
 	assert.Empty(t, several.config().KubeadmConfigPatches)
 }
 
-// What the engine cannot do is said with the engine's own words, and nothing is left.
-func TestFailuresOfTheEngine(t *testing.T) {
+// A failure of the engine is reported with the engine's message, and nothing is left behind.
+func TestFailuresOfTheEngineAreReported(t *testing.T) {
 	for _, fails := range []string{"ps -a", "network ls", "run", "exec"} {
 		t.Run(fails, func(t *testing.T) {
 			orders := enginetest.Docker(t, fails)
@@ -163,8 +165,8 @@ func TestFailuresOfTheEngine(t *testing.T) {
 	}
 }
 
-// An interrupt ends the making of a cluster at once, wherever kind is, and no node is left.
-func TestAnInterruptEndsTheMakingOfACluster(t *testing.T) {
+// An interrupt ends the creation of a cluster at once, at any step of kind, and leaves no node.
+func TestAnInterruptEndsTheCreationOfACluster(t *testing.T) {
 	orders := enginetest.Docker(t, "none")
 	enginetest.Hangs(t, "logs")
 	ctx, interrupt := context.WithCancelCause(t.Context())
@@ -185,8 +187,8 @@ func TestAnInterruptEndsTheMakingOfACluster(t *testing.T) {
 	assert.NotEmpty(t, removed(orders()))
 }
 
-// An image that the registry does not have ends the making of a cluster, and no node is begun.
-func TestANodeImageThatIsNotThere(t *testing.T) {
+// An image that the registry lacks ends the creation of a cluster, and no node is started.
+func TestAMissingNodeImageIsAnError(t *testing.T) {
 	orders := enginetest.Docker(t, "pull", "other")
 	enginetest.Without(t, "kindest/node:v0")
 	_, err := Create(context.Background(), Options{Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})
@@ -196,7 +198,7 @@ func TestANodeImageThatIsNotThere(t *testing.T) {
 	assert.Empty(t, beginning(orders(), "run "))
 }
 
-// kind panics where its nodes list is empty: that is an error like others.
+// kind panics if its list of nodes is empty: that is an ordinary error.
 func TestAPanicOfKindIsAnError(t *testing.T) {
 	c := &Cluster{name: "x", provider: nil}
 	err := c.create()
@@ -204,8 +206,8 @@ func TestAPanicOfKindIsAnError(t *testing.T) {
 	assert.ErrorContains(t, err, "its nodes did not come up")
 }
 
-// A node that does not come back is an error in the engine's words, and so is one that is not there.
-func TestANodeThatDoesNotComeBack(t *testing.T) {
+// A node that cannot be started is an error with the engine's message, and so is a missing one.
+func TestANodeThatCannotBeStartedIsAnError(t *testing.T) {
 	orders := enginetest.Docker(t, "start", DefaultName)
 	_ = exec.Command("docker", "run", "a node").Run()
 	c, err := Find(Options{})

@@ -14,15 +14,16 @@ import (
 	kindexec "sigs.k8s.io/kind/pkg/exec"
 )
 
-// here is a node whose commands run on this machine.
+// here is a node that runs its commands on this machine.
 type here struct{ nodes.Node }
 
 func (here) CommandContext(ctx context.Context, command string, args ...string) kindexec.Cmd {
 	return kindexec.CommandContext(ctx, command, args...)
 }
 
-// A command on a node is read line by line, however long these are, and ends with whoever reads it.
-func TestACommandThatIsFollowed(t *testing.T) {
+// The output of a command on a node is read line by line, at any length, and the command ends with
+// its reader.
+func TestTheOutputOfACommandIsFollowed(t *testing.T) {
 	c := &Cluster{nodes: map[string]nodes.Node{"node-a": here{}}}
 	ctx, end := context.WithCancel(t.Context())
 	defer end()

@@ -11,7 +11,7 @@ import (
 )
 
 // Lines may be long, empty, or without an end.
-func TestEachLineOfWhatIsPrinted(t *testing.T) {
+func TestEachReadsLinesOfAnyLength(t *testing.T) {
 	long := strings.Repeat("7", 1<<17)
 	var got []string
 	assert.Equal(t, io.EOF, Each(strings.NewReader("first\n\n"+long+"\nlast"), func(line string) { got = append(got, line) }))

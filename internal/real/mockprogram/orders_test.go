@@ -46,7 +46,7 @@ func newCluster(t *testing.T, o mock.Options) *cluster {
 	return c
 }
 
-// startNode starts the plugin of the node, once more at another address after the first time.
+// startNode starts the plugin of the node, at another address after the first time.
 func (c *cluster) startNode(socket string) {
 	n := &Node{ID: "node-a", Zone: "zone-1", Socket: c.dir + "/" + socket, Backend: c.backend.Address, Host: "127.0.0.1", Token: token, Volumes: c.dir}
 	c.serve(n.Serve)
@@ -79,7 +79,7 @@ func (c *cluster) info() *csi.NodeGetInfoResponse {
 	return info
 }
 
-// order sends an order, and returns how it was answered.
+// order sends an order, and returns the status of the answer.
 func (c *cluster) order(bearing, path string, o any) int {
 	c.t.Helper()
 	text, err := json.Marshal(o)
@@ -93,9 +93,9 @@ func (c *cluster) order(bearing, path string, o any) int {
 	return response.StatusCode
 }
 
-// What a node says of itself is changed behind Kubernetes' back, and stays so when its plugin starts again with the arguments that
-// it always had.
-func TestANodeSaysSomethingElse(t *testing.T) {
+// The information of a node changes without Kubernetes' knowledge, and stays changed when its
+// plugin starts again with its original arguments.
+func TestChangedNodeInformationOutlivesThePlugin(t *testing.T) {
 	c := newCluster(t, mock.Options{Topology: true})
 	first := c.info()
 	assert.Equal(t, "node-a", first.NodeId)

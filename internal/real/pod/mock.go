@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Mock is what containers of the reference driver run.
+// Mock returns the command for containers of the reference driver.
 func Mock() *cobra.Command {
 	var options, socket, address, orders, volumes string
 	node := mockprogram.Node{}
@@ -47,11 +47,11 @@ func Mock() *cobra.Command {
 	flags.StringVar(&node.ID, "node-id", "", "`ID` of the node; without it this is the controller plugin")
 	flags.StringToStringVar(&zones, "zones", nil, "`ID=ZONE` of the nodes")
 	flags.StringVar(&node.Host, "host", "", "`ADDRESS` of this node's plugin")
-	flags.StringVar(&volumes, "volumes", "/var/lib/csisim/volumes", "`DIR` with what volumes hold")
+	flags.StringVar(&volumes, "volumes", "/var/lib/csisim/volumes", "`DIR` with the content of volumes")
 	return command
 }
 
-// Keep is what runs a registrar that the run ends and starts.
+// Keep returns the command that runs a registrar which the run ends and starts.
 func Keep() *cobra.Command {
 	var o proxy.KeepOptions
 	var dir string
@@ -73,14 +73,14 @@ func Keep() *cobra.Command {
 	return command
 }
 
-// Node is what the pod runs through which the programs of a node are reached.
+// Node returns the command of the pod that runs programs on its node.
 func Node() *cobra.Command {
 	o := proxy.NodeOptions{Token: os.Getenv(tokenVariable)}
 	command := &cobra.Command{
 		Use: "node", Short: "Run commands on the node of this pod, on order", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if o.Token == "" {
-				return &sim.ConfigError{Subject: "csisim node", Problem: "anybody could run commands: set the variable " + tokenVariable}
+				return &sim.ConfigError{Subject: "csisim node", Problem: "without a token any client could run commands: set the variable " + tokenVariable}
 			}
 			return proxy.Node(command.Context(), o)
 		},
@@ -106,7 +106,7 @@ func copyInto(dir string, files []string) error {
 	return nil
 }
 
-// Sleep is what stands in for images of containers that only sleep.
+// Sleep returns the command that replaces container images that only sleep.
 func Sleep() *cobra.Command {
 	return &cobra.Command{
 		Use: "sleep", Short: "Sleep until SIGTERM", Hidden: true, DisableFlagParsing: true,

@@ -1,5 +1,5 @@
-// Package pod has the commands that containers of a real cluster run: csisim's own program, or the binary of a test that
-// runs there, is in their images.
+// Package pod has the commands of a real cluster's containers. Their images contain csisim's own
+// program, or the binary of a test.
 package pod
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// tokenVariable is the variable of the environment with the token that clients of a proxy have to bear.
+// tokenVariable is the environment variable with the bearer token for clients of a proxy.
 const tokenVariable = "CSISIM_TOKEN"
 
-// Proxy stands between the callers of a driver and the driver.
+// Proxy returns the command of the proxy between the callers of a driver and the driver.
 func Proxy() *cobra.Command {
 	var o proxy.Options
 	command := &cobra.Command{
@@ -58,7 +58,7 @@ does with containers.`,
 	flags.StringVar(&o.Records, "records", "", "`DIR` of the records")
 	flags.StringVar(&o.Address, "address", "", "`HOST:PORT` at which records are read and faults set (default nowhere)")
 	flags.BoolVar(&o.Listening, "listening", false, "orders and faults end the process that listens at --upstream, which is started again elsewhere; the proxy has to see it")
-	flags.BoolVar(&o.Strict, "strict", false, "what the CSI spec asks of drivers and nothing in Kubernetes depends on is a violation, too")
+	flags.BoolVar(&o.Strict, "strict", false, "also report deviations from the CSI spec that Kubernetes does not depend on")
 	for _, flag := range []string{"driver", "node", "listen", "address"} {
 		_ = command.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions) // there is such a flag
 	}
@@ -84,7 +84,7 @@ func checkProxy(o proxy.Options) error {
 		}
 	}
 	if o.Address != "" && o.Token == "" {
-		return &sim.ConfigError{Subject: "--address without a token", Problem: "anybody could set faults: set the variable " + tokenVariable}
+		return &sim.ConfigError{Subject: "--address without a token", Problem: "without a token any client could inject faults: set the variable " + tokenVariable}
 	}
 	return nil
 }

@@ -223,7 +223,7 @@ func (l *callLog) cutOff(node string) {
 		event := l.open[key]
 		delete(l.open, key)
 		l.seen[key] = true
-		event.Code, event.Message = codes.Canceled.String(), "the caller is gone"
+		event.Code, event.Message = codes.Canceled.String(), "the caller has exited"
 		l.world.Trace.End(event)
 	}
 }

@@ -59,6 +59,6 @@ func TestCallsUnderWayEndWithTheNodesPower(t *testing.T) {
 			seen = append(seen, e.Node+" "+e.Code+" "+e.Message)
 		}
 	}
-	assert.Equal(t, []string{"node-a Canceled the caller is gone", "node-a Canceled the caller is gone", "node-b  "}, seen)
+	assert.Equal(t, []string{"node-a Canceled the caller has exited", "node-a Canceled the caller has exited", "node-b  "}, seen)
 	assert.Len(t, c.calls.open, 1)
 }

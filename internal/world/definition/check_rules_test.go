@@ -12,8 +12,8 @@ import (
 
 const tooDear = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
 
-// A rule is refused if, with the largest values that its schema allows, it may cost too much.
-func TestRulesThatCostTooMuch(t *testing.T) {
+// A rule is rejected if it may cost too much with the largest values that its schema allows.
+func TestExpensiveRulesAreRejected(t *testing.T) {
 	const at = "spec.validation.openAPIV3Schema.properties[spec]"
 	for name, try := range map[string]struct {
 		schema string
@@ -68,8 +68,8 @@ func TestRulesThatCostTooMuch(t *testing.T) {
 	}
 }
 
-// Different schemas have their versions in the paths of their mistakes; one that is common to all has none.
-func TestWhereSchemasAreWrong(t *testing.T) {
+// Different schemas have their versions in the paths of their errors; a common one has none.
+func TestErrorsOfSchemasHaveTheirPath(t *testing.T) {
 	const schema = "    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: whole}}}}\n"
 	one := valid[:strings.Index(valid, "    subresources")] + schema
 	two := one + "  - name: v2\n    served: true\n    storage: false\n"

@@ -47,8 +47,8 @@ func read(t *testing.T, text string) *apiextensionsv1.CustomResourceDefinition {
 	return &d
 }
 
-// What can be wrong in a definition, and what is said of it.
-func TestMistakesOfDefinitions(t *testing.T) {
+// Mistakes of a definition and their errors.
+func TestInvalidDefinitionsAreRejected(t *testing.T) {
 	assert.Empty(t, definition.Check(read(t, valid)))
 	for name, try := range map[string]struct{ instead, of, says string }{
 		"group without a dot":     {"group: example", "group: example.com", "spec.group: Invalid value: \"example\": should be a domain with at least one dot"},
@@ -80,8 +80,8 @@ func TestMistakesOfDefinitions(t *testing.T) {
 	}
 }
 
-// What must not change once objects may exist.
-func TestChangesOfDefinitions(t *testing.T) {
+// Changes that are forbidden once objects may exist.
+func TestForbiddenChangesOfDefinitionsAreRejected(t *testing.T) {
 	old := read(t, valid)
 	old.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
 	for _, try := range []struct{ instead, of, says string }{
@@ -96,8 +96,8 @@ func TestChangesOfDefinitions(t *testing.T) {
 	}
 }
 
-// Objects: what is pruned, completed and refused.
-func TestObjectsOfADefinition(t *testing.T) {
+// Objects are pruned, completed and validated.
+func TestObjectsArePrunedCompletedAndValidated(t *testing.T) {
 	d, err := definition.New(read(t, valid))
 	require.NoError(t, err)
 	object := map[string]any{
@@ -114,5 +114,5 @@ func TestObjectsOfADefinition(t *testing.T) {
 	assert.Equal(t, `[spec.s: Invalid value: "b": spec.s in body should match '^a', `+
 		`.spec.count: Invalid value: -1: should be a non-negative integer, spec.l[1]: Duplicate value: {"k":"a"}]`,
 		d.StorageVersion.Validate(wrong).ToAggregate().Error())
-	assert.NotContains(t, d.StorageVersion.ValidateUpdate(wrong, wrong).ToAggregate().Error(), "spec.s", "what was wrong may stay")
+	assert.NotContains(t, d.StorageVersion.ValidateUpdate(wrong, wrong).ToAggregate().Error(), "spec.s", "an unchanged error may stay")
 }

@@ -64,7 +64,7 @@ func failing(t *testing.T, m machine.Machine, fails syscall.Errno, commands []st
 	t.Cleanup(func() { _ = p.Kill() })
 	w := p.NewCallWatch(machine.Interference{Broken: machine.BrokenMounts{Paths: []string{dir + "/m"}, Fails: fails}})
 	if w == nil {
-		t.Skip("this system does not show what programs change")
+		t.Skip("this system does not show how programs change files")
 	}
 	w.Begin()
 	require.NoError(t, m.WriteFile(machine.KubeletDir+"/begin", nil, 0o600))

@@ -1,11 +1,11 @@
 package csiaddons
 
-// class is what the classes of CSI-Addons have in common: a driver and parameters for it,
-// neither of which can be changed. A-NF-6, A-VR-1, A-VGR-1
+// class returns the common schema of CSI-Addons' classes: a driver and its parameters, both
+// immutable. A-NF-6, A-VR-1, A-VGR-1
 func class(group, name, plural, short, description string, required ...string) kind {
 	spec := object("The class.", fields{
 		"provisioner": immutable(text("The driver that the class belongs to."), "provisioner is immutable"),
-		"parameters":  immutable(parameters("What the driver is given; keys with the prefix of the API group are for the controller."), "parameters are immutable"),
+		"parameters":  immutable(parameters("Parameters for the driver; keys with the prefix of the API group are for the controller."), "parameters are immutable"),
 	}, "provisioner")
 	spec = rule(spec, "has(self.parameters) == has(oldSelf.parameters)", "parameters are immutable")
 	k := kind{

@@ -26,7 +26,8 @@ func TestDefinitionsAreValid(t *testing.T) {
 	}
 }
 
-// What kubectl get shows: A-NODE-1, A-NF-1, A-RS-1, A-RS-10, A-EKR-1, A-VR-1, A-VR-2, A-VGR-1; scopes and short names, too. A-ARCH-4
+// The columns of kubectl get, scopes and short names: A-NODE-1, A-NF-1, A-RS-1, A-RS-10, A-EKR-1,
+// A-VR-1, A-VR-2, A-VGR-1. A-ARCH-4
 func TestColumns(t *testing.T) {
 	var shown []string
 	for _, d := range csiaddons.All() {
@@ -52,7 +53,7 @@ func TestColumns(t *testing.T) {
 	}, shown)
 }
 
-// manifests of each kind that a real cluster takes.
+// sound are manifests of each kind that a real cluster accepts.
 var sound = map[string]string{
 	"CSIAddonsNode":                 "driver: {name: d, endpoint: 'pod://p.ns:9070', nodeID: node-a}",
 	"NetworkFence":                  "{driver: d, cidrs: [10.0.0.0/8], secret: {name: s, namespace: ns}, parameters: {a: b}}",
@@ -68,7 +69,7 @@ var sound = map[string]string{
 	"VolumeGroupReplicationContent": "{volumeGroupReplicationClassName: c, provisioner: d, source: {volumeHandles: [v]}}",
 }
 
-func TestManifestsThatARealClusterTakes(t *testing.T) {
+func TestValidManifestsAreAccepted(t *testing.T) {
 	for kind, spec := range sound {
 		_, err := create(newStore(t), object(t, kind, spec))
 		assert.NoError(t, err, kind)
@@ -77,11 +78,16 @@ func TestManifestsThatARealClusterTakes(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	for kind, want := range map[string]string{
-		"NetworkFence":           "fenceState: Fenced",                                                                    // A-NF-1
-		"ReclaimSpaceJob":        "{backOffLimit: 6, retryDeadlineSeconds: 600}",                                          // A-RS-1
-		"ReclaimSpaceCronJob":    "{concurrencyPolicy: Forbid, failedJobsHistoryLimit: 1, successfulJobsHistoryLimit: 3}", // A-RS-10
-		"VolumeReplication":      "autoResync: false",                                                                     // A-VR-2
-		"VolumeGroupReplication": "{autoResync: false, external: false}",                                                  // A-VGR-1
+		// A-NF-1
+		"NetworkFence": "fenceState: Fenced",
+		// A-RS-1
+		"ReclaimSpaceJob": "{backOffLimit: 6, retryDeadlineSeconds: 600}",
+		// A-RS-10
+		"ReclaimSpaceCronJob": "{concurrencyPolicy: Forbid, failedJobsHistoryLimit: 1, successfulJobsHistoryLimit: 3}",
+		// A-VR-2
+		"VolumeReplication": "autoResync: false",
+		// A-VGR-1
+		"VolumeGroupReplication": "{autoResync: false, external: false}",
 	} {
 		made, err := create(newStore(t), object(t, kind, sound[kind]))
 		require.NoError(t, err, kind)
@@ -92,33 +98,41 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The words are those of a real API server with the project's own definitions.
-func TestManifestsThatARealClusterRefuses(t *testing.T) {
+// The errors are those of a real API server with the project's own definitions.
+func TestInvalidManifestsAreRejected(t *testing.T) {
 	for name, c := range map[string]struct{ kind, spec, says string }{
-		"no secret and no class": {"NetworkFence", "{cidrs: [10.0.0.0/8], driver: d}", // A-NF-1
+		// A-NF-1
+		"no secret and no class": {"NetworkFence", "{cidrs: [10.0.0.0/8], driver: d}",
 			"spec: Invalid value: secret must be present when networkFenceClassName is not specified"},
 		"no driver and no class": {"NetworkFence", "{cidrs: [10.0.0.0/8], secret: {name: s, namespace: ns}}",
 			"spec: Invalid value: one of driver or networkFenceClassName must be present"},
 		"no addresses":       {"NetworkFence", "{driver: d, secret: {name: s}}", "spec.cidrs: Required value"},
 		"another fenceState": {"NetworkFence", "{driver: d, secret: {name: s}, cidrs: [], fenceState: fenced}", `spec.fenceState: Unsupported value: "fenced": supported values: "Fenced", "Unfenced"`},
-		"too many retries": {"ReclaimSpaceJob", "{backOffLimit: 61, target: {persistentVolumeClaim: p}}", // A-RS-1
+		// A-RS-1
+		"too many retries": {"ReclaimSpaceJob", "{backOffLimit: 61, target: {persistentVolumeClaim: p}}",
 			"spec.backOffLimit: Invalid value: 61: spec.backOffLimit in body should be less than or equal to 60"},
 		"a short timeout": {"ReclaimSpaceJob", "{timeout: 59, target: {persistentVolumeClaim: p}}",
 			"spec.timeout: Invalid value: 59: spec.timeout in body should be greater than or equal to 60"},
-		"a long deadline":   {"EncryptionKeyRotationJob", "{retryDeadlineSeconds: 1801, target: {}}", "should be less than or equal to 1800"}, // A-EKR-1
-		"no target":         {"EncryptionKeyRotationJob", "{}", "spec.target: Required value"},
-		"an empty schedule": {"ReclaimSpaceCronJob", "{schedule: '', jobTemplate: {spec: {target: {}}}}", "spec.schedule in body should match '.+'"}, // A-RS-10
+		// A-EKR-1
+		"a long deadline": {"EncryptionKeyRotationJob", "{retryDeadlineSeconds: 1801, target: {}}", "should be less than or equal to 1800"},
+		"no target":       {"EncryptionKeyRotationJob", "{}", "spec.target: Required value"},
+		// A-RS-10
+		"an empty schedule": {"ReclaimSpaceCronJob", "{schedule: '', jobTemplate: {spec: {target: {}}}}", "spec.schedule in body should match '.+'"},
 		"another policy":    {"ReclaimSpaceCronJob", "{schedule: a, concurrencyPolicy: Allow, jobTemplate: {spec: {target: {}}}}", `supported values: "Forbid", "Replace"`},
 		"a long history":    {"EncryptionKeyRotationCronJob", "{schedule: a, failedJobsHistoryLimit: 61, jobTemplate: {spec: {target: {}}}}", "should be less than or equal to 60"},
-		"another state": {"VolumeReplication", "{volumeReplicationClass: c, replicationState: Primary, dataSource: {kind: K, name: p}}", // A-VR-2
+		// A-VR-2
+		"another state": {"VolumeReplication", "{volumeReplicationClass: c, replicationState: Primary, dataSource: {kind: K, name: p}}",
 			`spec.replicationState: Unsupported value: "Primary": supported values: "primary", "secondary", "resync"`},
 		"no data source": {"VolumeReplication", "{volumeReplicationClass: c, replicationState: primary}", "spec.dataSource: Required value"},
-		"no provisioner": {"VolumeReplicationClass", "{}", "spec.provisioner: Required value"}, // A-VR-1
-		"no selector": {"VolumeGroupReplication", "{volumeGroupReplicationClassName: c, replicationState: primary, source: {}}", // A-VGR-1
+		// A-VR-1
+		"no provisioner": {"VolumeReplicationClass", "{}", "spec.provisioner: Required value"},
+		// A-VGR-1
+		"no selector": {"VolumeGroupReplication", "{volumeGroupReplicationClassName: c, replicationState: primary, source: {}}",
 			"spec.source.selector: Required value"},
 		"half an owner": {"VolumeGroupReplicationContent", "{volumeGroupReplicationClassName: c, provisioner: d, source: {volumeHandles: []}, volumeGroupReplicationRef: {name: m}}",
 			"volumeGroupReplicationRef.name, volumeGroupReplicationRef.namespace and volumeGroupReplicationRef.uid must be set"},
-		"no endpoint": {"CSIAddonsNode", "driver: {name: d, nodeID: n}", "spec.driver.endpoint: Required value"}, // A-NODE-1
+		// A-NODE-1
+		"no endpoint": {"CSIAddonsNode", "driver: {name: d, nodeID: n}", "spec.driver.endpoint: Required value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := create(newStore(t), object(t, c.kind, c.spec))
@@ -127,21 +141,28 @@ func TestManifestsThatARealClusterRefuses(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeChanged(t *testing.T) {
+func TestImmutableFieldsCannotBeChanged(t *testing.T) {
 	for name, c := range map[string]struct{ kind, change, says string }{
-		"the driver of a node":        {"CSIAddonsNode", "driver: {name: other}", `spec.driver.name: Invalid value: "other": name is immutable`}, // A-NODE-1
-		"its endpoint":                {"CSIAddonsNode", "driver: {endpoint: other}", ""},
-		"the driver of a fence":       {"NetworkFence", "driver: other", `spec.driver: Invalid value: "other": driver is immutable`}, // A-NF-1
-		"its secret":                  {"NetworkFence", "secret: {name: other}", "secret is immutable"},
-		"its addresses":               {"NetworkFence", "cidrs: [10.1.0.0/16]", ""},
-		"the target of a job":         {"ReclaimSpaceJob", "target: {persistentVolumeClaim: q}", "persistentVolumeClaim is immutable"}, // A-RS-1
-		"the class of a replication":  {"VolumeReplication", "volumeReplicationClass: d", "volumeReplicationClass is immutable"},       // A-VR-2
-		"its state":                   {"VolumeReplication", "replicationState: secondary", ""},
-		"parameters of a class":       {"VolumeReplicationClass", "parameters: {a: c}", "parameters are immutable"}, // A-VR-1
-		"parameters a class has not":  {"VolumeGroupReplicationClass", "parameters: {a: c}", "spec: Invalid value: parameters are immutable"},
-		"the selector of a group":     {"VolumeGroupReplication", "source: {selector: {matchLabels: {a: c}}}", "selector is immutable"}, // A-VGR-1
-		"that a group is not ours":    {"VolumeGroupReplication", "external: true", "source is immutable"},
-		"the driver of a fence class": {"NetworkFenceClass", "provisioner: other", "provisioner is immutable"}, // A-NF-6
+		// A-NODE-1
+		"the driver of a node": {"CSIAddonsNode", "driver: {name: other}", `spec.driver.name: Invalid value: "other": name is immutable`},
+		"its endpoint":         {"CSIAddonsNode", "driver: {endpoint: other}", ""},
+		// A-NF-1
+		"the driver of a fence": {"NetworkFence", "driver: other", `spec.driver: Invalid value: "other": driver is immutable`},
+		"its secret":            {"NetworkFence", "secret: {name: other}", "secret is immutable"},
+		"its addresses":         {"NetworkFence", "cidrs: [10.1.0.0/16]", ""},
+		// A-RS-1
+		"the target of a job": {"ReclaimSpaceJob", "target: {persistentVolumeClaim: q}", "persistentVolumeClaim is immutable"},
+		// A-VR-2
+		"the class of a replication": {"VolumeReplication", "volumeReplicationClass: d", "volumeReplicationClass is immutable"},
+		"its state":                  {"VolumeReplication", "replicationState: secondary", ""},
+		// A-VR-1
+		"parameters of a class":      {"VolumeReplicationClass", "parameters: {a: c}", "parameters are immutable"},
+		"parameters a class has not": {"VolumeGroupReplicationClass", "parameters: {a: c}", "spec: Invalid value: parameters are immutable"},
+		// A-VGR-1
+		"the selector of a group":  {"VolumeGroupReplication", "source: {selector: {matchLabels: {a: c}}}", "selector is immutable"},
+		"that a group is not ours": {"VolumeGroupReplication", "external: true", "source is immutable"},
+		// A-NF-6
+		"the driver of a fence class": {"NetworkFenceClass", "provisioner: other", "provisioner is immutable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -197,7 +218,7 @@ func object(t *testing.T, kind, spec string) *unstructured.Unstructured {
 	return obj
 }
 
-// whole makes the numbers of a YAML text integers, as those of JSON that the API server reads are.
+// whole makes the numbers of a YAML text integers, like those of JSON that the API server reads.
 func whole(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

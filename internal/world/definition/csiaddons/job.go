@@ -1,10 +1,10 @@
 package csiaddons
 
-// jobSpec is what the jobs of CSI-Addons have in common. A-RS-1, A-EKR-1
+// jobSpec is the common schema of CSI-Addons' jobs. A-RS-1, A-EKR-1
 func jobSpec() schema {
-	return object("What is done.", fields{
-		"target": object("On what.", fields{
-			"persistentVolumeClaim": immutable(text("The claim whose volume is meant."), "persistentVolumeClaim is immutable"),
+	return object("The job.", fields{
+		"target": object("The target of the job.", fields{
+			"persistentVolumeClaim": immutable(text("The claim with the volume."), "persistentVolumeClaim is immutable"),
 		}),
 		"backOffLimit":         byDefault(between(number("int32", "The number of retries after which the job fails."), 0, 60), 6),
 		"retryDeadlineSeconds": byDefault(between(number("int64", "The number of seconds after its creation in which it may be retried."), 0, 1800), 600),
@@ -52,14 +52,14 @@ func quantity(description string) schema {
 	}
 }
 
-// cronJob: A-RS-10. Nothing below the template's metadata is kept. A-RS-14
+// cronJob: A-RS-10. The template keeps nothing below its metadata. A-RS-14
 func cronJob(name, plural, description string) kind {
 	schedule := text("When jobs begin, in the format of cron.")
 	schedule.Pattern = ".+"
-	spec := object("When what is done.", fields{
+	spec := object("The schedule and its jobs.", fields{
 		"schedule":                   schedule,
 		"startingDeadlineSeconds":    number("int64", "The number of seconds by which a job may be late; one that is later is left out."),
-		"concurrencyPolicy":          byDefault(choice("What is done with a job that still runs when the next is due.", "Forbid", "Replace"), "Forbid"),
+		"concurrencyPolicy":          byDefault(choice("The treatment of a job that still runs when the next is due.", "Forbid", "Replace"), "Forbid"),
 		"suspend":                    flag("Whether no further jobs begin."),
 		"jobTemplate":                object("The jobs.", fields{"metadata": {Type: "object", Description: "Not kept."}, "spec": jobSpec()}, "spec"),
 		"successfulJobsHistoryLimit": byDefault(between(number("int32", "The number of jobs kept that succeeded."), 0, 60), 3),

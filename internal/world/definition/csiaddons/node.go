@@ -2,7 +2,7 @@ package csiaddons
 
 // node is a sidecar of a driver that has registered. A-NODE-1
 func node() kind {
-	spec := object("What the sidecar says of itself.", fields{
+	spec := object("The sidecar's registration.", fields{
 		"driver": object("The driver beside which the sidecar runs, and where it serves.", fields{
 			"name":     immutable(text("The driver's name."), "name is immutable"),
 			"endpoint": text("Where the sidecar serves: pod://<pod>.<namespace>:<port>."),
@@ -13,13 +13,13 @@ func node() kind {
 		"id":    text("The id of the client in the storage system."),
 		"cidrs": texts("The addresses from which it reaches the storage system."),
 	}, "cidrs", "id")
-	status := object("What the controller found when it connected.", fields{
+	status := object("The result of the controller's connection.", fields{
 		"state":        text("Connected, Retrying or Failed."),
-		"message":      text("What happened, for people."),
+		"message":      text("A message for people."),
 		"reason":       text("Why it is not Connected."),
-		"capabilities": texts("What the driver can do."),
+		"capabilities": texts("The driver's capabilities."),
 		"networkFenceClientStatus": list("The clients on the node that can be fenced, by class.", object("", fields{
-			"networkFenceClassName": text("The class with whose parameters the driver was asked."),
+			"networkFenceClassName": text("The class with the parameters of the call."),
 			"ClientDetails":         list("The clients.", client),
 		}, "ClientDetails", "networkFenceClassName")),
 	})

@@ -2,10 +2,10 @@ package csiaddons
 
 // volumeReplication: A-VR-2
 func volumeReplication() kind {
-	source := atomic(object("What is replicated: a PersistentVolumeClaim or a VolumeGroupReplication.", fields{
+	source := atomic(object("The source: a PersistentVolumeClaim or a VolumeGroupReplication.", fields{
 		"apiGroup": text("The group of its kind."), "kind": text("Its kind."), "name": text("Its name."),
 	}, "kind", "name"))
-	spec := object("What is replicated and how.", fields{
+	spec := object("The source and the direction of replication.", fields{
 		"volumeReplicationClass": immutable(text("The class."), "volumeReplicationClass is immutable"),
 		"replicationState":       replicationState(),
 		"dataSource":             immutable(source, "dataSource is immutable"),
@@ -26,12 +26,12 @@ func volumeReplication() kind {
 }
 
 func replicationState() schema {
-	return choice("What this side is to be.", "primary", "secondary", "resync")
+	return choice("The wanted state of this side.", "primary", "secondary", "resync")
 }
 
 func replicationStatus() fields {
 	return fields{
-		"state": text("What this side is: Primary, Secondary or Unknown."), "message": text("What happened last, for people."), "conditions": conditions(),
+		"state": text("The state of this side: Primary, Secondary or Unknown."), "message": text("A message for people."), "conditions": conditions(),
 		"observedGeneration":  number("int64", "The generation of the spec that was acted upon last."),
 		"lastStartTime":       moment("When it was acted upon last."),
 		"lastCompletionTime":  moment("When that ended."),
@@ -49,7 +49,7 @@ func groupReplication() kind {
 		"values": atomicList(texts("The values that the operator takes.")),
 	}, "key", "operator")
 	selector := atomic(object("The labels of the claims.", fields{
-		"matchLabels": parameters("Labels with their values."), "matchExpressions": atomicList(list("What holds of labels.", expression)),
+		"matchLabels": parameters("Labels with their values."), "matchExpressions": atomicList(list("Expressions on labels.", expression)),
 	}))
 	source := object("The volumes.", fields{"selector": immutable(selector, "selector is immutable")}, "selector")
 	fixed := func(name, description string) schema { return immutable(text(description), name+" is immutable") }
@@ -93,13 +93,13 @@ func groupReplicationContent() kind {
 		"volumeGroupReplicationHandle":    text("The id of the group in the storage system."),
 		"provisioner":                     text("The driver."),
 		"volumeGroupReplicationClassName": text("The class of the group."),
-		"volumeGroupAttributes":           immutable(parameters("What the driver says of the group."), "field is immutable"),
+		"volumeGroupAttributes":           immutable(parameters("The driver's attributes of the group."), "field is immutable"),
 		"source":                          object("The volumes.", fields{"volumeHandles": texts("Their ids.")}, "volumeHandles"),
 	}, "provisioner", "source", "volumeGroupReplicationClassName")
 	volume := object("", fields{
 		"name": text("The volume's name."), "volumeHandle": text("Its id."), "destinationVolumeHandle": text("The id of its copy."),
 	}, "name", "volumeHandle")
-	status := object("What is known of it.", fields{
+	status := object("The observed state.", fields{
 		"persistentVolumeRefList":     localReferences("Deprecated: the volumes of the group."),
 		"persistentVolumeMappingList": list("The volumes of the group and their copies.", volume),
 		"destinationVolumeGroupID":    text("The id of the group's copy."),

@@ -6,8 +6,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// The functions below write schemas down shortly: a type with its description, and what
-// its values must be like.
+// The functions below are a short notation for schemas: a type with its description, and the
+// constraints on its values.
 
 type (
 	schema = apiextensionsv1.JSONSchemaProps
@@ -50,7 +50,7 @@ func object(description string, properties fields, required ...string) schema {
 	return schema{Type: "object", Description: description, Properties: properties, Required: required}
 }
 
-// atomic is an object that server-side apply replaces as a whole.
+// atomic returns an object that server-side apply replaces as a whole.
 func atomic(s schema) schema {
 	kind := "atomic"
 	s.XMapType = &kind
@@ -70,22 +70,22 @@ func atLeast(s schema, low float64) schema {
 func byDefault(s schema, value any) schema {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // a mistake in this package
+		panic(err) // a bug in this package
 	}
 	s.Default = &apiextensionsv1.JSON{Raw: raw}
 	return s
 }
 
-// rule adds a rule in CEL and what is answered when it does not hold.
+// rule adds a rule in CEL, with the error for objects that break it.
 func rule(s schema, condition, otherwise string) schema {
 	s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{Rule: condition, Message: otherwise})
 	return s
 }
 
-// immutable is a field that an update leaves as it is.
+// immutable makes a field immutable.
 func immutable(s schema, otherwise string) schema { return rule(s, "self == oldSelf", otherwise) }
 
-// whole is the schema of a kind; required are the fields that its objects must have.
+// whole returns the schema of a kind; required are the required fields of its objects.
 func whole(description string, spec, status schema, required ...string) schema {
 	return object(description, fields{
 		"apiVersion": text("The version of the API."), "kind": text("The kind of the object."),
@@ -102,13 +102,13 @@ func conditions() schema {
 		}
 		return s
 	}
-	return list("What is known about the object.", object("", fields{
-		"type": limited(text("What the condition is about."), 0, 316,
+	return list("The conditions of the object.", object("", fields{
+		"type": limited(text("The type of the condition."), 0, 316,
 			`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`),
 		"status":             choice("Whether it holds.", "True", "False", "Unknown"),
 		"reason":             limited(text("Why, in one word."), 1, 1024, `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`),
 		"message":            limited(text("Why, for people."), 0, 32768, ""),
-		"lastTransitionTime": moment("Since when the status is what it is."),
+		"lastTransitionTime": moment("The time of the last change of the status."),
 		"observedGeneration": atLeast(number("int64", "The generation of the spec that it was found for."), 0),
 	}, "lastTransitionTime", "message", "reason", "status", "type"))
 }

@@ -35,8 +35,8 @@ func structural(t *testing.T) *schema.Structural {
 	return s
 }
 
-// Values have the types that the schema gives them, and names that CEL can say.
-func TestRulesSeeValuesAsTheSchemaHasThem(t *testing.T) {
+// Values have the types of the schema, and names that CEL can express.
+func TestValuesInRulesHaveTheTypesOfTheSchema(t *testing.T) {
 	self := map[string]any{
 		"size": "2Gi", "ratio": int64(2), "at": "2026-01-02T00:00:00Z", "length": "90s", "a-b": int64(1), "namespace": "x",
 		"list": []any{int64(1), int64(3)}, "labels": map[string]any{"a-b": "c"},
@@ -94,15 +94,15 @@ func TestRulesAboutChanges(t *testing.T) {
 	assert.True(t, holds)
 }
 
-func TestWhatIsNoRule(t *testing.T) {
+func TestInvalidRulesAreRejected(t *testing.T) {
 	for _, text := range []string{"self ==", "1 + 1", "unknown(self)", "has(self.other)", "self.list == 'a'", "self.size"} {
 		_, err := compile(structural(t), false, apiextensionsv1.ValidationRule{Rule: text})
 		assert.Error(t, err, text)
 	}
 }
 
-// Short expressions that would run for years or take all memory are given up.
-func TestRulesEnd(t *testing.T) {
+// Short expressions that would run for years or use all memory are aborted.
+func TestExpensiveExpressionsAreAborted(t *testing.T) {
 	chain := "'aaaaaaaaaa'"
 	for range 10 {
 		chain += ".replace('a', 'aaaaaaaaaa')"
