@@ -62,7 +62,7 @@ func differenceOf(d diff.Difference) *view.Difference {
 	return shown
 }
 
-// sentenceOf tells on how many levels traces differ.
+// sentenceOf counts on how many levels traces differ.
 func sentenceOf(c *view.Comparison) string {
 	differ := 0
 	for _, l := range c.Levels {

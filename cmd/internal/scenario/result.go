@@ -60,7 +60,7 @@ type Result struct {
 	// Apart describes how the nodes are isolated and the resulting restrictions; "" if they are
 	// not.
 	Apart string
-	// Sometimes tells for each statement in the scenario's sometimes whether it was true at some
+	// Sometimes has for each statement in the scenario's sometimes whether it was true at some
 	// instant.
 	Sometimes []bool
 	// Parted is the first difference of a second run, with RunOptions.CheckDeterminism: an action

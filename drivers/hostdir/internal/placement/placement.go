@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package placement records the arguments with which a volume was put at a path of this node. The
-// mount table tells whether the volume is there. The record distinguishes a repeated call from a
+// mount table shows whether the volume is there. The record distinguishes a repeated call from a
 // conflicting one, also after a restart.
 package placement
 
