@@ -103,10 +103,19 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	f.learn(result.Trace)
-	if result.Exit == scenario.Failed {
+	if result.Exit == scenario.Failed && !isRegistered(result.Trace) {
 		return &RefusedError{Doing: "register", Failure: result.Failures[0], Names: result.Names}
 	}
 	return nil
+}
+
+// isRegistered reports whether the kubelet has registered the driver. A driver that breaks the CSI
+// spec afterwards can be checked: the trials show the breach.
+func isRegistered(events []*trace.Event) bool {
+	return slices.ContainsFunc(events, func(e *trace.Event) bool {
+		accepted, is := e.Request.(interface{ GetPluginRegistered() bool })
+		return is && accepted.GetPluginRegistered()
+	})
 }
 
 // kinds are the kinds of volume that are tried, the plain one first.
