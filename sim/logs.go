@@ -15,9 +15,10 @@ import (
 )
 
 // violations returns the drivers' breaches of the CSI spec: those in calls, those in the logs of
-// their programs, and remains of deleted volumes.
+// their programs, remains of deleted volumes, and orphans of failed calls.
 func (c *Simulation) violations() []verdict.Verdict {
 	c.lookForRemains()
+	c.lookForOrphans()
 	c.readLogs()
 	c.readRaces()
 	return c.Wire.Violations()

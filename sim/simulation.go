@@ -56,6 +56,7 @@ type Simulation struct {
 	races      map[*machine.Process]int  // how many data races were found in the logs of programs
 	logged     map[*machine.Process]bool // the programs with a secret in their logs
 	remains    remains
+	orphans    orphans
 	images     images
 	apart      string // limits of the separation of the nodes, if there are any
 	watch      *ledger.Watch
@@ -96,6 +97,7 @@ func (r *run) newSimulation(o Options, cluster string) *Simulation {
 	c.fallen = fallen{}
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
+	c.Wire.OnFailed = c.noteOrphans
 	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
 	c.watch = ledger.NewWatch(c.World.Trace)
 	c.watch.DriverOf, c.watch.Renamed, c.watch.Programs = c.driverOf, c.Wire.Renamed, c.programsOf

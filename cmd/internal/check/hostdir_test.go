@@ -76,6 +76,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"unpublish-leaves-target-dir", "life/filesystem", "NodeUnpublishVolume leaves what it has to delete: /var/lib/kubelet/pods/"},
 	{"unpublish-leaves-mount", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "system-calls/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
+	{"create-leaves-directory", "system-calls/CreateVolume", "CreateVolume leaves an orphan: /run/csisim/state/hostdir.csi.csisim.dev/preparing-"},
 	{"unpublish-trusts-stat", "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-ignores-errors", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"list-omits-nodes", "life/listed", "ListVolumes leaves out a node: volume vol-"},

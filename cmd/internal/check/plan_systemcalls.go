@@ -54,6 +54,7 @@ func faultsAt(e effect, points []point) (all []part) {
 		kill, fail := fmt.Sprintf("kill-%d", i+1), fmt.Sprintf("fail-%d", i+1)
 		all = append(all, part{kill, fmt.Sprintf("The driver is killed in %s before %s.", e.call, at.words()), func(s *script) {
 			s.unmounts = true
+			s.madeBefore(e)
 			s.fault("name: %s, call: %s, kill: driver, before: {%v}, restartAfter: 1s", kill, e.call, at)
 			s.lifeWith(e)
 			s.step("clear-fault: %s", kill)
@@ -64,11 +65,21 @@ func faultsAt(e effect, points []point) (all []part) {
 		}
 		all = append(all, part{fail, fmt.Sprintf("In %s %s fails with %s.", e.call, at.words(), errno), func(s *script) {
 			s.unmounts = true
+			s.madeBefore(e)
 			s.usedBefore(e, func() { s.fault("name: %s, call: %s, %v, fails: %s, times: 1", fail, e.call, at, errno) })
 			s.step("clear-fault: %s", fail)
 		}})
 	}
 	return all
+}
+
+// madeBefore makes and deletes a volume before a fault in CreateVolume. What the driver then makes in
+// a call that fails is for that volume.
+func (s *script) madeBefore(e effect) {
+	if e.call == "CreateVolume" && !s.made {
+		s.made = true
+		s.life([]claim{data}, web(nodeA, data))
+	}
 }
 
 // words name the system call in a sentence.

@@ -31,6 +31,8 @@ type script struct {
 	in       string
 	// unmounts says that attempts to unmount are refused.
 	unmounts bool
+	// made says that a volume has been made and deleted, so that the driver's own files exist.
+	made bool
 }
 
 // step adds a step in YAML, such as `wait: {pod: web, phase: Running}`.

@@ -48,7 +48,11 @@ var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceede
 // make makes the call, with the fault that befalls it.
 func (c *call) make() error {
 	defer c.wire.countMaking(c)()
-	return c.whileCallerLives(c.send)
+	err := c.whileCallerLives(c.send)
+	if err != nil && c.watch != nil && c.wire.OnFailed != nil {
+		c.wire.OnFailed(c.site.Machine, c.event, c.watch.Seen())
+	}
+	return err
 }
 
 // whileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless

@@ -49,6 +49,9 @@ type Wire struct {
 	ServiceAt func(Site) *standin.Door
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that have an effect.
 	ShowSystemCalls bool
+	// OnFailed is called with a call that failed and the system calls that were seen in it. Default:
+	// nothing.
+	OnFailed func(machine.Machine, *trace.Event, []machine.SystemCall)
 	// Work is the work of drivers that goes on outside the calls, for which virtual time waits.
 	// Default: it does not wait.
 	Work *unfinished.Work

@@ -23,6 +23,7 @@ const (
 	ignoresReadonly      verdict.Form = "ignores readonly"
 	leavesData           verdict.Form = "leaves data"
 	leavesDeviceSmall    verdict.Form = "leaves a device too small"
+	leavesOrphan         verdict.Form = "leaves an orphan"
 	leavesOut            verdict.Form = "leaves out what it lists without a filter"
 	leavesOutOnPages     verdict.Form = "leaves out on its pages what it lists at once"
 	listsTwice           verdict.Form = "lists something on two pages"
@@ -50,6 +51,7 @@ var breaks = map[verdict.Form]verdict.Key{
 	logsSecret:           verdict.Secrets,
 	returnsSecret:        verdict.Secrets,
 	leavesData:           verdict.LeftBehind,
+	leavesOrphan:         verdict.LeftBehind,
 	leavesDeviceSmall:    verdict.Sizes,
 	removesOthers:        verdict.ForeignMounts,
 }

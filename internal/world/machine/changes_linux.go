@@ -159,7 +159,7 @@ func (c *changes) show(n *notification) {
 // showWrite shows the watch the first write to a file that a call is about to create or truncate.
 // If the program must stop before that write, csisim creates or truncates the file in its place.
 func (c *changes) showWrite(n *notification, call SystemCall) outcome {
-	call.Name = Write
+	call.Name, call.Makes = Write, false
 	outcome := c.watch.meet(call)
 	if outcome == waits {
 		file := fileOf(n)

@@ -12,6 +12,8 @@ type SystemCall struct {
 	// Path is the path that the call changes, as the program sees it. From is the source of a
 	// mount, or the old path of a rename or a link.
 	Path, From string
+	// Makes means that the call creates a file or a directory at Path.
+	Makes bool
 	// Failed means that the call was not made: the program received an error instead.
 	Failed bool
 	// Held means that the program is stopped at the call.

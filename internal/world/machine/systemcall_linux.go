@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -48,7 +49,20 @@ func (n *notification) systemCall() *SystemCall {
 	if n.number == unix.SYS_UNLINKAT && n.args[2]&unix.AT_REMOVEDIR != 0 {
 		c.name = "rmdir"
 	}
-	return &SystemCall{Name: c.name, Path: n.pathOf(c.of), From: n.pathOf(c.from), begins: begins}
+	return &SystemCall{Name: c.name, Path: n.pathOf(c.of), From: n.pathOf(c.from), Makes: n.makes(c), begins: begins}
+}
+
+// makes reports whether a call makes a file or a directory where there is none.
+func (n *notification) makes(c change) bool {
+	switch c.name {
+	case open, "mkdir", "mknod", "symlink", "link", "rename":
+		fd, err := n.holdSpot(c.of)
+		if err == nil {
+			_ = unix.Close(fd)
+		}
+		return errors.Is(err, unix.ENOENT)
+	}
+	return false
 }
 
 // pathOf returns the path at a spot, as the program sees it.

@@ -48,6 +48,23 @@ func TestSystemCallsOfAProgramAreSeenWithTheirPaths(t *testing.T) {
 	})
 }
 
+func TestSystemCallsThatMakeAFileAreKnown(t *testing.T) {
+	onDisks(t, func(t *testing.T, m machine.Machine) {
+		p, begin := followed(t, m, `mkdir d; (mkdir d) 2>/dev/null; echo a >x; echo b >x; mv -T x y; echo c >z; mv -T z y; rm y`)
+		w := watchCalls(p, machine.Interference{})
+		begin()
+		<-p.Done()
+		w.End()
+		var made []string
+		for i, c := range w.Seen() {
+			if c.Makes {
+				made = append(made, inWords(w.Seen()[i:i+1])...)
+			}
+		}
+		assert.Equal(t, []string{"mkdir d", "open x", "rename y from x", "open z"}, made)
+	})
+}
+
 func TestAProgramStandsStillJustBeforeASystemCall(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		const script = `mkdir d; mkdir e; echo a >d/x; mv -T d/x y`

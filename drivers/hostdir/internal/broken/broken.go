@@ -25,6 +25,7 @@ const (
 	UnstageLeavesMount    Behaviour = "unstage-leaves-mount"
 	BlockLeaksLoop        Behaviour = "block-leaks-loop"
 	CreateNotIdempotent   Behaviour = "create-not-idempotent"
+	CreateLeavesDirectory Behaviour = "create-leaves-directory"
 	DeleteLeavesVolume    Behaviour = "delete-leaves-volume"
 	AttachToManyNodes     Behaviour = "attach-to-many-nodes"
 	ForgetAttachments     Behaviour = "forget-attachments-on-restart"
@@ -129,6 +130,7 @@ var catalogue = []struct {
 	{StageNotIdempotent, "NodeStageVolume fails when the volume is staged already"},
 	{UnstageLeavesMount, "NodeUnstageVolume succeeds and leaves the mount"},
 	{BlockLeaksLoop, "the loop device of a block volume is never detached"},
+	{CreateLeavesDirectory, "CreateVolume prepares volumes in a directory of a random name, and leaves it when it fails"},
 	{CreateNotIdempotent, "CreateVolume makes a second volume for the same name"},
 	{DeleteLeavesVolume, "DeleteVolume succeeds and leaves the volume"},
 	{AttachToManyNodes, "ControllerPublishVolume attaches a single-node volume to several nodes"},

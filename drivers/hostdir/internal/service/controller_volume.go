@@ -45,6 +45,11 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	if source != (backend.Source{}) && c.cfg.Broken.Has(broken.CopyTrustsDirectory) {
 		create = c.copyAside
 	}
+	if c.cfg.Broken.Has(broken.CreateLeavesDirectory) {
+		create = func(spec backend.VolumeSpec) (v backend.Volume, err error) {
+			return v, broken.PrepareIn(c.store.Dir(), func() error { v, err = c.store.CreateVolume(spec); return err })
+		}
+	}
 	if c.cfg.Broken.Has(broken.SizesCompared) {
 		if old, err := c.store.Volume(backend.VolumeID(req.GetName())); err == nil && old.CapacityBytes != required {
 			return nil, status.Errorf(codes.AlreadyExists, "volume %s has %d bytes, not %d", old.ID, old.CapacityBytes, required)

@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// orphans are the files that drivers made in calls that failed.
+type orphans struct {
+	made     []orphan
+	reported bool
+}
+
+// orphan is a file or a directory that a failed call made.
+type orphan struct {
+	machine machine.Machine
+	call    *trace.Event
+	path    string
+}
+
+// leastOrphan is the size in bytes from which a file counts. Smaller ones are records and temporary
+// files, of which drivers leave some by design.
+const leastOrphan = 1 << 20
+
+// noteOrphans remembers the files that a failed call made for a volume or a snapshot. The driver has
+// made a volume before, so that its own files exist.
+func (c *Simulation) noteOrphans(m machine.Machine, call *trace.Event, seen []machine.SystemCall) {
+	switch call.Request.(type) {
+	case *csi.CreateVolumeRequest, *csi.CreateSnapshotRequest:
+	default:
+		return
+	}
+	if !c.hasMade(call) {
+		return
+	}
+	for _, made := range seen {
+		below := func(o orphan) bool { return o.machine == m && strings.HasPrefix(made.Path, o.path+"/") }
+		if made.Makes && !made.Failed && !made.Held && !slices.ContainsFunc(c.orphans.made, below) {
+			c.orphans.made = append(c.orphans.made, orphan{m, call, made.Path})
+		}
+	}
+}
+
+// hasMade reports whether the driver has answered such a call with OK before.
+func (c *Simulation) hasMade(failed *trace.Event) bool {
+	return slices.ContainsFunc(c.World.Trace.Events(), func(e *trace.Event) bool {
+		return e.Kind == trace.Call && e.Method == failed.Method && e.Driver == failed.Driver && e.Code == "" && e.Response != nil
+	})
+}
+
+// lookForOrphans looks for files of failed calls that stay when the driver has no volume and no
+// snapshot any more.
+func (c *Simulation) lookForOrphans() {
+	if c.orphans.reported || len(c.orphans.made) == 0 || c.peer() != nil {
+		return
+	}
+	stays := func() []orphan {
+		return slices.DeleteFunc(slices.Clone(c.orphans.made), func(o orphan) bool { return !o.stays() || c.hasObjects(o.call.Driver) })
+	}
+	stay := stays()
+	for end := time.Now().Add(remainsPatience); len(stay) > 0 && time.Now().Before(end); stay = stays() {
+		time.Sleep(remainsPatience / 100)
+	}
+	if len(stay) == 0 {
+		return
+	}
+	c.orphans.reported = true
+	o := stay[0]
+	c.Wire.Report(o.call, contract.LeavesOrphan(o.call.Method, c.Wire.Renamed(o.path)))
+}
+
+// stays reports whether a directory or a large file is still there.
+func (o orphan) stays() bool {
+	info, err := o.machine.Lstat(o.path)
+	return err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() >= leastOrphan || info.Mode()&fs.ModeDevice != 0)
+}
+
+// hasObjects reports whether a driver has a volume or a snapshot that was not deleted.
+func (c *Simulation) hasObjects(driver string) bool {
+	objects := map[string]bool{}
+	for _, e := range c.World.Trace.Events() {
+		if e.Kind != trace.Call || e.Driver != driver || e.Code != "" {
+			continue
+		}
+		switch r := e.Response.(type) {
+		case *csi.CreateVolumeResponse:
+			objects["volume "+r.GetVolume().GetVolumeId()] = true
+		case *csi.CreateSnapshotResponse:
+			objects["snapshot "+r.GetSnapshot().GetSnapshotId()] = true
+		}
+		switch r := e.Request.(type) {
+		case *csi.DeleteVolumeRequest:
+			delete(objects, "volume "+r.GetVolumeId())
+		case *csi.DeleteSnapshotRequest:
+			delete(objects, "snapshot "+r.GetSnapshotId())
+		}
+	}
+	return len(objects) > 0
+}
