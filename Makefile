@@ -19,7 +19,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: docs kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -149,6 +149,12 @@ viewer-bench: build ## how long a trace of a million events takes to open in chr
 
 viewer: ## bundle what the viewer runs in the browser, internal/view/web/dist, with the tools of its package-lock.json
 	cd internal/view/web && npm ci --no-audit --no-fund --silent && npx tsc --noEmit && node build.mjs
+
+docs: ## write the pages of docs that are made from the code
+	$(GO) test ./cmd/csisim -run 'PageIsCurrent$$' -update-reference
+	$(GO) test ./cmd/internal/diff -run TestThePageShowsEveryTolerance -update
+	$(GO) test ./cmd/internal/library -run TestTheDocumentListsEachInvariant -update
+	$(GO) test ./internal/world/version ./internal/api/unsimulated ./internal/conformance -update
 
 schema: build ## write the JSON Schema of scenarios for editors
 	$(BIN)/csisim schema > schema/scenario.json

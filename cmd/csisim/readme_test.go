@@ -33,9 +33,9 @@ func TestTheGoTestOfTheReadmePasses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(overlay, replace, 0o644))
 
-	test := exec.CommandContext(t.Context(), "go", "test", "-v", "-overlay", overlay, "-run", "^TestAPublishWhoseAnswerIsLostIsTriedAgain$", ".")
+	test := exec.CommandContext(t.Context(), "go", "test", "-v", "-overlay", overlay, "-run", "^TestLostPublishAnswerIsRetried$", ".")
 	test.Dir = driver
 	out, err := test.CombinedOutput()
 	require.NoError(t, err, string(out))
-	assert.Contains(t, string(out), "--- PASS: TestAPublishWhoseAnswerIsLostIsTriedAgain", "it runs in fact")
+	assert.Contains(t, string(out), "--- PASS: TestLostPublishAnswerIsRetried", "it runs in fact")
 }

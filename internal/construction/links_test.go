@@ -12,21 +12,62 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var link = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	anchor  = regexp.MustCompile(`<a id="([^"]+)">`)
+	code    = regexp.MustCompile("(?ms)^```.*?^```$")
+	unnamed = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
+)
 
-func TestEveryLinkOfTheDocumentsLeadsToAFile(t *testing.T) {
-	out, err := exec.Command("git", "-C", "../..", "ls-files", "-co", "--exclude-standard", "*.md").Output()
-	require.NoError(t, err)
-	documents := strings.Fields(string(out))
-	require.NotEmpty(t, documents)
-	for _, document := range documents {
-		text, err := os.ReadFile(filepath.Join("../..", document))
+func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
+	files := list(t, "*.md")
+	require.NotEmpty(t, files)
+	texts := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join("../..", file))
 		require.NoError(t, err)
-		for _, to := range link.FindAllStringSubmatch(string(text), -1) {
-			if !strings.Contains(to[1], "://") {
-				_, err := os.Stat(filepath.Join("../..", filepath.Dir(document), to[1]))
-				assert.NoError(t, err, "%s links %s", document, to[1])
+		texts[file] = code.ReplaceAllString(string(text), "")
+	}
+	for file, text := range texts {
+		for _, to := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(to[1], "://") {
+				continue
+			}
+			target := file
+			if to[1] != "" {
+				target = filepath.Join(filepath.Dir(file), to[1])
+			}
+			_, err := os.Stat(filepath.Join("../..", target))
+			assert.NoError(t, err, "%s links %s", file, to[1])
+			if page, is := texts[target]; is && to[2] != "" {
+				assert.Contains(t, anchors(page), to[2], "%s links %s#%s", file, target, to[2])
 			}
 		}
 	}
+}
+
+// list has the files of a pattern, also those that are not committed yet.
+func list(t *testing.T, pattern string) (files []string) {
+	t.Helper()
+	out, err := exec.Command("git", "-C", "../..", "ls-files", "-co", "--exclude-standard", pattern).Output()
+	require.NoError(t, err)
+	for _, file := range strings.Fields(string(out)) {
+		if _, err := os.Stat(filepath.Join("../..", file)); err == nil {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// anchors are the fragments of a page: those of its headings, as GitHub names them, and its own.
+func anchors(page string) (all []string) {
+	for _, h := range heading.FindAllStringSubmatch(page, -1) {
+		name := unnamed.ReplaceAllString(strings.ToLower(h[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	for _, a := range anchor.FindAllStringSubmatch(page, -1) {
+		all = append(all, a[1])
+	}
+	return all
 }

@@ -63,11 +63,9 @@ func TestTheTableIsNeitherTooLongNorTooShort(t *testing.T) {
 func pageText() string {
 	var out strings.Builder
 	write := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	write(`# Comparing traces
+	write(`# csisim diff
 
-    csisim diff A B
-
-lays two traces side by side, prints the first point in which they differ with the events around it, and sums up. The
+` + "`csisim diff A B`" + ` lays two traces side by side, prints the first point in which they differ with the events around it, and sums up. The
 exit code is 0 if they are equal, 1 if they differ, 2 for bad input. In Go tests it is ` + "`diff.Compare`" + ` of package
 ` + "`cmd/internal/diff`" + `. This page is made from the code (` + "`make golden`" + `).
 
