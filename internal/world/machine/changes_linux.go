@@ -14,9 +14,10 @@ import (
 // notifies a listener of seccomp(2) and waits for the response. It lasts as long as the program.
 type changes struct {
 	listener int
-	unsynced *unsynced  // nil if they are not tracked
-	lost     *lostFiles // nil if there are none
-	lookups  bool       // calls that change nothing are seen, too
+	unsynced *unsynced    // nil if they are not tracked
+	loops    *loopDevices // nil if they are not tracked
+	lost     *lostFiles   // nil if there are none
+	lookups  bool         // calls that change nothing are seen, too
 
 	mu    sync.Mutex
 	hold  *Hold      // nil if the program is not to stop
@@ -33,7 +34,7 @@ type inUse struct {
 // follow observes changes of files by the calling thread's children, notes unsynced files, and
 // records lookups of lost files. It returns nil if that is not permitted, or if the system or its
 // processor is not supported.
-func follow(unsynced *unsynced, lost *lostFiles, seesLookups bool) *changes {
+func follow(unsynced *unsynced, loops *loopDevices, lost *lostFiles, seesLookups bool) *changes {
 	arch, known := architectures[runtime.GOARCH]
 	if !known {
 		return nil
@@ -52,7 +53,7 @@ func follow(unsynced *unsynced, lost *lostFiles, seesLookups bool) *changes {
 	if err != 0 {
 		return nil
 	}
-	c := &changes{listener: int(fd), unsynced: unsynced, lost: lost, lookups: lost != nil || seesLookups}
+	c := &changes{listener: int(fd), unsynced: unsynced, loops: loops, lost: lost, lookups: lost != nil || seesLookups}
 	// Wakes the calling program on the listener's processor. Older kernels lack this flag.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	go c.serve()
@@ -131,6 +132,7 @@ func (c *changes) see(n *notification) {
 // make allows a call.
 func (c *changes) make(n *notification) {
 	c.unsynced.note(n)
+	c.loops.note(n)
 	c.goOn(n.id)
 }
 

@@ -43,6 +43,7 @@ type Disk struct {
 	kept map[string]*os.File // open by KeepOpen
 
 	unsynced *unsynced
+	loops    loopDevices
 	lost     int // how many files the last power-off has truncated
 
 	furnished map[string]bool // paths that Written does not list, since they existed before the programs
@@ -159,7 +160,7 @@ func (d *Disk) PowerOff() error {
 		failed = append(failed, d.killLeft())
 	}
 	d.lost = d.unsynced.lose()
-	return errors.Join(append(failed, d.letAllGo(), d.unmountAll())...)
+	return errors.Join(append(failed, d.letAllGo(), d.unmountAll(), d.loops.lose())...)
 }
 
 // ClockMoved sets the cluster's time, which decides when the kernel writes unsynced files to the

@@ -48,7 +48,7 @@ func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
 func ShowsChanges() bool {
 	shown := false
 	t, err := startThread(func() error {
-		shown = follow(nil, nil, false) != nil
+		shown = follow(nil, nil, nil, false) != nil
 		return nil
 	})
 	if err != nil {

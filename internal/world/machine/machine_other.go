@@ -145,7 +145,7 @@ func (*Disk) writesReadOnly(string, []string) (string, error) { return "", errNo
 // changes of files cannot be observed.
 type changes struct{}
 
-func follow(*unsynced, *lostFiles) *changes { return nil }
+func follow(*unsynced, *loopDevices, *lostFiles, bool) *changes { return nil }
 
 // lostFiles are those of containers, which do not exist here.
 type lostFiles struct{}
@@ -156,6 +156,11 @@ func (*Disk) contain(*Process, Command) (func() error, error) { panic("a machine
 
 // Memory is that of a program in a namespace: there is none.
 func (*Process) Memory() []uint64 { return nil }
+
+// loopDevices are not known: there are none.
+type loopDevices struct{}
+
+func (*loopDevices) lose() error { return nil }
 
 // unsynced files are not known: changes cannot be observed.
 type unsynced struct{}

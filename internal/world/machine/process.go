@@ -125,7 +125,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 		p.group.limit(cmd)
 		err = parent.do(func() error {
 			if c.Followed {
-				p.changes = follow(d.unsynced, p.lost, c.SeesLookups)
+				p.changes = follow(d.unsynced, &d.loops, p.lost, c.SeesLookups)
 			}
 			return p.begin(cmd, c, d.own)
 		})
