@@ -130,6 +130,20 @@ func reboots(p *plan) {
 		s.up([]claim{blockData}, web(nodeA, blockData))
 		s.down([]claim{blockData}, s.reboot(blockData)...)
 	})
+	blocks := []claim{blockData, {name: "logs", form: block, access: oneNodeRW}}
+	p.try("reboot", "blocks-in-another-order", "Two raw block volumes are attached in the other order after the node loses power, so that their devices change.", append(needs, p.needsKind(block, oneNodeRW), p.fits(2)), func(s *script) {
+		other, again := pod{name: "other", node: nodeA, claims: blocks[1:]}, pod{name: "again", node: nodeA, claims: blocks[:1]}
+		s.up(blocks[:1], web(nodeA, blocks[0]))
+		s.up(blocks[1:], other)
+		s.step("power-off: node-a")
+		s.step("advance: 1m")
+		s.step("delete: {pod: web, force: true}")
+		s.step("power-on: node-a")
+		s.step("advance: 2m")
+		s.running(other)
+		s.run(again)
+		s.down(blocks, other, again)
+	})
 	for _, e := range p.effects() {
 		if !e.onNode() {
 			continue

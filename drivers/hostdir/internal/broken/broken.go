@@ -63,6 +63,7 @@ const (
 	UnpublishRemovesParent   Behaviour = "unpublish-removes-parent"
 	LimitTooHigh             Behaviour = "limit-too-high"
 	DeviceRemembered         Behaviour = "device-remembered"
+	DeviceRecorded           Behaviour = "device-recorded"
 	ListOmitsNodes           Behaviour = "list-omits-nodes"
 	DetachFromAll            Behaviour = "detach-from-all-nodes"
 	ReadOnlyForAll           Behaviour = "readonly-for-all"
@@ -167,6 +168,7 @@ var catalogue = []struct {
 	{UnpublishRemovesContent, "NodeUnpublishVolume removes the target with all that is in it, unmounted or not"},
 	{LimitTooHigh, "NodeGetInfo allows one volume more than can be attached"},
 	{DeviceRemembered, "NodePublishVolume takes the loop device that a block volume had when it was published first"},
+	{DeviceRecorded, "after a restart NodePublishVolume takes the loop device that a block volume had before"},
 	{UnpublishRemovesParent, "NodeUnpublishVolume removes the directory of the target, which is the kubelet's"},
 	{ListOmitsNodes, "ListVolumes lists volumes without the nodes that they are attached to"},
 	{DetachFromAll, "ControllerUnpublishVolume detaches a volume from all nodes"},

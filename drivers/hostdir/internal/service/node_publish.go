@@ -201,6 +201,9 @@ func (n *node) source(v backend.Volume, staging string, readOnly bool) (string, 
 			first, _ := n.devices.LoadOrStore(v.ID, devices[0].Path)
 			return first.(string), nil
 		}
+		if n.cfg.Broken.Has(broken.DeviceRecorded) {
+			return broken.RecordedDevice(n.cfg.NodeStateDir, v.ID, devices[0].Path, n.restarted)
+		}
 		return devices[0].Path, nil
 	}
 	table, err := mount.Read()
