@@ -21,7 +21,7 @@ const (
 	Overlaps Kind = "overlap" // the driver receives the call twice at once
 	Stalls   Kind = "stall"   // the driver stops in the call while others come
 	Killed   Kind = "kill"    // the driver is killed during the call, and restarted
-	Halfway  Kind = "halfway" // the driver's program is killed between two of its changes of files, or cannot unmount a mount in use
+	Halfway  Kind = "halfway" // a driver program is killed between two changes of files, or a mount is in use
 	Crashed  Kind = "crash"   // the caller, or the writer of an object, is killed, and restarted
 	Power    Kind = "power"   // the called plugin's node loses power, and boots again
 	API      Kind = "api"     // a write to the API conflicts, is rejected, or its answer is lost

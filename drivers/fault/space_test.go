@@ -26,7 +26,7 @@ func TestFaultsOfASpaceHaveNamesOfTheirOwn(t *testing.T) {
 	assert.Empty(t, fault.Space{Budget: 1}.AtCall(fault.Called{OnNode: true}), "nothing without a kind")
 	assert.Empty(t, fault.Space{Kinds: []fault.Kind{fault.Power}, Budget: 1}.AtCall(fault.Called{}), "a controller plugin is on no node")
 	halfway := fault.Space{Kinds: []fault.Kind{fault.Halfway}, Budget: 1}
-	assert.Empty(t, halfway.AtCall(fault.Called{OnNode: true, Unmounts: true}), "of Go code nobody sees what it does")
+	assert.Empty(t, halfway.AtCall(fault.Called{OnNode: true, Unmounts: true}), "the work of Go code cannot be observed")
 	assert.Len(t, halfway.AtCall(fault.Called{OnNode: true, Watched: true, Unmounts: true, Served: true}), 1+len(halfway.AtCall(fault.Called{OnNode: true, Watched: true})), "a mount can be in use only where a call unmounts")
 }
 

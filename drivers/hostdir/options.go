@@ -60,7 +60,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		return nil
 	})
 	flags.BoolVar(&c.InlineReadOnly, "inline-read-only", false, "with --inline: refuse inline volumes that are not read-only")
-	flags.Func("without", "do without what `names` say, separated by commas:\n"+service.WithoutHelp(), func(s string) (err error) {
+	flags.Func("without", "disable the features `names`, separated by commas:\n"+service.WithoutHelp(), func(s string) (err error) {
 		c.Without, err = service.ParseWithout(s)
 		return err
 	})

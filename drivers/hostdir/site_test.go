@@ -54,7 +54,7 @@ func TestTwoSitesKeepCopiesOfEachOthersVolumes(t *testing.T) {
 	write("east", "three")
 	east.kill()
 	assert.Equal(t, codes.FailedPrecondition, code(here.promote()), "the east is primary, and cannot be reached")
-	assert.False(t, here.ready(), "there is nobody to be synchronized with")
+	assert.False(t, here.ready(), "there is no site to synchronize with")
 	require.NoError(t, here.force())
 	has("west", "two")
 	write("west", "four")

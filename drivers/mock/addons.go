@@ -14,11 +14,11 @@ type Addons struct {
 	Controller []string `json:"controller,omitempty" example:"[service.CONTROLLER_SERVICE, reclaim_space.OFFLINE]" doc:"Capabilities of the controller plugin, as the status of a CSIAddonsNode names them; default CONTROLLER_SERVICE, OFFLINE, NETWORK_FENCE, VOLUME_REPLICATION, VOLUME_GROUP, LIMIT_VOLUME_TO_ONE_VOLUME_GROUP, MODIFY_VOLUME_GROUP and GET_VOLUME_GROUP."`
 	Node       []string `json:"node,omitempty" example:"[service.NODE_SERVICE, reclaim_space.ONLINE]" doc:"Capabilities of node plugins; default NODE_SERVICE, ONLINE and ENCRYPTIONKEYROTATION."`
 
-	ControllerUsage *Usage `json:"controllerUsage,omitempty" doc:"What ControllerReclaimSpace always reports of a volume; default half of its size is freed the first time, and nothing after that."`
-	NodeUsage       *Usage `json:"nodeUsage,omitempty" doc:"What NodeReclaimSpace always reports of a volume; default as for the controller."`
+	ControllerUsage *Usage `json:"controllerUsage,omitempty" doc:"The fixed usage that ControllerReclaimSpace reports for a volume; default: half of its size is freed the first time, and nothing after that."`
+	NodeUsage       *Usage `json:"nodeUsage,omitempty" doc:"The fixed usage that NodeReclaimSpace reports for a volume; default as for the controller."`
 
 	FenceClients []FenceClient     `json:"fenceClients,omitempty" doc:"The clients that GetFenceClients lists; default one with the node's id and the address 10.0.0.0/32."`
-	LastSync     *Sync             `json:"lastSync,omitempty" doc:"What GetVolumeReplicationInfo always returns; default HEALTHY, without a time."`
+	LastSync     *Sync             `json:"lastSync,omitempty" doc:"The fixed answer of GetVolumeReplicationInfo; default HEALTHY, without a time."`
 	Groups       []string          `json:"groups,omitempty" doc:"Ids of new groups, in order; default group-0001 and so on."`
 	GroupContext map[string]string `json:"groupContext,omitempty" doc:"The context of every group; default none."`
 	Destination  string            `json:"destination,omitempty" doc:"The id of every copy; default copy-of- with the id behind it."`
@@ -32,7 +32,7 @@ type Usage struct {
 
 // FenceClient is a client of the storage system.
 type FenceClient struct {
-	Node  string   `json:"node,omitempty" doc:"The node whose plugin lists it; default all."`
+	Node  string   `json:"node,omitempty" doc:"The node with the plugin that lists it; default all."`
 	ID    string   `json:"id" doc:"The client's id."`
 	CIDRs []string `json:"cidrs" doc:"Its addresses."`
 }

@@ -56,7 +56,7 @@ func TestGroupSnapshots(t *testing.T) {
 		{"deleted with other snapshots", all, cut, removeGroup("group-0001", "snap-0001"), codes.InvalidArgument},
 		{"a member is not deleted alone", all, cut, removeSnapshot("snap-0001"), codes.InvalidArgument},
 		{"a member is a source", all, cut, create(multiWriter, named("new"), fromSnapshot("snap-0002")), codes.OK},
-		{"a member of a group that is gone is gone", all, append(cut, removeGroup("group-0001", "snap-0001", "snap-0002")),
+		{"a member of a deleted group is deleted, too", all, append(cut, removeGroup("group-0001", "snap-0001", "snap-0002")),
 			create(multiWriter, named("new"), fromSnapshot("snap-0002")), codes.NotFound},
 	})
 }

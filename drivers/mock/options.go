@@ -58,18 +58,18 @@ type Options struct {
 
 	MaxVolumesPerNode int64  `json:"maxVolumesPerNode,omitempty" doc:"Attach limit of a node, reported by NodeGetInfo and enforced; default 0, unlimited."`
 	CapacityBytes     int64  `json:"capacityBytes,omitempty" doc:"Size of the storage pool in bytes; default 0, unlimited."`
-	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"What a volume id starts with, a number follows; default vol-."`
-	IDsFromNames      bool   `json:"idsFromNames,omitempty" doc:"Ids of volumes, snapshots and groups of them are the names that were asked for, so that what is made again under a name has the same id; default false, they are numbered."`
+	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"The prefix of volume ids, before a number; default vol-."`
+	IDsFromNames      bool   `json:"idsFromNames,omitempty" doc:"Ids of volumes, snapshots and groups are the requested names, so that an object that is created again has the same id; default false: they are numbered."`
 
 	MinimumVolumeBytes int64 `json:"minimumVolumeBytes,omitempty" doc:"Size in bytes of the smallest volume, reported by GetCapacity: smaller ones become that big; default 0, none."`
 	MaximumVolumeBytes int64 `json:"maximumVolumeBytes,omitempty" doc:"Size in bytes of the biggest volume, reported by GetCapacity: bigger ones are OutOfRange; default 0, none."`
 
-	Strict    *bool `json:"strict,omitempty" doc:"Holds requests against earlier ones: volume_context and publish_context must be those that were given out, and a call that comes again with another volume_capability, readonly or parameters is AlreadyExists; default true. Many drivers look at nothing but the volume id."`
+	Strict    *bool `json:"strict,omitempty" doc:"Checks requests against earlier ones: volume_context and publish_context must be those that the driver returned, and a repeated call with another volume_capability, readonly or parameters is AlreadyExists; default true. Many drivers check only the volume id."`
 	Ephemeral bool  `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
 
 	StagingMounts   *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds that; default true. A driver without mounts when it publishes."`
-	Marks           *bool `json:"marks,omitempty" doc:"Adds to volume_context and fills publish_context, so that a trace shows who wrote what; default true."`
-	NoVolumeContext bool  `json:"noVolumeContext,omitempty" doc:"Makes volumes without a volume_context, as drivers must that stand in for an in-tree plugin, whose volumes cannot keep one; default false."`
+	Marks           *bool `json:"marks,omitempty" doc:"Adds keys to volume_context and publish_context that mark their origin in a trace; default true."`
+	NoVolumeContext bool  `json:"noVolumeContext,omitempty" doc:"Makes volumes without a volume_context, as drivers must that replace an in-tree plugin, since its volumes cannot keep one; default false."`
 
 	CSIAddons *Addons `json:"csiAddons,omitempty" doc:"Serves CSI-Addons beside CSI, {} for the usual capabilities; default not served."`
 

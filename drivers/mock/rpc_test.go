@@ -93,7 +93,7 @@ func TestCreateAndDelete(t *testing.T) {
 		{"a zone without a node", zones, nil, create(multiWriter, zone("zone", "c")), codes.ResourceExhausted},
 		{"mutable parameters not supported", Options{}, nil, create(multiWriter, func(r *csi.CreateVolumeRequest) { r.MutableParameters = map[string]string{"iops": "1"} }), codes.InvalidArgument},
 		{"a volume is deleted", Options{}, steps(create(multiWriter)), remove("vol-0001"), codes.OK},
-		{"deleting what is gone is OK", Options{}, nil, remove("vol-0001"), codes.OK},
+		{"deleting a deleted volume is OK", Options{}, nil, remove("vol-0001"), codes.OK},
 		{"an id is required to delete", Options{}, nil, remove(""), codes.InvalidArgument},
 		{"a volume in use is kept", Options{}, steps(create(multiWriter), attach("a", multiWriter)), remove("vol-0001"), codes.FailedPrecondition},
 		{"staged, where there is no attach", Options{Attach: off()}, steps(create(multiWriter), stage("a", multiWriter)), remove("vol-0001"), codes.FailedPrecondition},
@@ -125,7 +125,7 @@ func TestAttachAndDetach(t *testing.T) {
 		{"detach", Options{}, steps(made, attach("a", multiWriter)), detach("a"), codes.OK},
 		{"detach makes room elsewhere", Options{}, steps(made, attach("a", multiWriter), detach("a")), attach("b", multiWriter), codes.OK},
 		{"detach from all nodes", Options{}, steps(made, attach("a", multiWriter), detach("")), remove("vol-0001"), codes.OK},
-		{"detach of what is not attached is OK", Options{}, steps(made), detach("a"), codes.OK},
+		{"detach of a volume that is not attached is OK", Options{}, steps(made), detach("a"), codes.OK},
 		{"detach of an unknown volume is OK", Options{}, nil, detach("a"), codes.OK},
 	})
 }
@@ -150,9 +150,9 @@ func TestStageAndUnstage(t *testing.T) {
 		{"a mount group without the capability", Options{}, attached, stage("a", multiWriter, func(r *csi.NodeStageVolumeRequest) { r.VolumeCapability.GetMount().VolumeMountGroup = "1" }), codes.InvalidArgument},
 		{"no stage capability", Options{Stage: off()}, attached, stage("a", multiWriter), codes.Unimplemented},
 		{"unstage", Options{}, staged, unstage("a"), codes.OK},
-		{"unstage of what is not staged is OK", Options{}, attached, unstage("a"), codes.OK},
-		{"unstage of what was deleted is OK", Options{}, append(attached, detach("a"), remove("vol-0001")), unstage("a"), codes.OK},
-		{"unstage of what never was", Options{}, nil, unstage("a"), codes.NotFound},
+		{"unstage of an unstaged volume is OK", Options{}, attached, unstage("a"), codes.OK},
+		{"unstage of a deleted volume is OK", Options{}, append(attached, detach("a"), remove("vol-0001")), unstage("a"), codes.OK},
+		{"unstage of an unknown volume", Options{}, nil, unstage("a"), codes.NotFound},
 		{"unstage while published", Options{}, append(staged, publish("a", "/1", multiWriter)), unstage("a"), codes.FailedPrecondition},
 	})
 }
@@ -186,7 +186,7 @@ func TestPublishAndUnpublish(t *testing.T) {
 		{"an inline volume goes", Options{Ephemeral: true}, steps(publish("a", "/1", multiWriter, inlineVolume), unpublish("a", "/1")), unpublish("a", "/1"), codes.OK},
 		{"unpublish", Options{}, published(multiWriter), unpublish("a", "/1"), codes.OK},
 		{"unpublish twice", Options{}, append(published(multiWriter), unpublish("a", "/1")), unpublish("a", "/1"), codes.OK},
-		{"unpublish of what never was", Options{}, nil, unpublish("a", "/1"), codes.NotFound},
+		{"unpublish of an unknown volume", Options{}, nil, unpublish("a", "/1"), codes.NotFound},
 	})
 }
 

@@ -29,7 +29,7 @@ func TestShowsComparesTheTopmostMountWithTheSource(t *testing.T) {
 		"bind mount of the source":             {"/srv/backend/vol", "/pods/a", true},
 		"another source":                       {"/srv/backend/other", "/pods/a", false},
 		"the topmost counts":                   {"/srv/backend/vol", "/pods/b", true},
-		"what lies below does not":             {"/data", "/pods/b", false},
+		"a mount below does not count":         {"/data", "/pods/b", false},
 		"a mount is a source too":              {"/pods/a", "/pods/b", true},
 		"a deleted source is not shown":        {"/srv/backend/vol", "/pods/gone", false},
 		"blanks are escaped":                   {"/data/with blank", "/pods/c d", true},

@@ -35,7 +35,7 @@ var taken = map[string]string{
 
 func init() {
 	for _, name := range taken { // any order
-		dispensable[name] = "with --csi-addons: the capability, and what takes it"
+		dispensable[name] = "with --csi-addons: the capability and its calls"
 	}
 }
 
