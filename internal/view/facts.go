@@ -157,7 +157,7 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 type waiter struct{ process, reason string }
 
 // errNoWaits is the error for a state without the waits of processes.
-var errNoWaits = errors.New("what processes wait for has no reasons")
+var errNoWaits = errors.New("the waits of processes have no reasons")
 
 // wait reads the waits of processes.
 func (f *facts) wait(object *fastjson.Value, texts *texts) error {

@@ -31,7 +31,7 @@ func TestALineWithoutEndDoesNotTakeTheMemory(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Line 2 is longer than 16 MiB and left out."}, problems)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(160<<20))
-	assert.Equal(t, 1, e.events, "what could be read is shown")
+	assert.Equal(t, 1, e.events, "the readable lines are shown")
 }
 
 func TestOfATraceThatIsTooLongTheBeginningIsShown(t *testing.T) {

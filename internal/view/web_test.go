@@ -102,7 +102,7 @@ func TestABrowserShowsAReport(t *testing.T) {
 		return err
 	})
 	passed := pageFile(t, func(to *bytes.Buffer) error {
-		r := view.Report{Name: "stale", Verdict: "passed", Sentence: "All that the scenario expects came about.", Steps: []view.Step{{Number: 1, Title: "apply pod/web", State: "passed"}}}
+		r := view.Report{Name: "stale", Verdict: "passed", Sentence: "All expectations of the scenario held.", Steps: []view.Step{{Number: 1, Title: "apply pod/web", State: "passed"}}}
 		return view.Write(to, r, chunksOf(t, encoded(t, stale)))
 	})
 	both := pageFile(t, func(to *bytes.Buffer) error {

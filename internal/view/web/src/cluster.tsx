@@ -132,7 +132,7 @@ function ObjectDetail(shared: Shared & { object: number }) {
           <button key={i} class={"small" + (state?.row === i ? " on" : "")} onClick={() => go({ at: trace.seq[i] })} title={trace.lanes[trace.lane[i]]}>{(trace.at[i] / 1000).toFixed(3)}</button>
         ))}
       </p>
-      {!state ? <p class="soft">It is not there yet.</p> : !state.after ? <p class="soft">It is gone since {instant(trace.at[state.row])}.</p>
+      {!state ? <p class="soft">It does not exist yet.</p> : !state.after ? <p class="soft">It was deleted at {instant(trace.at[state.row])}.</p>
         : <><p class="soft">last written at {instant(trace.at[state.row])} by {trace.lanes[trace.lane[state.row]]}</p><Yaml lines={lines} label={name} /></>}
     </aside>
   );

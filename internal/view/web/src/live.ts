@@ -22,7 +22,7 @@ export function follow(heard: (live: Live) => void): () => void {
       }
       live = { trace, now: news.now, mounts: news.mounts, problem: "" };
     } catch (problem) {
-      live = { ...live, problem: problem instanceof TypeError ? "the cluster is gone" : (problem as Error).message };
+      live = { ...live, problem: problem instanceof TypeError ? "the cluster has stopped" : (problem as Error).message };
     }
     if (stopped) return;
     heard(live);

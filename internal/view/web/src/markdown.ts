@@ -12,7 +12,7 @@ export async function markdown({ trace, report }: Pick<Shared, "trace" | "report
   return [
     `### ${report.name}: ${report.sentence}`, "",
     ...(finding ? [finding.verdict, ""] : []),
-    "| time | who | what | outcome |", "| ---: | --- | --- | --- |", ...lines, "",
+    "| time | component | event | outcome |", "| ---: | --- | --- | --- |", ...lines, "",
     ...(report.replay ? ["```sh", report.replay, "```", ""] : []),
   ].join("\n");
 }

@@ -5,7 +5,7 @@ import { Trace } from "./trace.ts";
 /** The reason for a missing answer. The page shows it, so other code can ignore it. */
 export class Lost extends Error {
   constructor(problem: unknown) {
-    super(problem instanceof TypeError ? "csisim view has ended. What events say is read from it: start it again and open its new address." : (problem as Error).message);
+    super(problem instanceof TypeError ? "csisim view has ended. The details of events are read from it: start it again and open its new address." : (problem as Error).message);
   }
 }
 

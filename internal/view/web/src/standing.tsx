@@ -44,7 +44,7 @@ function Cached({ trace, row, object, unseen, component, go }: Shared & { object
   const near = all.filter((line, i) => line.sign !== " " || all.slice(Math.max(0, i - 2), i + 3).some((l) => l.sign !== " ") || /^\S/.test(line.text));
   return (
     <>
-      <p class="soft"><button class="link" onClick={() => go({ at: trace.seq[unseen[0]] })}>{instant(trace.at[unseen[0]])}</button> {name}: − in the cache{cached.length ? "" : " (it is not there)"}, + as it is{stored.length ? "" : " (it is gone)"}</p>
+      <p class="soft"><button class="link" onClick={() => go({ at: trace.seq[unseen[0]] })}>{instant(trace.at[unseen[0]])}</button> {name}: − in the cache{cached.length ? "" : " (missing)"}, + as it is{stored.length ? "" : " (deleted)"}</p>
       <Yaml lines={near} label={`${name} in the cache of ${component}, and as it is`} />
     </>
   );

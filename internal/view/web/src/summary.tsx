@@ -23,7 +23,7 @@ export function Summary(shared: Shared) {
       )}
       {further.length > 0 && (
         <section>
-          <h3>{further.length === 1 ? "What else was found" : `What else was found · ${further.length}`}</h3>
+          <h3>{further.length === 1 ? "Further findings" : `Further findings · ${further.length}`}</h3>
           {further.slice(0, 20).map((f, i) => <Why {...shared} finding={f} key={i} />)}
           {further.length > 20 && <p class="soft">… and {further.length - 20} more; the timeline shows them all.</p>}
         </section>
@@ -61,7 +61,7 @@ function Chain({ trace, finding, look }: Shared & { finding: Finding }) {
   const rows = links.map((l) => trace.row(l.seq));
   const details = useDetails(trace, rows);
   return (
-    <ol class="chain" aria-label="How it came about">
+    <ol class="chain" aria-label="Chain of causes">
       {links.map((link, i) => {
         const d = details[i], row = rows[i], gap = i ? trace.at[row] - trace.at[rows[i - 1]] : 0, method = trace.methodOf(row);
         const explained = rows.findIndex((r) => trace.methodOf(r) === method) === i && purpose[method];

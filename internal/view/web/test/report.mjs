@@ -18,7 +18,7 @@ await run(program, {
   ...looks,
   "a run that passed shows what was covered": async (open) => {
     const page = await open(passing);
-    await has(page, "h2", "All that the scenario expects came about.");
+    await has(page, "h2", "All expectations of the scenario held.");
     await has(page, ".steps li.passed", "apply pod/web");
     await has(page, ".covered table", "NodePublishVolume");
   },
@@ -139,7 +139,7 @@ await run(program, {
     await page.getByLabel("Step back").click();
     await until(page, () => document.querySelector(".objects tr.chosen").innerText.includes("Pending"));
     await page.goto(address + "#tab=cluster&at=50&show=pods/web");
-    await until(page, () => document.querySelector(".detail").innerText.includes("not there yet"));
+    await until(page, () => document.querySelector(".detail").innerText.includes("does not exist yet"));
   },
   "a mount that was left is marked": async (open) => {
     const page = await open(address + "#tab=cluster&at=122");
