@@ -156,7 +156,7 @@ func TestAKnownRaceIsNoise(t *testing.T) {
 	assert.Contains(t, c.Verdict(), "and known races (")
 	var out bytes.Buffer
 	require.NoError(t, c.Text(&out, true))
-	assert.Contains(t, out.String(), "a race: whether the scheduler looks at a pod before its claim is bound")
+	assert.Contains(t, out.String(), "a race: whether the scheduler processes a pod before its claim is bound")
 }
 
 // A watch that delivers a cause after its effect is a race, too. An effect without a cause is not,

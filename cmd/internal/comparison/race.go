@@ -22,15 +22,15 @@ type race struct {
 var races = []race{
 	{diff.Objects, isUnscheduled, scheduling},
 	{diff.Events, isUnscheduled, scheduling},
-	{diff.Objects, isSeenLate, "what changes is seen when its watch delivers it, which can be after the call that follows from it"},
+	{diff.Objects, isSeenLate, "a change is seen when its watch delivers it, which can be after the call that it causes"},
 	{diff.Calls, isStatsLook, "a kubelet looks for volumes with statistics every minute since its own start, which a pod may run through or not"},
 	{diff.Calls, repeated("DeleteVolume", 3), "csi-provisioner deletes each of up to three versions of a released volume that it sees"},
-	{diff.Calls, repeated("ControllerPublishVolume", 2), "csi-attacher attaches again if its cache does not show yet what it has written"},
-	{diff.Gaps, isSlowEnd, "how long the runtime takes to end a container hangs on how busy the node is"},
+	{diff.Calls, repeated("ControllerPublishVolume", 2), "csi-attacher attaches again if its cache lags behind its own write"},
+	{diff.Gaps, isSlowEnd, "the time to end a container depends on the load of the node"},
 	{diff.Gaps, isSlowStart, "a sidecar that was killed is back when its container has started, before which the kubelet of its node starts"},
 }
 
-const scheduling = "whether the scheduler looks at a pod before its claim is bound hangs on who applies both, and on csi-provisioner"
+const scheduling = "whether the scheduler processes a pod before its claim is bound depends on the client that applies both, and on csi-provisioner"
 
 // isUnscheduled reports whether only one run has a pod that waits for its claim. C-SCHED-1
 func isUnscheduled(d Difference) bool {

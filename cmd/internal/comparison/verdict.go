@@ -16,9 +16,9 @@ func (c *Comparison) Verdict() string {
 	case c.Wrong() == 0 && c.Noise() == 0:
 		return fmt.Sprintf("equal: the simulation and %s are equal on all levels", runs)
 	case c.Wrong() == 0 && c.Races() > 0:
-		return fmt.Sprintf("equal within noise: the simulation and %s differ in nothing but what real runs differ in as well (%s) and known races (%d)", runs, plural.Of(c.Noise()-c.Races(), "place"), c.Races())
+		return fmt.Sprintf("equal within noise: the simulation and %s differ only where real runs also differ (%s) and known races (%d)", runs, plural.Of(c.Noise()-c.Races(), "place"), c.Races())
 	case c.Wrong() == 0:
-		return fmt.Sprintf("equal within noise: the simulation and %s differ in nothing but what real runs differ in as well (%s)", runs, plural.Of(c.Noise(), "place"))
+		return fmt.Sprintf("equal within noise: the simulation and %s differ only where real runs also differ (%s)", runs, plural.Of(c.Noise(), "place"))
 	}
 	var levels []string
 	for _, l := range c.Levels {

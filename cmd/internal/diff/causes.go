@@ -18,9 +18,9 @@ type cause struct {
 var causes = []cause{
 	{first: "CreateVolume succeeds", then: "PersistentVolume appears"},
 	{first: "PersistentVolume appears", then: "claim is bound"},
-	{first: "VolumeAttachment appears", then: "ControllerPublishVolume", undone: "VolumeAttachment is gone"},
+	{first: "VolumeAttachment appears", then: "ControllerPublishVolume", undone: "VolumeAttachment is removed"},
 	{first: "ControllerPublishVolume succeeds", then: "VolumeAttachment is attached", undone: "ControllerUnpublishVolume succeeds"},
-	{first: "VolumeAttachment is attached", then: "volumesAttached has it", undone: "VolumeAttachment is gone"},
+	{first: "VolumeAttachment is attached", then: "volumesAttached has it", undone: "VolumeAttachment is removed"},
 	{first: "volumesAttached has it", then: "NodeStageVolume", undone: "volumesAttached loses it"},
 	{first: "volumesInUse has it", then: "NodeStageVolume", undone: "volumesInUse loses it"},
 	{first: "NodeStageVolume succeeds", then: "NodePublishVolume", undone: "NodeUnstageVolume succeeds"},
@@ -29,8 +29,8 @@ var causes = []cause{
 	{first: "volumesInUse loses it", then: "volumesAttached loses it", undone: "volumesInUse has it"},
 	{first: "volumesAttached loses it", then: "VolumeAttachment is deleted", undone: "volumesAttached has it"},
 	{first: "VolumeAttachment is deleted", then: "ControllerUnpublishVolume"},
-	{first: "ControllerUnpublishVolume succeeds", then: "VolumeAttachment is gone"},
-	{first: "pod is gone", then: "claim is gone"},
+	{first: "ControllerUnpublishVolume succeeds", then: "VolumeAttachment is removed"},
+	{first: "pod is removed", then: "claim is removed"},
 	{first: "DeleteVolume succeeds", then: "PersistentVolume is deleted"},
 }
 
@@ -176,7 +176,7 @@ func (m marks) addEnds(p place, what string, c *change) {
 	case c.how == "ADDED":
 		m.add(p.volume, p.node, what+" appears", c.at)
 	case c.how == "DELETED":
-		m.add(p.volume, p.node, what+" is gone", c.at)
+		m.add(p.volume, p.node, what+" is removed", c.at)
 	case text(c.content, "metadata", "deletionTimestamp") != "":
 		m.add(p.volume, p.node, what+" is deleted", c.at)
 	}

@@ -21,7 +21,7 @@ var Phases = []Phase{
 	{"ControllerPublishVolume", "NodePublishVolume", 61 * time.Second, "the same, or csi-attacher's --reconcile-sync (fact 67)"},
 	{"ControllerPublishVolume", "", 1500 * time.Millisecond, "scheduling, then the attach/detach controller's loop"},
 	{"NodeStageVolume", "", 11 * time.Second, "the node status round, 10 s, in which the kubelet reports volumesInUse"},
-	{"NodePublishVolume", "NodeStageVolume", 400 * time.Millisecond, "nothing: one operation of the kubelet does both; what is allowed is the load of the recording machine"},
+	{"NodePublishVolume", "NodeStageVolume", 400 * time.Millisecond, "nothing: one operation of the kubelet does both; the allowance is for the load of the recording machine"},
 	{"NodeUnstageVolume", "NodeUnpublishVolume", 400 * time.Millisecond, "the kubelet's reconciler, 100 ms"},
 	{"NodePublishVolume", "NodePublishVolume", 91 * time.Second, "the pod's next sync, 60 to 90 s, which republishes (fact 43)"},
 	{"NodePublishVolume", "", 11 * time.Second, "the same, for a driver that does not stage"},

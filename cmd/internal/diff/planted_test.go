@@ -63,7 +63,7 @@ func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 		{"the volume is not reported in use", b4, drop(patchesOf("nodes", "volumesInUse")), Objects, "is only in"},
 		{"staged before it is reported in use", b4, swap(callsOf("NodeStageVolume"), patchesOf("nodes", "volumesInUse")), Objects, "order of cause and effect"},
 		{"the attachment goes before the detach", b4, move(callsOf("ControllerUnpublishVolume"), 200), Objects, "order of cause and effect"},
-		{"nobody asks for the pod's deletion", b4, drop(patchesOf("pods", `"deletionGracePeriodSeconds":30`)), Objects, "is only in"},
+		{"the pod's deletion is not requested", b4, drop(patchesOf("pods", `"deletionGracePeriodSeconds":30`)), Objects, "is only in"},
 		{"the pod does not succeed", b4, edited(patchesOf("pods", "Succeeded"), inPatch("Failed", "status", "phase")), Objects, "status.phase"},
 		{"the volume is not deleted", b4, drop(linesThat(func(l trace.Line) bool { return l.R == "persistentvolumes" && l.Ev == "DELETED" })), Objects, "DELETED"},
 

@@ -142,7 +142,7 @@ Each recording of a real cluster in scenarios/golden has a scenario of the same 
 held against the recording on every level of [csisim diff](diff.md). ✓ is equal, ✗ differs, – is nothing to compare.
 This page is made by ` + "`make golden`" + `.
 `)
-	write("| Recording | What happened | %s |", strings.Join(levelNames(), " | "))
+	write("| Recording | Scenario | %s |", strings.Join(levelNames(), " | "))
 	write("| --- | --- |%s", strings.Repeat(" --- |", len(diff.Levels)))
 	equal := 0
 	for _, name := range recordings(t) {
@@ -182,7 +182,7 @@ func description(t *testing.T, name string) string {
 	}
 	s, err := scenario.Load(name + ".yaml")
 	require.NoError(t, err)
-	assert.NotEmpty(t, s.Description, "%s: what happened, in one sentence", name)
+	assert.NotEmpty(t, s.Description, "%s: the scenario in one sentence", name)
 	return s.Description
 }
 
