@@ -41,7 +41,7 @@ func TestPlans(t *testing.T) {
 func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
 	for name, want := range map[string]string{
 		"golden/kubelet-restart": "a privileged pod on the node does it",
-		"golden/node-reboot":     "✗ nobody reaches the power of the nodes of a cluster that is not kind's",
+		"golden/node-reboot":     "✗ csisim controls the power of nodes only with kind",
 	} {
 		s, err := scenario.Load("../../../scenarios/" + name + ".yaml")
 		require.NoError(t, err)

@@ -96,7 +96,7 @@ func (c *checker) checkDrivers() {
 				c.report("down", "down with socket", "no down: a driver on a socket runs already")
 			}
 			if d.Later && d.name() == "" {
-				c.report("later", "later without a name", "the driver's name: who is not there cannot be asked for it")
+				c.report("later", "later without a name", "the driver's name, since csisim cannot query a driver that is not installed")
 			}
 			c.checkPlugins(d)
 			c.checkReplicas(d)

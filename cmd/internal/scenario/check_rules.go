@@ -16,7 +16,7 @@ import (
 )
 
 // accepted describes a valid manifest.
-const accepted = "what the API server accepts"
+const accepted = "a value that the API server accepts"
 
 // checkRules checks an object of a manifest against the rules of the API. An object that is applied
 // again is merged with the existing object, so only mistakes in the manifest itself are certain.

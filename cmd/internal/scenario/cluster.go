@@ -19,7 +19,7 @@ type Cluster struct {
 	Nodes Nodes `json:"nodes,omitempty" doc:"The nodes: a number, or a list with names; default node-a and node-b."`
 
 	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
-	Legacy    *Legacy   `json:"legacy,omitempty" doc:"What a cluster from before Kubernetes 1.17 does otherwise than by default."`
+	Legacy    *Legacy   `json:"legacy,omitempty" doc:"How a cluster before Kubernetes 1.17 differs from the default."`
 
 	Controllers Controllers `json:"controllers,omitempty" doc:"Controllers of kube-controller-manager that only run if its flag --controllers names them."`
 
@@ -86,7 +86,7 @@ type Node struct {
 type Taint struct {
 	Key    string `json:"key" want:"required" example:"node.kubernetes.io/out-of-service" doc:"The taint's key."`
 	Value  string `json:"value,omitempty" doc:"The taint's value."`
-	Effect string `json:"effect" want:"required" enum:"NoSchedule|PreferNoSchedule|NoExecute" doc:"What it does to pods."`
+	Effect string `json:"effect" want:"required" enum:"NoSchedule|PreferNoSchedule|NoExecute" doc:"Its effect on pods."`
 }
 
 // maxNodes bounds the number, so that a typing error is reported and not tried.

@@ -36,7 +36,7 @@ type objectFields struct {
 
 // Wanted shows an example.
 func (ObjectCondition) Wanted() string {
-	return "a map with an object and what is true of it, such as {pod: web, phase: Running}"
+	return "a map with an object and its condition, such as {pod: web, phase: Running}"
 }
 
 // UnmarshalStrict reads a reference or a partial manifest with its conditions.

@@ -55,7 +55,7 @@ func manifestsIn(root *strict.Node) []Manifests {
 	return all
 }
 
-// definitions returns the definitions among the manifests; inline reports whether the scenario's own
+// definitions returns the definitions among the manifests; inline is set if the scenario's own
 // text may contain some.
 func (m Manifests) definitions(dir string, inline bool) []*apiextensionsv1.CustomResourceDefinition {
 	var found []*apiextensionsv1.CustomResourceDefinition

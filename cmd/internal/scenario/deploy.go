@@ -130,7 +130,7 @@ func (d Driver) neverByOwn() string {
 	case len(d.External) > 0 || len(d.CSIAddons) > 0:
 		return "the manifests say which sidecars run"
 	case d.name() == "":
-		return "who is in no CSIDriver object of the manifests has to be named: name"
+		return "the manifests have no CSIDriver object, so the driver needs a name: name"
 	}
 	return ""
 }

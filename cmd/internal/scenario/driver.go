@@ -19,9 +19,9 @@ import (
 
 // Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
 type Driver struct {
-	Name         string              `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must answer; a program or a driver on a socket that is given none is asked for it."`
+	Name         string              `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must return; default for a program or a driver on a socket: its own answer."`
 	Mock         *mock.Options       `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
-	Profile      string              `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver whose profile says how it is started, or a YAML file with a profile, relative to this file."`
+	Profile      string              `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver with a built-in profile that describes its start, or a YAML file with a profile, relative to this file."`
 	Binary       string              `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
 	Program      *Program            `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
 	Socket       *Socket             `json:"socket,omitempty" doc:"A driver that runs already."`
@@ -51,7 +51,7 @@ type Program struct {
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	NodePaths         []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
-	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
+	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves regardless of its flags; a driver that serves at /csi/csi.sock needs none."`
 	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes that csisim starts may have: one that has more is killed."`

@@ -16,13 +16,13 @@ type Expectations struct {
 	Calls      []calls.Pattern         `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
 	Exact      bool                    `json:"exact,omitempty" doc:"No other calls may stand between."`
 	Forbidden  []expect.Forbidden      `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
-	Objects    []ObjectCondition       `json:"objects,omitempty" doc:"What must be true of objects."`
+	Objects    []ObjectCondition       `json:"objects,omitempty" doc:"Conditions on objects."`
 	Events     []expect.Event          `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
 	That       []Statement             `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true. files has a line for each entry below /var/lib/kubelet: plugins/ 750 for a directory and its mode, (socket), (device), -> and the target after a link, = and the content after vol_data.json, and [mount SOURCE] after a mount point."`
-	Leftovers  *expect.Allowed         `json:"leftovers,omitempty" doc:"What may be left behind on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
+	Leftovers  *expect.Allowed         `json:"leftovers,omitempty" doc:"Leftovers that are allowed on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
 	Violations *expect.Allowed         `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
-	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"What must hold in each of several clusters; beside it stand only leftovers, violations and fails, which are about all of them."`
-	Fails      string                  `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of what csisim finds."`
+	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"Expectations of each of several clusters; beside it only leftovers, violations and fails are allowed, which concern all of them."`
+	Fails      string                  `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of csisim's findings."`
 
 	path string // the path of the expectations in the scenario
 }

@@ -13,7 +13,7 @@ import (
 
 // FurtherPlugin is an additional plugin of a driver on a node.
 type FurtherPlugin struct {
-	Name     string `json:"name" want:"required" example:"v2" doc:"What steps call it; its directory is that of the driver with -name at its end."`
+	Name     string `json:"name" want:"required" example:"v2" doc:"Its name in steps; its directory is that of the driver with -name at the end."`
 	Node     string `json:"node" want:"required" example:"node-a" doc:"Its node."`
 	NodeID   string `json:"nodeID,omitempty" doc:"Its CSI node id; default that of the driver's own plugin."`
 	Registry string `json:"registry,omitempty" example:"second" doc:"The directory below plugins_registry in which it is offered; default none: it takes the registration socket of the driver's own plugin."`
@@ -36,7 +36,8 @@ func (c *checker) checkPlugins(d Driver) {
 	for i, p := range d.Plugins {
 		c.at(strict.Index(c.in("plugins"), i), func() {
 			c.node("node", p.Node)
-			for field, name := range map[string]string{"name": p.Name, "registry": p.Registry} { // any order: reports are sorted
+			// Any order: reports are sorted.
+			for field, name := range map[string]string{"name": p.Name, "registry": p.Registry} {
 				if name != "" && len(validation.IsDNS1123Label(name)) > 0 {
 					c.report(field, fmt.Sprintf("%s %q", field, name), `lower-case letters, digits and -, such as "v2"`)
 				}

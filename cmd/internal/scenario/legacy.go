@@ -15,7 +15,7 @@ type Legacy struct {
 	CreateOnStartup  bool   `json:"createOnStartup,omitempty" doc:"Kubelets make their CSINodeInfo or CSINode when they start, not when the first driver registers; default false."`
 	AnnounceMigrated bool   `json:"announceMigratedOnStartup,omitempty" doc:"They then list the drivers of migrated plugins as not available; default false."`
 	Backoff          string `json:"backoff,omitempty" enum:"operation|none" doc:"How attach and detach are repeated while the object is missing: operation, with growing pauses, or none, every 100 ms; default operation."`
-	AttachRequired   *bool  `json:"attachRequired,omitempty" doc:"What a CSIDriver means that does not say attachRequired; default true."`
+	AttachRequired   *bool  `json:"attachRequired,omitempty" doc:"The value of attachRequired for a CSIDriver without it; default true."`
 	CRDInstalled     *bool  `json:"crdInstalled,omitempty" doc:"Whether the kinds of csi.storage.k8s.io are there; without them no driver can register. Default true."`
 }
 

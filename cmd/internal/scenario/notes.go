@@ -50,7 +50,7 @@ func thrownAway(written []string) string {
 func leftRunning(usage []sim.Usage) (found []string) {
 	for _, u := range usage {
 		if len(u.Left) > 0 {
-			found = append(found, fmt.Sprintf("left running by the program of %s when it ended: %d of its processes, such as %s; csisim ended what was left", u.Plugin, len(u.Left), u.Left[0]))
+			found = append(found, fmt.Sprintf("left running by the program of %s when it ended: %d of its processes, such as %s; csisim ended them", u.Plugin, len(u.Left), u.Left[0]))
 		}
 	}
 	return found

@@ -71,7 +71,7 @@ func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
 		return p
 	}
 	if isPower(a) {
-		return never("nobody reaches the power of the nodes of a cluster that is not kind's")
+		return never("csisim controls the power of nodes only with kind")
 	}
 	if isOnNode(a) {
 		p.Becomes += "; a privileged pod on the node does it"

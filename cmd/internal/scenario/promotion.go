@@ -87,7 +87,7 @@ func promoted(a action) Promotion {
 		return becomes("an order to the proxy that has started the driver")
 	case *stopDriverStep:
 		if s.KeepRegistrar {
-			return becomes("an order to the proxy that has started the driver, whose pod stays")
+			return becomes("a request to the proxy that has started the driver; the pod stays")
 		}
 		return becomes("the driver's pod is taken off the node, or the proxy stops the controller plugin")
 	case *stopRegistrarStep, *killRegistrarStep, *startRegistrarStep:
@@ -172,7 +172,7 @@ func (s *Scenario) isOwn(driver string) bool {
 func unpromoted(a action) Promotion {
 	switch a.(type) {
 	case *slowDownStep:
-		return never("nobody can slow a real program's requests down")
+		return never("csisim cannot slow down the requests of a real program")
 	case *upgradeStep:
 		return never("a real cluster is not upgraded in mid-run")
 	case *failServiceStep, *recoverServicesStep:

@@ -123,7 +123,7 @@ func runOn(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	r.finish()
 	err = errors.Join(context.Cause(ctx), r.environment, cluster.Close())
 	for _, volume := range cluster.Forced() {
-		result.Notes = append(result.Notes, "left at the end: persistentvolumes/"+volume+", which its driver did not delete; the object is gone without it")
+		result.Notes = append(result.Notes, "left at the end: persistentvolumes/"+volume+", which its driver did not delete; csisim deleted the object")
 	}
 	result.WallTime = watch.elapsed()
 	if err != nil {

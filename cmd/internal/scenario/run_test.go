@@ -114,7 +114,7 @@ func TestARunEndsAfterTheStepThatItIsReportedOf(t *testing.T) {
 	for _, until := range []string{"here", "2"} {
 		result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Until: until})
 		require.NoError(t, err)
-		assert.Equal(t, scenario.Passed, result.Exit, "what is expected at the end is not looked at")
+		assert.Equal(t, scenario.Passed, result.Exit, "the expectations at the end are not checked")
 		assert.Equal(t, scenario.Skipped, result.Steps[2].State)
 		assert.Equal(t, scenario.StepPassed, result.Steps[1].State)
 	}
@@ -147,7 +147,7 @@ func TestACancelledContextEndsTheStepThatRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	result, err := scenario.Run(ctx, s, scenario.RunOptions{Progress: func(scenario.StepResult) { cancel() }})
 	assert.ErrorIs(t, err, context.Canceled)
-	require.Len(t, result.Failures, 1, "what is expected is not looked at")
+	require.Len(t, result.Failures, 1, "the expectations are not checked")
 	assert.Contains(t, result.Failures[0].Verdict.Text, "context canceled")
 	for _, e := range result.Trace {
 		assert.NotEqual(t, "configmaps", e.Resource, "%s", e.Name)

@@ -10,19 +10,19 @@ type Scenario struct {
 	APIVersion  string            `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the scenario language."`
 	Kind        string            `json:"kind" want:"required" enum:"Scenario" doc:"Always Scenario."`
 	Name        string            `json:"name,omitempty" example:"rwo-filesystem" doc:"The scenario's name; default the file's name."`
-	Description string            `json:"description,omitempty" doc:"What the scenario shows."`
-	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. What older ones do otherwise is in docs/reference/versions.md."`
+	Description string            `json:"description,omitempty" doc:"The purpose of the scenario."`
+	Kubernetes  Version           `json:"kubernetes,omitempty" example:"1.36" doc:"The version of Kubernetes that is simulated; default 1.36. docs/reference/versions.md lists the differences of older ones."`
 	Clusters    []string          `json:"clusters,omitempty" example:"[west, east]" doc:"The names of two clusters that live in one virtual time, each as cluster, drivers and objects describe it, with an API, nodes and controllers of its own; steps say in which they act. A mock has a site in each, with copies of the volumes that are replicated; a program finds the name of its cluster in {{.Cluster}} and shares {{.StateDir}}. Default: one cluster without a name."`
 	Cluster     Cluster           `json:"cluster,omitempty" doc:"The nodes of the cluster; default node-a and node-b."`
 	Drivers     []Driver          `json:"drivers,omitempty" doc:"The CSI drivers that are installed."`
-	Images      map[string]string `json:"images,omitempty" example:"{registry.example.com/driver: ./bin/driver}" doc:"What containers of an image run, with or without the image's tag, under csisim up: a program; or a root file system of their own from an archive (docker save), an OCI layout or a directory. Containers of other images are records. A path that begins with ./ or ../ is relative to this file."`
+	Images      map[string]string `json:"images,omitempty" example:"{registry.example.com/driver: ./bin/driver}" doc:"The program of an image's containers under csisim up, with or without the image's tag; or their root file system from an archive (docker save), an OCI layout or a directory. Containers of other images are records. A path that begins with ./ or ../ is relative to this file."`
 	Containers  Lives             `json:"containers,omitempty" example:"{registry.example.com/convert: {runs: 5s, exits: 0}}" doc:"How containers of an image end that images does not name, with or without the image's tag: after how long, and with which exit code. They start again as the restart policy of their pod says. Containers of other images run until they are stopped; so do sidecars among the init containers, while other init containers end at once."`
 	DataCheck   *bool             `json:"dataCheck,omitempty" doc:"Whether containers write to their volumes and later look whether their data is there, as they do with drivers that mount; default true."`
 	Objects     Manifests         `json:"objects,omitempty" doc:"Manifests that are applied before the first step."`
-	Steps       []Step            `json:"steps,omitempty" doc:"What happens, in order."`
-	Always      []Invariant       `json:"always,omitempty" doc:"What holds at the end of each instant of virtual time."`
+	Steps       []Step            `json:"steps,omitempty" doc:"The steps, in order."`
+	Always      []Invariant       `json:"always,omitempty" doc:"Statements that hold at the end of each instant of virtual time."`
 	Sometimes   []Statement       `json:"sometimes,omitempty" doc:"CEL expressions that must be true at some instant of some run of a search (csisim explore): so that it is seen whether the search gets there at all."`
-	Expect      Expectations      `json:"expect,omitempty" doc:"What must hold at the end."`
+	Expect      Expectations      `json:"expect,omitempty" doc:"The expectations at the end."`
 
 	// File is the file of the scenario.
 	File string `json:"-"`

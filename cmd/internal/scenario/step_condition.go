@@ -17,7 +17,7 @@ func init() {
 type volumeConditionStep struct {
 	Claim     string `json:"pvc" want:"required" example:"data" doc:"The claim of the volume."`
 	Namespace string `json:"namespace,omitempty" default:"default" doc:"The claim's namespace."`
-	Abnormal  string `json:"abnormal,omitempty" example:"the disk is on fire" doc:"What is wrong with it; without it the volume is well again."`
+	Abnormal  string `json:"abnormal,omitempty" example:"the disk is on fire" doc:"The reported problem; without it the volume is healthy again."`
 }
 
 func (s *volumeConditionStep) claim() store.Key {

@@ -3,7 +3,7 @@ package scenario
 import "github.com/csisim/csisim/sim"
 
 func init() {
-	register("kill-controller", "Kills a controller or sidecar; what it held in memory is gone.",
+	register("kill-controller", "Kills a controller or sidecar; its memory is lost.",
 		`kill-controller: attachdetach`, killControllerStep(""))
 	register("start-controller", "Starts a controller or sidecar again.",
 		`start-controller: attachdetach`, startControllerStep(""))

@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	register("detach", "Detaches a volume at the driver itself, as somebody at the storage system would: Kubernetes does not notice.",
+	register("detach", "Detaches a volume in the storage system itself, like its administrator: Kubernetes does not notice.",
 		`detach: {pvc: data, node: node-a}`, &detachStep{})
 }
 

@@ -8,7 +8,7 @@ func init() {
 // recordFilesStep records the files on a node's disk, for comparisons of traces.
 type recordFilesStep struct {
 	Node string `json:"node" want:"required" example:"node-a" doc:"The node."`
-	When string `json:"when,omitempty" example:"while mounted" doc:"What the trace says about the moment."`
+	When string `json:"when,omitempty" example:"while mounted" doc:"A description of the moment, for the trace."`
 }
 
 func (s *recordFilesStep) check(c *checker) {

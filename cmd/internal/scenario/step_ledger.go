@@ -1,7 +1,7 @@
 package scenario
 
 func init() {
-	register("ledger", "Shows what is left behind at this point, and which calls are to blame. It fails nothing: that is for expect: {leftovers: none}.", `
+	register("ledger", "Shows the leftovers at this point, and the calls that left them. It never fails; use expect: {leftovers: none} for that.", `
 ledger: {}
 `, &ledgerStep{})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	register("node-info", "Changes what the mock driver says of a node in NodeGetInfo, from the next call on.",
+	register("node-info", "Changes the mock driver's answer to NodeGetInfo on a node, from the next call on.",
 		`node-info: {node: node-a, maxVolumes: 3}`, &nodeInfoStep{})
 }
 
@@ -39,7 +39,7 @@ func (s *nodeInfoStep) check(c *checker) {
 		}
 		switch {
 		case d.Mock == nil:
-			c.report("driver", "a driver that is no mock", "a mock: what a program says of its node is its own affair")
+			c.report("driver", "a driver that is no mock", "a mock: the answers of a program cannot be changed")
 		case s.Topology != nil && !d.Mock.Topology:
 			c.report("topology", "topology of a driver that has none", "topology: true among the driver's options")
 		}

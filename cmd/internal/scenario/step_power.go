@@ -1,7 +1,7 @@
 package scenario
 
 func init() {
-	register("power-off", "Takes a node's power away: kubelet, pods, driver and mounts are gone; files stay, but for what driver programs made on the node's own disk and did not sync.", `power-off: node-a`, powerOffStep(""))
+	register("power-off", "Cuts a node's power: kubelet, pods, driver and mounts end; files stay, except unsynced files of driver programs on the node's own disk.", `power-off: node-a`, powerOffStep(""))
 	register("power-on", "Boots a node again.", `power-on: node-a`, powerOnStep(""))
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 func init() {
-	register("power-off-cluster", "Takes the power of a whole cluster away, of a scenario with clusters: its nodes, its control plane and the controllers of its drivers end where they stand, API objects and files stay, but for what driver programs made on their node's own disk and did not sync, and nobody reaches its API.", `power-off-cluster: west`, powerOffAllStep(""))
-	register("power-on-cluster", "Gives a cluster its power back: what ran begins again.", `power-on-cluster: west`, powerOnAllStep(""))
+	register("power-off-cluster", "Cuts the power of a whole cluster, in a scenario with clusters: its nodes, its control plane and the controllers of its drivers stop at once, and its API is unreachable. API objects and files stay, except unsynced files of driver programs on their node's own disk.", `power-off-cluster: west`, powerOffAllStep(""))
+	register("power-on-cluster", "Restores the power of a cluster: its components start again.", `power-on-cluster: west`, powerOnAllStep(""))
 }
 
 // These steps are the name of a cluster.

@@ -17,7 +17,7 @@ func init() {
 type readFileStep struct {
 	volumeFileFields
 	Content *string      `json:"content,omitempty" example:"hello" doc:"All that the file holds."`
-	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The user who owns it."`
+	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The owner of the file."`
 	GID     *uint32      `json:"gid,omitempty" example:"2000" doc:"The group that owns it."`
 	Mode    *permissions `json:"mode,omitempty" example:"0660" doc:"Its permissions."`
 }

@@ -16,7 +16,7 @@ func init() {
 }
 
 type failServiceStep struct {
-	Driver    string `json:"driver,omitempty" doc:"The driver whose profile has the stand-in; default the only one."`
+	Driver    string `json:"driver,omitempty" doc:"The driver with the stand-in in its profile; default the only one."`
 	Operation string `json:"operation" want:"required" example:"mount" doc:"The operation that fails: mount of nfs, attach and others of openstack, GET /volumes and others of http; a mistake here lists them."`
 	Times     uint   `json:"times,omitempty" doc:"How often it fails; default always, until recover-services."`
 	Code      int    `json:"code,omitempty" doc:"The exit code or HTTP status; default the operation's usual one."`
@@ -42,7 +42,7 @@ func (s *failServiceStep) do(r *runner) error {
 }
 
 type recoverServicesStep struct {
-	Driver string `json:"driver,omitempty" doc:"The driver whose profile has the stand-ins; default the only one."`
+	Driver string `json:"driver,omitempty" doc:"The driver with the stand-ins in its profile; default the only one."`
 }
 
 func (s *recoverServicesStep) check(c *checker) { c.services(s.Driver) }

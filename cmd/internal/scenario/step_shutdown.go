@@ -20,7 +20,7 @@ const defaultGrace = 30 * time.Second
 // shutDownStep uses the kubelet's names for the grace periods of pods.
 type shutDownStep struct {
 	Node     string          `json:"node" want:"required" example:"node-a" doc:"The node."`
-	Grace    strict.Duration `json:"gracePeriod,omitempty" default:"30s" example:"30s" doc:"What all pods together get to end."`
+	Grace    strict.Duration `json:"gracePeriod,omitempty" default:"30s" example:"30s" doc:"The time for all pods together to end."`
 	Critical strict.Duration `json:"gracePeriodCriticalPods,omitempty" default:"0s" example:"10s" doc:"The part of it that is kept for critical pods, which end last."`
 }
 

@@ -10,13 +10,13 @@ func init() {
 // slowDownStep sets the pace of one program.
 type slowDownStep struct {
 	Controller string          `json:"controller,omitempty" example:"attachdetach" doc:"A controller, a sidecar as csi-attacher/<driver>, or kube-controller-manager for all controllers in it."`
-	Kubelet    string          `json:"kubelet,omitempty" example:"node-a" doc:"The node whose kubelet is meant."`
+	Kubelet    string          `json:"kubelet,omitempty" example:"node-a" doc:"The node of the kubelet."`
 	Request    strict.Duration `json:"request" want:"required" example:"2s" doc:"How long each request takes before it has its effect, in virtual time; 0s is as fast as before."`
 }
 
 func (s *slowDownStep) check(c *checker) {
 	if (s.Controller == "") == (s.Kubelet == "") {
-		c.report("", "a step that does not say who is slow", "controller or kubelet, one of them")
+		c.report("", "a step without a component", "controller or kubelet, one of them")
 		return
 	}
 	if s.Kubelet != "" {

@@ -16,7 +16,7 @@ func init() {
 
 // upgradeStep upgrades a kubelet or the control plane.
 type upgradeStep struct {
-	Node         string    `json:"node,omitempty" example:"node-a" doc:"The node whose kubelet is upgraded."`
+	Node         string    `json:"node,omitempty" example:"node-a" doc:"The node of the upgraded kubelet."`
 	ControlPlane bool      `json:"controlPlane,omitempty" doc:"The API server, the controllers and the scheduler are upgraded; the sidecars of drivers are not."`
 	Kubernetes   Version   `json:"kubernetes,omitempty" example:"1.24" doc:"The new version; default the one it has."`
 	Migration    Migration `json:"migration,omitempty" doc:"In-tree plugins by name, as cluster.migration has them; the others stay as they are."`
@@ -24,7 +24,7 @@ type upgradeStep struct {
 
 func (s *upgradeStep) check(c *checker) {
 	if (s.Node == "") != s.ControlPlane {
-		c.report("", "a step that does not say what is upgraded", "node or controlPlane: true, one of them")
+		c.report("", "a step without a component to upgrade", "node or controlPlane: true, one of them")
 		return
 	}
 	if s.Kubernetes == 0 && len(s.Migration) == 0 {

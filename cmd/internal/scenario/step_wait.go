@@ -40,7 +40,7 @@ type registration struct {
 
 type registrationGone registration
 
-const wantWait = "what to wait for: an object such as {pod: web, phase: Running}, call, event, registered or unregistered"
+const wantWait = "the condition to wait for: an object such as {pod: web, phase: Running}, call, event, registered or unregistered"
 
 // UnmarshalStrict reads one of the forms.
 func (s *waitStep) UnmarshalStrict(n *strict.Node) {

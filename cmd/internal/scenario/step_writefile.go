@@ -17,8 +17,8 @@ func init() {
 // writeFileStep writes a file. Its owner and content can be read later.
 type writeFileStep struct {
 	volumeFileFields
-	Content string       `json:"content,omitempty" example:"hello" doc:"What is written."`
-	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The user who writes it; default that of the pod's containers."`
+	Content string       `json:"content,omitempty" example:"hello" doc:"The content to write."`
+	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The user that writes it; default that of the pod's containers."`
 	GID     *uint32      `json:"gid,omitempty" example:"1000" doc:"The group of that user; default that of the pod's containers. A directory with setgid gives its own."`
 	Refused bool         `json:"refused,omitempty" doc:"It must fail, since the volume cannot be written now; default false."`
 	Mode    *permissions `json:"mode,omitempty" example:"0640" doc:"Its permissions; default 0644."`

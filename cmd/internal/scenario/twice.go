@@ -86,7 +86,7 @@ func textOf(e *trace.Event) ([]byte, error) {
 	return line.Text()
 }
 
-// compare adds a failure if the second run differed. parted says where, and whether the driver or
+// compare adds a failure if the second run differed. parted names the place, and whether the driver or
 // csisim caused the difference.
 func (r *Result) compare(second *Result, parted error) {
 	r.Parted = parted

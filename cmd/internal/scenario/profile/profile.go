@@ -17,7 +17,7 @@ import (
 type Profile struct {
 	APIVersion  string `json:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the profile language."`
 	Kind        string `json:"kind" want:"required" enum:"DriverProfile" doc:"Always DriverProfile."`
-	Description string `json:"description,omitempty" doc:"What driver this is."`
+	Description string `json:"description,omitempty" doc:"A description of the driver."`
 	Driver      string `json:"driver" want:"required" example:"nfs.csi.k8s.io" doc:"The driver's name, which GetPluginInfo must answer."`
 	Binary      Binary `json:"binary,omitempty" doc:"Where the driver's program comes from."`
 
@@ -28,18 +28,18 @@ type Profile struct {
 	Single              bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
 	NoController        bool              `json:"noController,omitempty" doc:"It has no controller plugin."`
 	NodePaths           []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
-	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves whatever its flags say; what serves at /csi/csi.sock needs none."`
+	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves regardless of its flags; a driver that serves at /csi/csi.sock needs none."`
 	AddonsSocket        string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the arguments have that."`
 	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
 	Memory              resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes may have: one that has more is killed."`
 
 	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`
-	StorageClass  Class                    `json:"storageClass,omitzero" doc:"What a StorageClass of the driver needs."`
-	SnapshotClass *Class                   `json:"snapshotClass,omitempty" doc:"What a VolumeSnapshotClass of the driver needs; none if it makes no snapshots."`
+	StorageClass  Class                    `json:"storageClass,omitzero" doc:"The fields that a StorageClass of the driver needs."`
+	SnapshotClass *Class                   `json:"snapshotClass,omitempty" doc:"The fields that a VolumeSnapshotClass of the driver needs; none if it makes no snapshots."`
 	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes it can serve; default Filesystem."`
 	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes it can serve; default ReadWriteOnce."`
 
-	VolumeSize       resource.Quantity `json:"volumeSize,omitzero" example:"1Gi" default:"16Mi" doc:"The size of the volumes to ask it for: what it rounds sizes up to, if it does."`
+	VolumeSize       resource.Quantity `json:"volumeSize,omitzero" example:"1Gi" default:"16Mi" doc:"The size of requested volumes: a multiple of the driver's unit, if it rounds sizes up."`
 	FSType           string            `json:"fsType,omitempty" example:"ext4" doc:"The file system to ask it for; default the driver's own choice."`
 	VolumeHandle     string            `json:"volumeHandle,omitempty" doc:"The volume to check it with, if it makes none."`
 	VolumeAttributes map[string]string `json:"volumeAttributes,omitempty" doc:"The attributes of that volume, and of inline volumes."`

@@ -12,8 +12,8 @@ import (
 
 // StandIns are the services of a run that take the place of real ones.
 type StandIns struct {
-	NFS       *nfs.Options       `json:"nfs,omitempty" doc:"An NFS server, whose exports are directories of the run."`
-	OpenStack *openstack.Options `json:"openstack,omitempty" doc:"An OpenStack cloud, whose volumes are loop devices of the run; {} for a plain one."`
+	NFS       *nfs.Options       `json:"nfs,omitempty" doc:"An NFS server that exports directories of the run."`
+	OpenStack *openstack.Options `json:"openstack,omitempty" doc:"An OpenStack cloud with loop devices of the run as volumes; {} for a plain one."`
 	HTTP      *web.Options       `json:"http,omitempty" doc:"A storage system with an HTTP API. Its collections and routes are declared or recorded. Programs reach it at {{.ServiceURL}}."`
 }
 
