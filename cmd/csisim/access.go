@@ -21,7 +21,7 @@ type access struct {
 	authority                  []byte // the PEM certificate that clients trust
 	// file is the kubeconfig named by a flag; "" selects the one that kubectl uses.
 	file string
-	// endpoints and directories list where drivers and kubelets can be reached.
+	// endpoints and directories are the addresses of drivers and kubelets, for users.
 	endpoints   []sim.Endpoint
 	directories []sim.Directory
 	ssh         login

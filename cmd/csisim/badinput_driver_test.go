@@ -42,7 +42,7 @@ var badDrivers = []badInput{
 		code: 3, says: []string{"no answer to Identity/Probe (waited 300ms)"},
 	},
 	{
-		name: "a driver that hangs when it is asked what it can do", scenario: badDriver("hangs in ControllerGetCapabilities", short),
+		name: "a driver that hangs when its capabilities are queried", scenario: badDriver("hangs in ControllerGetCapabilities", short),
 		code: 3, says: []string{"ask driver bad.csi.example.com, controller for its capabilities (ControllerGetCapabilities): no answer within 300ms"},
 	},
 	{
@@ -104,11 +104,11 @@ var badDrivers = []badInput{
 		code: 0, says: []string{"PASS bad"},
 	},
 	{
-		name: "a driver whose mount is busy", scenario: badDriver("keeps its mount busy", long) + podStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n",
+		name: "a driver with a busy mount", scenario: badDriver("keeps its mount busy", long) + podStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n",
 		code: 1, says: []string{"timed out waiting for the condition: pod web gone", "NodeUnpublishVolume  data  Internal  pod=web: unmount /var/lib/kubelet/pods/", "device or resource busy"}, namespaces: true,
 	},
 	{
-		name: "a driver that unmounts what is not its own", scenario: badDriver("unmounts what is not its own", long) + podStep,
+		name: "a driver that unmounts mounts of others", scenario: badDriver("unmounts mounts of others", long) + podStep,
 		code: 1, says: []string{
 			"timed out waiting for the condition: pod web in phase Running", "✗ Internal: mkdir ", "no such file or directory",
 			"foreign mount: driver bad.csi.example.com unmounted /var/lib/kubelet on node-a, a mount of the node, during NodePublishVolume of volume pvc-",

@@ -40,7 +40,7 @@ var badScenarios = []badInput{
 		code: 2, says: []string{`bad.yaml:5:10: drivers[1].name: found driver "a.example.com" a second time, want each name once (it is in line 4)`},
 	},
 	{
-		name: "a wait that can never come true", scenario: mocked + claimOf("a.example.com") + "- wait: {pvc: data, phase: Lost}\n",
+		name: "a wait for an impossible condition", scenario: mocked + claimOf("a.example.com") + "- wait: {pvc: data, phase: Lost}\n",
 		code: 1, says: []string{
 			"timed out waiting for the condition: pvc data in phase Lost (after 10m0s of cluster time)",
 			"bad.yaml:13  step 3: wait pvc data, phase Lost",
@@ -48,7 +48,7 @@ var badScenarios = []badInput{
 		},
 	},
 	{
-		name: "a wait for what always fails",
+		name: "a wait for a call that always fails",
 		scenario: mocked + claimOf("a.example.com") + `- fault: {call: NodeStageVolume, code: Internal}
 ` + podStep,
 		code: 1, says: []string{

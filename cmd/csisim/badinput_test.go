@@ -71,7 +71,7 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 	c := place.command(append([]string{"run", "bad.yaml"}, strings.Fields(b.flags)...)...)
 	switch {
 	case b.nobody && !b.namespaces && namespaces.Rootless():
-		t.Skip("who is root in a user namespace has all rights on the files of the user")
+		t.Skip("root in a user namespace has all rights on the files of the user")
 	case b.namespaces:
 		needsNamespaces(t)
 	case b.mount != "":

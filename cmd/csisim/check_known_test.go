@@ -44,7 +44,7 @@ findings:
 	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent")
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
 	assert.Contains(t, got.stdout, "\nknown NodeStageVolume is not idempotent: OK, then Internal\n")
-	assert.Contains(t, got.stdout, "2 failed (for what is known)")
+	assert.Contains(t, got.stdout, "2 failed (only known findings)")
 
 	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent,unpublish-leaves-target-dir")
 	assert.Equal(t, 1, got.code)

@@ -29,7 +29,7 @@ func newProgress(env environment, terminal report.Terminal) *progress {
 }
 
 // asking reports that the driver is being queried for its capabilities.
-func (p *progress) asking() { p.rewrite("• asking the driver what it can do") }
+func (p *progress) asking() { p.rewrite("• querying the driver's capabilities") }
 
 // show reports the progress of the trials.
 func (p *progress) show(at check.Progress) {

@@ -39,7 +39,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.profile, "profile", "", "check the well-known driver of this `NAME`, or of a YAML file: csisim profiles lists them")
 	flags.StringVar(&f.binary, "binary", "", "`PATH` of its program (default its own name, looked for in PATH)")
 	flags.StringVar(&f.save, "save", "", "write the flags that describe the driver to `FILE`, a profile for --profile")
-	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default what GetPluginInfo answers)")
+	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default the answer of GetPluginInfo)")
 	flags.BoolVar(&f.single, "single", false, "one process is both the controller plugin and the plugin of the only node")
 	flags.BoolVar(&f.nodeOnly, "node-only", false, "the driver has no controller plugin")
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
@@ -223,7 +223,7 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 	}
 	named := func(arg string) bool { return strings.Contains(arg, ".Driver}}") }
 	if f.name == "" && slices.ContainsFunc(args, named) {
-		return nil, usage("{{.Driver}} in the driver's command takes --name: the driver cannot be asked before it is started")
+		return nil, usage("{{.Driver}} in the driver's command needs --name: csisim cannot query the driver before it is started")
 	}
 	d.Program = p
 	return profileOf(p, f.nodeOnly), nil

@@ -59,7 +59,7 @@ var badChecks = []struct {
 	{name: "a profile of a driver that runs", flags: "--endpoint s.sock --save my.yaml", code: 2, says: []string{"--save and --endpoint: a profile says how a driver is started, and this one runs already"}},
 	{name: "a profile that cannot be written", flags: "--save s.yaml/x", driver: checkedDriver, code: 2, says: []string{"--save s.yaml/x: ", "not a directory"}},
 	{name: "a profile without file systems", flags: "--profile ./blocks.yaml", code: 2, says: []string{"--profile blocks.yaml: volumeModes are Block: want Filesystem among them"}},
-	{name: "a name that nobody knows yet", flags: "-- hostdir --driver-name={{.Driver}}", code: 2, says: []string{"{{.Driver}} in the driver's command takes --name"}},
+	{name: "a name that is not known yet", flags: "-- hostdir --driver-name={{.Driver}}", code: 2, says: []string{"{{.Driver}} in the driver's command needs --name"}},
 	{name: "an unknown placeholder", flags: "-- hostdir --endpoint={{.Endpiont}}", code: 2, says: []string{`drivers[0].program.command[1]: found template "--endpoint={{.Endpiont}}", want a template with .Endpoint, .Socket`}},
 	{name: "a budget that is none", flags: "--budget soon", driver: checkedDriver, code: 2, says: []string{`invalid argument "soon" for "--budget" flag`}},
 	{name: "no budget", flags: "--budget 0s", driver: checkedDriver, code: 2, says: []string{"--budget 0s: it must be more than 0"}},
@@ -72,11 +72,11 @@ var badChecks = []struct {
 	{name: "a file that is no program", flags: "-- ./s.yaml", code: 3, says: []string{"program is not executable: "}},
 	{name: "a driver that exits", flags: badDriverArgs, way: "exits", code: 3, says: []string{"program exited before it answered"}},
 	{name: "a driver that never listens", flags: "--start-timeout 300ms " + badDriverArgs, way: "never listens", code: 3, says: []string{"nobody listens at the socket"}},
-	{name: "somebody who does not speak CSI", flags: "--start-timeout 300ms " + badDriverArgs, way: "talks garbage", code: 3, says: []string{"does not speak CSI"}},
+	{name: "a server that does not speak CSI", flags: "--start-timeout 300ms " + badDriverArgs, way: "talks garbage", code: 3, says: []string{"does not speak CSI"}},
 	{name: "another name", flags: "--name other.example.com " + badDriverArgs, code: 3, says: []string{"another driver answers", "other.example.com"}},
 	{name: "no socket", flags: "--endpoint s.sock", code: 3, says: []string{"s.sock: no such file or directory: start the driver first, or correct the path"}},
 	{name: "a file that is no socket", flags: "--endpoint unix:s.yaml", code: 3, says: []string{"s.yaml is not a unix socket"}},
-	{name: "a socket at which nobody listens", flags: "--endpoint s.sock", socket: "dead", code: 3, says: []string{"connection refused"}},
+	{name: "a socket without a listener", flags: "--endpoint s.sock", socket: "dead", code: 3, says: []string{"connection refused"}},
 	{name: "a driver that makes no volume", flags: "--patience 10ms " + badDriverArgs, way: "hangs in CreateVolume", code: 1, says: []string{"the driver does not make a plain volume: CreateVolume answers DeadlineExceeded"}},
 }
 
@@ -336,7 +336,7 @@ func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
 	got := outcomeOf(t, p.command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*", "--verbose"))
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
 	assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n")
-	assert.Contains(t, got.stdout, "  the driver on the socket was started by somebody else: csisim cannot end it: restart/driver-on-node")
+	assert.Contains(t, got.stdout, "  csisim did not start the driver on the socket and cannot end it: restart/driver-on-node")
 }
 
 func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
@@ -354,7 +354,7 @@ func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
 	require.Eventually(t, func() bool { return planned() && len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)
 	r.signal(t, syscall.SIGINT)
 	assert.Equal(t, 130, r.awaitEnd(t, 2*interrupted))
-	assert.Contains(t, r.output.String(), "\nNot tried\n  interrupted: ", "there is a card of what there is")
+	assert.Contains(t, r.output.String(), "\nNot tried\n  interrupted: ", "the card has the outcomes so far")
 	assert.Regexp(t, `hostdir\.csi\.example\.com: \d+ passed, 0 failed, \d+ not tried`, r.output.String())
 	assert.Contains(t, r.output.String(), "interrupted; everything of the run is cleaned up")
 	assert.Empty(t, r.leftovers())

@@ -20,8 +20,8 @@ func newClean(env environment) *cobra.Command {
 	var cluster onFlags
 	command := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what runs that were killed left behind",
-		Long: `Remove what runs that were killed (with SIGKILL, or with the machine) left behind:
+		Short: "Remove the leftovers of killed runs",
+		Long: `Remove the leftovers of runs that were killed (with SIGKILL, or with the machine):
 programs, mounts, loop devices, control groups and files, and live clusters in the kubeconfig. Live
 runs are left alone. The next 'csisim run' does the same, but for the kubeconfig.
 
@@ -45,7 +45,7 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 			}
 			shared, unshared := promotion.CleanShared(dir)
 			for _, gone := range shared {
-				fmt.Fprintf(env.stdout, "removed %s, of a kind cluster that is gone\n", gone)
+				fmt.Fprintf(env.stdout, "removed %s, of a deleted kind cluster\n", gone)
 			}
 			if err := errors.Join(err, failed, unshared); err != nil {
 				return &failure{code: exitEnvironment, err: err}

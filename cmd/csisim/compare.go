@@ -67,7 +67,7 @@ Exit codes: 0 all runs passed and the simulation is equal to them, but for noise
 	flags.StringVar(&f.report, "report", "", "write a report to `FILE`: .md for an issue, .html with both traces for a browser")
 	flags.StringVar(&f.traces, "trace", "", "keep the traces in `DIR`: simulated.jsonl, real-1.jsonl, …")
 	flags.BoolVar(&f.keep, "keep", false, "with --on kind: keep the cluster")
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for what is needed on disk (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for temporary files (default the system's temporary directory)")
 	complete(command, "report", cobra.FixedCompletions([]string{"md", "html"}, cobra.ShellCompDirectiveFilterFileExt))
 	for _, flag := range []string{"trace", "work-dir"} {
 		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))

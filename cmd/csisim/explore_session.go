@@ -153,7 +153,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	}
 	for _, statement := range found.Never() {
 		x.code = exitFailed
-		fmt.Fprintf(out, "\nNEVER  %s\n  in none of %s: the search does not get where this comes about; give it more runs, or other faults\n", trace.Escaped(statement), plural.Of(found.Runs, "run"))
+		fmt.Fprintf(out, "\nNEVER  %s\n  in none of %s: the search does not reach a state in which this is true; give it more runs, or other faults\n", trace.Escaped(statement), plural.Of(found.Runs, "run"))
 	}
 	_, err := io.WriteString(x.env.stdout, out.String())
 	return err
@@ -190,7 +190,7 @@ func writeSample(out io.Writer, s exploration.Sample) {
 	if s.Parted == 0 {
 		return
 	}
-	fmt.Fprintf(out, "  %d of %s made twice did not come again, such as %s:\n    %s\n", s.Parted, plural.Of(s.Runs, "run"), s.In,
+	fmt.Fprintf(out, "  %d of %s made twice differed, such as %s:\n    %s\n", s.Parted, plural.Of(s.Runs, "run"), s.In,
 		trace.Escaped(strings.ReplaceAll(s.First.Error(), "\n", "\n    ")))
 }
 
@@ -205,11 +205,11 @@ var headings = map[verdict.Blame]string{verdict.Driver: aFinding, verdict.Kubern
 
 // blames explain the responsibility for a finding.
 var blames = map[verdict.Blame]string{
-	verdict.Driver:     "the driver is to blame: others did what the CSI spec allows them",
-	verdict.Kubernetes: "the driver is not to blame: it did all that it was asked; with such faults real Kubernetes may do the same",
-	verdict.Scenario:   "nothing is wrong: the scenario expects what other orders and faults change; one to be searched leaves it out, or permits more",
+	verdict.Driver:     "the driver is responsible: all other components kept to the CSI spec",
+	verdict.Kubernetes: "the driver is not responsible: it executed all calls; with such faults real Kubernetes may do the same",
+	verdict.Scenario:   "nothing is wrong: other orders and faults change something that the scenario expects; for a search, remove or relax the expectation",
 	verdict.Own:        "the scenario says that this holds in every run",
-	verdict.User:       "the driver is not to blame: somebody asked for this",
+	verdict.User:       "the driver is not responsible: a user or an administrator did this",
 }
 
 // blameOf explains the responsibility for a finding and, for Kubernetes, names the rules.
@@ -219,7 +219,7 @@ func blameOf(f *explore.Finding) string {
 	case f.Blame != verdict.Kubernetes || broken == nil:
 		return blames[f.Blame]
 	case f.IsUnexplained():
-		return "the driver is not to blame: it did all that it was asked; but nothing that Kubernetes is known to do explains it: " + strings.Join(broken.Rules, ", ")
+		return "the driver is not responsible: it executed all calls; but no known behaviour of Kubernetes explains the finding: " + strings.Join(broken.Rules, ", ")
 	}
 	return blames[f.Blame] + ": " + strings.Join(broken.Rules, ", ")
 }
@@ -228,20 +228,20 @@ func blameOf(f *explore.Finding) string {
 // condition is met late, and the known behaviour of Kubernetes that caused the delay.
 func reasonsOf(f *explore.Finding) (lines []string) {
 	if f.Late > 0 {
-		lines = append(lines, fmt.Sprintf("it comes about, but late: after %s", trace.Span(f.Late)))
+		lines = append(lines, fmt.Sprintf("the condition is met, but late: after %s", trace.Span(f.Late)))
 	}
 	if expected := f.OfRun().Failure.Expected; f.Blame == verdict.Scenario && expected != "" {
 		lines = append(lines, "the scenario expects: "+trace.Escaped(expected))
 	}
 	if f.Never {
-		longer := "it does not come about either when it is waited for an hour longer"
+		longer := "the condition is not met within another hour, either"
 		if f.Instead != "" {
 			longer += ": " + firstLine(f.Instead)
 		}
 		lines = append(lines, longer)
 	}
 	if f.Left != "" {
-		lines = append(lines, "when nobody waits for it: "+firstLine(f.Left))
+		lines = append(lines, "if the scenario does not wait for it: "+firstLine(f.Left))
 	}
 	for _, h := range f.Hazards {
 		lines = append(lines, fmt.Sprintf("known hazard: %s: %s", h.Is, strings.Join(h.Rules, ", ")))

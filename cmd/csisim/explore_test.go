@@ -37,7 +37,7 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "ControllerPublishVolume is not idempotent: OK, then Internal")
-	assert.Contains(t, string(html), `"blame":"the driver is to blame: others did what the CSI spec allows them"`)
+	assert.Contains(t, string(html), `"blame":"the driver is responsible: all other components kept to the CSI spec"`)
 	got = csisim(t, "replay", replay)
 	assert.Equal(t, 1, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "FAIL mine  ")
@@ -74,7 +74,7 @@ func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 	assert.Zero(t, got.code, got.stdout+got.stderr)
 	assert.Contains(t, got.stdout, " faults, 0 findings, 1 expectation\n")
 	assert.Contains(t, got.stdout, "\nEXPECTATION 1  ")
-	assert.Contains(t, got.stdout, "\n  nothing is wrong: the scenario expects what other orders and faults change;")
+	assert.Contains(t, got.stdout, "\n  nothing is wrong: other orders and faults change something that the scenario expects;")
 	assert.Contains(t, got.stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
 }
 
@@ -88,7 +88,7 @@ func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
 	got := csisim(t, "explore", file, "--runs", "200", "--faults", "crash", "--out", dir)
 	assert.Zero(t, got.code, got.stdout+got.stderr)
 	assert.Contains(t, got.stdout, " faults, 0 findings, 1 hazard\n")
-	assert.Contains(t, got.stdout, "\n  it comes about, but late: after ")
+	assert.Contains(t, got.stdout, "\n  the condition is met, but late: after ")
 	assert.Contains(t, got.stdout, "\n  known hazard: an attach/detach controller that starts again takes a volume for mounted until its node reports anew")
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func newGet(env environment) *cobra.Command {
-	get := &cobra.Command{Use: "get", Short: "Show details of a live cluster", Args: needs("what to get")}
+	get := &cobra.Command{Use: "get", Short: "Show details of a live cluster", Args: needs("the detail to show")}
 	get.AddCommand(
 		newGetOne(env, "kubeconfig", "Print the kubeconfig of a live cluster", printKubeconfig),
 		newGetOne(env, "page", "Print the address of a live cluster's page, for a browser", printPage),

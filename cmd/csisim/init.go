@@ -49,8 +49,8 @@ Kubernetes' modules that the driver's own module need not have.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default what GetPluginInfo answers)")
-	flags.StringVar(&f.replace, "replace", "", "use the csisim whose checkout is in `DIR`, not a release")
+	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default the answer of GetPluginInfo)")
+	flags.StringVar(&f.replace, "replace", "", "use the checkout of csisim in `DIR`, not a release")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while csisim asks for its name (default the system's temporary directory)")
 	complete(command, "name", cobra.NoFileCompletions)

@@ -31,11 +31,11 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 		signal syscall.Signal
 		reads  bool // reads until the end
 	}{
-		"while the scenario is read":        {0, syscall.SIGINT, true},
-		"while nodes come up":               {1, syscall.SIGTERM, true},
-		"while pods start":                  {*largePods, syscall.SIGINT, true},
-		"in the middle":                     {*largePods * 15, syscall.SIGTERM, true},
-		"while nobody reads what it writes": {*largePods * 5, syscall.SIGINT, false},
+		"while the scenario is read":     {0, syscall.SIGINT, true},
+		"while nodes come up":            {1, syscall.SIGTERM, true},
+		"while pods start":               {*largePods, syscall.SIGINT, true},
+		"in the middle":                  {*largePods * 15, syscall.SIGTERM, true},
+		"while its reader does not read": {*largePods * 5, syscall.SIGINT, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t, bin)
@@ -65,7 +65,8 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			code := r.awaitEnd(t, soon)
 			usage := r.command.ProcessState.SysUsage().(*syscall.Rusage)
 			t.Logf("it ended %v after the signal; it had %d MiB", time.Since(began).Round(10*time.Millisecond), usage.Maxrss>>10)
-			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() { // it had no signal handler yet
+			// It had no signal handler yet.
+			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 				code = 128 + int(status.Signal())
 			}
 			assert.Equal(t, 128+int(test.signal), code)

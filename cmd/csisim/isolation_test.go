@@ -42,7 +42,8 @@ func host(t *testing.T, p *place) (state []string) {
 		if _, err := strconv.Atoi(process.Name()); err != nil {
 			continue
 		}
-		if command, _ := os.ReadFile(filepath.Join("/proc", process.Name(), "cmdline")); len(command) > 0 { // zombies have none
+		// Zombies have none.
+		if command, _ := os.ReadFile(filepath.Join("/proc", process.Name(), "cmdline")); len(command) > 0 {
 			state = append(state, process.Name()+" "+string(command))
 		}
 	}

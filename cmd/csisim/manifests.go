@@ -27,7 +27,7 @@ started once, to ask them what they can do.`,
 		ValidArgsFunction: completeScenarios,
 	}
 	flags := command.Flags()
-	flags.StringVar(&image, "image", "", "the `IMAGE` of the driver (default a name of what --on kind makes)")
+	flags.StringVar(&image, "image", "", "the `IMAGE` of the driver (default that of the image that --on kind makes)")
 	flags.StringVar(&namespace, "namespace", deploy.Namespace, "`NAME` of the namespace")
 	flags.StringToStringVar(&sidecars, "sidecar-image", nil, "`SIDECAR=IMAGE` instead of the pinned one")
 	for _, flag := range []string{"image", "namespace", "sidecar-image"} {

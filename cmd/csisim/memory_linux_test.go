@@ -20,7 +20,7 @@ func TestMemoryIsThatOfTheMachineOrOfItsControlGroups(t *testing.T) {
 		"version 2, in a group above": {groups2("/user/run", "/", "user/memory.max", "2147483648"), 2 << 30},
 		"version 2, without a limit":  {groups2("/user/run", "/", "user/run/memory.max", "max"), 24 << 30},
 		"version 2, in a container":   {groups2("/", "/", "memory.max", "536870912"), 512 << 20},
-		"version 2, a container whose groups are mounted as seen from outside": {
+		"version 2, a container with groups mounted as seen from outside": {
 			groups2("/../pod7/run", "/kubepods/pod7/run", "memory.max", "536870912"), 512 << 20},
 		"version 1, in the own group": {groups1("/docker/abc", "/", "docker/abc/memory.limit_in_bytes", "1073741824"), 1 << 30},
 		"version 1, in a container":   {groups1("/docker/abc", "/docker/abc", "memory.limit_in_bytes", "1073741824"), 1 << 30},

@@ -47,7 +47,7 @@ func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
 	assert.Eventually(t, func() bool {
 		runtime.GC()
 		return debug.SetMemoryLimit(-1) < 208<<20
-	}, time.Minute, time.Millisecond, "what is gone needs no room")
+	}, time.Minute, time.Millisecond, "freed memory needs no room")
 }
 
 func TestASearchCollectsGarbageLessOften(t *testing.T) {

@@ -31,7 +31,7 @@ func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
 	t.Run("it passes there, and the simulation is equal to it", b.compares)
 	t.Run("a driver is deployed by its own manifests, with proxies in its pods", b.deploysOwn)
 	t.Run("a driver comes later, and its storage system is reached behind Kubernetes' back", b.installsLater)
-	t.Run("what a killed run leaves is cleaned away, and nothing else", b.isCleaned)
+	t.Run("only the leftovers of a killed run are removed", b.isCleaned)
 }
 
 func (b *bed) compares(t *testing.T) {

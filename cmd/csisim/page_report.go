@@ -18,7 +18,7 @@ import (
 )
 
 func reportFlag(command *cobra.Command, file *string) {
-	command.Flags().StringVar(file, "report", "", "write a report for a browser to `FILE`, which needs nothing else: why it failed, what happened, the cluster at every instant; of several scenarios one file each, as --trace does")
+	command.Flags().StringVar(file, "report", "", "write a self-contained HTML report to `FILE`; for several scenarios one file each, as with --trace")
 	complete(command, "report", cobra.FixedCompletions([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
 }
 

@@ -101,7 +101,7 @@ func TestAThousandClientsThatSayNothing(t *testing.T) {
 	last, err := net.Dial("tcp", listener.Addr().String())
 	require.NoError(t, err)
 	defer last.Close()
-	require.NoError(t, stop(), "who is silent is not waited for")
+	require.NoError(t, stop(), "silent clients are not waited for")
 	_ = last.SetReadDeadline(time.Now().Add(20 * time.Second))
 	_, err = last.Read(make([]byte, 1))
 	require.Error(t, err)

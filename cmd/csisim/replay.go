@@ -46,7 +46,7 @@ instead, and exits with code 2.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`")
 	reportFlag(command, &f.report)
-	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
+	flags.CountVarP(&f.verbose, "verbose", "v", "print the events from the first step on; -vv prints all, from the start of the cluster")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the run (default the system's temporary directory)")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")

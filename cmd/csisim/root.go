@@ -36,13 +36,13 @@ func execute(ctx context.Context, env environment, args []string) int {
 func newRoot(env environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "csisim",
-		Short: "Run CSI drivers through what Kubernetes does to them, in virtual time",
-		Long: `csisim simulates the Kubernetes storage control plane in one process and drives
-real CSI drivers with it: what takes a cluster ten minutes takes milliseconds,
-and what happens once in ten thousand runs happens when a scenario says so.
+		Short: "Test CSI drivers against a simulated Kubernetes, in virtual time",
+		Long: `csisim simulates the Kubernetes storage control plane in one process and tests
+real CSI drivers with it. Ten minutes of a cluster take milliseconds, and an
+event that occurs once in ten thousand runs happens when a scenario says so.
 
 Exit codes: 0 passed, 1 an expectation failed, 2 bad input, 3 this machine
-cannot do it, or not all of a check was tried, 130 interrupted,
+cannot run it, or a check did not try everything, 130 interrupted,
 143 terminated.`,
 		Example: `  csisim run scenarios/rwo-filesystem.yaml
   csisim run scenarios --strategy random --seed 7

@@ -77,14 +77,14 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write how each scenario went as JSON to `FILE`")
 	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; the output keeps their order. Scenarios with a driver on a socket run one at a time, with --on those that touch nodes")
-	flags.CountVarP(&f.verbose, "verbose", "v", "print what happens from the first step on; -vv leaves nothing out and begins with the cluster")
+	flags.CountVarP(&f.verbose, "verbose", "v", "print the events from the first step on; -vv prints all, from the start of the cluster")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
-	flags.BoolVar(&f.systemCalls, "system-calls", false, "record by which system calls driver programs, and what they start, change files: -v shows them")
+	flags.BoolVar(&f.systemCalls, "system-calls", false, "record the system calls by which driver programs and their child processes change files: -v shows them")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs; with --on kind the cluster")
 	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare; where the runs differ, say whether csisim or a driver did, and in which answer")
 	f.onFlags.add(command)
@@ -160,7 +160,7 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 		}
 	}
 	if f.plan && f.on == "" {
-		return usage("--plan says what a run on a real cluster is: --on kind is missing")
+		return usage("--plan describes a run on a real cluster: --on kind is missing")
 	}
 	if f.on != "" {
 		return runOn(ctx, env, f, scenarios)

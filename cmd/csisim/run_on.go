@@ -21,7 +21,7 @@ type onFlags struct {
 
 func (f *onFlags) add(command *cobra.Command) {
 	f.addCluster(command)
-	command.Flags().BoolVar(&f.plan, "plan", false, "with --on: print what each step becomes there, which cannot be taken, which images are needed and how long it takes; touch nothing")
+	command.Flags().BoolVar(&f.plan, "plan", false, "with --on: print the action of each step there, impossible steps, required images and the duration; change nothing")
 }
 
 // addCluster adds the flags of every command that runs scenarios on a real cluster.

@@ -51,6 +51,6 @@ func explainStep(env environment, name string) error {
 		known = append(known, step.Name)
 	}
 	return &failure{
-		code: exitInput, err: unknown("step", name, known), hint: "Run 'csisim steps' for what they do.",
+		code: exitInput, err: unknown("step", name, known), hint: "Run 'csisim steps' for their descriptions.",
 	}
 }

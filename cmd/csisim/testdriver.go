@@ -55,7 +55,7 @@ The suite makes volumes by a class of the driver's without parameters, unless
 	flags.StringVar(&f.classes.Snapshot, "snapshot-class", "", "`NAME` of the VolumeSnapshotClass that it copies (default one of its own)")
 	flags.StringVar(&f.classes.GroupSnapshot, "group-snapshot-class", "", "`NAME` of the VolumeGroupSnapshotClass that it copies (default one of its own)")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while it is asked (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while it is queried (default the system's temporary directory)")
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	return command
 }

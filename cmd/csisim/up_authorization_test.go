@@ -31,7 +31,7 @@ func TestUpRefusesWhatNoRoleAllows(t *testing.T) {
 	assert.True(t, apierrors.IsForbidden(err), err)
 	assert.EqualError(t, err, `nodes is forbidden: User "system:serviceaccount:default:robot" cannot list resource "nodes" in API group "" at the cluster scope`)
 	_, err = robot.Discovery().ServerVersion()
-	require.NoError(t, err, "the default roles let everybody ask for the version")
+	require.NoError(t, err, "the default roles allow all users to read the version")
 
 	require.Zero(t, csisimIn(t, l.environment(), "down").code)
 	assert.Zero(t, l.awaitEnd(), l.output.String())

@@ -31,7 +31,7 @@ func (f *upFlags) bind(command *cobra.Command) {
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the cluster (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.StringVar(&f.unmapped, "unmapped", record, "containers of images that the file does not map: `MODE` is record (they run nothing) or refuse (their images cannot be pulled)")
-	flags.BoolVar(&f.pull, "pull", false, "fetch images that the file does not map from their registries, with docker's credentials; what was fetched is kept in the user's cache")
+	flags.BoolVar(&f.pull, "pull", false, "fetch images that the file does not map from their registries, with docker's credentials; they are kept in the user's cache")
 	complete(command, "unmapped", cobra.FixedCompletions(unmappedModes, cobra.ShellCompDirectiveNoFileComp))
 	flags.StringVar(&f.authorization, "authorization", alwaysAllow, "authorization of requests: `MODE` is none (all requests are allowed) or rbac (Node,RBAC with NodeRestriction)")
 	complete(command, "authorization", cobra.FixedCompletions(authorizations, cobra.ShellCompDirectiveNoFileComp))

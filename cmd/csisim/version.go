@@ -13,7 +13,7 @@ var version = ""
 func newVersion(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and those of what is simulated",
+		Short: "Print the versions of csisim and of the simulated components",
 		Args:  atMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(env.stdout, versions())

@@ -62,7 +62,7 @@ func differenceOf(d diff.Difference) *view.Difference {
 	return shown
 }
 
-// sentenceOf counts on how many levels traces differ.
+// sentenceOf counts the levels on which traces differ.
 func sentenceOf(c *view.Comparison) string {
 	differ := 0
 	for _, l := range c.Levels {

@@ -58,7 +58,8 @@ func TestAVolumeLivesFromClaimToDeletion(t *testing.T) {
 	c.Until(running)
 	c.Delete("pod/web", "pvc/data")
 	c.Settle()
-	c.ExpectExactCalls("CreateVolume", "NodePublishVolume", "NodeUnpublishVolume", "DeleteVolume", "...") // csi-provisioner may call again
+	// Csi-provisioner may call again.
+	c.ExpectExactCalls("CreateVolume", "NodePublishVolume", "NodeUnpublishVolume", "DeleteVolume", "...")
 }
 
 func TestTheDriverMayDieWhileItWorks(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // that it is counted separately for each instant.
 type Choice struct {
 	Kind  string `json:"kind" want:"required" example:"fault" doc:"The kind of decision."`
-	Of    string `json:"of,omitempty" example:"NodeStageVolume of vol-0001 on node-a by mock.csi.csisim.dev" doc:"What it decides: a driver call, or the process that would run."`
+	Of    string `json:"of,omitempty" example:"NodeStageVolume of vol-0001 on node-a by mock.csi.csisim.dev" doc:"The subject of the decision: a driver call, or the process that would run."`
 	At    string `json:"at,omitempty" example:"30.4s" doc:"The virtual time since the beginning; of choices of a process alone."`
 	Nth   int    `json:"nth" want:"required" doc:"Which of the decisions of this kind about the same, and of this instant if there is one, from 1."`
 	Takes string `json:"takes" want:"required" example:"answer lost" doc:"The alternative that is taken: a fault, the process that runs instead, or a number."`

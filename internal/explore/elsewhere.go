@@ -80,7 +80,7 @@ func (a away) make(ctx context.Context, run uint64, c course) (came made, err er
 		return came, err
 	}
 	if err := unpack(answer, &came); err != nil {
-		return came, fmt.Errorf("read what came of a run: %w", err)
+		return came, fmt.Errorf("read the result of a run: %w", err)
 	}
 	return came, nil
 }

@@ -68,7 +68,7 @@ func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 			assert.Equal(t, here.Sample, there.Sample)
 			assert.NotZero(t, there.Sample.Parted)
 			require.Len(t, there.Findings, 1)
-			assert.Equal(t, here.Findings[0].Shown, there.Findings[0].Shown, "also what a process keeps to itself: the run is made here again")
+			assert.Equal(t, here.Findings[0].Shown, there.Findings[0].Shown, "also data that stays in a process: the run is repeated here")
 			assert.Equal(t, here.Findings[0].Choices, there.Findings[0].Choices)
 			assert.Equal(t, here.Findings[0].Runs, there.Findings[0].Runs)
 			happened, possible := here.Coverage()

@@ -57,7 +57,7 @@ type Search struct {
 	Runs int
 	// Findings are in the order in which the runs show them.
 	Findings []*Finding
-	// Sample reports whether runs that were made twice were equal, if the subject is a Comparer.
+	// Sample is the comparison of runs that were made twice, if the subject is a Comparer.
 	Sample Sample
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration

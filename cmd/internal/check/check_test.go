@@ -129,7 +129,7 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 		}
 	}
 	assert.Subset(t, passed, []string{"life/filesystem", "restart/kubelet", "lost/NodeStageVolume"})
-	assert.NotContains(t, passed, "claims/many", "nobody makes volumes for claims")
+	assert.NotContains(t, passed, "claims/many", "nothing creates volumes for claims")
 }
 
 // A driver that counts in larger units gets requests in them.

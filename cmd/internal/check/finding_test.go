@@ -110,8 +110,8 @@ func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 	detach := trace.Entry{Kind: trace.Call, Method: "Controller/ControllerUnpublishVolume", Request: &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}}.Event()
 	const one, many = csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
 	refused := attach("b", "FailedPrecondition", one)
-	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused}, false), "nobody detaches it")
-	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused, detach}, false), "nobody asks again")
+	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused}, false), "it is not detached")
+	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused, detach}, false), "the call is not repeated")
 	lost := attach("a", "Unavailable", one)
 	lost.Injected = "driver did it, answer lost, code Unavailable"
 	assert.Nil(t, refusal([]*trace.Event{lost, refused}, false), "it may be attached there")

@@ -23,9 +23,9 @@ type Known struct {
 
 // KnownFinding is one of them.
 type KnownFinding struct {
-	Name   string   `json:"name" yaml:"name" want:"required" example:"NodeStageVolume is not idempotent: OK, then Internal" doc:"What the finding is called in the report card; * stands for any text."`
+	Name   string   `json:"name" yaml:"name" want:"required" example:"NodeStageVolume is not idempotent: OK, then Internal" doc:"The name of the finding in the report card; * stands for any text."`
 	Why    string   `json:"why,omitempty" yaml:"why,omitempty" doc:"Why it stays, for people."`
-	Trials []string `json:"trials,omitempty" yaml:"trials,flow,omitempty" doc:"The scenarios that showed it: if some of them are tried and none does, it is gone."`
+	Trials []string `json:"trials,omitempty" yaml:"trials,flow,omitempty" doc:"The scenarios that showed it: if some of them are tried and none shows it, it has been fixed."`
 }
 
 // ReadKnown reads a baseline. The error is that the file cannot be read, or

@@ -21,7 +21,7 @@ var groups = []Group{
 	{"share", "Several volumes and pods"},
 	{"grow", "Growing volumes"},
 	{"snapshot", "Snapshots and clones"},
-	{"listed", "Lists of what there is"},
+	{"listed", "Lists of objects"},
 	{"group", "Group snapshots"},
 	{"repeated", "Repeated calls"},
 	{"contradicted", "Contradicting calls"},
@@ -187,7 +187,7 @@ func (p *plan) needsOnePlace() string {
 // needsOurs is for trials that kill the driver: csisim must have started it.
 func (p *plan) needsOurs() string {
 	if !p.facts.subject.ours() {
-		return "the driver on the socket was started by somebody else: csisim cannot end it"
+		return "csisim did not start the driver on the socket and cannot end it"
 	}
 	return ""
 }

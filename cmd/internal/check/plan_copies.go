@@ -17,7 +17,7 @@ func copies(p *plan) {
 	killed := append([]string{p.needsOurs()}, snapshots...)
 	p.try("snapshot", "two-of-one", "Two snapshots of one volume, and a write between them; the first is deleted before the second is restored.",
 		append([]string{p.fits(3)}, snapshots...), (*script).twoSnapshots)
-	p.try("snapshot", "source-deleted", "A snapshot of a volume that nobody uses becomes another one when the volume is deleted.",
+	p.try("snapshot", "source-deleted", "A snapshot of an unused volume becomes a new volume after the first one is deleted.",
 		append([]string{p.fits(2)}, snapshots...), (*script).snapshotWithoutSource)
 	p.try("snapshot", "restored-twice", "A snapshot becomes a volume, which is deleted, and then another one.", append([]string{p.fits(2)}, snapshots...), (*script).twoRestored)
 	p.largerCopies(snapshots)

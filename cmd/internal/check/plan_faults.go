@@ -38,7 +38,7 @@ func contradictedCalls(p *plan) {
 		if attaches {
 			needs = append(needs, p.needsNodes())
 		}
-		p.try("contradicted", e.call, e.call+" comes again with what cannot be granted beside the first.", needs, func(s *script) {
+		p.try("contradicted", e.call, e.call+" is repeated with a request that conflicts with the first.", needs, func(s *script) {
 			s.twoNodes = attaches
 			s.fault("call: %s, contradict: true", e.call)
 			s.life([]claim{data}, web(nodeA, data))
@@ -119,7 +119,7 @@ const goesOn = "advance: 4m"
 
 // stalls describes a trial of stalledCalls.
 func stalls(call string) string {
-	return fmt.Sprintf("The driver stands still in %s until it was asked again, and goes on while its pod runs; and once more when all is gone.", call)
+	return fmt.Sprintf("The driver stalls in %s until the call is repeated, and continues while its pod runs; then again after everything is deleted.", call)
 }
 
 // abandonedCalls: the driver carries out the call, its caller never gets the answer, and then the
@@ -232,7 +232,7 @@ func (s *script) killsAtWork(call string, changes int) {
 // it.
 func callerCrashes(p *plan) {
 	for _, e := range p.effects() {
-		description := fmt.Sprintf("Who calls %s is killed before and after the driver does it.", e.call)
+		description := fmt.Sprintf("The caller of %s is killed before and after the driver executes it.", e.call)
 		p.try("crash-caller", e.call, description, []string{e.missing}, func(s *script) {
 			s.killsCaller(e.call)
 			s.forgets(e)

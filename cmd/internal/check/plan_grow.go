@@ -22,7 +22,7 @@ func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
 func growing(p *plan) {
 	needs := []string{p.needsGrowth()}
 	online := p.needsOnline()
-	p.try("grow", "unused", "A volume grows while nobody uses it; calls come twice.", needs, func(s *script) {
+	p.try("grow", "unused", "A volume grows while no pod uses it; calls come twice.", needs, func(s *script) {
 		s.fault(`call: "*ExpandVolume", repeat: true`)
 		s.claim(data)
 		if s.facts.Topology() { // there is no volume before a pod needs it

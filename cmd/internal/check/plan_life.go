@@ -66,7 +66,7 @@ func lives(p *plan) {
 		owned.group = 2000
 		s.life([]claim{data}, owned)
 	})
-	p.try("life", "listed", "While a pod runs, the driver is asked where its volumes are attached.", []string{p.needsListedNodes()}, func(s *script) {
+	p.try("life", "listed", "While a pod runs, csi-attacher lists the volumes and their nodes.", []string{p.needsListedNodes()}, func(s *script) {
 		s.up([]claim{data}, web(nodeA, data))
 		s.step("advance: %s", untilListed)
 		s.running(web(nodeA, data))

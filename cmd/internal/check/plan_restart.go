@@ -31,7 +31,7 @@ func (p *plan) victims() []victim {
 	}
 	victims := []victim{
 		{title: "driver-on-node", description: "The node plugin", needs: p.needsOurs(), steps: []string{"kill-driver: {node: node-a}", "start-driver: {node: node-a}"}},
-		{title: "driver-updated", description: "The node plugin, which is asked to stop as for an update,", needs: p.needsOurs(), steps: []string{"restart-driver: {node: node-a}"}},
+		{title: "driver-updated", description: "The node plugin, which is stopped as for an update,", needs: p.needsOurs(), steps: []string{"restart-driver: {node: node-a}"}},
 		{title: driverController, description: "The controller plugin", needs: first(p.needsOurs(), controllerPlugin), steps: []string{"kill-driver: {controller: true}", "start-driver: {controller: true}"}},
 		{title: "registrar", description: "The registrar of the node plugin", steps: []string{"stop-registrar: {node: node-a}", "start-registrar: {node: node-a}"}},
 		{title: "kubelet", description: "The kubelet", steps: []string{"restart-kubelet: node-a"}},

@@ -87,7 +87,7 @@ func noUnmounts(s Subject) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || machine.ShowsChanges() {
 		return ""
 	}
-	return "csisim does not see what programs unmount: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
+	return "csisim cannot trace the unmounts of programs: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
 }
 
 // identify boots a cluster with the driver: registrar, kubelet and sidecars request its name and
@@ -309,7 +309,7 @@ func (f *Facts) pluginWithInline(ctx context.Context, o RunOptions) (*scenario.R
 	s.step("advance: 1m")
 	s.step("delete: {pod: web}")
 	s.step("advance: 1m")
-	return f.tried(ctx, s, "inline", "What the node plugin can do.", o)
+	return f.tried(ctx, s, "inline", "The capabilities of the node plugin.", o)
 }
 
 // refusedInline is the answer with which a node plugin refuses inline volumes for good; empty

@@ -100,7 +100,7 @@ func (p *page) hazards(c *Card) {
 		for _, h := range o.Search.hazards() {
 			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "hazard"), headline(h.Finding.Name))
 			for _, row := range [][2]string{
-				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", strings.Join(append([]string{"the driver did all that it was asked; with such faults real Kubernetes may do the same"}, h.Known...), "\n")}, {"replay", h.Replay},
+				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", strings.Join(append([]string{"the driver executed all calls; with such faults real Kubernetes may do the same"}, h.Known...), "\n")}, {"replay", h.Replay},
 			} {
 				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
 			}

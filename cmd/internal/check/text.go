@@ -418,9 +418,9 @@ func (p *page) total(c *Card) {
 	text := fmt.Sprintf("%s: %d passed, %d failed", c.Facts.Name, t.Passed, t.Failed)
 	switch {
 	case t.Known > 0 && t.Known == t.Failed:
-		text += " (for what is known)"
+		text += " (only known findings)"
 	case t.Known > 0:
-		text += fmt.Sprintf(" (%d of them for what is known)", t.Known)
+		text += fmt.Sprintf(" (%d of them with known findings only)", t.Known)
 	}
 	if t.NotTried > 0 {
 		text += fmt.Sprintf(", %d not tried", t.NotTried)

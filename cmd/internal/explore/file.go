@@ -18,7 +18,7 @@ type File struct {
 	Head
 
 	Kind    string           `json:"kind" want:"required" enum:"Replay" doc:"Always Replay."`
-	Finding string           `json:"finding" want:"required" doc:"What is wrong, in the words that are the same in every run."`
+	Finding string           `json:"finding" want:"required" doc:"The name of the finding, which is the same in every run."`
 	Verdict string           `json:"verdict,omitempty" doc:"How the run shows it."`
 	Found   string           `json:"found,omitempty" doc:"The run that showed it."`
 	Choices []explore.Choice `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`

@@ -78,7 +78,7 @@ func TestASearchSaysThatAProcessWasKilled(t *testing.T) {
 		}
 	}
 	s, err := Of(t.Context(), fileOf("lifecycle"), text, o)
-	assert.GreaterOrEqual(t, s.Runs, 5, "what was done before it")
+	assert.GreaterOrEqual(t, s.Runs, 5, "the runs before it count")
 	assert.ErrorContains(t, err, "make runs: a process of csisim has ended: signal: killed")
 	assert.Empty(t, processesThatMakeRuns(t))
 }

@@ -56,7 +56,7 @@ type Search struct {
 	// Twins counts the runs that the strategy exhaustive has left out, since each is equivalent to
 	// one that was made.
 	Twins int
-	// Sample reports whether runs that were made twice were equal.
+	// Sample is the comparison of runs that were made twice.
 	Sample explore.Sample
 	// Elapsed is the wall time that they took.
 	Elapsed time.Duration

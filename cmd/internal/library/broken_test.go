@@ -145,7 +145,7 @@ func TestProcessesThatADriverLeavesAreNamed(t *testing.T) {
 	assert.Empty(t, slices.DeleteFunc(sound.Notes, func(note string) bool { return !strings.HasPrefix(note, "left running") }))
 	result := runBroken(t, "programs/hostdir-move.yaml", "start-leaves-process")
 	assert.Equal(t, scenario.Passed, result.Exit, "its container ends with it")
-	assert.Contains(t, result.Notes, "left running by the program of driver hostdir.csi.csisim.dev on node-a when it ended: 1 of its processes, such as watch:node-a infinity; csisim ended what was left")
+	assert.Contains(t, result.Notes, "left running by the program of driver hostdir.csi.csisim.dev on node-a when it ended: 1 of its processes, such as watch:node-a infinity; csisim ended them")
 }
 
 // named replaces the parts that differ between runs.

@@ -23,7 +23,7 @@ func TestTheDocumentListsEachInvariant(t *testing.T) {
 	head, _, found := strings.Cut(string(document), "| Invariant |")
 	require.True(t, found)
 	var table strings.Builder
-	table.WriteString("| Invariant | What holds | Why | Laid down in | To blame |\n| --- | --- | --- | --- | --- |\n")
+	table.WriteString("| Invariant | Statement | Reason | Source | Responsible |\n| --- | --- | --- | --- | --- |\n")
 	for _, in := range verdict.All() {
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", in.Name, in.Holds, in.Reason, strings.Join(in.Rules, "; "), blamed[in.Blame])
 	}

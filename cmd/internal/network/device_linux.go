@@ -35,7 +35,8 @@ func openDevice(at netip.Addr) (*device, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	return &device{address: at, file: os.NewFile(uintptr(fd), "tun of "+at.String())}, nil // reads can be awaited now that it has an interface
+	// Reads can be awaited now that it has an interface.
+	return &device{address: at, file: os.NewFile(uintptr(fd), "tun of "+at.String())}, nil
 }
 
 // configure creates the interface of a file, and sets its address and that of loopback.

@@ -222,7 +222,7 @@ func TestConnectionsEndWithTheirPods(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Fatal("the server holds a connection of a pod that is gone")
+		t.Fatal("the server keeps a connection of a deleted pod")
 	}
 }
 
@@ -375,7 +375,7 @@ func TestNames(t *testing.T) {
 	}
 	found, err := r.LookupNetIP(t.Context(), "ip4", "many.default.svc.cluster.local.")
 	require.NoError(t, err)
-	assert.Len(t, found, 60, "an answer that is too long for a datagram comes by a connection")
+	assert.Len(t, found, 60, "an answer that is too long for a datagram is sent over a connection")
 	_, ports, err := r.LookupSRV(t.Context(), "http", "tcp", "web.default.svc.cluster.local.")
 	require.NoError(t, err)
 	require.Len(t, ports, 1)

@@ -30,7 +30,8 @@ func (n *Network) startStack() error {
 	})
 	n.link = &link{channel.New(0, mtu, ""), n.send}
 	host := tcpip.ProtocolAddress{Protocol: ipv4.ProtocolNumber, AddressWithPrefix: tcpip.AddrFrom4(address.Host.As4()).WithPrefix()}
-	sack, recovery := tcpip.TCPSACKEnabled(true), tcpip.TCPRecovery(0) // its loss detection by time mistakes slow readers for losses
+	// Its loss detection by time mistakes slow readers for losses.
+	sack, recovery := tcpip.TCPSACKEnabled(true), tcpip.TCPRecovery(0)
 	var failed []error
 	for _, err := range []tcpip.Error{
 		n.stack.CreateNIC(nic, n.link),

@@ -37,7 +37,8 @@ func (n *Network) pass(from *device, packet []byte) {
 	case other != nil:
 		other.write(packet)
 	case to.IsMulticast() || to == broadcast:
-	case ip.Protocol() == uint8(header.ICMPv4ProtocolNumber) && to != address.Host: // pings of outside addresses are dropped
+	// Pings of outside addresses are dropped.
+	case ip.Protocol() == uint8(header.ICMPv4ProtocolNumber) && to != address.Host:
 	default:
 		n.deliver(packet)
 	}

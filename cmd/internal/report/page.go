@@ -30,7 +30,7 @@ func pageOf(run Run) view.Report {
 		page.Verdict, page.Sentence = verdictError, firstLine(run.Err.Error())
 		page.Findings = []view.Finding{{Verdict: run.Err.Error()}}
 	case run.Passed():
-		page.Verdict, page.Sentence = verdictPassed, "All that the scenario expects came about."
+		page.Verdict, page.Sentence = verdictPassed, "All expectations of the scenario held."
 	}
 	result := run.Result
 	if result == nil {

@@ -35,7 +35,7 @@ func TestWhatIsPrintedOfTheTests(t *testing.T) {
 			`{"ImportPath":"p [p.test]","Action":"build-output","Output":"p.go:1: no\n"}`,
 			`{"ImportPath":"p [p.test]","Action":"build-fail"}`, `{"Action":"fail","Package":"p"}`,
 		}, want: "p.go:1: no\n0 tests and cases passed, 0 were skipped\n"},
-		"what is no JSON": {lines: []string{"go: no such module"}, want: "go: no such module\n0 tests and cases passed, 0 were skipped\n"},
+		"a line that is not JSON": {lines: []string{"go: no such module"}, want: "go: no such module\n0 tests and cases passed, 0 were skipped\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -403,7 +403,7 @@ func TestErrorCodes(t *testing.T) {
 		{"promised calls are implemented", "Controller/CreateVolume", codes.Internal, codes.Unimplemented},
 		{"calls for every driver are implemented", "Node/NodePublishVolume", codes.Internal, codes.Unimplemented},
 		{"NodeGetInfo is needed to attach", "Node/NodeGetInfo", codes.Internal, codes.Unimplemented},
-		{"deleting what is gone is OK", "Controller/DeleteVolume", codes.FailedPrecondition, codes.NotFound},
+		{"deleting a deleted volume is OK", "Controller/DeleteVolume", codes.FailedPrecondition, codes.NotFound},
 		{"codes are canonical", "Controller/CreateVolume", codes.Unauthenticated, codes.Code(17)},
 	} {
 		t.Run(c.rule, func(t *testing.T) {

@@ -50,7 +50,7 @@ func fill() error {
 
 // NodePublishVolume mounts a file system in memory.
 func (d *driver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
-	if d.way == "unmounts what is not its own" {
+	if d.way == "unmounts mounts of others" {
 		unmountAll()
 	}
 	target := r.GetTargetPath()
