@@ -49,7 +49,7 @@ await run(program, {
     const before = await page.locator(".link-state").innerText();
     await has(page, ".objects tr.chosen", "Running");
     console.log("delete pods/web"); // who runs this does
-    await until(page, () => /Terminating|Succeeded/.test(document.querySelector(".objects tr.chosen")?.innerText) || /is gone since/.test(document.querySelector(".detail")?.innerText), 60);
+    await until(page, () => /Terminating|Succeeded/.test(document.querySelector(".objects tr.chosen")?.innerText) || /was deleted at/.test(document.querySelector(".detail")?.innerText), 60);
     expect(before !== (await page.locator(".link-state").innerText()), "the time stands still at " + before);
   },
 });
