@@ -74,7 +74,7 @@ func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Faul
 	}
 	f := *among.faults[i-1]
 	if f.Effect == fault.Meanwhile {
-		d.cluster.do(f.Deed, call)
+		d.cluster.do(f.Action, call)
 		return nil
 	}
 	return &f

@@ -31,7 +31,7 @@ const (
 // deeds are actions of users and administrators in the middle of a call, at its site. In the end
 // the cluster is to reach the state that its scenario wants, which goes on meanwhile: deleted
 // objects are made again with the same name, unless the scenario deletes them, too.
-var deeds = map[fault.Deed]func(*Simulation, *kernel.Process, fault.Site) error{
+var deeds = map[fault.Action]func(*Simulation, *kernel.Process, fault.Site) error{
 	fault.PodsAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error { return c.deleteAgain(p, c.podsOn("")) },
 	fault.PodsByForce: func(c *Simulation, p *kernel.Process, _ fault.Site) error {
 		return c.deleteAgain(p, c.podsOn(""), store.GracePeriod(0))
@@ -52,7 +52,7 @@ var deeds = map[fault.Deed]func(*Simulation, *kernel.Process, fault.Site) error{
 }
 
 // do lets a user do something at a call.
-func (c *Simulation) do(deed fault.Deed, at fault.Site) {
+func (c *Simulation) do(deed fault.Action, at fault.Site) {
 	c.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
 		err := deeds[deed](c, p, at)
 		config := (*ConfigError)(nil)

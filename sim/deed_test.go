@@ -15,7 +15,7 @@ import (
 
 // A volume's life goes on in the end, whatever a user does in the middle of it.
 func TestALifeGoesOnWhateverAUserDoes(t *testing.T) {
-	for deed, note := range map[fault.Deed]string{
+	for deed, note := range map[fault.Action]string{
 		fault.PodsAgain:      "a user makes pod default/web again",
 		fault.PodsByForce:    "a user makes pod default/web again",
 		fault.ClaimsAgain:    "a user deletes persistentvolumeclaim default/",

@@ -44,7 +44,7 @@ func (a *access) grant() error {
 	if err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("writing the kubeconfig: %w", err)}
 	}
-	state := remembered{namespaces.PID(), a.address, a.token, a.page, a.authority, a.endpoints, a.directories, a.ssh}
+	state := liveState{namespaces.PID(), a.address, a.token, a.page, a.authority, a.endpoints, a.directories, a.ssh}
 	if err := writeState(a.name, state); err != nil {
 		return &failure{code: exitEnvironment, err: fmt.Errorf("remembering the cluster: %w", err)}
 	}
@@ -103,7 +103,7 @@ func newDown(env environment) *cobra.Command {
 			if err := checkName(name); err != nil {
 				return err
 			}
-			killed, err := bury(name)
+			killed, err := undoKilled(name)
 			switch {
 			case err != nil && !errors.Is(err, fs.ErrNotExist):
 				return &failure{code: exitEnvironment, err: err}

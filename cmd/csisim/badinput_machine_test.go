@@ -23,7 +23,7 @@ var badMachines = []badInput{
 		},
 	},
 	{
-		name: "loop devices that are not permitted", scenario: hostdirPod, nobody: true, namespaces: true,
+		name: "loop devices that are not permitted", scenario: hostdirPod, unprivileged: true, namespaces: true,
 		code: 1, says: []string{
 			"timed out waiting for the condition: pod web in phase Running", "open /dev/loop-control: permission denied",
 			"    nodes     by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners",
@@ -52,7 +52,7 @@ var badMachines = []badInput{
 		code: 3, says: []string{"no work directory can be made in nowhere: it does not exist; create it or choose another"},
 	},
 	{
-		name: "a work directory that may not be written", scenario: badDriver("", long), flags: "--work-dir locked", nobody: true,
+		name: "a work directory that may not be written", scenario: badDriver("", long), flags: "--work-dir locked", unprivileged: true,
 		code: 3, says: []string{"no work directory can be made in locked: it is not writable for this user; choose another"},
 	},
 	{

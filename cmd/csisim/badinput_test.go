@@ -18,17 +18,17 @@ import (
 
 // badInput is a scenario that cannot pass, and the output that its user sees.
 type badInput struct {
-	name     string
-	scenario string            // without apiVersion and kind, which are lines 1 and 2
-	files    map[string]string // beside the scenario
-	flags    string
-	mount    string // shell command that prepares the work directory w in the command's own mount namespace; needs root
-	nobody   bool   // runs as a user without rights
-	barred   bool   // runs as a user without the right to create namespaces
-	filtered bool   // runs with the seccomp filter that containers have by default, as root
-	code     int
-	says     []string
-	never    string // must not be in the output
+	name         string
+	scenario     string            // without apiVersion and kind, which are lines 1 and 2
+	files        map[string]string // beside the scenario
+	flags        string
+	mount        string // shell command that prepares the work directory w in the command's own mount namespace; needs root
+	unprivileged bool   // runs as a user without rights
+	barred       bool   // runs as a user without the right to create namespaces
+	filtered     bool   // runs with the seccomp filter that containers have by default, as root
+	code         int
+	says         []string
+	never        string // must not be in the output
 	// namespaces is set if the scenario needs namespaces.
 	namespaces bool
 }
@@ -70,7 +70,7 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 	t.Helper()
 	c := place.command(append([]string{"run", "bad.yaml"}, strings.Fields(b.flags)...)...)
 	switch {
-	case b.nobody && !b.namespaces && namespaces.Rootless():
+	case b.unprivileged && !b.namespaces && namespaces.Rootless():
 		t.Skip("root in a user namespace has all rights on the files of the user")
 	case b.namespaces:
 		needsNamespaces(t)
@@ -87,8 +87,8 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 		c.Env = append(c.Env, asContainer+"=1")
 		c = within(c, "setpriv", "--bounding-set=-sys_admin")
 	}
-	if b.nobody {
-		place.asNobody(c)
+	if b.unprivileged {
+		place.asUnprivileged(c)
 	}
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr

@@ -28,8 +28,8 @@ func newProgress(env environment, terminal report.Terminal) *progress {
 	return &progress{terminal: terminal, live: env.stdout, lines: env.stderr, now: time.Now, said: time.Now()}
 }
 
-// asking reports that the driver is being queried for its capabilities.
-func (p *progress) asking() { p.rewrite("• querying the driver's capabilities") }
+// queryingDriver reports that the driver is being queried for its capabilities.
+func (p *progress) queryingDriver() { p.rewrite("• querying the driver's capabilities") }
 
 // show reports the progress of the trials.
 func (p *progress) show(at check.Progress) {

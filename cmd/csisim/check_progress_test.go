@@ -16,7 +16,7 @@ func TestProgressInAPipeIsALineNowAndThen(t *testing.T) {
 	var live, lines bytes.Buffer
 	now := time.Unix(0, 0)
 	p := &progress{live: &live, lines: &lines, now: func() time.Time { return now }, said: now}
-	p.asking()
+	p.queryingDriver()
 	for i := range 12 {
 		now = now.Add(time.Second)
 		p.show(check.Progress{Ended: i, Planned: 81, Failed: i / 5, Running: []string{"life/block", "claims/one"}})

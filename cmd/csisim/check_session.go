@@ -41,7 +41,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	if err != nil {
 		return err
 	}
-	c.progress.asking()
+	c.progress.queryingDriver()
 	facts, err := check.Ask(ctx, subject, c.options(subject))
 	c.progress.erase()
 	if err != nil {

@@ -225,7 +225,7 @@ func TestAnOrdinaryUserChecksWhatNeedsNoLoopDevices(t *testing.T) {
 	p := newPlace(t, build(t))
 	args := append([]string{"check", "--only", "life/filesystem", "--only", "life/block", "--"}, checkedDriver...)
 	command := p.command(args...)
-	p.asNobody(command)
+	p.asUnprivileged(command)
 	got := outcomeOf(t, command)
 	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem", got.stdout+got.stderr)
 	assert.NotContains(t, got.stdout, "block FAILED")

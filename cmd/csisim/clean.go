@@ -39,7 +39,7 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 			removed, err := workdir.Clean(dir)
 			fmt.Fprint(env.stdout, removed)
 			groups := removeGroups(env.stdout)
-			buried, failed := buryAll()
+			buried, failed := undoAllKilled()
 			for _, name := range buried {
 				fmt.Fprintf(env.stdout, "took cluster %q, which had been killed, out of the kubeconfig\n", name)
 			}

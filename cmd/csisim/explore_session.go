@@ -178,19 +178,19 @@ func (x *exploring) writeCompleteness(out io.Writer, found *explore.Search) {
 
 // leftOut returns the number of runs that were skipped, in words.
 func leftOut(found *explore.Search) string {
-	if found.Twins == 0 {
+	if found.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  but for %s that come to the same as one of these: their orders differ in steps that share nothing\n", plural.Of(found.Twins, "further one"))
+	return fmt.Sprintf("  but for %s that come to the same as one of these: their orders differ in steps that share nothing\n", plural.Of(found.LeftOut, "further one"))
 }
 
 // writeSample prints how many repeated runs differed, and whether csisim or the driver caused the
 // difference.
 func writeSample(out io.Writer, s exploration.Sample) {
-	if s.Parted == 0 {
+	if s.Differing == 0 {
 		return
 	}
-	fmt.Fprintf(out, "  %d of %s made twice differed, such as %s:\n    %s\n", s.Parted, plural.Of(s.Runs, "run"), s.In,
+	fmt.Fprintf(out, "  %d of %s made twice differed, such as %s:\n    %s\n", s.Differing, plural.Of(s.Runs, "run"), s.In,
 		trace.Escaped(strings.ReplaceAll(s.First.Error(), "\n", "\n    ")))
 }
 

@@ -23,7 +23,7 @@ func newGet(env environment) *cobra.Command {
 	return get
 }
 
-func newGetOne(env environment, what, short string, write func(out io.Writer, name string, cluster remembered) error) *cobra.Command {
+func newGetOne(env environment, what, short string, write func(out io.Writer, name string, cluster liveState) error) *cobra.Command {
 	var name string
 	command := &cobra.Command{
 		Use:   what,
@@ -45,7 +45,7 @@ func newGetOne(env environment, what, short string, write func(out io.Writer, na
 	return command
 }
 
-func printKubeconfig(out io.Writer, name string, cluster remembered) error {
+func printKubeconfig(out io.Writer, name string, cluster liveState) error {
 	text, err := clientcmd.Write(*(&access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}).config())
 	if err == nil {
 		_, err = out.Write(text)
@@ -53,12 +53,12 @@ func printKubeconfig(out io.Writer, name string, cluster remembered) error {
 	return err
 }
 
-func printPage(out io.Writer, _ string, cluster remembered) error {
+func printPage(out io.Writer, _ string, cluster liveState) error {
 	_, err := fmt.Fprintln(out, cluster.Page)
 	return err
 }
 
-func printSockets(out io.Writer, name string, cluster remembered) error {
+func printSockets(out io.Writer, name string, cluster liveState) error {
 	if len(cluster.Endpoints) == 0 {
 		return noFiles(name)
 	}
@@ -73,7 +73,7 @@ func printSockets(out io.Writer, name string, cluster remembered) error {
 	return table.Flush()
 }
 
-func printDirectories(out io.Writer, name string, cluster remembered) error {
+func printDirectories(out io.Writer, name string, cluster liveState) error {
 	if len(cluster.Directories) == 0 {
 		return noFiles(name)
 	}

@@ -43,7 +43,7 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 			c := p.command(args...)
 			c.Env = append(c.Env, "ELSEWHERE="+dir)
 			if test.nobody {
-				p.asNobody(c)
+				p.asUnprivileged(c)
 			}
 			out, _ := c.CombinedOutput() // the driver leaves its volume behind
 			var names []string

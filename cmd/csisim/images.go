@@ -21,8 +21,8 @@ const (
 
 var unmappedModes = []string{record, refuse}
 
-// sayUnmapped prints which images of the scenario's own pods are not mapped, if it maps others.
-func (f upFlags) sayUnmapped(env environment, s *scenario.Scenario) {
+// printUnmapped prints which images of the scenario's own pods are not mapped, if it maps others.
+func (f upFlags) printUnmapped(env environment, s *scenario.Scenario) {
 	missing := s.UnmappedImages()
 	if len(s.Images) == 0 || len(missing) == 0 || f.unmapped == refuse || f.pull {
 		return

@@ -63,7 +63,7 @@ func TestOrdinaryUsersMount(t *testing.T) {
 	for _, flags := range [][]string{{"-v"}, {"--isolation", "namespace", "-v"}} {
 		before := host(t, p)
 		c := p.command(append([]string{"run", "s.yaml"}, flags...)...)
-		p.asNobody(c)
+		p.asUnprivileged(c)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Contains(t, string(out), "NodePublishVolume")
@@ -106,7 +106,7 @@ func TestNoChildOfADriverEscapes(t *testing.T) {
 			}
 			c := p.command("run", "--isolation", run.isolation, "--patience", patience, "s.yaml")
 			if run.nobody {
-				p.asNobody(c)
+				p.asUnprivileged(c)
 			}
 			r := startCommand(t, p, c, func() bool { return len(p.children()) == 2 })
 			if run.signal != 0 {

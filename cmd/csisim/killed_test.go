@@ -47,7 +47,7 @@ func killedRun(t *testing.T, bin, way string, asRoot bool, next string) {
 	}
 	run := p.marked("run", "--patience", "1h", "s.yaml")
 	if !asRoot {
-		p.asNobody(run)
+		p.asUnprivileged(run)
 	}
 	before := host(t, p)
 	r := startCommand(t, p, run, p.hangs)
@@ -65,7 +65,7 @@ func killedRun(t *testing.T, bin, way string, asRoot bool, next string) {
 	}
 	cleaning := p.command(args...)
 	if !asRoot {
-		p.asNobody(cleaning)
+		p.asUnprivileged(cleaning)
 	}
 	out, err := cleaning.CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -23,7 +23,7 @@ func load(env environment, files []string) ([]*scenario.Scenario, error) {
 		s, err := scenario.Load(file)
 		if err != nil {
 			wrong++
-			mistakes += tellMistakes(env, file, err)
+			mistakes += reportMistakes(env, file, err)
 			continue
 		}
 		scenarios = append(scenarios, s)
@@ -65,8 +65,8 @@ func meant(name string, known []string) string {
 	return ""
 }
 
-// tellMistakes prints the mistakes in a file, one per line, and returns their number.
-func tellMistakes(env environment, file string, err error) int {
+// reportMistakes prints the mistakes in a file, one per line, and returns their number.
+func reportMistakes(env environment, file string, err error) int {
 	var problems strict.Problems
 	if !errors.As(err, &problems) {
 		fmt.Fprintln(env.stderr, trace.Escaped(excerpt.Words(err.Error())))

@@ -138,9 +138,9 @@ func (p *place) loops() (found []string) {
 	return found
 }
 
-// asNobody gives the place to a user without rights and runs the command as this user. It changes
-// nothing for an ordinary user.
-func (p *place) asNobody(c *exec.Cmd) {
+// asUnprivileged gives the place to a user without rights and runs the command as this user. It
+// changes nothing for an ordinary user.
+func (p *place) asUnprivileged(c *exec.Cmd) {
 	if !isRoot() {
 		return
 	}

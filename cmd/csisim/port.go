@@ -64,7 +64,7 @@ func (p *port) receiveAll() {
 			p.hand(arrival{err: err})
 			continue
 		}
-		go p.listenTo(conn)
+		go p.detectProtocol(conn)
 	}
 }
 
@@ -78,30 +78,30 @@ func (p *port) hand(a arrival) bool {
 	}
 }
 
-// listenTo waits for a client's first byte, and closes the connection if there is none.
-func (p *port) listenTo(conn net.Conn) {
-	unheard := context.AfterFunc(p.open, func() { _ = conn.Close() })
+// detectProtocol waits for a client's first byte, and closes the connection if there is none.
+func (p *port) detectProtocol(conn net.Conn) {
+	stop := context.AfterFunc(p.open, func() { _ = conn.Close() })
 	first := make([]byte, 1)
 	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if it fails, so does reading
 	_, err := conn.Read(first)
 	_ = conn.SetReadDeadline(time.Time{})
-	if !unheard() || err != nil {
+	if !stop() || err != nil {
 		_ = conn.Close()
 		return
 	}
-	var heard net.Conn = &begun{conn, io.MultiReader(bytes.NewReader(first), conn)}
+	var accepted net.Conn = &peekedConn{conn, io.MultiReader(bytes.NewReader(first), conn)}
 	if first[0] == handshake {
-		heard = tls.Server(heard, p.secure)
+		accepted = tls.Server(accepted, p.secure)
 	}
-	if !p.hand(arrival{conn: heard}) {
+	if !p.hand(arrival{conn: accepted}) {
 		_ = conn.Close()
 	}
 }
 
-// begun is a connection from which the first byte has been read.
-type begun struct {
+// peekedConn is a connection from which the first byte has been read.
+type peekedConn struct {
 	net.Conn
 	all io.Reader
 }
 
-func (b *begun) Read(into []byte) (int, error) { return b.all.Read(into) }
+func (b *peekedConn) Read(into []byte) (int, error) { return b.all.Read(into) }

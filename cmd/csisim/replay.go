@@ -72,7 +72,7 @@ type replayed struct {
 func replay(ctx context.Context, env environment, f runFlags, name string) error {
 	file, err := explore.Load(name)
 	if err != nil {
-		tellMistakes(env, name, err)
+		reportMistakes(env, name, err)
 		return reported(exitInput)
 	}
 	path, remove, err := scenarioOf(f.workDir, name, file)
@@ -111,8 +111,8 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	return verdictOf(env, s, file, strategy.Unfit(), changed)
 }
 
-// scenarioOf returns the path of the scenario of a replay, which is written into a directory of its own
-// if the replay has its text.
+// scenarioOf returns the path of the scenario of a replay, which is written into a directory of its
+// own if the replay has its text.
 func scenarioOf(workDir, name string, file *explore.File) (path string, remove func(), err error) {
 	if file.Text == "" {
 		return filepath.Join(filepath.Dir(name), filepath.FromSlash(file.Scenario)), func() {}, nil

@@ -87,7 +87,7 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 		options.Network = joined
 	}
 	options.Inspect = func(c *sim.Simulation) error {
-		f.sayUnmapped(env, s)
+		f.printUnmapped(env, s)
 		missing, err := f.authorize(env, c)
 		if err != nil {
 			return err

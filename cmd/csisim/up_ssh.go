@@ -43,12 +43,12 @@ func serveSSH(c *sim.Simulation) (at login, stop func(), err error) {
 	return login{listener.Addr().String(), server.Key()}, stop, nil
 }
 
-func printSSHKey(out io.Writer, _ string, cluster remembered) error {
+func printSSHKey(out io.Writer, _ string, cluster liveState) error {
 	_, err := out.Write(cluster.SSH.Key)
 	return err
 }
 
-func printSSHAddress(out io.Writer, _ string, cluster remembered) error {
+func printSSHAddress(out io.Writer, _ string, cluster liveState) error {
 	_, err := fmt.Fprintln(out, cluster.SSH.Address)
 	return err
 }

@@ -72,7 +72,7 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	if err != nil {
 		return err
 	}
-	complain(env, name, problems)
+	printProblems(env, name, problems)
 	r := shown.Recorded(titleOf(name), problems)
 	r.Facts = [][2]string{{"Trace", name}}
 	var other []view.Chunk
@@ -107,8 +107,8 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 // titleOf returns the title of the page of a trace.
 func titleOf(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }
 
-// complain prints the parts of a trace that could not be read.
-func complain(env environment, name string, problems []string) {
+// printProblems prints the parts of a trace that could not be read.
+func printProblems(env environment, name string, problems []string) {
 	for _, p := range problems {
 		fmt.Fprintf(env.stderr, "csisim: %s: %s\n", name, p)
 	}

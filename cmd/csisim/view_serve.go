@@ -146,8 +146,8 @@ func serveFile(ctx context.Context, env environment, name string) error {
 	}
 	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said, "/search": v.search}
 	return shown.serve(ctx, env, listener, func() {
-		if r := v.report(); ctx.Err() == nil { // after an interrupt there is no need to complain
-			complain(env, name, r.Problems)
+		if r := v.report(); ctx.Err() == nil { // after an interrupt there is no need to printProblems
+			printProblems(env, name, r.Problems)
 		}
 	})
 }

@@ -57,8 +57,8 @@ type Fault struct {
 	// of Fails: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without
 	// such a request is not affected.
 	Request Request
-	// Deed is the action with Meanwhile.
-	Deed Deed
+	// Action is the action with Meanwhile.
+	Action Action
 
 	seen, fired int
 	cleared     bool
@@ -126,13 +126,13 @@ const (
 	FailSystemCall Effect = "fail-system-call"
 	// FailRequest: a request of the driver's program to a stand-in for its service fails.
 	FailRequest Effect = "fail-request"
-	// FailMounted: while a driver's program works on the call, the file systems that are mounted at the
-	// call's paths fail with the error Fails, until they are unmounted.
+	// FailMounted: while a driver's program works on the call, the file systems that are mounted at
+	// the call's paths fail with the error Fails, until they are unmounted.
 	FailMounted Effect = "fail-mounted"
 	// Kill: the victim is killed during the call. If it is the driver, the caller's connection is
 	// lost; otherwise the call continues, whether its caller is alive or not.
 	Kill Effect = "kill"
-	// Meanwhile: Deed happens during the call, which continues normally.
+	// Meanwhile: Action happens during the call, which continues normally.
 	Meanwhile Effect = "meanwhile"
 )
 
@@ -168,9 +168,9 @@ func (f *Fault) InWords() string {
 	case LoseAnswer:
 		return fmt.Sprintf("driver did it, answer lost, code %v", f.Code)
 	case HoldRequest:
-		return fmt.Sprintf("held%s before the driver saw it", f.toldDelay())
+		return fmt.Sprintf("held%s before the driver saw it", f.delayInWords())
 	case HoldAnswer:
-		return fmt.Sprintf("driver did it at once, answer held%s", f.toldDelay())
+		return fmt.Sprintf("driver did it at once, answer held%s", f.delayInWords())
 	case LateAnswer:
 		return "driver did it at once, answer held until the caller gave up"
 	case TimeOut:
@@ -194,7 +194,7 @@ func (f *Fault) InWords() string {
 	case FailMounted:
 		return "the mounted file system failed, " + f.Fails
 	case Kill:
-		return f.toldOfKill()
+		return f.killInWords()
 	case Hang:
 		return "hung, driver did not see it"
 	default:
@@ -202,7 +202,7 @@ func (f *Fault) InWords() string {
 	}
 }
 
-func (f *Fault) toldDelay() string {
+func (f *Fault) delayInWords() string {
 	if f.Delay == 0 {
 		return ""
 	}

@@ -41,26 +41,26 @@ func TestAFaultBefallsTheCallsThatAllItsFiltersName(t *testing.T) {
 func TestAFaultLetsTheFirstCallsPassAndIsUsedUp(t *testing.T) {
 	set := &fault.Set{}
 	set.Inject(&fault.Fault{Name: "f", Call: "NodeStageVolume", After: 1, Times: 2, Code: codes.Internal})
-	var struck []bool
+	var hit []bool
 	for range 5 {
-		struck = append(struck, set.Strike(stage) != nil)
+		hit = append(hit, set.Hit(stage) != nil)
 	}
-	assert.Equal(t, []bool{false, true, true, false, false}, struck)
+	assert.Equal(t, []bool{false, true, true, false, false}, hit)
 	assert.Empty(t, set.InForce())
 	assert.Empty(t, set.Unused())
 }
 
-func TestTheFirstMatchingFaultStrikesAndClearingEndsIt(t *testing.T) {
+func TestTheFirstMatchingFaultAppliesAndClearingEndsIt(t *testing.T) {
 	set := &fault.Set{}
 	set.Inject(&fault.Fault{Name: "first", Call: "*"})
 	set.Inject(&fault.Fault{Name: "second", Call: "*"})
-	assert.Equal(t, "first", set.Strike(stage).Name)
+	assert.Equal(t, "first", set.Hit(stage).Name)
 	assert.Equal(t, 1, set.Clear("first"))
 	assert.Zero(t, set.Clear("first"))
 	assert.Equal(t, []string{"second"}, []string{set.Unused()[0].Name})
-	assert.Equal(t, "second", set.Strike(stage).Name)
+	assert.Equal(t, "second", set.Hit(stage).Name)
 	assert.Equal(t, 1, set.Clear(""))
-	assert.Nil(t, set.Strike(stage))
+	assert.Nil(t, set.Hit(stage))
 }
 
 // Calls that a fault holds continue when the fault is cleared, by its name or with all others.

@@ -31,7 +31,7 @@ const (
 // KillsDriver reports whether the fault ends the driver, so that the call gets no answer.
 func (f *Fault) KillsDriver() bool { return f.Victim == Driver || f.Victim == Node }
 
-func (f *Fault) toldOfKill() string {
+func (f *Fault) killInWords() string {
 	switch {
 	case f.System.Name != "":
 		return fmt.Sprintf("%s killed while the driver did it, before %s", f.Victim, f.System)

@@ -35,9 +35,9 @@ func (s *Set) end(over func(*Fault) bool) int {
 	return ended
 }
 
-// Strike returns the fault that applies to this call: the first one that matches and is not used
+// Hit returns the fault that applies to this call: the first one that matches and is not used
 // up; nil if there is none.
-func (s *Set) Strike(site Site) *Fault {
+func (s *Set) Hit(site Site) *Fault {
 	for _, f := range s.faults {
 		if !f.Matches(site) || (f.Times > 0 && f.fired >= f.Times) {
 			continue
@@ -74,9 +74,9 @@ func (s *Set) Unused() []*Fault {
 	return unused
 }
 
-// Struck corrects the hit count of the fault when the affected call has ended: there is no hit if
+// SetHits corrects the hit count of the fault when the affected call has ended: there is no hit if
 // the driver made no such system call, and there may be several.
-func (f *Fault) Struck(times int) { f.fired += times - 1 }
+func (f *Fault) SetHits(times int) { f.fired += times - 1 }
 
 // Left returns how often a fault may take effect in the affected call; 0 is any number.
 func (f *Fault) Left() int {

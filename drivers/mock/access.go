@@ -8,8 +8,8 @@ import (
 
 type accessMode = csi.VolumeCapability_AccessMode_Mode
 
-// saysHowManyWriters reports whether a mode came with SINGLE_NODE_MULTI_WRITER.
-func saysHowManyWriters(m accessMode) bool {
+// definesWriters reports whether a mode came with SINGLE_NODE_MULTI_WRITER.
+func definesWriters(m accessMode) bool {
 	return m == csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER ||
 		m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }

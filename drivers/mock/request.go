@@ -102,7 +102,7 @@ func (d *Driver) capability(c *csi.VolumeCapability) error {
 	if _, known := csi.VolumeCapability_AccessMode_Mode_name[int32(mode)]; !known || mode == csi.VolumeCapability_AccessMode_UNKNOWN {
 		return invalid("volume_capability: access_mode is required")
 	}
-	if saysHowManyWriters(mode) && !d.options.singleNodeMultiWriter() {
+	if definesWriters(mode) && !d.options.singleNodeMultiWriter() {
 		return invalid("volume_capability: access mode %s needs the capability SINGLE_NODE_MULTI_WRITER", mode)
 	}
 	return nil

@@ -23,9 +23,9 @@ const (
 	aboutAll
 )
 
-// furthest bounds the numbers of decisions of each sort. The life of a volume has about 1,800; with
-// a larger bound, few of the fuzzer's random bytes would name a decision that occurs.
-const furthest = 2048
+// mostDecisions bounds the numbers of decisions of each sort. The life of a volume has about 1,800;
+// with a larger bound, few of the fuzzer's random bytes would name a decision that occurs.
+const mostDecisions = 2048
 
 // NewBytes reads decisions; up to three remaining bytes are ignored.
 func NewBytes(data []byte) *Bytes {
@@ -34,7 +34,7 @@ func NewBytes(data []byte) *Bytes {
 		b.decisions[i] = map[int]int{}
 	}
 	for ; len(data) >= 4; data = data[4:] {
-		b.decisions[data[0]%aboutAll][(int(data[1])|int(data[2])<<8)%furthest] = int(data[3])
+		b.decisions[data[0]%aboutAll][(int(data[1])|int(data[2])<<8)%mostDecisions] = int(data[3])
 	}
 	return b
 }

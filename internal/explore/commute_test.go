@@ -84,7 +84,7 @@ func (s *shelves) search(t *testing.T, o Options) (ends []string, runs, twins in
 	found, err := Of(t.Context(), func() (Subject, error) { return s, nil }, o)
 	require.NoError(t, err)
 	require.True(t, found.Complete())
-	return slices.Sorted(maps.Keys(s.ends)), found.Runs, found.Twins()
+	return slices.Sorted(maps.Keys(s.ends)), found.Runs, found.LeftOut()
 }
 
 // Within any bounds, a search that leaves runs out reaches the same ends as a search that does not,
@@ -124,6 +124,6 @@ func TestOneOrderOfStepsThatCommuteIsMade(t *testing.T) {
 		found := s.search(t, Options{Deviations: 1})
 		assert.True(t, found.Complete())
 		assert.Equal(t, want, found.Runs)
-		assert.Equal(t, 4-want, found.Twins())
+		assert.Equal(t, 4-want, found.LeftOut())
 	}
 }

@@ -27,7 +27,7 @@ func (drifting) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (exp
 	return explore.Outcome{}, nil
 }
 
-func (d drifting) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, parted, err error) {
+func (d drifting) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, difference, err error) {
 	first, err = d.Run(ctx, fresh(), stacks)
 	return first, errors.New("the runs part"), err
 }
@@ -66,7 +66,7 @@ func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 			assert.Equal(t, 150, made)
 			assert.Equal(t, here.Runs, there.Runs)
 			assert.Equal(t, here.Sample, there.Sample)
-			assert.NotZero(t, there.Sample.Parted)
+			assert.NotZero(t, there.Sample.Differing)
 			require.Len(t, there.Findings, 1)
 			assert.Equal(t, here.Findings[0].Shown, there.Findings[0].Shown, "also data that stays in a process: the run is repeated here")
 			assert.Equal(t, here.Findings[0].Choices, there.Findings[0].Choices)

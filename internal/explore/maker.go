@@ -21,10 +21,10 @@ type made struct {
 	// States are the states that the run has reached, and Happened its faults.
 	States   []string
 	Happened []Choice
-	// Compared is set if the run was made twice for the sample, and Parted describes the difference
-	// between both runs.
-	Compared bool
-	Parted   string
+	// Compared is set if the run was made twice for the sample, and Difference describes the
+	// difference between both runs.
+	Compared   bool
+	Difference string
 
 	enumerated *enumerated // for an enumeration
 }

@@ -12,8 +12,8 @@ const sampled = 64
 
 // Sample is the result of making some runs twice.
 type Sample struct {
-	// Runs is the number of compared runs, and Parted the number of those with a difference.
-	Runs, Parted int
+	// Runs is the number of compared runs, and Differing the number of those with a difference.
+	Runs, Differing int
 	// First is the first difference, and In names its run, such as "pct, seed 64".
 	First error
 	In    string
@@ -28,14 +28,14 @@ func (h *here) run(ctx context.Context, run uint64, c course, strategy kernel.St
 		return outcome, made, err
 	}
 	next := strategy
-	outcome, parted, err := comparer.Compare(ctx, func() kernel.Strategy {
+	outcome, difference, err := comparer.Compare(ctx, func() kernel.Strategy {
 		now := next
 		next = h.plan.strategy(c)
 		return now
 	}, &h.stacks)
 	made.Compared = true
-	if parted != nil {
-		made.Parted = parted.Error()
+	if difference != nil {
+		made.Difference = difference.Error()
 	}
 	return outcome, made, err
 }
@@ -45,10 +45,10 @@ func (s *Sample) take(e *ended, name string) {
 	if e.Compared {
 		s.Runs++
 	}
-	if e.Parted == "" {
+	if e.Difference == "" {
 		return
 	}
-	if s.Parted++; s.First == nil {
-		s.First, s.In = errors.New(e.Parted), name
+	if s.Differing++; s.First == nil {
+		s.First, s.In = errors.New(e.Difference), name
 	}
 }

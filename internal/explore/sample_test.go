@@ -23,7 +23,7 @@ func (f *forgetful) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) 
 	return explore.Outcome{}, nil
 }
 
-func (f *forgetful) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, parted, err error) {
+func (f *forgetful) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, difference, err error) {
 	if first, err = f.Run(ctx, fresh(), stacks); err != nil {
 		return first, nil, err
 	}
@@ -47,7 +47,7 @@ func TestOneRunInSixtyFourIsHeldAgainstItself(t *testing.T) {
 				assert.Equal(t, explore.Sample{Runs: 3}, found.Sample)
 				continue
 			}
-			assert.Equal(t, explore.Sample{Runs: 3, Parted: 3, First: errors.New("the runs part"), In: "pct, seed 64"}, found.Sample)
+			assert.Equal(t, explore.Sample{Runs: 3, Differing: 3, First: errors.New("the runs part"), In: "pct, seed 64"}, found.Sample)
 		}
 	}
 }

@@ -122,9 +122,9 @@ func (s *Search) Complete() bool {
 	return s.plan != nil && s.plan.enumeration != nil && s.plan.enumeration.complete()
 }
 
-// Twins returns the number of runs that the strategy Exhaustive has left out, since each is
+// LeftOut returns the number of runs that the strategy Exhaustive has left out, since each is
 // equivalent to one that was made.
-func (s *Search) Twins() int {
+func (s *Search) LeftOut() int {
 	if s.plan == nil || s.plan.enumeration == nil {
 		return 0
 	}

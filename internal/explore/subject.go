@@ -18,9 +18,9 @@ type Subject interface {
 // Comparer is a subject that can compare two runs of a strategy that should be equal.
 type Comparer interface {
 	// Compare makes both runs, each with a fresh strategy, and returns the outcome of the first.
-	// parted is nil if the runs are equal. err is for a run that could not be made, or was
+	// difference is nil if the runs are equal. err is for a run that could not be made, or was
 	// interrupted.
-	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first Outcome, parted, err error)
+	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first Outcome, difference, err error)
 }
 
 // Outcome is the outcome of a run.

@@ -16,13 +16,13 @@ type facts struct {
 	// Of all structured fields, Line contains only the request of a registration, and the patch of
 	// a change unless its fields are all silent; parsing the others takes long.
 	trace.Line
-	asked
+	callSubject
 	waits    []waiter // of a state with the waits of processes
 	revision revision // of the changed object
 }
 
-// asked holds the subject of a call.
-type asked struct {
+// callSubject holds the subject of a call.
+type callSubject struct {
 	name, volume, node string
 	made               string // the id of the created volume
 	path               string // on its node
@@ -149,7 +149,7 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 	if request != nil && f.K == trace.Registration {
 		f.Req, _ = valueOf(request).(map[string]any)
 	}
-	f.asked = askedIn(&f.Line, request, answer)
+	f.callSubject = subjectOfCall(&f.Line, request, answer)
 	return nil
 }
 
@@ -253,8 +253,8 @@ func textField(l *trace.Line, name string) *string {
 	return nil
 }
 
-func askedIn(l *trace.Line, request, answer *fastjson.Value) asked {
-	a := asked{isAnswered: answer != nil}
+func subjectOfCall(l *trace.Line, request, answer *fastjson.Value) callSubject {
+	a := callSubject{isAnswered: answer != nil}
 	if request != nil {
 		a.name, a.volume, a.node = textIn(request, "name"), textIn(request, "volume_id"), textIn(request, "node_id")
 		a.path = targetOf(path.Base(l.M), request)

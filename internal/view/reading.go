@@ -130,9 +130,9 @@ func (x *reading) change(r *row, f *facts) object {
 func (x *reading) attempts(f *facts, where string) int {
 	id := f.volume
 	if id == "" {
-		id = f.asked.name
+		id = f.callSubject.name
 	}
-	at := attempt{f.From, f.M, id, within(&f.Line, f.Line.Node) + f.asked.node, where}
+	at := attempt{f.From, f.M, id, within(&f.Line, f.Line.Node) + f.callSubject.node, where}
 	before, again := x.series[at]
 	if id == "" || !again || !before.failed {
 		x.series[at] = tried{x.events, f.Code != ""}

@@ -232,7 +232,7 @@ func (c *chain) between(from, culprit, to int) {
 	parts := c.story.parts
 	for i := to - 1; i > from && len(c.why) < longest-1; i-- {
 		switch t := parts[i]; {
-		case t.kind == trace.Step && isDeed(t.text):
+		case t.kind == trace.Step && isAction(t.text):
 			c.add(t.seq, "")
 		case t.kind == trace.FaultFired && !c.isSaid(i), t.kind == trace.AnswerLost, t.kind == trace.Died:
 			c.add(t.seq, "meanwhile")
@@ -241,7 +241,7 @@ func (c *chain) between(from, culprit, to int) {
 		}
 	}
 	for i := from - 1; i >= 0; i-- {
-		if parts[i].kind == trace.Step && isDeed(parts[i].text) {
+		if parts[i].kind == trace.Step && isAction(parts[i].text) {
 			c.add(parts[i].seq, "")
 			return
 		}
@@ -254,11 +254,11 @@ func (c *chain) isSaid(at int) bool {
 		return false
 	}
 	before := c.story.parts[at-1]
-	return before.kind == trace.Step && isDeed(before.text) || before.kind == trace.FaultFired && before.node == c.story.parts[at].node
+	return before.kind == trace.Step && isAction(before.text) || before.kind == trace.FaultFired && before.node == c.story.parts[at].node
 }
 
-// isDeed reports whether a step changes something, instead of only waiting or checking.
-func isDeed(step string) bool {
+// isAction reports whether a step changes something, instead of only waiting or checking.
+func isAction(step string) bool {
 	word, _, _ := strings.Cut(step, " ")
 	return !slices.Contains([]string{"wait", "settle", "expect", "observed:", "advance", "ledger"}, strings.TrimSuffix(word, ":"))
 }

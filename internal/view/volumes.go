@@ -90,7 +90,7 @@ func (v *volumes) of(f *facts, o object) int {
 func (v *volumes) about(f *facts, o object) *volume {
 	switch {
 	case f.K == trace.Call && path.Base(f.M) == "CreateVolume":
-		return v.named(f.asked.name, f.made, "")
+		return v.named(f.callSubject.name, f.made, "")
 	case f.volume != "":
 		return v.named("", f.volume, "")
 	case f.K == trace.API:
@@ -122,8 +122,8 @@ func (v *volumes) mentioned(text string) *volume {
 
 // nodeOf returns the node of a call's plugin, or the node to which it attaches.
 func (v *volumes) nodeOf(f *facts) string {
-	if f.asked.node != "" {
-		return cmp.Or(v.nodes[f.asked.node], f.asked.node)
+	if f.callSubject.node != "" {
+		return cmp.Or(v.nodes[f.callSubject.node], f.callSubject.node)
 	}
 	return f.Line.Node
 }

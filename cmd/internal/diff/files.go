@@ -15,9 +15,9 @@ var (
 	leftBehind   = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
-// askedOptions returns the mount options that a file system does not have by default, so that they
-// were requested. The first is rw or ro.
-func askedOptions(options string) []string {
+// requestedOptions returns the mount options that a file system does not have by default, so that
+// they were requested. The first is rw or ro.
+func requestedOptions(options string) []string {
 	all := strings.Split(options, ",")
 	asked := all[:1:1]
 	for _, option := range all[1:] {
@@ -50,7 +50,7 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 			s.allow(MountSource, "")
 			entry = mount().ReplaceAllStringFunc(entry, func(found string) string {
 				parts := mount().FindStringSubmatch(found)
-				return parts[1] + "[mount " + strings.Join(askedOptions(parts[2]), ",") + "]"
+				return parts[1] + "[mount " + strings.Join(requestedOptions(parts[2]), ",") + "]"
 			})
 		}
 		kept = append(kept, entry)

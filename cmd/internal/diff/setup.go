@@ -172,9 +172,9 @@ func isRepeated(earlier []*call, c *call) bool {
 	})
 }
 
-// asked are the queries that parts of a sidecar of CSI-Addons make at once when it starts, the last
-// of them for the manager as soon as it has connected.
-var asked = map[string]bool{
+// startupQueries are the queries that parts of a sidecar of CSI-Addons make at once when it starts,
+// the last of them for the manager as soon as it has connected.
+var startupQueries = map[string]bool{
 	"identity.Identity/GetIdentity": true, "identity.Identity/GetCapabilities": true, "Identity/GetPluginInfo": true, nodeCapabilities: true,
 }
 
@@ -182,7 +182,7 @@ var asked = map[string]bool{
 func (s *side) inOneOrder(calls []*call) {
 	for i := 0; i < len(calls); {
 		end := i
-		for end < len(calls) && asked[calls[end].method] {
+		for end < len(calls) && startupQueries[calls[end].method] {
 			end++
 		}
 		byMethod := func(x, y *call) int { return strings.Compare(x.method, y.method) }

@@ -68,16 +68,16 @@ func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 
 // at is an action of a user or an administrator during the first call of a method.
 type at struct {
-	call string
-	deed fault.Deed
+	call   string
+	action fault.Action
 }
 
-// deeds is the strategy that takes each of its actions once.
-type deeds struct{ left []at }
+// actions is the strategy that takes each of its actions once.
+type actions struct{ left []at }
 
-func (d *deeds) Choose(c kernel.Choice) int {
+func (d *actions) Choose(c kernel.Choice) int {
 	for i, next := range d.left {
-		if takes := slices.Index(c.Alternatives, string(next.deed)); takes > 0 && strings.HasPrefix(c.Label, next.call+" ") {
+		if takes := slices.Index(c.Alternatives, string(next.action)); takes > 0 && strings.HasPrefix(c.Label, next.call+" ") {
 			d.left = slices.Delete(d.left, i, i+1)
 			return takes
 		}
@@ -85,7 +85,7 @@ func (d *deeds) Choose(c kernel.Choice) int {
 	return 0
 }
 
-func (*deeds) String() string { return "deeds" }
+func (*actions) String() string { return "actions" }
 
 // meanwhile runs a scenario with actions of users.
 func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario.Result {
@@ -94,7 +94,7 @@ func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario
 	o.Space = fault.Space{Kinds: []fault.Kind{fault.User, fault.Sockets}, Budget: len(done)}
 	subject, err := newSubject(fileOf(name), textOf(t, name, faulty...), o)
 	require.NoError(t, err)
-	strategy := &deeds{left: done}
+	strategy := &actions{left: done}
 	result, err := subject.run(context.Background(), strategy, nil)
 	require.NoError(t, err)
 	require.Empty(t, strategy.left, "all of them are done")
@@ -105,7 +105,7 @@ func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario
 // created again, when a user or an administrator does that, then the mistake is found. With a sound
 // driver, everything reaches the state that the scenario expects.
 func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
-	for deed, by := range map[fault.Deed]struct{ call, faulty, want string }{
+	for action, by := range map[fault.Action]struct{ call, faulty, want string }{
 		fault.PodsAgain:      {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
 		fault.PodsByForce:    {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
 		fault.ClaimsAgain:    {"CreateVolume", "delete-leaks", "left behind: volume of CreateVolume, in spite of DeleteVolume"},
@@ -116,13 +116,13 @@ func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
 		fault.SocketVanishes: {"NodeStageVolume", "node-id-changes", "ControllerPublishVolume fails for good: NotFound"},
 		fault.RegistersTwice: {"NodeStageVolume", "node-id-changes", "ControllerPublishVolume fails for good: NotFound"},
 	} {
-		t.Run(string(deed), func(t *testing.T) {
+		t.Run(string(action), func(t *testing.T) {
 			name := "testdata/staying"
 			if by.faulty == "node-id-changes" {
 				name = "testdata/returned"
 			}
-			assert.Empty(t, meanwhile(t, name, nil, at{by.call, deed}).Failures, "a sound driver")
-			faulty := meanwhile(t, name, []string{by.faulty}, at{by.call, deed})
+			assert.Empty(t, meanwhile(t, name, nil, at{by.call, action}).Failures, "a sound driver")
+			faulty := meanwhile(t, name, []string{by.faulty}, at{by.call, action})
 			assert.NotNil(t, Shows(faulty, by.want), "a driver with %s: %v", by.faulty, faulty.Failures)
 		})
 	}

@@ -60,14 +60,14 @@ func histories(events []*trace.Event) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
 }
 
-// witnessed records the ends of the runs of a subject.
-type witnessed struct {
+// recordingSubject records the ends of the runs of a subject.
+type recordingSubject struct {
 	*subject
 	mu   *sync.Mutex
 	seen map[string]int
 }
 
-func (w witnessed) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.Stacks) (explore.Outcome, error) {
+func (w recordingSubject) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.Stacks) (explore.Outcome, error) {
 	result, err := w.run(ctx, s, stacks)
 	if err != nil {
 		return explore.Outcome{}, err
@@ -88,11 +88,11 @@ func ends(t *testing.T, name string, o explore.Options, space fault.Space) (map[
 	t.Helper()
 	all := usual(0)
 	all.Space = space
-	w := witnessed{mu: &sync.Mutex{}, seen: map[string]int{}}
+	w := recordingSubject{mu: &sync.Mutex{}, seen: map[string]int{}}
 	o.Strategy, o.Jobs, o.Budget = explore.Exhaustive, 1, space.Budget
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) {
 		s, err := newSubject(fileOf(name), textOf(t, name), all)
-		return witnessed{s, w.mu, w.seen}, err
+		return recordingSubject{s, w.mu, w.seen}, err
 	}, o)
 	require.NoError(t, err)
 	require.True(t, found.Complete() || found.Runs == o.Runs)
@@ -121,13 +121,13 @@ func TestAReducedSearchReachesEveryEndThatAnUnreducedOneReaches(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %v %d", test.name, test.space.Kinds, test.runs), func(t *testing.T) {
 			some, reduced := ends(t, test.name, explore.Options{Deviations: 1}, test.space)
 			all, unreduced := ends(t, test.name, explore.Options{Deviations: 1, Unreduced: true, Runs: test.runs}, test.space)
-			t.Logf("unreduced: %d ends, %d runs in %.1fs; reduced: %d ends, %d runs in %.1fs, %d left out", len(all), unreduced.Runs, unreduced.Elapsed.Seconds(), len(some), reduced.Runs, reduced.Elapsed.Seconds(), reduced.Twins())
+			t.Logf("unreduced: %d ends, %d runs in %.1fs; reduced: %d ends, %d runs in %.1fs, %d left out", len(all), unreduced.Runs, unreduced.Elapsed.Seconds(), len(some), reduced.Runs, reduced.Elapsed.Seconds(), reduced.LeftOut())
 			assert.Subset(t, slices.Collect(maps.Keys(some)), slices.Collect(maps.Keys(all)))
 			if test.runs == 0 {
 				assert.Subset(t, slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(some)))
 				assert.Less(t, reduced.Runs, unreduced.Runs)
 			}
-			assert.NotZero(t, reduced.Twins())
+			assert.NotZero(t, reduced.LeftOut())
 		})
 	}
 }

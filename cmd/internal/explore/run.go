@@ -68,16 +68,16 @@ func outcomeOf(r *scenario.Result) explore.Outcome {
 
 // Compare makes a run of a search twice, and compares events and traces. If these differ, the
 // outcome is that of a separate run, which does not fail because of the difference.
-func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, parted, err error) {
+func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, difference, err error) {
 	twice := s.options
 	twice.CheckDeterminism = true
 	result, err := s.make(ctx, fresh, stacks, twice)
 	if err != nil {
 		return explore.Outcome{}, nil, err
 	}
-	if result.Parted != nil {
+	if result.Difference != nil {
 		first, err = s.Run(ctx, fresh(), stacks)
-		return first, result.Parted, err
+		return first, result.Difference, err
 	}
 	return outcomeOf(result), nil, nil
 }

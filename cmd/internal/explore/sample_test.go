@@ -22,11 +22,11 @@ func TestRunsThatPartAreToldFromThoseThatComeAgain(t *testing.T) {
 	require.NoError(t, err)
 	seed := uint64(0)
 	other := func() kernel.Strategy { seed++; return kernel.NewRandom(seed) }
-	_, parted, err := subject.Compare(context.Background(), other, nil)
+	_, difference, err := subject.Compare(context.Background(), other, nil)
 	require.NoError(t, err)
-	require.ErrorContains(t, parted, "csisim is not deterministic: the runs part at event ")
+	require.ErrorContains(t, difference, "csisim is not deterministic: the runs part at event ")
 	same := func() kernel.Strategy { return kernel.NewRandom(1) }
-	_, parted, err = subject.Compare(context.Background(), same, nil)
+	_, difference, err = subject.Compare(context.Background(), same, nil)
 	require.NoError(t, err)
-	require.NoError(t, parted)
+	require.NoError(t, difference)
 }

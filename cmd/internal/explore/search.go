@@ -53,9 +53,9 @@ type Search struct {
 	Happened, Possible int
 	// Complete is set if the strategy exhaustive has made every run within its bounds.
 	Complete bool
-	// Twins counts the runs that the strategy exhaustive has left out, since each is equivalent to
-	// one that was made.
-	Twins int
+	// LeftOut counts the runs that the strategy exhaustive has left out, since each is equivalent
+	// to one that was made.
+	LeftOut int
 	// Sample is the comparison of runs that were made twice.
 	Sample explore.Sample
 	// Elapsed is the wall time that they took.
@@ -165,7 +165,7 @@ func (s *Search) Never() []string { return s.met.never() }
 // take copies the findings so far.
 func (s *Search) take(at *explore.Search, began time.Time) {
 	s.Happened, s.Possible = at.Coverage()
-	s.Runs, s.States, s.Complete, s.Twins, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.Twins(), time.Since(began), s.Findings[:0]
+	s.Runs, s.States, s.Complete, s.LeftOut, s.Elapsed, s.Findings = at.Runs, at.States(), at.Complete(), at.LeftOut(), time.Since(began), s.Findings[:0]
 	s.Sample = at.Sample
 	for _, f := range at.Findings {
 		finding := &Finding{Finding: f}

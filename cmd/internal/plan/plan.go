@@ -156,7 +156,7 @@ func (p *Plan) time(out *strings.Builder) {
 		fmt.Fprintln(out, "Time: not known, as the simulation of it fails.")
 		return
 	}
-	takes := p.takes + makesDrivers + makesQuiet + time.Duration(p.scenario.Boots())*makesBoot + time.Duration(p.scenario.FurtherPods())*makesPod
+	takes := p.takes + makesDrivers + makesQuiet + time.Duration(p.scenario.Boots())*makesBoot + time.Duration(p.scenario.AdditionalPods())*makesPod
 	if slices.ContainsFunc(p.deployment.Drivers, func(d deploy.Driver) bool { return d.Own != nil }) {
 		takes += makesOwn
 	}

@@ -37,8 +37,8 @@ func (r *runner) remarks() (found []string) {
 // longestWritten bounds the changes in a note.
 const longestWritten = 5
 
-// thrownAway returns the note about files that programs wrote outside the run.
-func thrownAway(written []string) string {
+// discardedWrites returns the note about files that programs wrote outside the run.
+func discardedWrites(written []string) string {
 	text := "written outside the run and thrown away (--host-path lets directories through): " + strings.Join(written[:min(len(written), longestWritten)], ", ")
 	if more := len(written) - longestWritten; more > 0 {
 		text += fmt.Sprintf(", and %d more", more)

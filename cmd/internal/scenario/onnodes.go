@@ -51,9 +51,9 @@ func (s *Scenario) Boots() (n int) {
 	return n
 }
 
-// FurtherPods counts the steps that make pods, except the first one: real containers start and end
-// one after the other.
-func (s *Scenario) FurtherPods() int {
+// AdditionalPods counts the steps that make pods, except the first one: real containers start and
+// end one after the other.
+func (s *Scenario) AdditionalPods() int {
 	n := 0
 	for _, step := range s.Steps {
 		apply, is := step.action.(*applyStep)

@@ -63,9 +63,9 @@ type Result struct {
 	// Sometimes has for each statement in the scenario's sometimes whether it was true at some
 	// instant.
 	Sometimes []bool
-	// Parted is the first difference of a second run, with RunOptions.CheckDeterminism: an action
-	// of csisim, or an answer of a driver.
-	Parted error
+	// Difference is the first difference of a second run, with RunOptions.CheckDeterminism: an
+	// action of csisim, or an answer of a driver.
+	Difference error
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
 }

@@ -344,7 +344,7 @@ func (r *runner) finish() {
 		r.result.Usage = append(r.result.Usage, p.cluster.Usage()...)
 	}
 	if len(r.result.Written) > 0 {
-		r.result.Notes = append(r.result.Notes, thrownAway(r.result.Written))
+		r.result.Notes = append(r.result.Notes, discardedWrites(r.result.Written))
 	}
 	r.result.Notes = append(append(r.result.Notes, leftRunning(r.result.Usage)...), Lost(r.result.Usage)...)
 	r.result.Calls = len(whole.Calls)

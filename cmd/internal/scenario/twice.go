@@ -37,9 +37,9 @@ func runTwice(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 // traces are the traces of two runs that should be equal. Equal events are not rendered, since this
 // takes longer than a run.
 type traces struct {
-	first  []*trace.Event // events that the second run has not reached yet
-	line   int
-	parted error // by the first line that differs
+	first      []*trace.Event // events that the second run has not reached yet
+	line       int
+	difference error // by the first line that differs
 }
 
 // keep records an event of the first run.
@@ -53,16 +53,16 @@ func (t *traces) compare(e *trace.Event) {
 		t.first = t.first[1:]
 	}
 	t.line++
-	if t.parted != nil || first != nil && e != nil && first.Same(e) {
+	if t.difference != nil || first != nil && e != nil && first.Same(e) {
 		return
 	}
 	a, problem := textOf(first)
 	b, err := textOf(e)
 	switch {
 	case problem != nil || err != nil:
-		t.parted = errors.Join(problem, err)
+		t.difference = errors.Join(problem, err)
 	case !bytes.Equal(a, b):
-		t.parted = fmt.Errorf("csisim is not deterministic: the traces differ in line %d\n  first run:  %s\n  second run: %s", t.line, a, b)
+		t.difference = fmt.Errorf("csisim is not deterministic: the traces differ in line %d\n  first run:  %s\n  second run: %s", t.line, a, b)
 	}
 }
 
@@ -71,7 +71,7 @@ func (t *traces) end() error {
 	if len(t.first) > 0 {
 		t.compare(nil)
 	}
-	return t.parted
+	return t.difference
 }
 
 // textOf returns the line of an event; nothing if there is none.
@@ -86,15 +86,15 @@ func textOf(e *trace.Event) ([]byte, error) {
 	return line.Text()
 }
 
-// compare adds a failure if the second run differed. parted names the place, and whether the driver or
-// csisim caused the difference.
-func (r *Result) compare(second *Result, parted error) {
-	r.Parted = parted
+// compare adds a failure if the second run differed. difference names the place, and whether the
+// driver or csisim caused the difference.
+func (r *Result) compare(second *Result, difference error) {
+	r.Difference = difference
 	var found []Failure
 	switch {
-	case parted != nil:
-		_, rest, _ := strings.Cut(parted.Error(), "\n")
-		found = []Failure{{Verdict: verdict.Of(parted), Got: rest}}
+	case difference != nil:
+		_, rest, _ := strings.Cut(difference.Error(), "\n")
+		found = []Failure{{Verdict: verdict.Of(difference), Got: rest}}
 	case r.Exit == Passed:
 		found = second.Failures
 	}

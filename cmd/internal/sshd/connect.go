@@ -21,18 +21,18 @@ type direct struct {
 }
 
 // connect serves a connection to a node through that of the client.
-func (s *Server) connect(ctx context.Context, asked ssh.NewChannel) {
+func (s *Server) connect(ctx context.Context, requested ssh.NewChannel) {
 	var to direct
-	if err := ssh.Unmarshal(asked.ExtraData(), &to); err != nil {
-		_ = asked.Reject(ssh.ConnectionFailed, err.Error())
+	if err := ssh.Unmarshal(requested.ExtraData(), &to); err != nil {
+		_ = requested.Reject(ssh.ConnectionFailed, err.Error())
 		return
 	}
 	node := s.find(func(n Names) bool { return to.Host == n.Address || to.Host == n.Name })
 	if node == nil || to.Port != port {
-		_ = asked.Reject(ssh.ConnectionFailed, fmt.Sprintf("%s:%d is not port %d of a node", to.Host, to.Port, port))
+		_ = requested.Reject(ssh.ConnectionFailed, fmt.Sprintf("%s:%d is not port %d of a node", to.Host, to.Port, port))
 		return
 	}
-	channel, requests, err := asked.Accept()
+	channel, requests, err := requested.Accept()
 	if err != nil {
 		return // the client has disconnected
 	}

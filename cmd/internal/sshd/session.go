@@ -31,8 +31,8 @@ type session struct {
 }
 
 // serveSession runs the command, or the shell, of a session.
-func serveSession(ctx context.Context, asked ssh.NewChannel, node Node) {
-	channel, requests, err := asked.Accept()
+func serveSession(ctx context.Context, requested ssh.NewChannel, node Node) {
+	channel, requests, err := requested.Accept()
 	if err != nil {
 		return // the client has disconnected
 	}
@@ -73,22 +73,22 @@ func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, 
 	var err error
 	switch request.Type {
 	case "exec":
-		var asked commandRequest
-		if err = ssh.Unmarshal(request.Payload, &asked); err == nil {
-			run = func(ctx context.Context) (int, error) { return s.run(ctx, asked.Command) }
+		var requested commandRequest
+		if err = ssh.Unmarshal(request.Payload, &requested); err == nil {
+			run = func(ctx context.Context) (int, error) { return s.run(ctx, requested.Command) }
 		}
 	case "shell":
 		run = func(ctx context.Context) (int, error) { return s.start(ctx) }
 	case "pty-req":
-		var asked terminalRequest
-		if err = ssh.Unmarshal(request.Payload, &asked); err == nil {
+		var requested terminalRequest
+		if err = ssh.Unmarshal(request.Payload, &requested); err == nil {
 			s.terminal = true
-			s.resize(asked.Columns, asked.Rows)
+			s.resize(requested.Columns, requested.Rows)
 		}
 	case "window-change":
-		var asked sizeRequest
-		if err = ssh.Unmarshal(request.Payload, &asked); err == nil {
-			s.resize(asked.Columns, asked.Rows)
+		var requested sizeRequest
+		if err = ssh.Unmarshal(request.Payload, &requested); err == nil {
+			s.resize(requested.Columns, requested.Rows)
 		}
 	default: // an environment, signals: a server may refuse them
 		err = errors.ErrUnsupported

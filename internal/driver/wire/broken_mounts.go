@@ -12,13 +12,13 @@ func (c *call) sendWithBrokenMounts(f *fault.Fault) error {
 	broken := machine.BrokenMounts{Paths: pathsOf(c.onMachine(c.request)), Fails: f.Errno()}
 	w := c.watchCalls("fault "+f.Name, machine.Interference{Broken: broken})
 	if w == nil {
-		f.Struck(0)
+		f.SetHits(0)
 		return c.pass(c.process, c.answer)
 	}
 	defer func() {
 		w.End()
 		if c.recordSystemCalls(w, f.Fails) == 0 {
-			f.Struck(0)
+			f.SetHits(0)
 			return
 		}
 		c.ownAnswer = true

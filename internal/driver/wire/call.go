@@ -79,7 +79,7 @@ func (c *call) faultSite() fault.Site {
 
 // send sends the call, with the fault that befalls it.
 func (c *call) send() error {
-	f := c.wire.Faults.Strike(c.faultSite())
+	f := c.wire.Faults.Hit(c.faultSite())
 	if f == nil {
 		f = c.drawn()
 	}

@@ -95,7 +95,7 @@ func answered(r standin.Request) string {
 // fail.
 func (c *call) sendFailingRequest(f *fault.Fault) error {
 	if c.door() == nil {
-		f.Struck(0)
+		f.SetHits(0)
 		return c.passShown()
 	}
 	c.requests = standin.NewWatch(standin.Interference{
@@ -112,7 +112,7 @@ func (c *call) sendFailingRequest(f *fault.Fault) error {
 				failed++
 			}
 		}
-		f.Struck(failed)
+		f.SetHits(failed)
 		if failed > 0 {
 			c.ownAnswer = true
 			c.befell(f)
@@ -128,7 +128,7 @@ func (c *call) deliverSlowly(p *kernel.Process, f *fault.Fault, answer proto.Mes
 	c.held = &held{reached: c.requests.Reached}
 	err := c.deliver(p, answer)
 	if !errors.Is(err, errHeld) {
-		f.Struck(0)
+		f.SetHits(0)
 		return err
 	}
 	c.befell(f)

@@ -99,13 +99,13 @@ func (c *call) passShown() error {
 func (c *call) sendFailing(f *fault.Fault) error {
 	w := c.watchCalls("fault "+f.Name, machine.Interference{At: pointOf(f), Fails: f.Errno(), Times: f.Left()})
 	if w == nil {
-		f.Struck(0)
+		f.SetHits(0)
 		return c.pass(c.process, c.answer)
 	}
 	defer func() {
 		w.End()
 		failed := c.recordSystemCalls(w, f.Fails)
-		f.Struck(failed)
+		f.SetHits(failed)
 		if failed > 0 {
 			c.ownAnswer = true
 			c.befell(f)
@@ -129,7 +129,7 @@ func pointOf(f *fault.Fault) machine.Point {
 func (c *call) crashBefore(p *kernel.Process, f *fault.Fault, answer proto.Message) error {
 	w := c.watchCalls("fault "+f.Name, machine.Interference{At: pointOf(f)})
 	if w == nil {
-		f.Struck(0)
+		f.SetHits(0)
 		return c.deliver(p, answer)
 	}
 	defer w.End()
@@ -137,7 +137,7 @@ func (c *call) crashBefore(p *kernel.Process, f *fault.Fault, answer proto.Messa
 	err := c.deliver(p, answer)
 	c.recordSystemCalls(w, fmt.Sprintf("%s killed before it", f.Victim))
 	if !errors.Is(err, errHeld) {
-		f.Struck(0)
+		f.SetHits(0)
 		return err
 	}
 	c.befell(f)

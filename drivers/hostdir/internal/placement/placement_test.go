@@ -15,7 +15,7 @@ import (
 
 // If an unpublish removes a record after the directory was listed, All ignores it. A dangling
 // symlink stands for such a record.
-func TestARecordThatGoesMeanwhileIsNone(t *testing.T) {
+func TestARecordThatIsRemovedMeanwhileIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	ledger, err := placement.Open(dir, false)
 	require.NoError(t, err)

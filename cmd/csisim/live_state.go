@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// remembered is the stored description of a live cluster, for down and get.
-type remembered struct {
+// liveState is the stored description of a live cluster, for down and get.
+type liveState struct {
 	PID                  int
 	Address, Token, Page string
 	Authority            []byte
@@ -167,7 +167,7 @@ func removeState(name string) error {
 	return err
 }
 
-func writeState(name string, r remembered) error {
+func writeState(name string, r liveState) error {
 	dir, err := upDir()
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func writeState(name string, r remembered) error {
 	return replaceFile(filepath.Join(dir, name+stateSuffix), text, 0o600)
 }
 
-func readState(name string) (r remembered, err error) {
+func readState(name string) (r liveState, err error) {
 	dir, err := upDir()
 	if err != nil {
 		return r, err
@@ -198,13 +198,13 @@ func readState(name string) (r remembered, err error) {
 var errNotUp = errors.New("is not up")
 
 // find returns a cluster that is up. It undoes the changes of a cluster that was killed.
-func find(name string) (remembered, error) {
-	killed, err := bury(name)
+func find(name string) (liveState, error) {
+	killed, err := undoKilled(name)
 	if killed || errors.Is(err, fs.ErrNotExist) {
-		return remembered{}, errNotUp
+		return liveState{}, errNotUp
 	}
 	if err != nil {
-		return remembered{}, err
+		return liveState{}, err
 	}
 	r, err := readState(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -213,8 +213,8 @@ func find(name string) (remembered, error) {
 	return r, err
 }
 
-// bury undoes the changes of a killed cluster; it returns false if the cluster lives.
-func bury(name string) (killed bool, err error) {
+// undoKilled undoes the changes of a killed cluster; it returns false if the cluster lives.
+func undoKilled(name string) (killed bool, err error) {
 	dir, err := upDir()
 	if err != nil {
 		return false, err
@@ -226,8 +226,8 @@ func bury(name string) (killed bool, err error) {
 	return true, c.release()
 }
 
-// buryAll undoes the changes of all killed clusters, and returns their names.
-func buryAll() (names []string, err error) {
+// undoAllKilled undoes the changes of all killed clusters, and returns their names.
+func undoAllKilled() (names []string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, nil // there is no cluster either
@@ -235,7 +235,7 @@ func buryAll() (names []string, err error) {
 	files, err := filepath.Glob(filepath.Join(cache, "csisim", "up", "*"+claimSuffix))
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), claimSuffix)
-		killed, failed := bury(name)
+		killed, failed := undoKilled(name)
 		err = errors.Join(err, failed)
 		if killed && failed == nil {
 			names = append(names, name)
