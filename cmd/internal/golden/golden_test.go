@@ -158,7 +158,7 @@ This page is made by ` + "`make golden`" + `.
 	write("\n%d of %d are equal on all levels.", equal, len(recordings(t)))
 	out.WriteString(raceSection(t))
 	if len(open) > 0 {
-		write("\n## What is open\n")
+		write("\n## Open differences\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(open)) {
 		for _, level := range diff.Levels {
