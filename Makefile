@@ -12,6 +12,9 @@ NESTED := test/clients test/sidecars test/sanity test/oracle test/e2emock exampl
 # nested modules then share what the compiler keeps.
 export GOFLAGS += -trimpath
 
+# The files whose sentences vale reads, by the style in .vale.
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md docs cmd drivers examples fakecontroller fakekubelet internal sim
+
 # The seeds under which make nightly runs the scenario library, 1 to SEEDS.
 SEEDS ?= 200
 
@@ -19,7 +22,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: docs kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: check commits docs site kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +35,15 @@ build: ## build bin/csisim and the reference driver bin/hostdir
 
 test: lint test-fast race nested ## everything that CI runs
 
+# The commit since which make check and make commits look.
+BASE ?= main
+
+check: build ## before a commit, within a minute: lint and test the packages that changed since BASE=main, and some scenarios
+	@tools/check.sh $(BASE)
+
+commits: ## check the messages of the commits since BASE=main
+	@tools/commits.sh $(BASE)
+
 # Three packages at once, also on two processors: one of them, cmd/csisim with its live clusters, waits most of its time.
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
 	$(GO) run ./cmd/internal/testsummary -timeout 40m -p 3 ./...
@@ -42,10 +54,11 @@ race: ## the tests of the concurrent parts under the race detector
 race-sim: ## the tests of sim under the race detector, for which everything is compiled a second time
 	$(GO) test -race ./sim
 
-lint: ## gofmt, go vet, staticcheck; go vet for macOS of what knows the system
+lint: ## gofmt, go vet, staticcheck, vale; go vet for macOS of what knows the system
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	$(GO) tool -modfile=tools/go.mod vale --output=line --glob='*.{go,md}' --minAlertLevel=error $(PROSE)
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/world/machine ./internal/world/namespaces ./internal/world/workdir
 
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
