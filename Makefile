@@ -22,7 +22,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: check commits docs site kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -168,6 +168,13 @@ docs: ## write the pages of docs that are made from the code
 	$(GO) test ./cmd/internal/diff -run TestThePageShowsEveryTolerance -update
 	$(GO) test ./cmd/internal/library -run TestTheDocumentListsEachInvariant -update
 	$(GO) test ./internal/world/version ./internal/api/unsimulated ./internal/conformance -update
+
+site: ## build the documentation as a site in bin/site, and check its links
+	$(GO) tool -modfile=tools/go.mod hugo --source site --destination ../$(BIN)/site --cleanDestinationDir --panicOnWarning --quiet
+	$(GO) run ./tools/links/main.go $(BIN)/site
+
+site-pictures: site ## pictures of each page at two widths, light and dark, in bin/site-pictures, for a reader to look at
+	@tools/site-pictures.sh $(BIN)/site $(BIN)/site-pictures
 
 schema: build ## write the JSON Schema of scenarios for editors
 	$(BIN)/csisim schema > schema/scenario.json
