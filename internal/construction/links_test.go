@@ -71,3 +71,24 @@ func anchors(page string) (all []string) {
 	}
 	return all
 }
+
+// longest is the number of words that a page has at most, so that it is read.
+const longest = 1500
+
+// long are pages that are looked through, not read: generated ones, and tables of measurements.
+var long = regexp.MustCompile(`^docs/(?:spec|records)/|^docs/reference/(?:commands|scenarios|diff|golden)\.md$`)
+
+func TestPagesAreShortEnoughToBeRead(t *testing.T) {
+	files := list(t, "docs/*.md")
+	require.Greater(t, len(files), 40)
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join("../..", file))
+		require.NoError(t, err)
+		if words := len(strings.Fields(string(text))); !long.MatchString(file) {
+			assert.LessOrEqual(t, words, longest, file)
+		}
+	}
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	assert.LessOrEqual(t, strings.Count(string(text), "\n"), 150, "README.md")
+}
