@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 	"github.com/google/cel-go/interpreter"
+	"k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/csisim/csisim/internal/world/definition"
 	"github.com/csisim/csisim/internal/world/definition/rule/bound"
@@ -24,10 +25,16 @@ const perCallLimit = 1_000_000
 // base is the common environment of all rules. [apiserver/pkg/cel/environment/base.go]
 var base = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
-		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.Lists(ext.ListsVersion(3)), ext.TwoVarComprehensions(), cel.OptionalTypes(),
-		cel.HomogeneousAggregateLiterals(), cel.DefaultUTCTimeZone(true), cel.CrossTypeNumericComparisons(true),
+		cel.HomogeneousAggregateLiterals(), cel.EagerlyValidateDeclarations(true), cel.DefaultUTCTimeZone(true),
+		cel.CrossTypeNumericComparisons(true), cel.OptionalTypes(),
 		cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)),
-		library, quantities,
+		cel.ASTValidators(
+			cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateRegexLiterals(),
+			cel.ValidateHomogeneousAggregateLiterals(),
+		),
+		library.URLs(), library.Regex(), library.Lists(), library.Authz(), library.AuthzSelectors(), library.Quantity(),
+		library.IP(), library.CIDR(), library.Format(), library.SemverLib(library.SemverVersion(1)),
+		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(), ext.Lists(ext.ListsVersion(3)),
 	)
 })
 
@@ -75,12 +82,13 @@ func (c *compiler) compile(text string, is *types.Type, otherwise, what string) 
 
 // program returns the program of an expression, and its maximum cost.
 func (c *compiler) program(checked *cel.Ast) (cel.Program, uint64, error) {
+	estimator := &library.CostEstimator{SizeEstimator: &c.costs}
 	program, err := c.env.Program(checked, bound.Options(
-		cel.CostLimit(perCallLimit), cel.CostTracking(&c.costs), cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)))...)
+		cel.CostLimit(perCallLimit), cel.CostTracking(estimator), cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)))...)
 	if err != nil {
 		return nil, 0, fmt.Errorf("program instantiation failed: %w", err)
 	}
-	cost, err := c.env.EstimateCost(checked, &c.costs)
+	cost, err := c.env.EstimateCost(checked, estimator)
 	if err != nil {
 		return nil, 0, fmt.Errorf("cost estimation failed: %w", err)
 	}

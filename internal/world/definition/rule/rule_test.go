@@ -67,6 +67,19 @@ func TestValuesInRulesHaveTheTypesOfTheSchema(t *testing.T) {
 		"self.labels.all(k, v, k != v)":    true,
 		"[3, 1].isSorted()":                false,
 		"self.list.exists(i, i == int(3))": true,
+
+		"url('https://example.com:8080/x').getPort() == '8080'": true,
+		"isIP('10.0.0.1') && ip('10.0.0.1').family() == 4":      true,
+		"cidr('10.0.0.0/8').containsIP('10.1.2.3')":             true,
+		"isCIDR('10.0.0.0')":                                    false,
+		"!format.dns1123Label().validate('my-name').hasValue()": true,
+		"format.dns1123Label().validate('My_Name').hasValue()":  true,
+		"semver('1.2.3').isLessThan(semver('1.10.0'))":          true,
+		"isSemver('one')": false,
+		"self.size.findAll('[0-9A-Z]') == ['2', 'G']":                   true,
+		"quantity(self.size).add(quantity('1Gi')) == quantity('3Gi')":   true,
+		"quantity(self.size).asApproximateFloat() > 2000000000.0":       true,
+		"quantity(self.size).isInteger() && sign(quantity('2Gi')) == 1": true,
 	} {
 		r, err := compile(s, false, apiextensionsv1.ValidationRule{Rule: text})
 		require.NoError(t, err, text)
@@ -95,7 +108,7 @@ func TestRulesAboutChanges(t *testing.T) {
 }
 
 func TestInvalidRulesAreRejected(t *testing.T) {
-	for _, text := range []string{"self ==", "1 + 1", "unknown(self)", "has(self.other)", "self.list == 'a'", "self.size"} {
+	for _, text := range []string{"self ==", "1 + 1", "unknown(self)", "has(self.other)", "self.list == 'a'", "self.size", "self.size.matches('[')", "self.length > duration('soon')"} {
 		_, err := compile(structural(t), false, apiextensionsv1.ValidationRule{Rule: text})
 		assert.Error(t, err, text)
 	}
