@@ -39,21 +39,20 @@ func newCheck(env environment) *cobra.Command {
 	var f checkFlags
 	command := &cobra.Command{
 		Use:   "check [flags] -- DRIVER ARGS... [-- CONTROLLER ARGS...]",
-		Short: "Put a driver through all that Kubernetes may do to it",
-		Long: `Put a driver through all that Kubernetes may do to it, without a scenario: ask it
-what it can do, compose the scenarios that apply, run them side by side, and draw
-up a report card.
+		Short: "Test a driver with the calls and failures that Kubernetes can cause",
+		Long: `Test a driver without a scenario: query its capabilities, compose the scenarios that
+apply, run them side by side, and print a report card.
 
 DRIVER ARGS starts the driver's plugin on each node and, unless a second -- gives
 another command, its controller plugin. ARGS may contain {{.Endpoint}} or {{.Socket}}
 for the socket to serve, {{.NodeID}}, {{.NodeName}}, {{.StateDir}} for a directory
-that all plugins share, {{.NodeStateDir}} for one of each plugin's own,
+that all plugins share, {{.NodeStateDir}} for a directory of each plugin,
 {{.KubeletDir}}, {{.Mode}} for node, controller or all, {{.Driver}} for --name,
-and {{.AddonsEndpoint}} for a socket at which it serves CSI-Addons alone.
-A well-known driver is named by its profile, --profile, and one that runs already by
-its socket, --endpoint.
+and {{.AddonsEndpoint}} for a separate socket for CSI-Addons.
+--profile selects a well-known driver, --endpoint the socket of a driver that
+already runs.
 
-Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
+--print prints a scenario, --out writes all of them to files.`,
 		Example: `  csisim check -- hostpathplugin --endpoint={{.Endpoint}} --nodeid={{.NodeID}} --statedir={{.NodeStateDir}}
   csisim check --profile hostpath --binary ./hostpathplugin
   csisim check --endpoint unix:///run/csi/csi.sock
@@ -93,21 +92,21 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addTo(flags)
-	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time, without waits for the driver, after which no further scenario begins; those left are not tried, exit code 3")
-	flags.Var(&f.deep, "deep", "then search the runs of some scenarios as csisim explore does, with other orders and up to three faults at once: `DURATION` that they share, or a number of runs for each (default not)")
+	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time, without waits for the driver, after which no scenario begins; exit code 3")
+	flags.Var(&f.deep, "deep", "then search runs of some scenarios like csisim explore: `DURATION` for all, or a number of runs for each")
 	// A scenario waits for programs half of its time.
-	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket, and as soon as volumes of one scenario are seen in another")
+	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket or with a shared backend")
 	flags.StringSliceVar(&f.only, "only", nil, "only the scenarios of these names: `NAME,…`, * for any text; may be repeated")
-	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "scenarios that could not be tried here or in time are no failure: all, or those of these `NAMES`, * for any text")
+	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "pass although scenarios were not tried: all, or those of these `NAMES`, * for any text")
 	flags.Lookup("allow-untried").NoOptDefVal = anyTrial
 	flags.StringVar(&f.print, "print", "", "print the scenario of this `NAME` and run nothing")
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
 	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each scenario that failed to `DIR`")
-	flags.StringVar(&f.names, "names", "", "`TEXT` by which the names of volumes differ from those of other checks (default another one each time)")
+	flags.StringVar(&f.names, "names", "", "`TEXT` that distinguishes volume names from those of other checks (default random)")
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
-	flags.StringVar(&f.known, "known", "", "findings that `FILE` has do not fail the check; those that are gone are named")
+	flags.StringVar(&f.known, "known", "", "known findings in `FILE` do not fail the check; those that no longer occur are listed")
 	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
 	flags.StringVar(&f.strategy, "strategy", "calm", "how ties are decided: `NAME` is calm or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
@@ -117,7 +116,7 @@ Each scenario is an ordinary one: --print shows it, --out keeps all of them.`,
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory, with --deep memory if they fit)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "report failures in full; of a single scenario all that happens")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "report failures in full; for a single scenario all events")
 	complete(command, "strategy", completeStrategies)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))

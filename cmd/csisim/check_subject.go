@@ -33,20 +33,20 @@ type subjectFlags struct {
 }
 
 func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&f.endpoint, "endpoint", "", "check the driver that serves at `ADDR` already, a unix socket")
+	flags.StringVar(&f.endpoint, "endpoint", "", "check the running driver at `ADDR`, a unix socket")
 	flags.StringVar(&f.controllerEndpoint, "controller-endpoint", "", "`ADDR` of its controller plugin (default that of --endpoint)")
 	flags.StringVar(&f.addonsEndpoint, "addons-endpoint", "", "`ADDR` at which it serves CSI-Addons, with a command as the driver finds it (default where it serves CSI, or {{.AddonsEndpoint}} of the command)")
 	flags.StringVar(&f.profile, "profile", "", "check the well-known driver of this `NAME`, or of a YAML file: csisim profiles lists them")
-	flags.StringVar(&f.binary, "binary", "", "`PATH` of its program (default its own name, looked for in PATH)")
+	flags.StringVar(&f.binary, "binary", "", "`PATH` of its program (default its own name, in PATH)")
 	flags.StringVar(&f.save, "save", "", "write the flags that describe the driver to `FILE`, a profile for --profile")
 	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default the answer of GetPluginInfo)")
 	flags.BoolVar(&f.single, "single", false, "one process is both the controller plugin and the plugin of the only node")
 	flags.BoolVar(&f.nodeOnly, "node-only", false, "the driver has no controller plugin")
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
-	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves, whatever its flags say; a driver that serves at /csi/csi.sock needs none")
+	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves regardless of its flags; not needed for /csi/csi.sock")
 	flags.StringArrayVar(&f.nodePaths, "node-path", nil, "`DIR` of the node that the driver's container mounts: files there outlive the container; may be repeated")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
-	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory that a process of the driver may have: one that has more is killed (default 2Gi)")
+	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory above which a process of the driver is killed (default 2Gi)")
 	f.volumes.addTo(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "no-controller" {

@@ -43,7 +43,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.fsType, "fs-type", "", "`TYPE` of file systems, such as ext4 (default the driver's choice)")
 	flags.StringVar(&f.size, "volume-size", "", "`SIZE` of volumes, rounded up as the driver does (default 16Mi)")
 	flags.StringVar(&f.secrets, "secrets", "", "YAML `FILE` with the Secret of all calls, KEY: VALUE, or with one for each, CreateVolumeSecret: {KEY: VALUE}, as csi-sanity has it")
-	flags.StringVar(&f.handle, "handle", "", "`ID` of the volume to check a driver with that makes none")
+	flags.StringVar(&f.handle, "handle", "", "`ID` of an existing volume, for a driver that cannot create any")
 	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume, and of inline volumes; may be repeated")
 	flags.StringSliceVar(&f.lifecycle, "lifecycle", nil, "`MODE` of volumes in the CSIDriver object: Persistent, or Ephemeral for inline volumes; may be repeated (default Persistent, or the profile's)")
 	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")

@@ -22,12 +22,13 @@ func newClean(env environment) *cobra.Command {
 		Use:   "clean",
 		Short: "Remove the leftovers of killed runs",
 		Long: `Remove the leftovers of runs that were killed (with SIGKILL, or with the machine):
-programs, mounts, loop devices, control groups and files, and live clusters in the kubeconfig. Live
-runs are left alone. The next 'csisim run' does the same, but for the kubeconfig.
+programs, mounts, loop devices, control groups and files, and killed live clusters in
+the kubeconfig. Runs in progress are not affected. The next 'csisim run' does the same,
+except for the kubeconfig.
 
-With --on, delete what csisim has made on a real cluster instead: all that bears the
-label app.kubernetes.io/managed-by=csisim, and nothing else; with --on kind the whole
-cluster csisim that a run has made: one that was killed, ran with --keep, or still runs.`,
+With --on, delete the objects of csisim on a real cluster instead: all objects with the
+label app.kubernetes.io/managed-by=csisim. With --on kind, delete the whole cluster
+csisim that a run has made: a run that was killed, used --keep, or is in progress.`,
 		Example: `  csisim clean
   csisim clean --on kind:mine
   csisim clean --on ~/.kube/config@staging --allow-context staging`,
@@ -57,7 +58,7 @@ cluster csisim that a run has made: one that was killed, ran with --keep, or sti
 		},
 	}
 	cluster.addPlace(command)
-	command.Flags().StringVar(&dir, "work-dir", "", "`DIR` that was given to the runs (default the system's temporary directory)")
+	command.Flags().StringVar(&dir, "work-dir", "", "`DIR` of the runs (default the system's temporary directory)")
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	return command
 }

@@ -36,13 +36,13 @@ func newCompare(env environment) *cobra.Command {
 	var f compareFlags
 	command := &cobra.Command{
 		Use:   "compare FILE --on CLUSTER",
-		Short: "Hold the simulation of a scenario against runs on a real cluster",
-		Long: `Simulate a scenario, run it on a real cluster, and lay the traces side by side on all
-levels, as csisim diff does. What two real runs differ in as well is noise; what the
-simulation differs in from all of them is its own.
+		Short: "Compare the simulation of a scenario with runs on a real cluster",
+		Long: `Simulate a scenario, run it on a real cluster, and compare the traces on all levels,
+as csisim diff does. A difference that two real runs also have is noise. A difference
+between the simulation and all real runs is a mistake of the simulation.
 
-Exit codes: 0 all runs passed and the simulation is equal to them, but for noise;
-1 it differs, or a run failed; 2 bad input; 3 the cluster cannot do it.`,
+Exit codes: 0 all runs passed and the simulation equals them, except for noise;
+1 it differs, or a run failed; 2 bad input; 3 the cluster cannot run it.`,
 		Example: `  csisim compare scenarios/rwo-filesystem.yaml --on kind --times 2
   csisim compare scenarios/stage-errors.yaml --on kind:mine --report difference.md`,
 		Args: cobra.MatchAll(needs("a scenario FILE"), atMost(1)),
@@ -62,7 +62,7 @@ Exit codes: 0 all runs passed and the simulation is equal to them, but for noise
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addCluster(command)
-	flags.IntVar(&f.times, "times", 2, "how `MANY` real runs; with one, noise is not known")
+	flags.IntVar(&f.times, "times", 2, "how `MANY` real runs; noise is unknown with one")
 	flags.BoolVar(&f.all, "all", false, "show every difference")
 	flags.StringVar(&f.report, "report", "", "write a report to `FILE`: .md for an issue, .html with both traces for a browser")
 	flags.StringVar(&f.traces, "trace", "", "keep the traces in `DIR`: simulated.jsonl, real-1.jsonl, …")

@@ -18,11 +18,11 @@ func newDiff(env environment) *cobra.Command {
 	var all bool
 	command := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Compare two traces and show where they part",
-		Long: `Lay two traces side by side, level by level: calls, requests, objects, gaps,
-events, files and requests to the container runtime. Values that no two runs share
-(uids, generated names, times) are replaced by the role they play; the differences
-that two equal traces may have are listed and counted.
+		Short: "Compare two traces and show their differences",
+		Long: `Compare two traces, level by level: calls, requests, objects, gaps, events, files
+and requests to the container runtime. Values that differ in every run (uids,
+generated names, times) are replaced by their roles. Accepted differences are listed
+and counted.
 
 Exit codes: 0 the traces are equal, 1 they differ, 2 bad input.`,
 		Example: `  csisim run scenarios/rwo-filesystem.yaml --trace mine.jsonl

@@ -89,7 +89,7 @@ func documents(t *testing.T) (pages []string) {
 	return pages
 }
 
-// follow does what a reader does with the blocks of a page, and returns how many it has run.
+// follow runs the blocks of a page as a reader would and returns how many commands it ran.
 func (c *checkout) follow(blocks []block) (commands int) {
 	c.t.Helper()
 	for _, b := range blocks {

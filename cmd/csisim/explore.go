@@ -49,7 +49,7 @@ type programFlags struct {
 
 func (f *programFlags) addTo(command *cobra.Command) {
 	isolationFlag(command.Flags(), &f.isolation)
-	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default memory if they fit, else the system's temporary directory)")
+	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default memory if they fit, otherwise the system's temporary directory)")
 	waitFlag(command, &f.waitForDriver)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
@@ -65,9 +65,10 @@ func newExplore(env environment) *cobra.Command {
 		Short: "Search the runs of scenarios for one that fails",
 		Long: `Search the runs of scenarios, under other orders and with faults, for one that fails.
 
-A scenario runs calmly first, then with one seed after the other. What fails is
-shrunk to the few decisions that it takes and kept in a file NAME.csisim.yaml,
-which csisim replay runs again. Ctrl-C ends the search with what was found.`,
+A scenario runs calmly first, then with one seed after the other. A failing run is
+shrunk to the few decisions that cause the failure, and written to a file
+NAME.csisim.yaml, which csisim replay runs again. Ctrl-C ends the search and reports
+the findings so far.`,
 		Example: `  csisim explore scenarios/explore/lifecycle.yaml
   csisim explore scenarios/explore --runs 1000 --faults lost,repeat
   csisim replay lifecycle-createvolume-is-not-idempotent-8618ff.csisim.yaml`,
@@ -88,13 +89,13 @@ which csisim replay runs again. Ctrl-C ends the search with what was found.`,
 	flags.StringVar(&f.strategy, "strategy", exploration.Strategies()[0], "`NAME` of the strategy: pct, priorities that change at a few points; guided, faults added to runs that showed something new; swarm, pct with half of the faults; random, every decision drawn; or exhaustive, every run within --budget and --deviations")
 	flags.StringSliceVar(&f.faults, "faults", namesOf(fault.Usual()), "faults of driver calls, writes, programs and nodes: `KIND,…` of "+explore.KindNames()+", or none")
 	flags.IntVar(&f.budget, "budget", usualBudget, "how many faults a run may have")
-	flags.IntVar(&f.deviations, "deviations", 1, "how many decisions besides faults a run of --strategy exhaustive takes otherwise than the calm run")
+	flags.IntVar(&f.deviations, "deviations", 1, "with --strategy exhaustive: how many decisions of a run, besides faults, are not calm")
 	flags.IntVar(&f.jobs, "jobs", 0, "`N` runs at once (default one for each processor, two with driver programs)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
 	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each finding to `DIR`")
-	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that keeps how far searches have come: with the same flags they go on from there")
-	flags.StringVar(&f.shard, "shard", "0/1", "make only every n-th run, from the i-th, as `i/n`, counted from 0: n machines share a search")
-	flags.IntVar(&f.job, "job", 0, "search nothing, but print the manifests of a Kubernetes Job that makes the search in `N` shards")
+	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that stores the progress: searches with the same flags continue from there")
+	flags.StringVar(&f.shard, "shard", "0/1", "make every n-th run, starting with the i-th, as `i/n` (i counts from 0), to share a search among n machines")
+	flags.IntVar(&f.job, "job", 0, "only print the manifests of a Kubernetes Job that makes the search in `N` shards")
 	flags.StringVar(&f.image, "image", "ghcr.io/csisim/csisim:latest", "image of the containers of --job")
 	f.programFlags.addTo(command)
 	complete(command, "image", cobra.NoFileCompletions)

@@ -15,10 +15,10 @@ func newGet(env environment) *cobra.Command {
 	get.AddCommand(
 		newGetOne(env, "kubeconfig", "Print the kubeconfig of a live cluster", printKubeconfig),
 		newGetOne(env, "page", "Print the address of a live cluster's page, for a browser", printPage),
-		newGetOne(env, "sockets", "List the sockets of a live cluster's drivers, for sidecars: driver, node, path, path of CSI-Addons if it is another", printSockets),
+		newGetOne(env, "sockets", "List the sockets of a live cluster's drivers, for sidecars: driver, node, path, path of CSI-Addons if it differs", printSockets),
 		newGetOne(env, "directories", "List the kubelet directories of a live cluster's nodes, for registrars: node, path", printDirectories),
-		newGetOne(env, "ssh-key", "Print the private key with which SSH lets in to a live cluster's nodes", printSSHKey),
-		newGetOne(env, "ssh-address", "Print where SSH leads to a live cluster's nodes: log in as the node, or use it as a bastion", printSSHAddress),
+		newGetOne(env, "ssh-key", "Print the private key for SSH to a live cluster's nodes", printSSHKey),
+		newGetOne(env, "ssh-address", "Print the SSH address of a live cluster's nodes: log in as the node, or use it as a bastion", printSSHAddress),
 	)
 	return get
 }

@@ -32,12 +32,11 @@ func newInit(env environment) *cobra.Command {
 		Short: "Write a first scenario and a first Go test for a driver",
 		Long: `Write a first scenario, a first Go test and their manifests into DIR (default
 ` + initDir + `), for the driver that DRIVER ARGS starts, with the templates of
-'csisim check'; without a driver for the reference driver in memory. The driver is
-asked for its name. Files that are there already are left as they are, and nothing
-is written then.
+'csisim check'; without a driver for the reference driver in memory. The name is the
+driver's own answer. If one of the files exists, nothing is written.
 
-DIR becomes a Go module of its own: csisim brings versions of grpc and of
-Kubernetes' modules that the driver's own module need not have.`,
+DIR becomes a separate Go module, since csisim requires versions of grpc and of
+Kubernetes' modules that may not fit the driver's module.`,
 		Example: `  csisim init
   csisim init test/volumes -- ./bin/my-driver --endpoint={{.Endpoint}} --nodeid={{.NodeID}}`,
 		RunE: func(command *cobra.Command, args []string) error {

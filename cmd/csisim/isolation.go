@@ -26,7 +26,7 @@ func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 // hostPathFlag adds the flag of all commands that run programs.
 func hostPathFlag(command *cobra.Command, paths *[]string) {
 	command.Flags().StringArrayVar(paths, "host-path", nil,
-		"let programs write in `DIR` of this machine, which is otherwise read-only for them; may be repeated")
+		"let programs write to `DIR` of this machine; may be repeated")
 	complete(command, "host-path", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
 

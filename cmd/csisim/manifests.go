@@ -15,10 +15,10 @@ func newManifests(env environment) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "manifests FILE",
 		Short: "Print the manifests that deploy a scenario's drivers on a real cluster",
-		Long: `Print what deploys the drivers of a scenario on a real cluster, as YAML: a DaemonSet
-with node-driver-registrar, a Deployment with the sidecars that the driver's
-capabilities call for, their RBAC rules, and the CSIDriver object. The drivers are
-started once, to ask them what they can do.`,
+		Long: `Print the manifests that deploy the drivers of a scenario on a real cluster: a
+DaemonSet with node-driver-registrar, a Deployment with the sidecars for the driver's
+capabilities, their RBAC rules, and the CSIDriver object. The drivers are started
+once to query their capabilities.`,
 		Example: `  csisim manifests scenarios/programs/hostdir-data.yaml --image registry.example.com/hostdir:v1 > driver.yaml`,
 		Args:    cobra.MatchAll(needs("a scenario FILE"), atMost(1)),
 		RunE: func(command *cobra.Command, args []string) error {

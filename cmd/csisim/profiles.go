@@ -13,9 +13,9 @@ import (
 func newProfiles(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "profiles [NAME]",
-		Short: "List the drivers that have a profile, or print one",
-		Long: `List the drivers that have a profile: a scenario names their binary only. With a name
-the profile itself is printed, which is a good start for one of your own.`,
+		Short: "List the drivers with a profile, or print one",
+		Long: `List the drivers with a profile, for which a scenario only needs the binary. With a
+name, print the profile itself, as a start for your own.`,
 		Example: `  csisim profiles
   csisim profiles nfs > my-nfs.yaml`,
 		Args: atMost(1),

@@ -159,7 +159,7 @@ func (p *reference) fields(path string, in reflect.Type, seen map[reflect.Type]b
 	}
 }
 
-// documented are the fields of a struct that say what they mean.
+// documented returns the fields of a struct that have a doc tag.
 func documented(in reflect.Type) (fields []strict.Field) {
 	for _, f := range strict.Fields(in) {
 		if f.Doc != "" {

@@ -21,12 +21,12 @@ func newReplay(env environment) *cobra.Command {
 	f := runFlags{parallel: 1}
 	command := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Make the run of a finding again",
-		Long: `Make the run of a finding again: FILE is one that csisim explore has written.
+		Short: "Repeat the run of a finding",
+		Long: `Repeat the run of a finding from a FILE that csisim explore has written.
 
-The choices in it are named by what they decide, so they fit after small changes
-of the scenario, too. If one does not fit any more, csisim prints it and what was there
-instead, and exits with code 2.`,
+The choices in it are named by their subjects, so they still fit after small changes
+of the scenario. If a choice no longer fits, csisim prints it and the decisions there
+are instead, and exits with code 2.`,
 		Example: `  csisim replay lifecycle-createvolume-is-not-idempotent-8618ff.csisim.yaml -v`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := needs("a FILE")(command, args); err != nil {

@@ -44,8 +44,8 @@ func newRun(env environment) *cobra.Command {
 		Short: "Run scenarios",
 		Long: `Run scenarios: files, directories with all scenarios in and below them, or patterns.
 
-A run is a function of the scenario, the strategy and the seed: the command that a
-failure names makes the same run again.`,
+A run only depends on the scenario, the strategy and the seed: the replay command of
+a failure repeats the same run.`,
 		Example: `  csisim run scenarios/rwo-filesystem.yaml -v
   csisim run scenarios --parallel 4 --junit report.xml
   csisim run scenarios/rwo-filesystem.yaml --strategy random --seed 7 --trace mine.jsonl`,
@@ -75,7 +75,7 @@ failure names makes the same run again.`,
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
 	reportFlag(command, &f.report)
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
-	flags.StringVar(&f.json, "json", "", "write how each scenario went as JSON to `FILE`")
+	flags.StringVar(&f.json, "json", "", "write the results as JSON to `FILE`")
 	flags.IntVar(&f.parallel, "parallel", 1, "how many scenarios run at once; the output keeps their order. Scenarios with a driver on a socket run one at a time, with --on those that touch nodes")
 	flags.CountVarP(&f.verbose, "verbose", "v", "print the events from the first step on; -vv prints all, from the start of the cluster")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
@@ -86,7 +86,7 @@ failure names makes the same run again.`,
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
 	flags.BoolVar(&f.systemCalls, "system-calls", false, "record the system calls by which driver programs and their child processes change files: -v shows them")
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs; with --on kind the cluster")
-	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and compare; where the runs differ, say whether csisim or a driver did, and in which answer")
+	flags.BoolVar(&f.checkDeterminism, "check-determinism", false, "run each scenario twice and report the first difference, of csisim or of a driver's answer")
 	f.onFlags.add(command)
 	complete(command, "strategy", completeStrategies)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))

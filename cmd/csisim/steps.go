@@ -12,7 +12,7 @@ import (
 func newSteps(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "steps [NAME]",
-		Short: "List the steps that scenarios can take, or explain one",
+		Short: "List the steps of scenarios, or describe one",
 		Example: `  csisim steps
   csisim steps wait`,
 		Args: atMost(1),

@@ -22,13 +22,13 @@ func newTestDriver(env environment) *cobra.Command {
 	var f testDriverFlags
 	command := &cobra.Command{
 		Use:   "testdriver [flags] -- DRIVER ARGS... [-- CONTROLLER ARGS...]",
-		Short: "Write the file about a driver that Kubernetes' external storage suite reads",
-		Long: `Ask a driver what it can do, as 'csisim check' does, and print the file about it
-that Kubernetes' external storage suite reads: e2e.test --storage.testdriver=FILE.
-The driver is given as to 'csisim check'.
+		Short: "Write a driver's definition for Kubernetes' external storage suite",
+		Long: `Query a driver's capabilities, as 'csisim check' does, and print its definition for
+Kubernetes' external storage suite: e2e.test --storage.testdriver=FILE. The driver is
+given as for 'csisim check'.
 
-The suite makes volumes by a class of the driver's without parameters, unless
---storage-class names one that the cluster has.`,
+The suite creates volumes with a class without parameters, unless --storage-class
+names a class of the cluster.`,
 		Example: `  csisim testdriver --fs-group-policy File -- ./bin/my-driver --endpoint={{.Endpoint}} --nodeid={{.NodeID}} > driver.yaml
   csisim testdriver --profile hostpath --binary ./hostpathplugin --storage-class csi-hostpath-sc > driver.yaml`,
 		RunE: func(command *cobra.Command, args []string) error {

@@ -23,12 +23,12 @@ func newUp(env environment) *cobra.Command {
 		Use:   "up",
 		Short: "Run a live cluster for kubectl and other clients",
 		Long: `Run a cluster by the real clock, with a Kubernetes API on loopback, until it is
-stopped. A scenario that is given is played first, as fast as it goes; the cluster
-then lives on from there. The same port shows it to a browser.
+stopped. With a scenario, run its steps first, as fast as possible; the cluster then
+continues from there. The same port serves a page that shows the cluster.
 
-The cluster is added to the kubeconfig that kubectl uses, or to the one that
---kubeconfig names, and taken out again at the end; what else is in it stays.
-After a SIGKILL 'csisim down' does that, or 'csisim clean'.`,
+The cluster is added to the kubeconfig that kubectl uses, or to the one given by
+--kubeconfig, and removed from it at the end; other entries stay. After a SIGKILL,
+'csisim down' or 'csisim clean' removes it.`,
 		Example: `  csisim up
   csisim up -f cluster.yaml --kubeconfig ./kubeconfig
   kubectl --context csisim get nodes`,

@@ -27,14 +27,13 @@ func newView(env environment) *cobra.Command {
 		Use:   "view TRACE [OTHER]",
 		Short: "Show a trace in a browser",
 		Long: `Show a trace in a browser: one that csisim run --trace has written, or a recording
-of a real cluster. The page shows what happened in lanes over virtual time, every
-call, and the objects, mounts and files at any instant.
+of a real cluster. The page shows the events in lanes over virtual time, every call,
+and the objects, mounts and files at any instant.
 
-It is served on loopback, to clients that have the token in its address, until
-Ctrl-C; with --output it is written to a file that needs nothing else. A trace that
-is cut off or damaged is shown as far as it can be read. With OTHER, a second trace, the page shows
-both side by side, aligned as csisim diff does, with the first difference of each
-level.`,
+It is served on loopback, to clients with the token in its address, until Ctrl-C;
+with --output it is written to a self-contained file. A truncated or damaged trace is
+shown as far as it can be read. With OTHER, a second trace, the page shows both side
+by side, aligned as by csisim diff, with the first difference of each level.`,
 		Example: `  csisim view mine.jsonl
   csisim view scenarios/golden/lifecycle-attach.jsonl --output lifecycle.html
   csisim view scenarios/golden/lifecycle-attach.jsonl mine.jsonl`,

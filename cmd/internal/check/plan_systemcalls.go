@@ -73,8 +73,8 @@ func faultsAt(e effect, points []point) (all []part) {
 	return all
 }
 
-// madeBefore makes and deletes a volume before a fault in CreateVolume. What the driver then makes in
-// a call that fails is for that volume.
+// madeBefore makes and deletes a volume before a fault in CreateVolume. Objects that the driver then
+// makes in a failing call belong to that volume.
 func (s *script) madeBefore(e effect) {
 	if e.call == "CreateVolume" && !s.made {
 		s.made = true
