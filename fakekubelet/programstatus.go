@@ -38,7 +38,9 @@ func (w *podWorker) report(p *kernel.Process) {
 		s.Phase = phaseOf(&w.pod.Spec, s, w.terminating && w.allEnded(), w.begun())
 		w.conditions(s)
 		if isFinal(s.Phase) && slices.ContainsFunc(w.programs, (*container).running) {
-			s.Phase = was // the final phase is shown when nothing runs any more [pkg/kubelet/status/status_manager.go: mergePodStatus]
+			// The final phase is shown when all containers have ended.
+			// [pkg/kubelet/status/status_manager.go: mergePodStatus]
+			s.Phase = was
 		}
 		s.HostIP, s.HostIPs = w.options.Address, []corev1.HostIP{{IP: w.options.Address}}
 		if at := w.address(); at != "" { // an earlier address stays after the end of its network

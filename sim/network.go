@@ -14,7 +14,8 @@ import (
 // Network connects the networks of nodes and pods with each other and with the outside. It also has
 // to serve the cluster's services and names: see Discovery.
 type Network interface {
-	// Join makes the network namespace that the calling OS thread is in a part of it, with an address, until leave is called.
+	// Join connects the network namespace of the calling OS thread, with an address, until leave is
+	// called.
 	Join(at netip.Addr) (leave func(), err error)
 	// Dial connects with an address of the cluster, IP and port, as the API server does.
 	Dial(ctx context.Context, network, to string) (net.Conn, error)

@@ -14,13 +14,13 @@ const kindPackage = "github.com/csisim/csisim/sim/kind"
 // promote opens a real cluster; nil if no package for that is imported.
 var promote func(on, test string, o Options) (World, error)
 
-// Promote is called by packages that take tests to real clusters: open opens the cluster that the flag -csisim.on names for
-// a test. A *NotPromotedError skips the test, any other error fails it.
+// Promote is called by packages that run tests on real clusters: open opens the cluster in the flag
+// -csisim.on for a test. A *NotPromotedError skips the test, any other error fails it.
 func Promote(open func(on, test string, o Options) (World, error)) { promote = open }
 
 // NotPromotedError is why a test has no place on a real cluster.
 type NotPromotedError struct {
-	// What is the part of the test, such as `driver "x"`, and Why the reason.
+	// What is the unsupported part of the test, such as `driver "x"`, and Why the reason.
 	What, Why string
 }
 

@@ -70,10 +70,9 @@ func TestPollsGrowApartUpToSevenSeconds(t *testing.T) {
 	assert.Equal(t, 550*time.Millisecond, late.at)
 }
 
-// C-GEN-9, C-ADC-33, fact 24, golden l17: the controller's own clock, no matter what the attacher
-// does. What is uncertain is attached again, and each failure is an event and a step of
-// the backoff.
-// conformance: unit-va-attach-driver-error
+// C-GEN-9, C-ADC-33, fact 24, golden l17: the controller retries by its own clock, independent of
+// the attacher. An uncertain attachment is attached again, and each failure is an event and a step
+// of the backoff. conformance: unit-va-attach-driver-error
 func TestFailedAttachIsReportedAtTheControllersOwnPace(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -114,9 +113,9 @@ func TestAttachTimesOutAfterTwoMinutes(t *testing.T) {
 	assert.Contains(t, c.story()[1], "timed out waiting for external-attacher of disk.csi.example.com CSI driver to attach volume h-v")
 }
 
-// C-OP-2, C-ADC-21, C-ADC-40, fact 29: what failed to attach is detached, but only
-// after the node was heard of.
-// conformance: adc-new-attachment-assumed-mounted, adc-volumes-in-use-clears-mounted
+// C-OP-2, C-ADC-21, C-ADC-40, fact 29: a volume that failed to attach is detached, but only after
+// the node has reported. conformance: adc-new-attachment-assumed-mounted,
+// adc-volumes-in-use-clears-mounted
 func TestUncertainAttachIsDetachedAfterTheNodeReports(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

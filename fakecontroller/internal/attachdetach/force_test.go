@@ -103,8 +103,8 @@ func TestOutOfServiceNodeIsDetachedAtOnce(t *testing.T) {
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
 
-// C-ADC-63, fact 59, golden ff1: the attachment of a node that is gone waits for
-// the node to come back, or six minutes.
+// C-ADC-63, fact 59, golden ff1: the attachment of a deleted node waits for the node to return, or
+// six minutes.
 func TestDeletedNode(t *testing.T) {
 	deleteNode := func(c *cluster) {
 		_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
@@ -178,7 +178,8 @@ func TestMultiAttachAllowed(t *testing.T) {
 }
 
 // C-ADC-35
-// conformance: adc-multi-attach-event-nobody, adc-multi-attach-event-same-ns, adc-multi-attach-event-other-ns, adc-multi-attach-event-both-ns
+// conformance: adc-multi-attach-event-nobody, adc-multi-attach-event-same-ns,
+// adc-multi-attach-event-other-ns, adc-multi-attach-event-both-ns
 func TestUsersOfOtherNamespacesAreNotNamed(t *testing.T) {
 	pod := func(namespace, name string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

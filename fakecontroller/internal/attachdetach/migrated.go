@@ -15,17 +15,17 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Who acts for a volume of an in-tree plugin on a node is decided per node while the
-// migration of the plugin is enabled and not complete. Since v1.17 that decides whether
-// the volume is desired; before, it was decided by the operations. L-ADC-6
+// Whether the driver or the in-tree plugin attaches a volume is decided per node while the
+// migration of the plugin is enabled and not complete. Since v1.17 that decides whether the volume
+// is desired; before, the operations decided. L-ADC-6
 
 // isMigrating reports whether the node decides about the plugin for a volume. C-MIG-3
 func (c *Controller) isMigrating(s *spec) bool {
 	return s != nil && s.plugin != "" && c.Migration.Stage(s.plugin) == migration.Enabled
 }
 
-// desires reports whether the driver is wanted to attach a volume to a node; known is false if that
-// is not known yet. C-MIG-3
+// desires reports whether the driver should attach a volume to a node; known is false if that is
+// not known yet. C-MIG-3
 func (c *Controller) desires(s *spec, node string) (wanted, known bool) {
 	if !c.isMigrating(s) || !c.Version.Has(version.MigrationInDesiredState) {
 		return true, true

@@ -85,8 +85,8 @@ func (c *Controller) removeVolume(name string, pod *corev1.Pod) {
 	}
 }
 
-// volumesOf returns the attachable volumes of a pod. It is complete unless a claim is not known,
-// not bound, or bound to something else, or if a node has not reported the plugin for a volume yet.
+// volumesOf returns the attachable volumes of a pod. It is incomplete if a claim is unknown,
+// unbound, or bound to another volume, or if a node has not reported the plugin for a volume yet.
 // C-ADC-11, C-MIG-3
 func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	complete = true

@@ -74,7 +74,8 @@ func newProvisioner(w *component.World, wire *wire.Wire, o Options) *Provisioner
 		segments:   map[string][]term{},
 		toSave:     map[string]unsavedVolume{},
 	}
-	retrying := workqueue.Options{Workers: Workers, FirstDelay: c.options.RetryIntervalStart, MaxDelay: c.options.RetryIntervalMax} // C-PROV-3
+	// C-PROV-3
+	retrying := workqueue.Options{Workers: Workers, FirstDelay: c.options.RetryIntervalStart, MaxDelay: c.options.RetryIntervalMax}
 	c.claims = workqueue.New("claims", retrying, c.Go, c.syncClaim)
 	c.volumes = workqueue.New("volumes", retrying, c.Go, c.syncVolume)
 	saving := workqueue.Default

@@ -53,7 +53,8 @@ type cluster struct {
 	placed     map[types.UID]*placement
 	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim
 	apart      int                                              // how many pods there are that others may not be with
-	changes    int                                              // of the places of pods, and of the labels of pods and nodes
+	// changes counts those of the nodes of pods, and of the labels of pods and nodes.
+	changes int
 }
 
 func newCluster() *cluster {

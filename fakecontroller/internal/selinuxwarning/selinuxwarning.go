@@ -1,7 +1,6 @@
-// Package selinuxwarning is the SELinux warning controller of the
-// kube-controller-manager: it says of pods that share a volume that they have
-// different SELinux labels, or policies to apply them, before they meet on a node. It
-// calls no driver and keeps nobody from anything. C-SEL-1
+// Package selinuxwarning is the SELinux warning controller of the kube-controller-manager: it emits
+// events for pods that share a volume with different SELinux labels, or different policies to apply
+// them, before they meet on a node. It calls no driver and blocks no pod. C-SEL-1
 package selinuxwarning
 
 import (

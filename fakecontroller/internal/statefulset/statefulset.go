@@ -1,6 +1,6 @@
-// Package statefulset is the StatefulSet controller of the kube-controller-manager. It creates the pods
-// of a set in order, each with claims of its own, and deletes them in reverse order. It leaves out
-// maxUnavailable, since the gate of that field is off.
+// Package statefulset is the StatefulSet controller of the kube-controller-manager. It creates the
+// pods of a set in order, each with claims of its own, and deletes them in reverse order. It omits
+// maxUnavailable, because the gate of that field is off.
 package statefulset
 
 import (

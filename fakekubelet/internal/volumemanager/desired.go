@@ -119,8 +119,8 @@ func (d *desired) remove(name string, pod types.UID) {
 	}
 }
 
-// wantsAs reports whether a volume is wanted as it is mounted: if it is mounted with another
-// SELinux label, it has to be unmounted first. K-REC-4, K-REC-6
+// wantsAs reports whether a volume is desired with its current mount: if it is mounted with another
+// SELinux label, it must be unmounted first. K-REC-4, K-REC-6
 func (d *desired) wantsAs(name string, v *held) bool {
 	w := d.volumes[name]
 	return w != nil && w.labels.mount == v.context()

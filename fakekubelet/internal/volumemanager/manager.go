@@ -99,8 +99,8 @@ func (m *Manager) NodeChanged() {
 // OnInUseChanged sets the function to be called when VolumesInUse may have changed.
 func (m *Manager) OnInUseChanged(f func()) { m.onInUse = f }
 
-// VolumesInUse is the list for node.status.volumesInUse: attachable volumes that are wanted or
-// held. ok is false until the reconciler has found all that are held. K-REC-11, K-ATT-2
+// VolumesInUse returns the list for node.status.volumesInUse: attachable volumes that are desired
+// or mounted. ok is false until the reconciler has found all mounted ones. K-REC-11, K-ATT-2
 func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
 	if !m.reconciler.synced {
 		return nil, false

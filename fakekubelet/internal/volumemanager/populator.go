@@ -140,7 +140,7 @@ func (po *populator) awaitDrivers(p *kernel.Process) {
 	po.locked = false
 }
 
-// want enters a pod's use of a volume, unless the volume is wanted with another SELinux label.
+// want adds a pod's use of a volume, unless the volume is desired with another SELinux label.
 // K-SEL-3
 func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, claim *corev1.PersistentVolumeClaim) error {
 	name := spec.UniqueName(pod.UID)

@@ -83,7 +83,7 @@ func (m *Manager) seLinuxError(spec *csi.Spec, err error, metric string, metricL
 	return err
 }
 
-// admit counts a volume that is wanted with a label. K-MET-5
+// admit counts a volume that is desired with a label. K-MET-5
 func (m *Manager) admit(spec *csi.Spec, l labels) {
 	if l.pod != "" {
 		m.kubelet.Metrics.Add("volume_manager_selinux_volumes_admitted_total", 1,

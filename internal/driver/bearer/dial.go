@@ -13,15 +13,16 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Dial is a client of a server, which is reached at the first call. The token is asked for before each call;
-// without one there is neither TLS nor a token. A-POOL-2
+// Dial returns a client that connects at its first call. It reads the token before each call;
+// without one it uses neither TLS nor a token. A-POOL-2
 func Dial(network machine.Dial, address string, token func() (string, error)) (*grpc.ClientConn, error) {
 	in := grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return network(ctx, "tcp", at) })
 	if token == nil {
 		return grpc.NewClient("passthrough:///"+address, in, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}
 	return grpc.NewClient("passthrough:///"+address, in,
-		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})), // #nosec G402 -- the sidecar's certificate is of its own making
+		// #nosec G402 -- the sidecar's certificate is self-signed
+		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})),
 		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			text, err := token()
 			if err != nil {

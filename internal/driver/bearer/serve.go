@@ -1,5 +1,5 @@
-// Package bearer is gRPC over TCP as the controller manager of CSI-Addons and the sidecars speak it: by TLS with
-// certificates that nobody verifies, and with the token of a service account in each call.
+// Package bearer is gRPC over TCP between the controller manager of CSI-Addons and the sidecars:
+// with TLS, unverified certificates, and the token of a service account in each call.
 package bearer
 
 import (
@@ -42,14 +42,14 @@ func Serve(port int, isGood func(token string) (bool, error), register func(grpc
 	}
 	server := grpc.NewServer(options...)
 	register(server)
-	go func() { _ = server.Serve(listener) }() // its end is wanted
+	go func() { _ = server.Serve(listener) }() // it ends with the listener
 	return listener.Addr(), func() {
 		_ = listener.Close()
 		go server.Stop() // a handshake that hangs holds it up
 	}, nil
 }
 
-// authenticating lets nobody in without a good token, in the words of the project's sidecar.
+// authenticating rejects calls without a good token, with the messages of the project's sidecar.
 func authenticating(isGood func(string) (bool, error)) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		given := metadata.ValueFromIncomingContext(ctx, header)

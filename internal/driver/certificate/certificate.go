@@ -20,7 +20,7 @@ import (
 // life is longer than any live cluster's.
 const life = 10 * 365 * 24 * time.Hour
 
-// New is a certificate for loopback, and in PEM what clients trust it by.
+// New returns a certificate for loopback, and in PEM the certificate that clients must trust.
 func New() (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Endpoint is where /healthz of a pod is found. Nobody serves there before the sidecar has
-// got to know its driver.
+// Endpoint is the address of /healthz of a pod. It refuses connections until the sidecar has the
+// driver's name.
 type Endpoint struct{ server *run }
 
 var (

@@ -29,7 +29,7 @@ type run struct {
 	life    *sidecar.Life
 }
 
-// Start starts the sidecar beside a plugin. What it serves is found at the endpoint.
+// Start starts the sidecar beside a plugin. It serves at the endpoint.
 func Start(w *component.World, wire *wire.Wire, o Options, at sidecar.Target, e *Endpoint) *sidecar.Program {
 	return sidecar.Run(w, sidecar.Flags{Restart: o.Restart}, func(life *sidecar.Life) *component.Component {
 		r := &run{Component: w.Start(Name+"/"+at.Driver, at.Node), wire: wire, options: o.withDefaults(), target: at, life: life}
@@ -43,8 +43,8 @@ func Start(w *component.World, wire *wire.Wire, o Options, at sidecar.Target, e 
 	})
 }
 
-// meet connects, for as long as that takes, and asks for the driver's name; of an error of
-// the driver the program exits. Nobody serves /healthz meanwhile. C-LIVE-1
+// meet waits for a connection without a limit, and requests the driver's name; the program exits if
+// the driver returns an error. Until then /healthz refuses connections. C-LIVE-1
 func (r *run) meet(p *kernel.Process) {
 	for {
 		if _, err := r.target.Machine.Lstat(r.target.Socket); err == nil {

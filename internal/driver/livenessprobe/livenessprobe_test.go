@@ -25,7 +25,7 @@ import (
 
 const socket = "/csi/csi.sock"
 
-// pod is a driver with its livenessprobe, whose kubelet restarts it at once.
+// pod is a driver with its livenessprobe, and a kubelet that restarts the driver at once.
 type pod struct {
 	t        *testing.T
 	world    *component.World
@@ -51,7 +51,7 @@ func (i identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse,
 	if i.pod.unready {
 		return &csi.ProbeResponse{Ready: wrapperspb.Bool(false)}, nil
 	}
-	return &csi.ProbeResponse{}, nil // what says nothing is ready
+	return &csi.ProbeResponse{}, nil // an empty answer means ready
 }
 
 func newPod(t *testing.T, o livenessprobe.Options) *pod {

@@ -38,8 +38,8 @@ type worker struct {
 	container Container
 	began     time.Duration // of the container that was probed last
 	failures  uint          // in a row
-	// healthy: it was, since the worker restarted it. What never is may be restarted for ever,
-	// which keeps no run from coming to rest.
+	// healthy means that a probe has succeeded since the last restart. A container that never does
+	// may be restarted for ever, which does not keep a run busy.
 	healthy bool
 }
 

@@ -1,6 +1,5 @@
-// Package profiles holds what is known of well-known CSI drivers: one YAML file each that
-// says how the driver is started from its binary and what it needs. Package
-// cmd/internal/scenario/profile reads them.
+// Package profiles describes well-known CSI drivers: one YAML file each with the start of the
+// driver's binary and its needs. Package cmd/internal/scenario/profile reads them.
 package profiles
 
 import "embed"

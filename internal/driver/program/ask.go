@@ -62,8 +62,8 @@ func (p *Program) checkSocket(path, fields string) error {
 // errNoAnswer says that a call was cut off by the start timeout.
 var errNoAnswer = errors.New("no answer")
 
-// judge says what a failed call means; answered is whether the error came from a
-// gRPC server and not from the connection.
+// judge classifies a failed call; answered means that the error came from a gRPC server and not
+// from the connection.
 func (p *Program) judge(method string, err error, answered bool) (final bool, problem error) {
 	socket := p.machine.ProgramPath(p.spec.Socket)
 	switch code := status.Code(err); {

@@ -26,7 +26,7 @@ type Spec struct {
 	NodeName string
 	// Cluster is the cluster of the node, where a run has several. Default: none.
 	Cluster string
-	// NodeID is what the driver shall call the node. Default: NodeName.
+	// NodeID is the node's CSI id. Default: NodeName.
 	NodeID string
 	// Mode is which half of the driver this instance is: "controller" or "node".
 	Mode string
@@ -44,9 +44,9 @@ type Spec struct {
 	// ServesAt is where the program serves whatever its flags say, as it finds the path; the
 	// base is that of Socket. Default: where its flags say, or in /csi.
 	ServesAt string
-	// StateDir, a directory of the host, is shared by all instances of the driver
-	// and outlives them. NodeStateDir is the same for one node, on whose disk it lies: a loss of power takes what was not synced there.
-	// Both are made if missing.
+	// StateDir, a directory of the host, is shared by all instances of the driver and outlives
+	// them. NodeStateDir is the same for one node, on the node's disk: a power-off loses unsynced
+	// writes there. Both are made if missing.
 	StateDir, NodeStateDir string
 	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
 	// container. Files that the program makes elsewhere are lost when it is started again.
@@ -58,8 +58,7 @@ type Spec struct {
 	// propagation.
 	Volumes   []Volume
 	EmptyDirs string
-	// Ended is called, on a thread of its own, when an instance has ended, however that
-	// came. Default: nobody is.
+	// Ended is called, on its own thread, whenever an instance has ended. Default: none.
 	Ended func(*machine.Process)
 	// LogDir is the directory of the host for <driver>-<node>-<n>.log, one file for
 	// each instance, with both its standard output and error.
@@ -78,14 +77,14 @@ const (
 	defaultMemory       = 2 << 30
 )
 
-// Fields are what templates can ask for. All paths are as the program finds them.
+// Fields are the variables of templates. All paths are those of the program.
 type Fields struct {
 	Endpoint       string // the socket as unix:///path
 	Socket         string // the socket as a plain path
 	AddonsEndpoint string // the socket of CSI-Addons as unix:///path
 	AddonsSocket   string // the same as a plain path
-	NodeID         string // what the driver shall call the node
-	NodeName       string // what the cluster calls the node
+	NodeID         string // the node's CSI id
+	NodeName       string // the node's name in the cluster
 	StateDir       string // shared by all instances of the driver, survives restarts
 	NodeStateDir   string // of this node alone, survives restarts
 	KubeletDir     string // the node's /var/lib/kubelet

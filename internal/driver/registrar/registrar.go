@@ -31,8 +31,8 @@ type Options struct {
 	// RegistrationDir is where the registration socket is made. Default:
 	// /var/lib/kubelet/plugins_registry.
 	RegistrationDir string
-	// Driver is what traces and faults call the driver before it has given its
-	// name. Default: nothing.
+	// Driver is the driver's name in traces and faults until GetPluginInfo returns its own.
+	// Default: none.
 	Driver string
 	// RestartDelay is how long its supervisor waits, in virtual time, before the
 	// n-th restart, counted from 1; a negative delay leaves it down until Start.
@@ -43,8 +43,8 @@ type Options struct {
 	StaysWhenRefused bool
 }
 
-// Registrar is one instance of the program, over all its restarts. Its methods are
-// for whoever drives the run, not for its own processes.
+// Registrar is one instance of the program, over all its restarts. Its methods must not be called
+// from its own processes.
 type Registrar struct {
 	world   *component.World
 	wire    *wire.Wire
@@ -90,7 +90,7 @@ func (r *Registrar) Stop() error {
 	return nil
 }
 
-// Kill ends the program with SIGKILL: its socket stays, and nobody answers there.
+// Kill ends the program with SIGKILL: its socket stays without a listener.
 func (r *Registrar) Kill() {
 	if listener := r.end(); listener != nil {
 		listener.Abandon()

@@ -46,15 +46,15 @@ func (r *Registrar) run(p *kernel.Process) error {
 	}
 }
 
-// askName asks the driver for its name, and waits until somebody serves the
-// driver's socket. C-REG-2, C-LIB-1
+// askName requests the driver's name, and waits until the driver's socket is served. C-REG-2,
+// C-LIB-1
 func (r *Registrar) askName(p *kernel.Process) (string, error) {
 	stop, err := r.watchEndpoint(p)
 	if err != nil {
 		return "", err
 	}
 	defer stop()
-	p.IdleUntil("nothing", p.Elapsed()) // what the watch began with is looked at anyway
+	p.IdleUntil("nothing", p.Elapsed()) // the existing files are checked anyway
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		if r.endpointExists() {
 			name, err := r.getPluginInfo(p)
@@ -66,9 +66,9 @@ func (r *Registrar) askName(p *kernel.Process) (string, error) {
 	}
 }
 
-// A program of its own makes its socket a moment before it listens there: what
-// was refused is tried again without news, too. As nobody may ever come this is
-// housekeeping, and soon rare.
+// A program makes its socket a moment before it listens there, so a refused connection is retried
+// without an event, too. Since the driver may never start, the retries are housekeeping, and soon
+// rare.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute

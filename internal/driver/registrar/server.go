@@ -38,7 +38,7 @@ func newServer(r *Registrar, p *kernel.Process) *server {
 	return s
 }
 
-// GetInfo says who the plugin is.
+// GetInfo returns the plugin's registration.
 func (s *server) GetInfo(context.Context, *registration.InfoRequest) (*registration.PluginInfo, error) {
 	return s.info, nil
 }

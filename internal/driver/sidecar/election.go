@@ -7,9 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Election is what the replicas of a sidecar share. Who leads is decided by a Lease of the
-// API alone; the Election knows whether any of them leads, since standing by is then no
-// reason for a run not to come to rest.
+// Election is shared by the replicas of a sidecar. A Lease of the API alone decides the leader; the
+// Election records whether any of them leads, since standing by must not keep a run busy then.
 type Election struct {
 	leader  *Life // nil while none leads
 	standby []*kernel.Process
@@ -22,7 +21,7 @@ const jitterFactor = 1.2
 // Lock is a Lease that replicas of a program compete for.
 type Lock struct {
 	Namespace, Name string
-	// Identity is by what the leader is known. Default: the name of its pod.
+	// Identity identifies the leader. Default: the name of its pod.
 	Identity string
 }
 
@@ -102,7 +101,7 @@ func (c *candidate) renewed(p *kernel.Process) bool {
 	}
 }
 
-// tryUntil is an attempt whose requests are given up at the deadline.
+// tryUntil makes an attempt, and aborts its requests at the deadline.
 func (c *candidate) tryUntil(p *kernel.Process, deadline time.Duration) (renewed bool) {
 	attempt := c.component.Go("renewal", func(q *kernel.Process) { renewed = c.try(q) })
 	attempt.OnEnd(p.Wake)

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 )
 
-// Restart says what becomes of a sidecar that has exited.
+// Restart is the policy for a sidecar that has exited.
 type Restart string
 
 // A sidecar that has exited is started again, as in a pod, or is not.

@@ -20,8 +20,8 @@ import (
 // Namespace is where sidecars run.
 const Namespace = "kube-system"
 
-// candidate is a sidecar that wants to lead, with what it knows of the lease. As in client-go
-// it trusts no clock but its own: a lease has expired when it was not seen to change for its
+// candidate is a sidecar that wants to lead, with its last observation of the lease. Like client-go
+// it uses only its own clock: a lease has expired if it was not observed to change for its
 // duration. C-LIB-4
 type candidate struct {
 	*Life
@@ -109,7 +109,7 @@ func (c *candidate) written(p *kernel.Process, lease *coordinationv1.Lease, err 
 	return true
 }
 
-// record is what the sidecar writes in the lease.
+// record returns the sidecar's spec of the lease.
 func (c *candidate) record(p *kernel.Process) coordinationv1.LeaseSpec {
 	now := metav1.NewMicroTime(p.Now())
 	return coordinationv1.LeaseSpec{

@@ -1,6 +1,5 @@
-// Package sidecar is what all CSI sidecars do before anything else: wait for the
-// driver's socket, probe the driver, and ask who it is and what it can do; and how
-// they end and are started again.
+// Package sidecar is the common frame of all CSI sidecars: they wait for the driver's socket, probe
+// the driver, and request its name and capabilities. It also ends and restarts them.
 package sidecar
 
 import (
@@ -36,7 +35,7 @@ type Patience struct {
 	Together bool
 }
 
-// Driver is what a driver says of itself; it is asked once per start. C-LIB-3
+// Driver is a driver's description of itself, requested once per start. C-LIB-3
 type Driver struct {
 	Name                 string
 	services, controller []string
@@ -56,8 +55,8 @@ type meeting struct {
 	patience Patience
 }
 
-// meet asks until the driver is ready and has answered everything. An error is what the
-// program exits with. C-LIB-2
+// meet retries until the driver is ready and has answered everything. The program exits with its
+// error. C-LIB-2
 func (m *meeting) meet() (Driver, error) {
 	var d Driver
 	if err := m.probeForEver(); err != nil {
@@ -102,9 +101,8 @@ func (m *meeting) identity() csi.IdentityClient {
 	return csi.NewIdentityClient(m.wire.Conn(m.process, m.site))
 }
 
-// probeForEver probes, every second, until the driver is ready: one that is not, or does
-// not answer in time, is asked again. Before that somebody has to listen at the
-// socket. C-LIB-1, C-LIB-2
+// probeForEver probes, every second, until the driver is ready, also if it does not answer in time.
+// Before that it waits for the socket to be served. C-LIB-1, C-LIB-2
 func (m *meeting) probeForEver() error {
 	began := m.process.Elapsed()
 	connected := false

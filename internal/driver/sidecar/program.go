@@ -91,8 +91,8 @@ func (s *Program) Disconnected() {
 	})
 }
 
-// Watch is a connection on which an error that means that the driver is gone ends the
-// sidecar, after its caller has seen it.
+// Watch returns a connection that ends the sidecar after an error that means the loss of the
+// driver. The caller receives the error first.
 func (l *Life) Watch(conn grpc.ClientConnInterface) grpc.ClientConnInterface {
 	return watched{conn, l.program}
 }
@@ -111,8 +111,8 @@ func (w watched) Invoke(ctx context.Context, method string, request, answer any,
 	return err
 }
 
-// Meet waits for the driver and asks what it is and can do. Of an error the sidecar
-// exits, and Meet does not return.
+// Meet waits for the driver and requests its name and capabilities. On an error the sidecar exits,
+// and Meet does not return.
 func (l *Life) Meet(p *kernel.Process, wire *wire.Wire, site wire.Site, patience Patience) Driver {
 	m := &meeting{p, wire, site, patience}
 	d, err := m.meet()
@@ -130,10 +130,10 @@ func (l *Life) Failed(p *kernel.Process) {
 	p.Wait("the sidecar's end", func() bool { return false })
 }
 
-// Lost ends the sidecar because its driver is gone.
+// Lost ends the sidecar after the loss of its driver.
 func (l *Life) Lost() { l.exit() }
 
-// ExitIfLost ends the sidecar when an error of a call means that its driver is gone. C-LIB-1
+// ExitIfLost ends the sidecar if the error of a call means the loss of its driver. C-LIB-1
 func (l *Life) ExitIfLost(err error) {
 	if IsConnectionLoss(err) {
 		l.Lost()

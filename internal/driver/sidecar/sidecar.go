@@ -9,10 +9,10 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Sidecar is what is to be known in general of a program that runs beside a driver's
-// controller plugin. The flags of each are one.
+// Sidecar describes a program that runs beside a driver's controller plugin. The flags of each such
+// program implement it.
 type Sidecar interface {
-	// Name is the program's. Its calls are recorded under it, and faults come from it.
+	// Name is the program's name in records and faults.
 	Name() string
 	// RunsBeside reports whether the program runs beside such a driver.
 	RunsBeside(Promises) bool
@@ -31,7 +31,7 @@ type NodeSidecar interface {
 	OnNodes() bool
 }
 
-// Promises are what a driver has promised.
+// Promises are the promised capabilities of a driver.
 type Promises struct {
 	// Capabilities are those of its controller plugin, by their names in the CSI spec.
 	Capabilities map[string]bool

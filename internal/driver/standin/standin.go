@@ -1,6 +1,6 @@
-// Package standin is for what takes the place of the services that a driver needs
-// beside Kubernetes: a file server, a cloud. A stand-in serves the programs of one run,
-// lives in wall time as they do, and rejects what the real service rejects.
+// Package standin replaces the services that a driver needs beside Kubernetes: a file server, a
+// cloud. A stand-in serves the programs of one run, in wall time like them, and rejects everything
+// that the real service rejects.
 package standin
 
 import (
@@ -17,8 +17,7 @@ type StandIn interface {
 	// Start begins it. Dir is a directory of the host, which goes with the run; programs
 	// find it under the same path.
 	Start(dir string) error
-	// Furnish prepares a machine, before any program runs there. What it mounts stays when
-	// the machine loses power.
+	// Furnish prepares a machine, before its first program. Its mounts outlast a power-off.
 	Furnish(Node) error
 	// Operations are those that can be made to fail.
 	Operations() []string
@@ -36,7 +35,7 @@ type Node struct {
 	Machine    machine.Machine
 }
 
-// Failure is what a stand-in answers instead of doing what it is asked.
+// Failure is an injected error of a stand-in's operation.
 type Failure struct {
 	Operation string // such as mount; each stand-in has its own
 	Message   string // empty for the operation's usual one
@@ -59,7 +58,7 @@ func (n Node) Within(f func() error) error {
 	return m.Within(f)
 }
 
-// Furnish is Within for what comes before the node's programs.
+// Furnish is Within for preparations before the node's first program.
 func (n Node) Furnish(f func() error) error {
 	m, ok := n.Machine.(isolated)
 	if !ok {

@@ -17,8 +17,8 @@ const brokenMounts trace.Effect = "fail-mounted"
 // mostRefusals is how many failures in a row show that a driver would fail for good.
 const mostRefusals = 3
 
-// StaysMounted returns a remark for each method that did not unmount a volume whose file system
-// failed, however often it was called. The pod cannot end until the file system works again.
+// StaysMounted returns a remark for each method that did not unmount a volume with a failed file
+// system, however often it was called. The pod cannot end until the file system works again.
 func StaysMounted(events []*trace.Event) (all []verdict.Verdict) {
 	failures := map[string]int{} // in a row, by the method and the path
 	for _, e := range events {

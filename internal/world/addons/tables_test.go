@@ -80,7 +80,7 @@ func TestServicesAreThoseOfTheTable(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-// internalContract is section 3 of the specification: what the manager asks of sidecars.
+// internalContract returns section 3 of the specification: the manager's requests to sidecars.
 func internalContract(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/spec/csi-addons.md")
@@ -308,8 +308,8 @@ func kindOf(f protoreflect.FieldDescriptor) string {
 	return kind
 }
 
-// What another program writes by these numbers is read, and written again, as it is: the bytes are made of the
-// descriptors alone, without the generated code.
+// A message of another program with these numbers is decoded and encoded unchanged: the bytes are
+// made from the descriptors alone, without the generated code.
 func TestEveryMessageSurvives(t *testing.T) {
 	n := 0
 	registry.Types.RangeMessages(func(kind protoreflect.MessageType) bool {

@@ -1,5 +1,5 @@
-// Package address is the plan of a cluster's addresses, that of kind: services and pods have its subnets. Nodes, which have docker's there, and the
-// machine that csisim runs on have one beside them.
+// Package address is the address plan of a cluster, that of kind: services and pods have its
+// subnets. Nodes, which have docker's there, and the machine that csisim runs on have another one.
 package address
 
 import "net/netip"
@@ -19,19 +19,19 @@ var (
 	DNS = netip.MustParseAddr("10.96.0.10")
 	// FirstService is the first that a service gets.
 	FirstService = netip.MustParseAddr("10.96.0.11")
-	// Host is the machine that csisim runs on: whoever connects with it gets to that machine's loopback.
+	// Host is the machine that csisim runs on: a connection to it reaches that machine's loopback.
 	Host = netip.MustParseAddr("10.245.0.1")
 	// FirstNode is that of the first node; the others follow it.
 	FirstNode = netip.MustParseAddr("10.245.0.2")
 )
 
-// Domain is what the names of services and pods end with.
+// Domain ends the names of services and pods.
 const Domain = "cluster.local"
 
 // MostNodes is how many nodes have a subnet for their pods.
 const MostNodes = 256
 
-// PodsOf are the addresses of the pods of a node, by its number from 0, below MostNodes.
+// PodsOf returns the addresses of the pods of a node, by its number from 0, below MostNodes.
 func PodsOf(node int) netip.Prefix {
 	of := Pods.Addr().As4()
 	of[2] = byte(node)

@@ -1,4 +1,5 @@
-// Package discovery is how services are found: what kube-proxy and the cluster's name server know of them, from their endpoint slices.
+// Package discovery resolves services from their endpoint slices, like kube-proxy and the cluster's
+// name server.
 package discovery
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Backends are where a port of a service's address leads; false if no service has it. [pkg/proxy/serviceport.go, endpointslicecache.go]
+// Backends returns the targets of a port of a service's address; false if no service has it.
+// [pkg/proxy/serviceport.go, endpointslicecache.go]
 func Backends(cluster store.Reader, at netip.AddrPort, protocol string) ([]netip.AddrPort, bool) {
 	for s := range store.List[*corev1.Service](cluster, "") {
 		if s.Spec.ClusterIP != at.Addr().String() {
@@ -67,7 +69,8 @@ func addressOf(e discoveryv1.Endpoint) (at netip.Addr, ok bool) {
 	return at, err == nil
 }
 
-// name is what a name of the cluster's domain names. [kubernetes/dns, docs/specification.md, version 1.1.0]
+// name is a parsed name of the cluster's domain. [kubernetes/dns, docs/specification.md, version
+// 1.1.0]
 type name struct {
 	kind               string // "svc" or "pod"
 	namespace, service string
@@ -130,7 +133,7 @@ func Addresses(cluster store.Reader, text string) (found []netip.Addr, ok bool) 
 	return found, n.endpoint == "" || len(found) > 0
 }
 
-// hostname is what an endpoint is called within its service.
+// hostname returns an endpoint's name within its service.
 func hostname(e discoveryv1.Endpoint) string {
 	if e.Hostname != nil {
 		return *e.Hostname
@@ -148,7 +151,8 @@ func Alias(cluster store.Reader, text string) string {
 	return ""
 }
 
-// Ports are the targets of a name such as "_http._tcp.web.default.svc.cluster.local"; false if it is not one of a service's port.
+// Ports returns the targets of a name such as "_http._tcp.web.default.svc.cluster.local"; false if
+// it does not name a service's port.
 func Ports(cluster store.Reader, text string) (found []net.SRV, ok bool) {
 	n, ok := parse(text)
 	if !ok || n.port == "" {

@@ -1,16 +1,16 @@
-// Package excerpt shortens what others have written: names and messages may be of any length.
+// Package excerpt shortens foreign text: names and messages may have any length.
 package excerpt
 
 import "unicode/utf8"
 
-// Line is how many characters of a line people are shown.
+// Line is how many characters of a line are shown.
 const Line = 1000
 
 // Name is how many characters of a name they are shown where it stands among others.
 const Name = 200
 
-// Of cuts the middle out of a text of more than so many characters: what makes names
-// differ stands at their end as often as at their beginning.
+// Of cuts the middle out of a text of more than so many characters: names differ at their ends as
+// often as at their beginnings.
 func Of(text string, characters int) string {
 	if len(text) <= characters || utf8.RuneCountInString(text) <= characters {
 		return text

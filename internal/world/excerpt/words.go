@@ -20,7 +20,7 @@ func Words(text string) string {
 	return strings.Join(lines, "")
 }
 
-// shortWords shortens what has neither blanks nor the signs of JSON in it.
+// shortWords shortens words, separated by blanks and the signs of JSON.
 func shortWords(line string) string {
 	var b strings.Builder
 	for line != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/excerpt"
 )
 
-// What makes long names differ stands at either end.
+// Long names may differ at either end.
 func TestLongWordsAreCutInTheMiddle(t *testing.T) {
 	long := "a" + strings.Repeat("ä", 10000) + "z"
 	short := excerpt.Words("pod " + long + " runs\nvolume " + long + "\n")

@@ -1,6 +1,5 @@
-// Package feature knows the feature gates of Kubernetes v1.36 that can be
-// switched and that matter to storage. Gates that are locked are not listed:
-// what they guard is always on.
+// Package feature lists the feature gates of Kubernetes v1.36 that can be switched and that matter
+// to storage. It omits locked gates: their features are always on.
 package feature
 
 import (

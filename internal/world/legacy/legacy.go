@@ -1,6 +1,6 @@
-// Package legacy holds what Kubernetes v1.13 had where later releases have CSINode:
-// the kinds of csi.storage.k8s.io/v1alpha1 and what the kubelet, the attach/detach
-// controller and the sidecars must agree on about them.
+// Package legacy has the kinds of csi.storage.k8s.io/v1alpha1, which Kubernetes v1.13 had instead
+// of CSINode, and the conventions about them that the kubelet, the attach/detach controller and the
+// sidecars share.
 package legacy
 
 import (
@@ -14,27 +14,26 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// Options are what a cluster of an old version does otherwise. The zero value is as
-// it was by default.
+// Options select the behaviour of a cluster of an old version. The zero value is the old default.
 type Options struct {
-	// CreateOnStartup makes kubelets older than v1.17 write their node's object when
-	// they start, and be not Ready until it is there. L-START-2
+	// CreateOnStartup makes kubelets older than v1.17 write their node's object when they start,
+	// and stay not Ready until it exists. L-START-2
 	CreateOnStartup bool
-	// AnnounceMigrated makes them then list the drivers of migrated plugins, as not
-	// available, before these register. L-START-3
+	// AnnounceMigrated makes them list the drivers of migrated plugins, as not available, before
+	// these register. L-START-3
 	AnnounceMigrated bool
-	// NoBackoff makes the attach/detach controller look for the object every 100 ms
-	// and not with the backoff of a failed operation, as v1.14 does. L-ADC-5
+	// NoBackoff makes the attach/detach controller poll for the object every 100 ms instead of the
+	// backoff of a failed operation, as v1.14 does. L-ADC-5
 	NoBackoff bool
-	// AttachOptional takes a CSIDriver that does not say attachRequired for one of a
-	// driver without attach, as was documented. L-OBJ-7
+	// AttachOptional makes a CSIDriver without attachRequired mean a driver without attach, as was
+	// documented. L-OBJ-7
 	AttachOptional bool
-	// NoCRD leaves the CustomResourceDefinitions out: every write of a CSINodeInfo
-	// fails, and with it the registration. L-LIFE-8
+	// NoCRD omits the CustomResourceDefinitions: every write of a CSINodeInfo fails, and so does
+	// the registration. L-LIFE-8
 	NoCRD bool
 }
 
-// Driver is the entry of a driver, false if there is none.
+// Driver returns the entry of a driver, false if there is none.
 func (n *CSINodeInfo) Driver(name string) (DriverStatus, bool) {
 	i := slices.IndexFunc(n.Status.Drivers, func(d DriverStatus) bool { return d.Name == name })
 	if i < 0 {
@@ -43,7 +42,7 @@ func (n *CSINodeInfo) Driver(name string) (DriverStatus, bool) {
 	return n.Status.Drivers[i], true
 }
 
-// AsCSINode is the object as consumers that know of no availability read it: its
+// AsCSINode converts the object to a CSINode, for consumers that ignore availability: only its
 // spec. L-ATT-1, L-PROV-1
 func (n *CSINodeInfo) AsCSINode() *storagev1.CSINode {
 	node := &storagev1.CSINode{ObjectMeta: n.ObjectMeta}
@@ -56,7 +55,7 @@ func (n *CSINodeInfo) AsCSINode() *storagev1.CSINode {
 // podInfoVersion is the only version of pod information. L-OBJ-8
 const podInfoVersion = "v1"
 
-// AsCSIDriver is the object in its later form. L-OBJ-7, L-OBJ-8
+// AsCSIDriver converts the object to its later form. L-OBJ-7, L-OBJ-8
 func (d *CSIDriver) AsCSIDriver(o Options) *storagev1.CSIDriver {
 	attach := !o.AttachOptional
 	if d.Spec.AttachRequired != nil {
@@ -69,7 +68,7 @@ func (d *CSIDriver) AsCSIDriver(o Options) *storagev1.CSIDriver {
 	}}
 }
 
-// FromCSIDriver is what of a CSIDriver could be said at that time.
+// FromCSIDriver converts a CSIDriver to the fields of that time.
 func FromCSIDriver(d *storagev1.CSIDriver) *CSIDriver {
 	old := &CSIDriver{ObjectMeta: d.ObjectMeta}
 	old.Spec.AttachRequired = d.Spec.AttachRequired
@@ -80,10 +79,10 @@ func FromCSIDriver(d *storagev1.CSIDriver) *CSIDriver {
 	return old
 }
 
-// nodeIDAnnotation holds the node's id with each driver, as a JSON map.
+// nodeIDAnnotation has the node's id with each driver, as a JSON map.
 const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
 
-// NodeID is the driver's id of a node as the Node has it. L-ATT-1
+// NodeID returns the driver's id of a node in the Node's annotation. L-ATT-1
 func NodeID(node *corev1.Node, driver string) (string, error) {
 	var ids map[string]string
 	if err := json.Unmarshal([]byte(node.Annotations[nodeIDAnnotation]), &ids); err != nil {
@@ -104,7 +103,7 @@ const (
 	keptOfHash   = 16
 )
 
-// LimitName is the resource, in a Node's capacity, that is a driver's attach limit. L-NEXT-3
+// LimitName returns the resource name of a driver's attach limit in a Node's capacity. L-NEXT-3
 func LimitName(driver string) corev1.ResourceName {
 	if len(limitPrefix)+len(driver) < maxLimitName {
 		return corev1.ResourceName(limitPrefix + driver)

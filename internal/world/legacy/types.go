@@ -11,8 +11,8 @@ import (
 // GroupVersion is that of the kinds. L-OBJ-1
 var GroupVersion = schema.GroupVersion{Group: "csi.storage.k8s.io", Version: "v1alpha1"}
 
-// CSINodeInfo says which drivers a node has. Its name is the node's; both lists have
-// one entry per driver. L-OBJ-3
+// CSINodeInfo lists the drivers of a node. Its name is the node's; both lists have one entry per
+// driver. L-OBJ-3
 type CSINodeInfo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -20,32 +20,32 @@ type CSINodeInfo struct {
 	Status            CSINodeInfoStatus `json:"status"`
 }
 
-// CSINodeInfoSpec describes what was installed and does not change afterwards. L-OBJ-5
+// CSINodeInfoSpec describes the installed drivers and does not change afterwards. L-OBJ-5
 type CSINodeInfoSpec struct {
 	Drivers []DriverSpec `json:"drivers"`
 }
 
-// DriverSpec is what a driver said about itself when it registered.
+// DriverSpec is a driver's description from its registration.
 type DriverSpec struct {
 	Name         string   `json:"name"`
 	NodeID       string   `json:"nodeID"`
 	TopologyKeys []string `json:"topologyKeys"`
 }
 
-// CSINodeInfoStatus is what components react to.
+// CSINodeInfoStatus is the part that components react to.
 type CSINodeInfoStatus struct {
 	Drivers []DriverStatus `json:"drivers"`
 }
 
-// DriverStatus says whether a driver is there, and who acts for the volumes of the
-// in-tree plugin that it stands in for.
+// DriverStatus reports whether a driver is available, and whether it or the in-tree plugin that it
+// replaces handles the plugin's volumes.
 type DriverStatus struct {
 	Name                  string    `json:"name"`
 	Available             bool      `json:"available"`
 	VolumePluginMechanism Mechanism `json:"volumePluginMechanism"`
 }
 
-// Mechanism is who acts for in-tree volumes. L-OBJ-4
+// Mechanism handles in-tree volumes. L-OBJ-4
 type Mechanism string
 
 // The mechanisms.
@@ -61,7 +61,7 @@ type CSIDriver struct {
 	Spec              CSIDriverSpec `json:"spec"`
 }
 
-// CSIDriverSpec is what Kubernetes must know of a driver.
+// CSIDriverSpec has the driver's settings for Kubernetes.
 type CSIDriverSpec struct {
 	AttachRequired        *bool   `json:"attachRequired"`
 	PodInfoOnMountVersion *string `json:"podInfoOnMountVersion"`

@@ -1,5 +1,6 @@
-// Package listing writes down what a node's kubelet directory holds, in the form of the recorded traces: directories with
-// their modes, sockets, devices, links, mounts, and the content of volume data files.
+// Package listing lists the files of a node's kubelet directory, in the form of the recorded
+// traces: directories with their modes, sockets, devices, links, mounts, and the content of volume
+// data files.
 package listing
 
 import (
@@ -14,12 +15,12 @@ import (
 // Tops are the directories below the kubelet's that are listed.
 var Tops = []string{"plugins", "plugins_registry", "pods"}
 
-// Entry is what a path holds.
+// Entry is the file at a path.
 type Entry struct {
 	Name    string // below the kubelet's directory
 	Mode    fs.FileMode
 	Mount   *machine.Mount // nil if nothing is mounted there
-	Link    string         // where a link leads
+	Link    string         // the target of a link
 	Content string         // of a volume data file
 }
 

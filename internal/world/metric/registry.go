@@ -19,13 +19,13 @@ type Registry struct {
 	line       []byte // in which identities are put together
 }
 
-// Collector returns gauges that are read when somebody wants to see them.
+// Collector returns gauges that are read when metrics are requested.
 type Collector func(set func(name string, value float64, labels ...string))
 
 // Collect adds a collector.
 func (r *Registry) Collect(c Collector) { r.collectors = append(r.collectors, c) }
 
-// series is what a value is of. labels are names and values in turn.
+// series identifies a value. labels are names and values in turn.
 type series struct {
 	name   string
 	labels []string
@@ -42,7 +42,7 @@ type sample struct {
 type histogram struct {
 	series
 	bounds []float64
-	counts []uint64 // one more than bounds: the last is for what is longer than all
+	counts []uint64 // one more than bounds: the last is for longer values
 	sum    float64
 }
 
@@ -172,7 +172,8 @@ func appendIdentity(to []byte, name string, labels []string) []byte {
 	return append(to, '}')
 }
 
-// appendQuoted is strconv.AppendQuote, which looks at each letter of a text that has nothing to escape, as nearly all have.
+// appendQuoted is strconv.AppendQuote with a fast path for text without anything to escape, the
+// common case.
 func appendQuoted(to []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

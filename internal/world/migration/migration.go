@@ -1,8 +1,7 @@
-// Package migration shows volumes of in-tree plugins as the CSI volumes that they
-// are since CSI drivers stand in for the plugins: API objects stay in-tree, and
-// whoever handles a volume translates it first. All seven plugins are migrated, on
-// every node, as in Kubernetes v1.36; Plugins are what is otherwise. The sidecars of
-// a driver do not ask. C-MIG-1, C-MIG-2
+// Package migration translates volumes of in-tree plugins to the CSI volumes that they are since
+// CSI drivers replace the plugins: API objects stay in-tree, and each component that handles a
+// volume translates it first. All seven plugins are migrated, on every node, as in Kubernetes
+// v1.36; Plugins are the exceptions. The sidecars of a driver always translate. C-MIG-1, C-MIG-2
 package migration
 
 import (
@@ -29,17 +28,17 @@ func PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	return translated, nil
 }
 
-// isInTree reports whether a persistent volume is of a migrated plugin. The translator asks each of the plugins; of a CSI volume it
-// need not.
+// isInTree reports whether a persistent volume belongs to a migrated plugin. It avoids the
+// translator's loop over the plugins for a CSI volume.
 func isInTree(pv *corev1.PersistentVolume) bool {
 	return pv.Spec.CSI == nil && translator.IsPVMigratable(pv)
 }
 
-// inTreePrefix is what the names of in-tree plugins begin with.
+// inTreePrefix begins the names of in-tree plugins.
 const inTreePrefix = "kubernetes.io/"
 
-// Inline is a volume that a pod describes itself, as a persistent volume with a
-// made-up name; false for volumes of no migrated plugin.
+// Inline converts a volume that a pod describes itself to a persistent volume with a generated
+// name; false for volumes of no migrated plugin.
 func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
 	if _, ok := InlinePlugin(v); !ok {
 		return nil, false, nil

@@ -120,7 +120,7 @@ func TestHandlesAreRepairedWithTheNodesID(t *testing.T) {
 	assert.Equal(t, "projects/p/zones/z/disks/d", handle)
 }
 
-// C-MIG-10: what a disk of GCE was said to be able to do.
+// C-MIG-10: access modes of GCE disks are translated.
 func TestAccessModesOfDisksOfGCE(t *testing.T) {
 	const rwo, rox, rwx = corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany
 	for _, c := range []struct {

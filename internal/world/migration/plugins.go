@@ -22,20 +22,19 @@ const (
 	Disabled Stage = "disabled"
 	// Enabled: the driver acts, on nodes that say that they do so as well.
 	Enabled Stage = "enabled"
-	// Complete: the driver acts; the in-tree plugin is gone.
+	// Complete: the driver acts; the in-tree plugin is removed.
 	Complete Stage = "complete"
 )
 
-// Plugins are the stages of in-tree plugins in one program, by name. A plugin that is
-// not listed is complete.
+// Plugins are the stages of in-tree plugins in one program, by name. An unlisted plugin is
+// complete.
 type Plugins map[string]Stage
 
 // annotation lists, on a CSINode, the plugins that are migrated there.
 const annotation = corev1.MigratedPluginsAnnotationKey
 
-// history says since when a plugin is migrated unless somebody decides otherwise,
-// and since when there is nothing else: the gates CSIMigration… and
-// InTreePlugin…Unregister of the releases.
+// history has the release since which a plugin is migrated by default, and the one since which the
+// in-tree plugin is removed: the gates CSIMigration… and InTreePlugin…Unregister of the releases.
 type history struct{ enabled, complete version.Version }
 
 var histories = map[string]history{

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Interrupted is the cause of the end of a context that a signal has ended.
+// Interrupted is the cause of a context that ended by a signal.
 type Interrupted struct{ Signal syscall.Signal }
 
 func (i *Interrupted) Error() string { return "interrupted: " + i.Signal.String() }
@@ -16,8 +16,8 @@ func (i *Interrupted) Error() string { return "interrupted: " + i.Signal.String(
 // Is makes it a context.Canceled.
 func (*Interrupted) Is(target error) bool { return target == context.Canceled }
 
-// Interruptible is a context that ends with the first SIGINT or SIGTERM; the second one
-// kills, as it does any program.
+// Interruptible returns a context that ends with the first SIGINT or SIGTERM; the second one kills
+// the process as usual.
 func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)
@@ -33,11 +33,11 @@ func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { end(context.Canceled) }
 }
 
-// InterruptedCode is the exit code of a program that ended with a context: 130 after SIGINT,
-// as a shell has it, 143 after SIGTERM.
+// InterruptedCode returns the exit code of a program that ended with a context: 130 after SIGINT,
+// as in a shell, 143 after SIGTERM.
 func InterruptedCode(ctx context.Context) int { return 128 + int(signalOf(ctx)) }
 
-// signalOf is the signal that has ended a context, SIGINT if it was none.
+// signalOf returns the signal that has ended a context, SIGINT by default.
 func signalOf(ctx context.Context) syscall.Signal {
 	var interrupted *Interrupted
 	if errors.As(context.Cause(ctx), &interrupted) {

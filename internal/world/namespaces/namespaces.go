@@ -1,8 +1,8 @@
-// Package namespaces runs a program again where it may mount and where whatever it
-// starts ends with it: in a mount namespace and a process namespace of its own and,
-// for an ordinary user, in a user namespace in which that user is root.
+// Package namespaces runs a program again in namespaces in which it may mount, and in which all of
+// its children end with it: in its own mount and process namespace and, for an ordinary user, in a
+// user namespace in which that user is root.
 //
-// A test binary whose clusters have driver programs begins with it:
+// A test binary with driver programs in its clusters begins with it:
 //
 //	func TestMain(m *testing.M) {
 //		namespaces.Enter()
@@ -18,21 +18,22 @@ import (
 	"strings"
 )
 
-// ErrNotPermitted says that this machine permits no namespaces to this user.
+// ErrNotPermitted is returned if this machine permits no namespaces to this user.
 var ErrNotPermitted = errors.New("namespaces are not permitted")
 
-// variable shows a program that was run again which namespaces it is in.
+// variable names the namespaces of a program that was run again.
 const variable = "CSISIM_NAMESPACES"
 
-// within shows a program that this one starts that it stays in the namespaces of this one, and counts as a part of it.
+// within marks a program that stays in the namespaces of its parent, and counts as a part of it.
 const within = "CSISIM_WITHIN"
 
-// Within is the variable for the environment of such a program: this one, run again with other tasks.
+// Within returns the variable for the environment of such a program: this one, run again with other
+// tasks.
 func Within() string {
 	return within + "=" + strings.Join(append([]string{strconv.Itoa(PID())}, entered...), ",")
 }
 
-// arriveWithin reports whether the process was started so.
+// arriveWithin reports whether the process was started that way.
 func arriveWithin() bool {
 	number, names, is := strings.Cut(os.Getenv(within), ",")
 	if !is {
@@ -46,18 +47,17 @@ func arriveWithin() bool {
 	return true
 }
 
-// entered are the names of the namespaces that this process was started in.
+// entered are the names of the namespaces in which this process was started.
 var entered []string
 
 // Entered reports whether this process was run again in namespaces.
 func Entered() bool { return len(entered) > 0 }
 
-// pid is the number of this process where it was started from; 0 if that is the
-// number it knows itself.
+// pid is the number of this process outside its process namespace; 0 without one.
 var pid int
 
-// PID is the number of this process on the machine, which is another one than
-// os.Getpid returns in a process namespace.
+// PID returns the number of this process on the machine, which differs from os.Getpid in a process
+// namespace.
 func PID() int {
 	if pid != 0 {
 		return pid
@@ -65,14 +65,14 @@ func PID() int {
 	return os.Getpid()
 }
 
-// Enter is for the start of a TestMain. It runs the program again and exits as that
-// does; in the namespaces, and where the machine permits none, it returns.
+// Enter must be called first in TestMain. It runs the program again in namespaces and exits with
+// the program's exit code. In the namespaces, and where the machine permits none, it returns.
 func Enter() {
 	Arrive()
 	if Entered() {
 		return
 	}
-	ctx, stop := Interruptible(context.Background()) // what the second signal kills takes the rest along
+	ctx, stop := Interruptible(context.Background()) // a second signal kills this process and the program
 	code, err := Again(ctx)
 	stop()
 	if err == nil {
@@ -80,9 +80,9 @@ func Enter() {
 	}
 }
 
-// Arrive is for the start of a program that calls Again: when it is run again it
-// completes the namespaces. Nothing else may have been done before but Interruptible: from
-// now on it is given the signals that end the ctx of Again.
+// Arrive must be called first in a program that calls Again: when the program was run again it
+// completes the namespaces. Only Interruptible may be called earlier: from now on the process
+// receives the signals that end the ctx of Again.
 func Arrive() {
 	names := os.Getenv(variable)
 	if arriveWithin() || names == "" {
@@ -96,6 +96,6 @@ func Arrive() {
 	}
 }
 
-// exitUnable is how a program ends that was run again and cannot complete its
-// namespaces; nothing else uses the code.
+// exitUnable is the exit code of a program that was run again and cannot complete its namespaces;
+// it has no other use.
 const exitUnable = 97

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sets are the namespaces to try, the best first. Root needs no user namespace; in
-// a container the files of a new process namespace may not be shown.
+// sets are the namespaces to try, the best first. Root needs no user namespace; in a container the
+// files of a new process namespace may not be mountable.
 var sets = []struct {
 	names []string
 	flags uintptr
@@ -28,20 +28,21 @@ var sets = []struct {
 	{[]string{"user", "mount"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS},
 }
 
-// timerSlack is how late timers may be, of the program that is run again and of all that it starts: at the kernel's 50 µs a tenth of
-// the processor time of runs with driver programs goes into threads by which Go's runtimes look after themselves every 20 µs.
+// timerSlack is how late timers may be, in the program that is run again and its children. With the
+// kernel's default of 50 µs, runs with driver programs spend a tenth of their processor time in
+// threads of Go's runtimes that wake up every 20 µs.
 const timerSlack = 300 * time.Microsecond
 
-// refused is what Again has tried in vain; nil if it has not.
+// refused is the failed attempt of Again; nil without one.
 var refused error
 
-// Again runs this program again, with the same arguments, in the best namespaces
-// that the machine permits, and returns its exit code: that of a shell if a signal
-// ended it. The signal that ends ctx is handed on. If this process is killed, it is too.
+// Again runs this program again, with the same arguments, in the best namespaces that the machine
+// permits, and returns its exit code: as in a shell if a signal ended it. It forwards the signal
+// that ends ctx. If this process is killed, the program is killed, too.
 func Again(ctx context.Context) (code int, err error) {
 	runtime.LockOSThread() // the program dies with the thread that starts it
 	defer runtime.UnlockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) // else its timers are as precise as others
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) // otherwise its timers are as precise as usual
 	var tried []error
 	for _, set := range sets {
 		if ctx.Err() != nil {
@@ -64,12 +65,12 @@ func Again(ctx context.Context) (code int, err error) {
 }
 
 func again(names []string, flags uintptr) *exec.Cmd {
-	// Not by ctx: a program that does not listen yet would lose the signal.
+	// Not by ctx: a program that has no signal handler yet would lose the signal.
 	program := exec.Command("/proc/self/exe", os.Args[1:]...)
 	program.Args[0] = os.Args[0]
 	program.Env = append(os.Environ(), variable+"="+strings.Join(names, ","))
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// A group of its own: an interrupt from the terminal comes by this process only.
+	// Its own group: it gets an interrupt from the terminal only through this process.
 	program.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if flags&unix.CLONE_NEWUSER != 0 {
 		program.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
@@ -78,11 +79,11 @@ func again(names []string, flags uintptr) *exec.Cmd {
 	return program
 }
 
-// listening is the descriptor of a pipe that the program closes when it listens to signals.
+// listening is the descriptor of a pipe that the program closes when it handles signals.
 const listening = 3
 
-// runUninterrupted runs a program and hands the signal that ends ctx on as soon as it listens:
-// the first process of a namespace never gets one that it does not handle.
+// runUninterrupted runs a program and forwards the signal that ends ctx as soon as the program
+// handles signals: the first process of a namespace never receives a signal without a handler.
 func runUninterrupted(ctx context.Context, program *exec.Cmd) error {
 	listens, held, err := os.Pipe()
 	if err != nil {
@@ -101,7 +102,7 @@ func runUninterrupted(ctx context.Context, program *exec.Cmd) error {
 		defer close(handed)
 		select {
 		case <-ctx.Done():
-			_, _ = listens.Read(make([]byte, 1)) // its end, at the latest with the program's
+			_, _ = listens.Read(make([]byte, 1)) // the program closes it, at its end at the latest
 			_ = program.Process.Signal(signalOf(ctx))
 		case <-ended:
 		}
@@ -112,10 +113,10 @@ func runUninterrupted(ctx context.Context, program *exec.Cmd) error {
 	return err
 }
 
-// arrived closes the pipe: this process listens to signals.
+// arrived closes the pipe: this process handles signals.
 func arrived() { _ = unix.Close(listening) }
 
-// exitCode is that of a shell: 128 and the signal.
+// exitCode returns it as in a shell: 128 plus the signal.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -123,8 +124,8 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// settle cuts the mounts off from those of the host and shows the processes of the
-// new namespace, if it has one.
+// settle separates the mounts from those of the host and mounts the processes of the new namespace,
+// if it has one.
 func settle() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
@@ -132,7 +133,7 @@ func settle() error {
 	if !slices.Contains(entered, "pid") {
 		return nil
 	}
-	outside, err := os.Readlink("/proc/self") // these are the files of the old one still
+	outside, err := os.Readlink("/proc/self") // the files are still those of the old one
 	if err != nil {
 		return err
 	}
@@ -142,14 +143,14 @@ func settle() error {
 	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 }
 
-// Rootless reports whether this process is root in a user namespace only: it may
-// mount, but neither have loop devices nor make device nodes nor change owners.
+// Rootless reports whether this process is root in a user namespace only: it may mount, but not use
+// loop devices, make device nodes or change owners.
 func Rootless() bool {
 	ids := userIDs()
 	return ids != nil && !slices.Equal(ids, []string{"0", "0", "4294967295"})
 }
 
-// Limits says why this process is root in a user namespace only; empty if it is not.
+// Limits returns why this process is root in a user namespace only; empty if it is not.
 func Limits() string {
 	ids := userIDs()
 	switch {
@@ -161,7 +162,7 @@ func Limits() string {
 	return "not root, but in a user namespace"
 }
 
-// userIDs say which users outside of the user namespace those inside are.
+// userIDs returns the user ids inside the user namespace with those outside.
 func userIDs() []string {
 	ids, _ := os.ReadFile("/proc/self/uid_map")
 	return strings.Fields(string(ids))

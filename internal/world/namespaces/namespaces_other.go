@@ -10,10 +10,10 @@ func Again(context.Context) (code int, err error) { return 0, ErrNotPermitted }
 // Rootless reports whether this process is root in a user namespace only.
 func Rootless() bool { return false }
 
-// Limits says why this process is root in a user namespace only.
+// Limits returns why this process is root in a user namespace only.
 func Limits() string { return "" }
 
-// Refused says that this is not Linux.
+// Refused returns that this is not Linux.
 func Refused() *Refusal {
 	return &Refusal{Cause: "only Linux has them", Remedy: "run in a Linux container or virtual machine"}
 }

@@ -6,12 +6,11 @@ import (
 	"syscall"
 )
 
-// Refusal is why this process may have no mount namespaces of its own.
+// Refusal is the reason for which this process may have no mount namespaces of its own.
 type Refusal struct {
-	// Cause is what stands in the way, all of it: "not root, and sysctl
-	// user.max_user_namespaces is 0".
+	// Cause is the complete cause: "not root, and sysctl user.max_user_namespaces is 0".
 	Cause string
-	// Remedy is what the user can do about it.
+	// Remedy is the user's remedy.
 	Remedy string
 }
 
@@ -20,26 +19,26 @@ func (r *Refusal) Error() string { return ErrNotPermitted.Error() + ": " + r.Cau
 // Is makes a Refusal an ErrNotPermitted.
 func (r *Refusal) Is(target error) bool { return target == ErrNotPermitted }
 
-// facts are what decides whether a process may have namespaces.
+// facts decide whether a process may have namespaces.
 type facts struct {
-	root     bool // its user is root, be it in a user namespace
+	root     bool // its user is root, possibly in a user namespace
 	sysAdmin bool // it has CAP_SYS_ADMIN
 	// filters are the system calls that a seccomp filter forbids.
 	filters []string
 	seccomp bool // there is a seccomp filter
-	// profile is the AppArmor profile that confines it; empty without.
+	// profile is the AppArmor profile that confines it; empty without one.
 	profile string
-	// switches are the settings that keep users from having user namespaces.
+	// switches are the settings that deny users user namespaces.
 	switches []userSwitch
 	chrooted bool  // its root directory is not that of its mount namespace
-	tried    error // what making namespaces for an ordinary user ended with; nil if it was not tried
-	failed   error // what making a mount namespace ended with; nil if it can
+	tried    error // the error of making namespaces for an ordinary user; nil if it was not tried
+	failed   error // the error of making a mount namespace; nil if it succeeds
 }
 
-// userSwitch is a sysctl whose value keeps users from having user namespaces.
+// userSwitch is a sysctl with a value that denies users user namespaces.
 type userSwitch struct{ name, value, better string }
 
-// refusal decides who is to blame; nil if namespaces are permitted.
+// refusal determines the cause; nil if namespaces are permitted.
 func (f facts) refusal() *Refusal {
 	if f.failed == nil {
 		return nil
@@ -72,12 +71,12 @@ func (f facts) refusal() *Refusal {
 	return r
 }
 
-// unentered says that nothing but the program itself is to blame.
+// unentered reports whether only the program itself is the cause.
 func (f facts) unentered() bool {
 	return f.tried == nil && len(f.switches) == 0 && len(f.filters) == 0 && !f.chrooted
 }
 
-// users says why a user namespace does not help.
+// users describes why a user namespace does not help.
 func (f facts) users() string {
 	switch {
 	case len(f.switches) > 0:
@@ -94,7 +93,7 @@ func (f facts) users() string {
 	return f.forbidden("user namespaces", f.tried)
 }
 
-// forbidden names who forbids what the kernel itself would permit.
+// forbidden names the security module that forbids an operation which the kernel would permit.
 func (f facts) forbidden(what string, err error) string {
 	switch {
 	case len(f.filters) > 0:

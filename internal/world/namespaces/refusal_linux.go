@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Refused finds out why this process may have no mount namespaces of its own; nil if it
-// may. It changes nothing.
+// Refused determines why this process may have no mount namespaces of its own; nil if it may. It
+// changes nothing.
 func Refused() *Refusal {
 	failed := tryNamespace()
 	if failed == nil {
@@ -20,7 +20,7 @@ func Refused() *Refusal {
 	return look(failed).refusal()
 }
 
-// tryNamespace makes a mount namespace and a mount in it, on a thread that ends then.
+// tryNamespace makes a mount namespace and a mount in it, on a thread that ends afterwards.
 func tryNamespace() error {
 	result := make(chan error, 1)
 	go onLastThread(func() {
@@ -35,8 +35,8 @@ func tryNamespace() error {
 	return <-result
 }
 
-// onLastThread runs f on an OS thread that ends with the calling goroutine, which the main
-// thread never does: it is held until another one is found.
+// onLastThread runs f on an OS thread that ends with the calling goroutine. The main thread never
+// ends: it is held until another one is found.
 func onLastThread(f func()) {
 	runtime.LockOSThread()
 	if os.Getpid() != unix.Gettid() {
@@ -81,8 +81,8 @@ func look(failed error) facts {
 	return f
 }
 
-// filtered are the system calls that a seccomp filter forbids: made with arguments that
-// the kernel refuses before it looks at who asks, they fail otherwise than it says.
+// filtered returns the system calls that a seccomp filter forbids. They are called with arguments
+// that the kernel rejects before it checks permissions, so that a filter's error differs.
 func filtered() (calls []string) {
 	if _, _, err := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER|1, 0, 0); err != unix.EINVAL { // 1 is no flag
 		calls = append(calls, "unshare(2)")
@@ -94,7 +94,7 @@ func filtered() (calls []string) {
 	return calls
 }
 
-// profile is the AppArmor profile that holds this process to something.
+// profile returns the AppArmor profile that confines this process.
 func profile() string {
 	text, err := os.ReadFile("/proc/self/attr/apparmor/current")
 	if err != nil {
@@ -107,8 +107,8 @@ func profile() string {
 	return name
 }
 
-// chrooted reports whether the root directory is below that of the mount namespace, or
-// lies outside it: the kernel shows it as no mount then.
+// chrooted reports whether the root directory is below that of the mount namespace, or outside it:
+// the kernel lists no mount for it then.
 func chrooted() bool {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

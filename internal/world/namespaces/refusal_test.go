@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Who may have no namespaces is given the cause that holds, and what helps against that.
+// A refusal has the actual cause, and a remedy for it.
 func TestTheCauseOfARefusal(t *testing.T) {
 	unshare := fmt.Errorf("unshare(CLONE_NEWNS): %w", syscall.EPERM)
 	clone := fmt.Errorf("user, mount: fork/exec: %w", syscall.EPERM)

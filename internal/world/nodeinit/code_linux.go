@@ -2,10 +2,10 @@
 
 package nodeinit
 
-// codeOf returns where the code of process 1 is in this program.
+// codeOf returns the address of process 1's code in this program.
 func codeOf() *[codeSize]byte
 
-// codeSize is more than it takes; what follows it is not run.
+// codeSize exceeds the size of the code; the bytes after the code are not executed.
 const codeSize = 512
 
 func code() []byte { return codeOf()[:] }

@@ -6,24 +6,26 @@ import (
 	"strings"
 )
 
-// Container is what the program is started as to become the program of a container: in the container's mount
-// namespace, as one of the processes that it is to see, but in a root where it finds the libraries that it is linked with. An image may
-// have none. It enters the container's root, shows the processes in /proc, gives up what the container may not have, and executes the program.
-// Its words are those of a ContainerProgram.
+// Container is the name under which this program is started to become the program of a container.
+// It starts in the container's mount namespace and process namespace, but in a root with the
+// libraries that it is linked with, since an image may lack them. It enters the container's root,
+// mounts the processes in /proc, drops privileges, and executes the program. Its arguments are the
+// words of a ContainerProgram.
 //
-// On its descriptor 3, a socket that is closed then, it sends a Report at its begin, awaits a byte, and reports what it could not do. Its
-// descriptor 4 is the container's root.
+// On descriptor 3, a socket that it closes then, it sends a Report at its start, awaits a byte, and
+// reports a failed step. Descriptor 4 is the container's root.
 const Container = "csisim-container"
 
-// Fork is what the program is started as to start a Container with the same words as process 1 of a new process namespace, and as a
-// child of its own parent: who is in a process namespace alone may make one within it. ForkWithTerminal
-// makes its standard input the terminal of the container.
+// Fork is the name under which this program is started to start a Container with the same words as
+// process 1 of a new process namespace, and as a child of its own parent. Only a process inside a
+// process namespace can make one within it. ForkWithTerminal also makes its standard input the
+// terminal of the container.
 const (
 	Fork             = "csisim-fork"
 	ForkWithTerminal = "csisim-fork-terminal"
 )
 
-// Report is a step and the number of the error, 0 if there was none.
+// Report is a step and an error number, 0 for none.
 type Report [2]byte
 
 // The steps of becoming a container.
@@ -36,26 +38,26 @@ const (
 	Executing
 )
 
-// ContainerUser is who a container's program is, and what it lacks.
+// ContainerUser is the user of a container's program, with its missing privileges.
 type ContainerUser struct {
 	UID, GID uint32
 	Groups   []uint32
-	// One says that there is only the user that the process is already.
+	// One means that the process already runs as the only user.
 	One bool
-	// Dropped has a bit for each capability that it may never have.
+	// Dropped has a bit for each capability that it must never have.
 	Dropped         uint64
 	NoNewPrivileges bool
 }
 
-// ContainerProgram is what a Container becomes. Without a path it lasts until it is killed, as the process that holds the namespace of a
-// pod does.
+// ContainerProgram is the program that a Container becomes. Without a path it sleeps until it is
+// killed, like the process that holds the namespace of a pod.
 type ContainerProgram struct {
 	User      ContainerUser
 	Dir, Path string
 	Args, Env []string // the environment is not csisim's own: it may name libraries
 }
 
-// Words are how the program is named to a Container.
+// Words encodes the program in the arguments of a Container.
 func (c ContainerProgram) Words() []string {
 	return slices.Concat(c.User.words(), []string{c.Dir, c.Path, strconv.Itoa(len(c.Args))}, c.Args, c.Env)
 }
@@ -67,7 +69,7 @@ func parse(words []string) ContainerProgram {
 	return ContainerProgram{User: parseUser(user), Dir: words[0], Path: words[1], Args: words[3:end], Env: words[end:]}
 }
 
-// userWords is how many words name a user.
+// userWords is how many words encode a user.
 const userWords = 6
 
 func (c ContainerUser) words() []string {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// The descriptors that it is started with: to which it reports, and the container's root.
+// Its initial descriptors: for reports, and the container's root.
 const (
 	reportFile = 3
 	rootFile   = 4
@@ -36,7 +36,7 @@ func becomeContainer(words []string) {
 	}
 }
 
-// forkContainer starts a Container, and leaves it to its own parent.
+// forkContainer starts a Container as a child of its own parent.
 func forkContainer(words []string, terminal bool) {
 	attr := &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2, reportFile, rootFile}, Sys: &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_PARENT, Setpgid: !terminal, Setsid: terminal, Setctty: terminal,
@@ -50,10 +50,11 @@ func forkContainer(words []string, terminal bool) {
 
 func report(step int, err error) {
 	number, _ := err.(syscall.Errno)
-	_, _ = syscall.Write(reportFile, []byte{byte(step), byte(number)}) // nobody may be left to read it
+	_, _ = syscall.Write(reportFile, []byte{byte(step), byte(number)}) // the reader may be dead
 }
 
-// enter makes the container's root that of the process, and goes to the program's directory in it.
+// enter makes the container's root that of the process, and changes to the program's directory in
+// it.
 func (c ContainerProgram) enter() error {
 	for _, do := range []func() error{
 		func() error { return syscall.Fchdir(rootFile) },
@@ -68,7 +69,7 @@ func (c ContainerProgram) enter() error {
 	return nil
 }
 
-// execute becomes the program; without one it lasts until it is killed.
+// execute executes the program; without one it sleeps until it is killed.
 func (c ContainerProgram) execute() error {
 	if c.Path != "" {
 		return syscall.Exec(c.Path, c.Args, c.Env)
@@ -79,10 +80,10 @@ func (c ContainerProgram) execute() error {
 	select {}
 }
 
-// kernelFiles are those below /proc that are not of processes.
+// kernelFiles are files below /proc that are not about processes.
 var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger"}
 
-// showOwnProcesses shows the processes of the namespace; what is not of processes cannot be written.
+// showOwnProcesses mounts the processes of the namespace, with all other files of /proc read-only.
 func showOwnProcesses() error {
 	if err := showProcesses("/proc"); err != nil {
 		return err
@@ -100,19 +101,19 @@ func showOwnProcesses() error {
 	return nil
 }
 
-// Operations of prctl, which package syscall has no names for.
+// Operations of prctl without a name in package syscall.
 const (
 	dropFromBounds  = 24 // PR_CAPBSET_DROP
 	noNewPrivileges = 38 // PR_SET_NO_NEW_PRIVS
 )
 
-// giveUp takes from the process what the container may not have.
+// giveUp drops the privileges that the container may not have.
 func (c ContainerUser) giveUp() error {
 	for number := uintptr(0); number < 64; number++ {
 		if c.Dropped&(1<<number) == 0 {
 			continue
 		}
-		if err := prctl(dropFromBounds, number); err != 0 && err != syscall.EINVAL { // an older kernel does not know it
+		if err := prctl(dropFromBounds, number); err != 0 && err != syscall.EINVAL { // older kernels lack it
 			return err
 		}
 	}

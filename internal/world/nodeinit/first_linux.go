@@ -6,8 +6,9 @@ import (
 	"runtime"
 )
 
-// First is an executable file of a few hundred bytes that is process 1 and no more; nil for a processor whose code is not
-// known. This program does the same, and takes twenty times as long: to set up what process 1 has no use for.
+// First returns an executable file of a few hundred bytes that is only process 1; nil for a
+// processor without such code. This program does the same, but takes twenty times as long, since it
+// initializes much that process 1 does not need.
 func First() []byte {
 	code := code()
 	if code == nil {
@@ -24,7 +25,7 @@ func First() []byte {
 		elfSegment{Type: 1, Flags: readable | executable, Address: address, Physical: address, InFile: all, InMemory: all, Aligned: 1 << 16},
 		code,
 	} {
-		_ = binary.Write(&file, binary.LittleEndian, part) // a buffer takes all
+		_ = binary.Write(&file, binary.LittleEndian, part) // writes to a buffer never fail
 	}
 	return file.Bytes()
 }

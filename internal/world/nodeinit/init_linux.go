@@ -17,7 +17,9 @@ func init() {
 	case os.Args[0] != Name || os.Getpid() != 1:
 		return
 	}
-	signal.Ignore() // whoever signals process 1 does not end the node; and the kernel reaps for who ignores SIGCHLD
+	// Signals to process 1 must not end the node, and the kernel reaps the children of a process
+	// that ignores SIGCHLD.
+	signal.Ignore()
 	if answer(showProcesses("proc")) && awaitRoot() {
 		answer(enterRoot())
 		awaitRoot()
@@ -30,7 +32,7 @@ func showProcesses(dir string) error {
 	return syscall.Mount("proc", dir, "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "")
 }
 
-// enterRoot makes the directory in which this process was started its root.
+// enterRoot makes the current directory the process's root.
 func enterRoot() error {
 	if err := syscall.Chroot("."); err != nil {
 		return err
@@ -45,7 +47,7 @@ func awaitRoot() bool {
 	return n == 1 && err == nil
 }
 
-// answer writes how a step went and reports whether it went well.
+// answer writes the result of a step and reports whether it succeeded.
 func answer(err error) bool {
 	number, _ := err.(syscall.Errno)
 	if err != nil && number == 0 {

@@ -22,7 +22,7 @@ var (
 	ErrBackoff = errors.New("the operation failed a moment ago and is in backoff")
 )
 
-// Key says what an operation works on. An empty Pod or Node matches any. K-OP-1, C-GEN-4
+// Key identifies the subject of an operation. An empty Pod or Node matches any. K-OP-1, C-GEN-4
 type Key struct {
 	Volume string
 	Pod    string

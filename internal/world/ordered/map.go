@@ -1,7 +1,6 @@
-// Package ordered has maps and sets for the many that have one or two members: the
-// nodes of a volume, the volumes of a pod. They are sorted slices, in which a member
-// takes 16 to 24 bytes; a Go map takes 200 to 300 for its first. Who walks one does so
-// in the order of its keys, and must not change it meanwhile.
+// Package ordered has maps and sets with usually one or two members: the nodes of a volume, the
+// volumes of a pod. They are sorted slices, in which a member takes 16 to 24 bytes; a Go map takes
+// 200 to 300 for its first. A loop visits the keys in order, and must not change the map.
 package ordered
 
 import (
@@ -13,13 +12,13 @@ import (
 // Map is a map from few keys. The zero value is empty.
 type Map[K cmp.Ordered, V any] []Entry[K, V]
 
-// Entry is a key and what it stands for.
+// Entry is a key with its value.
 type Entry[K cmp.Ordered, V any] struct {
 	Key   K
 	Value V
 }
 
-// Of is a Go map as a Map.
+// Of converts a Go map to a Map.
 func Of[K cmp.Ordered, V any](from map[K]V) Map[K, V] {
 	m := make(Map[K, V], 0, len(from))
 	for _, key := range slices.Sorted(maps.Keys(from)) {
@@ -76,7 +75,7 @@ func (m *Map[K, V]) Delete(key K) {
 	}
 }
 
-// Keys are the keys, to be walked by who changes the map.
+// Keys returns the keys, for a loop that changes the map.
 func (m Map[K, V]) Keys() []K {
 	keys := make([]K, len(m))
 	for i, e := range m {

@@ -1,5 +1,5 @@
-// Package seeded makes mistakes that Kubernetes' own programs could make, at their places in the kubelet and the controllers of
-// csisim: a search that does not find them is not worth much. Nothing but a test switches one on.
+// Package seeded has bugs that Kubernetes' own programs could have, planted in csisim's kubelet and
+// controllers: a search must find them to be worth its time. Only tests enable one.
 package seeded
 
 // Mistake is one mistake.
@@ -23,13 +23,16 @@ const (
 	NotReconstructed
 	// StatusWrittenOnce: a kubelet does not write a pod's status again that the API server has not taken.
 	StatusWrittenOnce
-	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it unstages the volume that the pod before had.
+	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it unstages the same
+	// volume of the previous pod.
 	MountedWhileUnstaged
-	// AttachedFromOldView: an attach/detach controller that starts again takes no volume for attached.
+	// AttachedFromOldView: an attach/detach controller that restarts takes no volume for attached.
 	AttachedFromOldView
-	// DetachedBeforeEnd: csi-attacher takes its finalizer off an attachment, and calls ControllerUnpublishVolume then.
+	// DetachedBeforeEnd: csi-attacher removes its finalizer from an attachment before it calls
+	// ControllerUnpublishVolume.
 	DetachedBeforeEnd
-	// DeletedInUse: csi-provisioner reads that a volume is released, and deletes it without a second read, of its attachments.
+	// DeletedInUse: csi-provisioner reads that a volume is released, and deletes it without reading
+	// its attachments.
 	DeletedInUse
 	// StagedUnattached: the kubelet stages a volume without waiting for its attachment.
 	StagedUnattached

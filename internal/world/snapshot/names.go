@@ -1,6 +1,5 @@
-// Package snapshot holds what snapshot-controller, csi-snapshotter and
-// csi-provisioner must agree on about snapshots: names, finalizers, annotations,
-// secrets.
+// Package snapshot has the conventions about snapshots that snapshot-controller, csi-snapshotter
+// and csi-provisioner share: names, finalizers, annotations, secrets.
 package snapshot
 
 import (

@@ -1,6 +1,5 @@
-// Package version knows what the releases of Kubernetes changed for CSI drivers.
-// v1.36 is simulated as it is; an older release is v1.36 without the changes, of
-// those in the table, that came after it.
+// Package version lists the changes of Kubernetes' releases for CSI drivers. The simulation
+// implements v1.36; an older release is v1.36 without the later changes in the table.
 package version
 
 import (

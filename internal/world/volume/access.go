@@ -10,8 +10,8 @@ import (
 
 type mode = csi.VolumeCapability_AccessMode_Mode
 
-// NodeAccessMode is the access mode that the kubelet asks for: that of the PV's
-// first mode alone. K-RPC-6
+// NodeAccessMode returns the access mode of the kubelet's requests: from the PV's first mode alone.
+// K-RPC-6
 func NodeAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) mode {
 	first := corev1.ReadWriteOnce
 	if len(modes) > 0 {
@@ -41,8 +41,8 @@ func one(m corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) mode {
 	}
 }
 
-// ControllerAccessMode is the access mode that a sidecar asks for, from all
-// modes of the claim or PV. C-LIB-6
+// ControllerAccessMode returns the access mode of a sidecar's requests, from all modes of the claim
+// or PV. C-LIB-6
 func ControllerAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) (mode, error) {
 	has := func(m corev1.PersistentVolumeAccessMode) bool { return slices.Contains(modes, m) }
 	switch {
@@ -61,8 +61,8 @@ func ControllerAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeM
 	}
 }
 
-// Capability is the CSI volume capability of a PV or claim. Nearly all volumes have one
-// in common, which nobody may change.
+// Capability returns the CSI volume capability of a PV or claim. Nearly all volumes share one,
+// which must not be modified.
 func Capability(block bool, fsType string, mountFlags []string, m mode) *csi.VolumeCapability {
 	if len(mountFlags) == 0 {
 		if usual := usualCapabilities[asked{block, fsType, m}]; usual != nil {
@@ -72,7 +72,7 @@ func Capability(block bool, fsType string, mountFlags []string, m mode) *csi.Vol
 	return capability(block, fsType, mountFlags, m)
 }
 
-// asked is what a capability without mount flags consists of.
+// asked identifies a capability without mount flags.
 type asked struct {
 	block  bool
 	fsType string
@@ -81,7 +81,7 @@ type asked struct {
 
 var usualCapabilities = func() map[asked]*csi.VolumeCapability {
 	usual := map[asked]*csi.VolumeCapability{}
-	// A map is filled: any order will do.
+	// In any order: it fills a map.
 	for m := range csi.VolumeCapability_AccessMode_Mode_name {
 		for _, fsType := range []string{"", "ext4", "xfs"} {
 			usual[asked{false, fsType, mode(m)}] = capability(false, fsType, nil, mode(m))

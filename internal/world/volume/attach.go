@@ -14,7 +14,7 @@ func MustAttach(c *component.Component, driver string) bool {
 	return mustAttach(CSIDriver(c, driver))
 }
 
-// MustAttachIn is MustAttach by what the control plane finds in the API.
+// MustAttachIn is MustAttach with the control plane's view of the API.
 func MustAttachIn(w *component.World, driver string) bool {
 	return mustAttach(csiDriverIn(w.Store, w.Version, w.Legacy, driver))
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// CSIDriver is a driver's CSIDriver object as a component knows it: from its cache,
-// without the fields that are newer than the component.
+// CSIDriver returns a driver's CSIDriver object from a component's cache, without the fields that
+// are newer than the component.
 func CSIDriver(c *component.Component, driver string) (*storagev1.CSIDriver, bool) {
 	return csiDriverIn(c.Cache, c.Version, c.Legacy, driver)
 }
 
-// csiDriverIn is the object as a program of a version reads it.
+// csiDriverIn returns the object as a program of a version reads it.
 func csiDriverIn(r store.Reader, v version.Version, o legacy.Options, driver string) (*storagev1.CSIDriver, bool) {
 	key := store.Key{Name: driver}
 	if !v.Has(version.CSINode) {
@@ -32,7 +32,7 @@ func csiDriverIn(r store.Reader, v version.Version, o legacy.Options, driver str
 	return known(v, d), true
 }
 
-// known is a CSIDriver without the fields that a version does not know.
+// known returns a CSIDriver without the fields that a version does not have.
 func known(v version.Version, d *storagev1.CSIDriver) *storagev1.CSIDriver {
 	if v.Has(version.MutableAllocatable) && v.Has(version.TokensInSecrets) { // nothing is newer
 		return d

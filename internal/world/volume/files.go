@@ -10,8 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// WithFiles finds a pod's volume, given by its name there, that holds files which somebody reaches on the pod's node, and the
-// name under which the kubelet knows it. The error says why there is none, or why file is no name of one in its root.
+// WithFiles finds a pod's volume by its name there, if its files can be reached on the pod's node,
+// and returns the kubelet's name of it. It returns an error if there is no such volume, or if file
+// is not the name of a file in its root.
 func WithFiles(s *store.Store, key store.Key, volumeName, file string) (pod *corev1.Pod, specName string, err error) {
 	if strings.Contains(file, "/") || file == "" || file == "." || file == ".." {
 		return nil, "", fmt.Errorf("%q is no name of a file in its root", file)

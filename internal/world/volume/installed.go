@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// IsInstalled reports whether a node whose kubelet has this version says that it has a
-// driver. L-NEXT-1
+// IsInstalled reports whether a node's object lists a driver, for a kubelet of this version.
+// L-NEXT-1
 func IsInstalled(cluster store.Reader, kubelet version.Version, node, driver string) bool {
 	if !kubelet.Has(version.CSINode) {
 		info, ok := store.Get[*legacy.CSINodeInfo](cluster, store.Key{Name: node})

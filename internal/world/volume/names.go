@@ -1,5 +1,5 @@
-// Package volume holds what the kubelet and the controllers must agree on about
-// CSI volumes: names, access modes, whether a volume is attached before use.
+// Package volume has the conventions about CSI volumes that the kubelet and the controllers share:
+// names, access modes, whether a volume is attached before use.
 package volume
 
 import (
@@ -34,8 +34,8 @@ func UniqueInlineName(pod types.UID, volumeName string) string {
 	return Plugin + "/" + string(pod) + "-" + volumeName
 }
 
-// MetricsName is the CSI volume plugin as metrics of Kubernetes name it: with the
-// driver, if it is known.
+// MetricsName returns the name of the CSI volume plugin in metrics of Kubernetes: with the driver,
+// if it is known.
 func MetricsName(driver string) string {
 	if driver == "" {
 		return Plugin
@@ -43,28 +43,28 @@ func MetricsName(driver string) string {
 	return Plugin + ":" + driver
 }
 
-// AttachmentName is the name of the VolumeAttachment of a volume on a node. K-PATH-6, C-CSIP-1
+// AttachmentName returns the name of the VolumeAttachment of a volume on a node. K-PATH-6, C-CSIP-1
 func AttachmentName(handle, driver, node string) string {
 	return hash("csi-", handle, driver, node)
 }
 
-// InlineHandle is the volume id of an inline CSI volume. K-PATH-7
+// InlineHandle returns the volume id of an inline CSI volume. K-PATH-7
 func InlineHandle(pod types.UID, volumeName string) string {
 	return hash("csi-", string(pod), volumeName)
 }
 
-// IsInlineHandle reports whether a volume id has the form of those of inline volumes, which is
-// all that shows them to drivers without podInfoOnMount. K-PATH-7
+// IsInlineHandle reports whether a volume id has the form of an inline volume's, the only sign for
+// drivers without podInfoOnMount. K-PATH-7
 func IsInlineHandle(id string) bool {
 	digest, ok := strings.CutPrefix(id, "csi-")
 	sum, err := hex.DecodeString(digest)
 	return ok && err == nil && len(sum) == sha256.Size && strings.ToLower(digest) == digest
 }
 
-// HandleHash is the directory name of a volume's staging directory. K-PATH-3
+// HandleHash returns the directory name of a volume's staging directory. K-PATH-3
 func HandleHash(handle string) string { return hash("", handle) }
 
-// hash is the prefix and the digest of the parts, one after the other.
+// hash returns the prefix with the digest of the parts, one after the other.
 func hash(prefix string, parts ...string) string {
 	text := make([]byte, 0, 256)
 	for _, part := range parts {
@@ -74,5 +74,6 @@ func hash(prefix string, parts ...string) string {
 	return string(hex.AppendEncode(append(text[:0], prefix...), sum[:]))
 }
 
-// NodeIDAnnotation is where csi-attacher keeps, in a VolumeAttachment, the node's id in the driver.
+// NodeIDAnnotation is csi-attacher's annotation of a VolumeAttachment with the node's id in the
+// driver.
 const NodeIDAnnotation = "csi.alpha.kubernetes.io/node-id"

@@ -14,11 +14,12 @@ type OfDriver struct {
 	// Name is that of its PersistentVolume; of an inline volume, its own in the pod.
 	Name           string
 	Driver, Handle string
-	// Block says that it is a device, ReadOnly that the pod wants it so.
+	// Block means that it is a device, ReadOnly that the pod requests it read-only.
 	Block, ReadOnly bool
 }
 
-// OfPod is what a volume of a pod is to its driver; false for other volumes, and for a claim without a volume.
+// OfPod returns the driver's view of a pod's volume; false for other volumes, and for a claim
+// without a volume.
 func OfPod(s *store.Store, pod *corev1.Pod, v *corev1.Volume) (OfDriver, bool) {
 	if v.CSI != nil {
 		return OfDriver{Name: v.Name, Driver: v.CSI.Driver, Handle: InlineHandle(pod.UID, v.Name), ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, true
@@ -31,14 +32,15 @@ func OfPod(s *store.Store, pod *corev1.Pod, v *corev1.Volume) (OfDriver, bool) {
 	if claim == nil || claim.Spec.VolumeName == "" {
 		return OfDriver{}, false
 	}
-	of := OfDriver{Name: claim.Spec.VolumeName, Block: IsBlock(claim.Spec.VolumeMode), ReadOnly: v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly} // K-DSW-7, K-DSW-9
+	// K-DSW-7, K-DSW-9
+	of := OfDriver{Name: claim.Spec.VolumeName, Block: IsBlock(claim.Spec.VolumeMode), ReadOnly: v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly}
 	if pv, _ := store.Get[*corev1.PersistentVolume](s, store.Key{Name: of.Name}); pv != nil {
 		of.Driver, of.Handle = handleOf(pv)
 	}
 	return of, true
 }
 
-// handleOf is a PersistentVolume as its driver knows it; empty for one of no driver.
+// handleOf returns the driver and handle of a PersistentVolume; empty for one without a driver.
 func handleOf(pv *corev1.PersistentVolume) (driver, handle string) {
 	if translated, err := migration.PV(pv); err == nil && translated.Spec.CSI != nil {
 		return translated.Spec.CSI.Driver, translated.Spec.CSI.VolumeHandle
@@ -46,7 +48,7 @@ func handleOf(pv *corev1.PersistentVolume) (driver, handle string) {
 	return "", ""
 }
 
-// namedOf is the volume of a pod with a name.
+// namedOf returns the volume of a pod with a name.
 func namedOf(s *store.Store, pod *corev1.Pod, name string) (OfDriver, bool) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Name == name {
@@ -56,7 +58,7 @@ func namedOf(s *store.Store, pod *corev1.Pod, name string) (OfDriver, bool) {
 	return OfDriver{}, false
 }
 
-// IsWritten reports whether some container that a pod's manifest names may write to a volume.
+// IsWritten reports whether some container in a pod's manifest may write to a volume.
 func IsWritten(pod *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
 		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == name && !m.ReadOnly }) ||

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ClaimOf is the claim that a pod volume stands for: named directly, or made
-// for the pod from a template. ok is false for volumes of other kinds.
+// ClaimOf returns the claim of a pod volume: named directly, or made for the pod from a template.
+// ok is false for volumes of other kinds.
 func ClaimOf(pod *corev1.Pod, v *corev1.Volume) (key store.Key, ephemeral, ok bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -19,7 +19,7 @@ func ClaimOf(pod *corev1.Pod, v *corev1.Volume) (key store.Key, ephemeral, ok bo
 	}
 }
 
-// Terminated reports whether a pod's containers run no more. C-GEN-10
+// Terminated reports whether a pod's containers have ended. C-GEN-10
 func Terminated(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return true

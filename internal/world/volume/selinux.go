@@ -6,13 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ContainerMounts are what a container of any kind mounts, and how it is secured.
+// ContainerMounts has the mounts and the security context of a container of any kind.
 type ContainerMounts struct {
 	Security *corev1.SecurityContext
 	Mounts   []corev1.VolumeMount
 }
 
-// MountsOf are those of a pod's containers: init, ordinary and ephemeral ones.
+// MountsOf returns those of a pod's containers: init, ordinary and ephemeral ones.
 func MountsOf(pod *corev1.Pod) (all []ContainerMounts) {
 	for _, c := range pod.Spec.InitContainers {
 		all = append(all, ContainerMounts{c.SecurityContext, c.VolumeMounts})
@@ -26,8 +26,8 @@ func MountsOf(pod *corev1.Pod) (all []ContainerMounts) {
 	return all
 }
 
-// SELinuxLabels are the different labels of the containers that mount a volume, sorted;
-// labelOf makes one of a container's options. K-SEL-1
+// SELinuxLabels returns the different labels of the containers that mount a volume, sorted; labelOf
+// makes a label from a container's options. K-SEL-1
 func SELinuxLabels(pod *corev1.Pod, volumeName string, labelOf func(*corev1.SELinuxOptions) string) (found []string) {
 	for _, c := range MountsOf(pod) {
 		options := selinuxOptions(pod, c.Security)
@@ -39,7 +39,7 @@ func SELinuxLabels(pod *corev1.Pod, volumeName string, labelOf func(*corev1.SELi
 	return slices.Compact(found)
 }
 
-// selinuxOptions are a container's own, else the pod's.
+// selinuxOptions returns a container's own, otherwise the pod's.
 func selinuxOptions(pod *corev1.Pod, security *corev1.SecurityContext) *corev1.SELinuxOptions {
 	switch {
 	case security != nil && security.SELinuxOptions != nil:
@@ -50,7 +50,7 @@ func selinuxOptions(pod *corev1.Pod, security *corev1.SecurityContext) *corev1.S
 	return nil
 }
 
-// SELinuxPolicy is how a pod wants its label applied; by mount option unless it says. K-SEL-1
+// SELinuxPolicy returns a pod's policy for its label; by default the mount option. K-SEL-1
 func SELinuxPolicy(pod *corev1.Pod) corev1.PodSELinuxChangePolicy {
 	if security := pod.Spec.SecurityContext; security != nil && security.SELinuxChangePolicy != nil {
 		return *security.SELinuxChangePolicy

@@ -21,9 +21,12 @@ func TestNames(t *testing.T) {
 	// The hashes are those of the recorded traces (lifecycle-stub).
 	assert.Equal(t, "csi-856065d8759b7e3d55f94b03fe96d221596489509e569c8ed7187633b179352e",
 		volume.AttachmentName("vol-0001", "stub.csi.example.com", "node-a")) // K-PATH-6, C-CSIP-1
-	assert.Equal(t, "de9658b854e1ed0b46160ec1afa6ebfb831529d80970b3c4684d8a1661f40322", volume.HandleHash("vol-0001")) // K-PATH-3
-	assert.Equal(t, "kubernetes.io/csi/d^vol-1", volume.UniqueName("d", "vol-1"))                                      // K-PATH-8
-	assert.Equal(t, "kubernetes.io/csi/uid-scratch", volume.UniqueInlineName("uid", "scratch"))                        // K-PATH-8
+	// K-PATH-3
+	assert.Equal(t, "de9658b854e1ed0b46160ec1afa6ebfb831529d80970b3c4684d8a1661f40322", volume.HandleHash("vol-0001"))
+	// K-PATH-8
+	assert.Equal(t, "kubernetes.io/csi/d^vol-1", volume.UniqueName("d", "vol-1"))
+	// K-PATH-8
+	assert.Equal(t, "kubernetes.io/csi/uid-scratch", volume.UniqueInlineName("uid", "scratch"))
 
 	for name, want := range map[string]bool{
 		"kubernetes.io/csi/d^vol-1":   true,

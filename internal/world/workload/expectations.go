@@ -40,7 +40,7 @@ func (e *Expectations) Saw(owner types.UID, pod *corev1.Pod, gone bool) {
 // Met reports whether the cache shows all that was done for an owner.
 func (e *Expectations) Met(owner types.UID) bool { return len(e.made[owner])+len(e.ended[owner]) == 0 }
 
-// Forget drops an owner that is gone.
+// Forget drops a deleted owner.
 func (e *Expectations) Forget(owner types.UID) {
 	delete(e.made, owner)
 	delete(e.ended, owner)

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Selects reports whether a pod is one of a service's. A service without a selector has none: somebody else keeps its
-// endpoints.
+// Selects reports whether a pod belongs to a service. A service without a selector has none: its
+// endpoints are maintained elsewhere.
 func Selects(s *corev1.Service, pod *corev1.Pod) bool {
 	return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels))
 }
@@ -21,7 +21,8 @@ func HasEndpoints(s *corev1.Service) bool {
 	return len(s.Spec.Selector) > 0 && s.Spec.Type != corev1.ServiceTypeExternalName
 }
 
-// Endpoints are the pods of a service that have an address, by name. Pods whose containers are records have none.
+// Endpoints returns the pods of a service that have an address, by name. Pods with simulated
+// containers have none.
 func Endpoints(cluster store.Reader, s *corev1.Service) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for pod := range store.List[*corev1.Pod](cluster, s.Namespace) {
@@ -37,7 +38,7 @@ func Serves(s *corev1.Service, pod *corev1.Pod) bool {
 	return s.Spec.PublishNotReadyAddresses || Ready(pod) && pod.DeletionTimestamp == nil
 }
 
-// HostnameIn is what a pod is called within a service, nil if it has no name there.
+// HostnameIn returns a pod's hostname within a service, nil if it has none there.
 // [k8s.io/endpointslice/util/controller_utils.go: ShouldSetHostname]
 func HostnameIn(s *corev1.Service, pod *corev1.Pod) *string {
 	if pod.Spec.Hostname == "" || pod.Spec.Subdomain != s.Name {
@@ -46,7 +47,8 @@ func HostnameIn(s *corev1.Service, pod *corev1.Pod) *string {
 	return &pod.Spec.Hostname
 }
 
-// TargetPort is the number of the port of a pod that a service port leads to; false if the pod has no port of that name.
+// TargetPort returns the number of a pod's port for a service port; false if the pod has no port of
+// that name.
 func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	if port.TargetPort.StrVal == "" {
 		return port.TargetPort.IntVal, true

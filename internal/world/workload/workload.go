@@ -1,4 +1,4 @@
-// Package workload is what the controllers of replicated pods share, and those of services.
+// Package workload is the common code of the controllers of replicated pods and of services.
 package workload
 
 import (

@@ -21,10 +21,10 @@ type Options struct {
 	FirstDelay, MaxDelay time.Duration
 	RetriesPerSecond     float64
 	Burst                int
-	// OneEntry keeps one entry for each key, with the earliest of its times, as the priority
-	// queue of controller-runtime does: what queues a key takes the place of its delay, and a
-	// key that is queued while it is worked on gets no delay. Default: delays and queued keys
-	// are apart, as in client-go.
+	// OneEntry keeps one entry for each key, with the earliest of its times, like the priority
+	// queue of controller-runtime: queueing a key replaces its delay, and a key that is queued
+	// while a worker handles it gets no delay. Default: delays and queued keys are separate, as in
+	// client-go.
 	OneEntry bool
 }
 
@@ -44,7 +44,7 @@ type Rest struct {
 	Why    string
 	For    time.Duration
 	Forget bool
-	// Idle says that it is housekeeping that repeats for ever: nobody waits for it.
+	// Idle marks housekeeping that repeats for ever: it keeps no run busy.
 	Idle bool
 }
 
@@ -56,7 +56,7 @@ type Queue[K comparable] struct {
 	name     string
 	spawn    func(string, func(*kernel.Process)) *kernel.Process
 	handle   func(*kernel.Process, K) error
-	next     string // what a worker does between keys, for people
+	next     string // the description of a worker between keys
 	waiting  []K
 	taken    int         // how many of those that wait were taken out
 	places   map[K]place // of keys that are not at rest
@@ -77,8 +77,8 @@ const (
 	again // worked on, and to be queued after that
 )
 
-// New returns a queue whose workers are processes started by spawn. A handler
-// that returns an error gets its key again after the backoff.
+// New returns a queue; spawn starts its workers. A key is queued again after the backoff if the
+// handler returns an error.
 func New[K comparable](name string, o Options, spawn func(string, func(*kernel.Process)) *kernel.Process, handle func(*kernel.Process, K) error) *Queue[K] {
 	return &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
 }
@@ -136,13 +136,13 @@ func (q *Queue[K]) work(p *kernel.Process) {
 		if isNews {
 			q.Add(key)
 		}
-		// What the handler has written may reach the program's cache before a worker takes
-		// the next key, or after: real workers and informers race for it.
+		// The handler's writes may reach the program's cache before or after a worker takes the
+		// next key: real workers and informers race.
 		p.Yield(q.next)
 	}
 }
 
-// failed has a key come again.
+// failed queues a key again.
 func (q *Queue[K]) failed(p *kernel.Process, key K, err error) {
 	var rest Rest
 	if !errors.As(err, &rest) {

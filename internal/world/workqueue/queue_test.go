@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// desk is a queue whose handler notes when it works on what.
+// desk is a queue with a handler that records the keys and times.
 type desk struct {
 	*kernel.Kernel
 	*workqueue.Queue[string]

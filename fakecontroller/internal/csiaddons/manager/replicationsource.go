@@ -47,7 +47,7 @@ func (s source) message() *replication.ReplicationSource {
 	}}
 }
 
-// findSource finds the replicated object; what describes the failure. A-VR-3, A-VR-4
+// findSource finds the replicated object, or describes its failure. A-VR-3, A-VR-4
 func (v *replicationPass) findSource() (s source, what string, err error) {
 	key := store.Key{Namespace: v.vr.Namespace, Name: v.vr.Spec.DataSource.Name}
 	if v.vr.Spec.DataSource.Kind == claimSource {

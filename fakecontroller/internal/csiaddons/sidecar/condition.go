@@ -37,7 +37,8 @@ const (
 const (
 	conditionInterval = time.Minute
 	healthAnnotation  = "csiaddons.openshift.io/volumehealth." // with the node's uid behind it. A-COND-5
-	nodeConditions    = csi.NodeServiceCapability_RPC_Type(4)  // VOLUME_CONDITION, which CSI 1.13 removed from the bindings
+	// VOLUME_CONDITION, which CSI 1.13 removed from the bindings.
+	nodeConditions = csi.NodeServiceCapability_RPC_Type(4)
 )
 
 // reporter reports the conditions of the volumes that are attached to the sidecar's node.

@@ -98,7 +98,7 @@ func (s *Server) Fail(f standin.Failure) error {
 	return nil
 }
 
-// Recover ends all failures that were asked for.
+// Recover ends all injected failures.
 func (s *Server) Recover() error {
 	if err := os.RemoveAll(filepath.Join(s.dir, "failures")); err != nil {
 		return err

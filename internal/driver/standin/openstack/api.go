@@ -16,7 +16,7 @@ type route struct {
 	handle    func(*Cloud, *http.Request) (answer, error)
 }
 
-// answer is what a request gets.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header map[string]string
@@ -127,7 +127,7 @@ func write(w http.ResponseWriter, a answer) {
 	}
 	w.WriteHeader(a.status)
 	if a.body != nil {
-		_ = json.NewEncoder(w).Encode(a.body) // the client is gone
+		_ = json.NewEncoder(w).Encode(a.body) // the client may have disconnected
 	}
 }
 

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// client is a client of a cloud, and what it was reported of it.
+// client is a client of a cloud, with the cloud's reports.
 type client struct {
 	t        *testing.T
 	cloud    *openstack.Cloud
@@ -88,7 +88,7 @@ func (c *client) ask(method, path, body string) (int, map[string]any) {
 	return response.StatusCode, decoded
 }
 
-// refused sends a request that is refused, and returns what is said.
+// refused sends a request that is refused, and returns the message.
 func (c *client) refused(method, path, body string) string {
 	c.t.Helper()
 	status, answer := c.ask(method, path, body)

@@ -11,12 +11,12 @@ import (
 // view is something as a client sees it.
 type view map[string]any
 
-// fits says whether a value is what a query asks for, if it asks.
+// fits reports whether a value matches a query's filter, if the query has one.
 func fits(query url.Values, name, value string) bool {
 	return !query.Has(name) || query.Get(name) == "" || query.Get(name) == value
 }
 
-// page is what a request asks for of a list: so many after the marker.
+// page returns the requested part of a list: so many after the marker.
 func (c *Cloud) page(request *http.Request, name string, all []view) (answer, error) {
 	query := request.URL.Query()
 	if marker := query.Get("marker"); marker != "" {

@@ -33,7 +33,7 @@ type attachment struct {
 	at             time.Time
 }
 
-// transition is what a state such as creating ends in, after so many looks.
+// transition is the end of a state such as creating, after so many reads.
 type transition struct {
 	looks uint
 	end   func() error
@@ -104,7 +104,7 @@ func (c *Cloud) createVolume(request *http.Request) (answer, error) {
 	return a, settle(&v.pending, false)
 }
 
-// checkNew refuses a volume that cannot be, and finds the file whose content it gets.
+// checkNew rejects an impossible volume, and finds the file with its initial content.
 func (c *Cloud) checkNew(v *volume, backup string) (content string, err error) {
 	least := 1
 	switch {
@@ -142,7 +142,7 @@ func (c *Cloud) checkNew(v *volume, backup string) (content string, err error) {
 	return content, c.checkQuota(v.size, 1, 0)
 }
 
-// checkQuota refuses what would be more than the project may have.
+// checkQuota rejects a volume or snapshot that exceeds the project's quota.
 func (c *Cloud) checkQuota(size, volumes, snapshots int) error {
 	used := 0
 	for _, v := range c.volumes {

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// Files are the .proto files; what they import is found, too.
+	// Files are the .proto files; it also finds their imports.
 	Files = files{new(protoregistry.Files)}
 	// Types are the messages and enums.
 	Types = new(protoregistry.Types)

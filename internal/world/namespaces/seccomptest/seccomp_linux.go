@@ -1,4 +1,4 @@
-// Package seccomptest holds a test's program to what containers may do by default.
+// Package seccomptest gives a test's program the default restrictions of containers.
 package seccomptest
 
 import (
@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namespaceFlags are those of clone(2) that make namespaces.
+// namespaceFlags are the flags of clone(2) that make namespaces.
 const namespaceFlags = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// Filter forbids this process namespaces and mounts, as the filter does that Docker and
-// Kubernetes give to containers.
+// Filter forbids this process namespaces and mounts, like the default filter of Docker and
+// Kubernetes for containers.
 func Filter() error {
 	const nr, arg0 = 0, 16 // offsets in struct seccomp_data, on a little endian machine
 	program := []unix.SockFilter{

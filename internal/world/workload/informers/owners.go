@@ -1,4 +1,4 @@
-// Package informers is what controllers of replicated pods, and those of services, watch.
+// Package informers has the informers of the controllers of replicated pods and of services.
 package informers
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Owners queue the objects of a kind that owns pods, when they or their pods change, and keep up with what is expected
-// of them.
+// Owners queue the objects of a kind that owns pods when they or their pods change, and maintain
+// their expectations.
 func Owners[T store.Object](kind string, owners *workqueue.Queue[store.Key], expected *workload.Expectations) []component.Source {
 	return []component.Source{
 		component.On(func(e store.Event[T]) {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Services returns the informers that queue services that change, and those whose pods do.
+// Services returns the informers that queue services when they or their pods change.
 func Services(c *component.Component, services *workqueue.Queue[store.Key]) component.Informers {
 	addServicesOf := func(pod *corev1.Pod) {
 		for s := range store.List[*corev1.Service](c.Cache, pod.Namespace) {

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// deedTime is how long, in virtual time, a user or an administrator takes between two things that he does.
-	deedTime = 2 * time.Second
-	// deedPatience bounds the wait for objects that the user has deleted.
-	deedPatience = time.Hour
+	// actionTime is the virtual time between two actions of a user or an administrator.
+	actionTime = 2 * time.Second
+	// actionPatience limits the wait for objects that the user has deleted.
+	actionPatience = time.Hour
 )
 
-// deeds are actions of users and administrators in the middle of a call, at its site. In the end
-// the cluster is to reach the state that its scenario wants, which goes on meanwhile: deleted
-// objects are made again with the same name, unless the scenario deletes them, too.
-var deeds = map[fault.Action]func(*Simulation, *kernel.Process, fault.Site) error{
+// actions are actions of users and administrators in the middle of a call, at its site. At the end
+// the cluster must reach the state of its scenario, which continues meanwhile: deleted objects are
+// created again with the same name, unless the scenario deletes them, too.
+var actions = map[fault.Action]func(*Simulation, *kernel.Process, fault.Site) error{
 	fault.PodsAgain: func(c *Simulation, p *kernel.Process, _ fault.Site) error { return c.deleteAgain(p, c.podsOn("")) },
 	fault.PodsByForce: func(c *Simulation, p *kernel.Process, _ fault.Site) error {
 		return c.deleteAgain(p, c.podsOn(""), store.GracePeriod(0))
@@ -52,14 +52,14 @@ var deeds = map[fault.Action]func(*Simulation, *kernel.Process, fault.Site) erro
 }
 
 // do lets a user do something at a call.
-func (c *Simulation) do(deed fault.Action, at fault.Site) {
+func (c *Simulation) do(action fault.Action, at fault.Site) {
 	c.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
-		err := deeds[deed](c, p, at)
+		err := actions[action](c, p, at)
 		config := (*ConfigError)(nil)
 		if err == nil || errors.As(err, &config) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
 			return // rejections by the API, or by this cluster, are no error
 		}
-		c.World.Kernel.Interrupt(fmt.Errorf("%s: %w", deed, err))
+		c.World.Kernel.Interrupt(fmt.Errorf("%s: %w", action, err))
 	})
 }
 
@@ -110,7 +110,7 @@ func singular(r *store.Resource) string { return strings.ToLower(r.GVK.Kind) }
 // deleted it as well.
 func (c *Simulation) makeAgain(p *kernel.Process, leaving []application) error {
 	var errs []error
-	for end := p.Elapsed() + deedPatience; p.Elapsed() < end; p.Sleep(deedTime) {
+	for end := p.Elapsed() + actionPatience; p.Elapsed() < end; p.Sleep(actionTime) {
 		leaving = slices.DeleteFunc(slices.Clone(leaving), func(a application) bool {
 			if c.unwanted[a] {
 				return true
@@ -152,7 +152,7 @@ func (c *Simulation) scale(p *kernel.Process, _ fault.Site) error {
 	for _, a := range applications(c, all[*appsv1.Deployment]) {
 		back = append(back, scaled(c, a.key, func(d *appsv1.Deployment) **int32 { return &d.Spec.Replicas }))
 	}
-	p.Sleep(10 * deedTime)
+	p.Sleep(10 * actionTime)
 	var errs []error
 	for _, scaleBack := range back {
 		errs = append(errs, scaleBack())
@@ -216,7 +216,7 @@ func (c *Simulation) drain(p *kernel.Process, at fault.Site) error {
 	if err := cordon(true); err != nil {
 		return err
 	}
-	c.World.Kernel.After(nil, "administrator", 10*deedTime, func(*kernel.Process) {
+	c.World.Kernel.After(nil, "administrator", 10*actionTime, func(*kernel.Process) {
 		c.note(at.Node, "an administrator uncordons node %s", at.Node)
 		if err := cordon(false); err != nil && !apierrors.IsNotFound(err) {
 			c.World.Kernel.Interrupt(err)
@@ -234,8 +234,8 @@ func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 	if _, err := store.Delete[*corev1.Node](c.World.Store, store.Key{Name: at.Node}); err != nil {
 		return err
 	}
-	p.Sleep(deedTime)
-	c.Wire.KillAndRestart(fault.Kubelet, wire.Site{Node: at.Node}, deedTime, "the deletion of its node")
+	p.Sleep(actionTime)
+	c.Wire.KillAndRestart(fault.Kubelet, wire.Site{Node: at.Node}, actionTime, "the deletion of its node")
 	return c.makeAgain(p, own)
 }
 
@@ -255,7 +255,7 @@ func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
 	if err := c.stopRegistrar(at.Driver, at.Node); err != nil {
 		return err
 	}
-	p.Sleep(deedTime)
+	p.Sleep(actionTime)
 	if n, err := c.node(at.Node); err != nil || n.off {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // A volume's life goes on in the end, whatever a user does in the middle of it.
-func TestALifeGoesOnWhateverAUserDoes(t *testing.T) {
-	for deed, note := range map[fault.Action]string{
+func TestAVolumesLifeSurvivesUserActions(t *testing.T) {
+	for action, note := range map[fault.Action]string{
 		fault.PodsAgain:      "a user makes pod default/web again",
 		fault.PodsByForce:    "a user makes pod default/web again",
 		fault.ClaimsAgain:    "a user deletes persistentvolumeclaim default/",
@@ -27,14 +27,14 @@ func TestALifeGoesOnWhateverAUserDoes(t *testing.T) {
 		fault.SocketVanishes: "registrar of",
 		fault.RegistersTwice: "registrar of",
 	} {
-		t.Run(string(deed), func(t *testing.T) {
-			strategy := &once{of: "NodePublishVolume", takes: string(deed), asked: map[kernel.ChoiceKind]int{}}
+		t.Run(string(action), func(t *testing.T) {
+			strategy := &once{of: "NodePublishVolume", takes: string(action), asked: map[kernel.ChoiceKind]int{}}
 			c := cluster(t, sim.Options{Strategy: strategy, FaultSpace: fault.Space{Kinds: []fault.Kind{fault.User, fault.Sockets}, Budget: 1}})
 			run(t, c, "web", "node-a")
 			assert.True(t, strategy.taken)
 			assert.True(t, slices.ContainsFunc(c.World.Trace.Events(), func(e *trace.Event) bool {
 				return e.Kind == trace.FaultFired && strings.Contains(e.Message, note)
-			}), "the trace says what was done")
+			}), "the trace has a note")
 		})
 	}
 }
