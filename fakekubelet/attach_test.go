@@ -99,7 +99,7 @@ func TestTheKubeletIsSilentWhileAVolumeIsNotAttached(t *testing.T) {
 // K-ATT-7
 //
 // conformance: unit-kubelet-wait-for-attach-true, unit-va-wait-ok, unit-va-wait-missing
-func TestWhatTheVolumeAttachmentSays(t *testing.T) {
+func TestTheStatusOfTheVolumeAttachment(t *testing.T) {
 	id := volume.AttachmentName("h-data", driverName, nodeName)
 	deleting := func(n *node) {
 		_, err := store.Modify(n.Store, store.Key{Name: id}, func(va *storagev1.VolumeAttachment) { va.Finalizers = []string{"external-attacher/disk"} })
@@ -236,7 +236,7 @@ func TestTheNodesStatus(t *testing.T) {
 		}
 		assert.Equal(t, 2, reports)
 	})
-	t.Run("what the node controller wrote of a dead kubelet is put right", func(t *testing.T) {
+	t.Run("the kubelet corrects the node controller's status of a dead kubelet", func(t *testing.T) {
 		n := start(t, setting{})
 		_, err := store.ModifyStatus(n.Store, store.Key{Name: nodeName}, func(node *corev1.Node) { ready(node).Status = corev1.ConditionUnknown })
 		require.NoError(t, err)

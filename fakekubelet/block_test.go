@@ -130,7 +130,7 @@ func TestTheKubeletsOwnBindsGoBeforeTheUnpublish(t *testing.T) { // K-BLK-9, K-B
 }
 
 // K-BLK-4, K-BLK-5, K-ERR-4
-func TestWhatFollowsAFailureOfARawBlockVolumeOnceThePodIsGone(t *testing.T) {
+func TestCleanUpAfterAFailedRawBlockVolumeOfADeletedPod(t *testing.T) {
 	unpublish, unstage := "NodeUnpublishVolume OK", "NodeUnstageVolume OK"
 	for _, c := range []struct {
 		method string
@@ -282,7 +282,7 @@ func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 // volume does not count as unstaged. There is no second try, as the data file has been
 // removed: it is in use until the kubelet restarts. A device that was published itself is
 // gone by then. Of a file system the kubelet knows no device.
-func TestADeviceThatSomebodyHolds(t *testing.T) {
+func TestADeviceThatIsHeld(t *testing.T) {
 	const device = "/mock/dev-h-data"
 	for _, c := range []struct {
 		name         string
@@ -312,7 +312,7 @@ func TestADeviceThatSomebodyHolds(t *testing.T) {
 			n.deletePod("web")
 			n.pass(30 * time.Second)
 			assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
-			assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls(), "the staging directory is gone")
+			assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls(), "the staging directory does not exist")
 			operation := "unmap_device"
 			if !c.block {
 				operation = "unmount_device"

@@ -35,7 +35,7 @@ func (n *node) squashed(methods ...string) []string {
 //
 // conformance: csimock-node-stage-ok, csimock-node-stage-final-error-retried,
 // csimock-node-stage-ephemeral-error-retried, csimock-node-unstage-ok
-func TestAPodThatComesToRunInTheEnd(t *testing.T) {
+func TestAPodThatFinallyRuns(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		code codes.Code
@@ -70,7 +70,7 @@ func TestAPodThatComesToRunInTheEnd(t *testing.T) {
 // K-PUB-16, K-ERR-2
 //
 // conformance: uncertain-republish-fails
-func TestAVolumeWhoseRepublishFailsIsCleanedUpAsAnyOther(t *testing.T) {
+func TestAVolumeWithAFailedRepublishIsCleanedUp(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		pv   []func(*corev1.PersistentVolume)
@@ -204,7 +204,7 @@ func TestAClaimThatIsBoundLate(t *testing.T) {
 // K-REC-9: one volume is not attached, one cannot be looked up, one cannot be staged.
 //
 // conformance: vm-wait-error-lists, unit-volume-manager-limit-error
-func TestWhatAPodHearsOfTheVolumesItWaitsFor(t *testing.T) {
+func TestEventsAboutUnmountedVolumes(t *testing.T) {
 	n := start(t, setting{csiDriver: attachRequired})
 	n.volume("data")
 	n.volume("more")
@@ -275,7 +275,7 @@ func TestErrorsOfDriversAreReportedAndTheCallIsRetried(t *testing.T) {
 // kubelet has just started or not.
 //
 // conformance: unit-populate-after-start-first-pass-removed, unit-populate-after-start-later-removed
-func TestAPodWhoseContainersAreGoneWantsNoVolumes(t *testing.T) {
+func TestAPodWithoutContainersNeedsNoVolumes(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -326,7 +326,7 @@ func TestADriverThatStagesNoMoreIsNotAskedToUnstage(t *testing.T) {
 // K-STAGE-6
 //
 // conformance: unit-stage-metadata-not-writable
-func TestAVolumeWhoseDataFileCannotBeWrittenIsNotStaged(t *testing.T) {
+func TestAVolumeIsNotStagedIfItsDataFileCannotBeWritten(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	parent := strings.TrimSuffix(csi.StagingPath(driverName, "h-data"), "/globalmount")
@@ -343,7 +343,7 @@ func TestAVolumeWhoseDataFileCannotBeWrittenIsNotStaged(t *testing.T) {
 // last pod.
 //
 // conformance: vm-staged-volume-state
-func TestAVolumeThatIsStagedForNobodyIsUnstaged(t *testing.T) {
+func TestAVolumeStagedForNoPodIsUnstaged(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.fail("NodePublishVolume", codes.InvalidArgument, 0)

@@ -21,7 +21,7 @@ func containerOf(pod corev1.PodSpec, spec corev1.Container) *container {
 
 // kubelet: startContainer pulls the image first, then makes the environment, then verifies the user; only then the
 // runtime looks for the command.
-func TestWhatAContainerIsRefusedForFirst(t *testing.T) {
+func TestTheOrderOfAContainersErrors(t *testing.T) {
 	unknown := []corev1.EnvVar{{Name: "X", ValueFrom: &corev1.EnvVarSource{}}}
 	nonRoot := &corev1.SecurityContext{RunAsNonRoot: new(true)}
 	_, err := containerOf(corev1.PodSpec{}, corev1.Container{Image: "other", Env: unknown, SecurityContext: nonRoot}).command(nil)

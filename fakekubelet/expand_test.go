@@ -157,7 +157,7 @@ func TestAVolumeIsExpandedWhenItIsMounted(t *testing.T) {
 // unit-node-expander-rwx-unsupported, unit-node-expand-op-infeasible-state,
 // unit-node-expand-op-nothing-to-do, unit-node-expand-op-infeasible-node-behind,
 // unit-recovery-path-gate-on-both, unit-node-expand-capability-missing, csimock-expand-controller-only
-func TestWhatTheClaimsStateAllows(t *testing.T) {
+func TestTheClaimsStateDecidesTheExpansion(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		driver    mock.Options
@@ -433,7 +433,7 @@ func TestAVolumeGrowsWhileTheKubeletIsDown(t *testing.T) {
 }
 
 // Fact 49: the claim of a deleted pod cannot be read by its node any more.
-func TestAMountThatEndsAfterItsPodIsGone(t *testing.T) {
+func TestAMountThatEndsAfterItsPodIsDeleted(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.hold("NodeStageVolume", 15*time.Second)
@@ -451,7 +451,7 @@ func TestAMountThatEndsAfterItsPodIsGone(t *testing.T) {
 // K-EXP-5: the target size of the expansion, and the events before it. If the claim's status has
 // any state of an expansion, it belongs to a csi-resizer that can recover from failures: the claim
 // counts then, not the volume's size.
-func TestWhatAVolumeIsExpandedTo(t *testing.T) {
+func TestTheSizeOfAnExpansion(t *testing.T) {
 	for _, c := range []struct {
 		name, allocated string
 		status          corev1.ClaimResourceStatus

@@ -37,7 +37,7 @@ func (n *node) group(path string) string {
 // unit-fsgroup-mount-group-no-group, unit-fsgroup-mount-group-no-capability,
 // unit-publish-request-fsgroup, unit-stage-request-fsgroup, unit-stage-fsgroup-passed,
 // unit-stage-fsgroup-no-capability
-func TestWhoAppliesTheFSGroup(t *testing.T) {
+func TestTheDriverOrTheKubeletAppliesTheFSGroup(t *testing.T) {
 	const untouched, changed = "0 drwxr-xr-x", "4242 dgrwxrwxr-x"
 	for _, c := range []struct {
 		name    string
@@ -100,7 +100,7 @@ func TestThePolicyMayChange(t *testing.T) {
 	}
 }
 
-func TestTheGroupIsAppliedAnewEachTimeAVolumeIsPublished(t *testing.T) { // K-FSG-4
+func TestTheGroupIsAppliedAtEachPublish(t *testing.T) { // K-FSG-4
 	n := start(t, setting{csiDriver: all(groupPolicy("File"), republish)})
 	n.volume("data")
 	n.pod("web", using("data"), fsGroup(4242))

@@ -77,7 +77,7 @@ func (*breaking) String() string { return "breaking watches" }
 // K-POD-5: a pod that ended unseen, with a successor of the same name, is identified by its UID:
 // to the informer it is one pod that has changed, to the kubelet it is two. The volumes of the
 // first one are unmounted, those of the second one are mounted for it.
-func TestAPodThatWasReplacedWhileNobodyWatchedIsAnother(t *testing.T) {
+func TestAPodReplacedUnobservedIsAnother(t *testing.T) {
 	var watches breaking
 	n := start(t, setting{strategy: &watches})
 	n.volume("data")

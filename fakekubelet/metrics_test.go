@@ -52,8 +52,8 @@ func TestVolumesThatCannotBeReconstructed(t *testing.T) {
 		gone    bool
 		cleaned float64
 	}{
-		{"nobody wants it", true, 1},
-		{"its pod wants it", false, 0},
+		{"no pod uses it", true, 1},
+		{"its pod uses it", false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := mounted(t, setting{})
@@ -115,8 +115,7 @@ func TestHowLongPodsWaitForVolumes(t *testing.T) {
 	assert.Equal(t, 1.0, count)
 }
 
-// K-MET-2: a volume that is published anew has been wanted since the look at the pod that led to
-// it.
+// K-MET-2: the wait of a republished volume begins at the sync of the pod that led to it.
 func TestARepublishHasNotWaitedSinceThePodCame(t *testing.T) {
 	n := start(t, setting{csiDriver: republish})
 	n.volume("data")

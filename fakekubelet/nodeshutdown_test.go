@@ -37,7 +37,7 @@ func TestAShutdownEndsPodsAndTheirVolumes(t *testing.T) { // K-POD-9
 	n.forget()
 	took, left := n.shutDown(fakekubelet.ShutdownGrace{Total: 30 * time.Second, Critical: 10 * time.Second})
 	require.NoError(t, left)
-	assert.Less(t, took, 5*time.Second, "nobody waits longer than the volumes take")
+	assert.Less(t, took, 5*time.Second, "the shutdown waits no longer than the volumes take")
 
 	var unpublished []string
 	for _, e := range n.news() {
@@ -99,7 +99,7 @@ func TestAShutdownWaitsNoLongerThanItsGrace(t *testing.T) {
 
 // An unpublish that fails leaves a volume that may be mounted: the wait ends, as
 // one for a pod that is deleted does. K-POD-9, K-REC-10
-func TestAShutdownDoesNotWaitForWhatIsUncertain(t *testing.T) {
+func TestAShutdownDoesNotWaitForUncertainVolumes(t *testing.T) {
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)
 	took, left := n.shutDown(fakekubelet.ShutdownGrace{Total: time.Minute})

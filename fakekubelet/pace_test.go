@@ -155,5 +155,5 @@ func TestTheKubeletsDirectories(t *testing.T) {
 	fakekubelet.MakeDirectories(m)
 	info, err := m.Lstat(machine.KubeletDir + "/pods")
 	require.NoError(t, err)
-	assert.Equal(t, "drwx------", info.Mode().String(), "what is there stays as it is")
+	assert.Equal(t, "drwx------", info.Mode().String(), "an existing directory stays unchanged")
 }

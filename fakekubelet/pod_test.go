@@ -31,7 +31,7 @@ func TestAPodsLife(t *testing.T) { // K-POD-1, K-POD-5, K-POD-6, facts 1 and 3
 	}, n.events())
 }
 
-func TestWhatAContainerSees(t *testing.T) { // facts 1 and 9
+func TestTheEnvironmentOfAContainer(t *testing.T) { // facts 1 and 9
 	mounts := func(n *node) any {
 		for _, e := range n.news() {
 			if e.Method == "CreateContainer" {
@@ -74,7 +74,7 @@ func TestACompletedPodIsUnmountedToo(t *testing.T) { // K-POD-7
 	require.NoError(t, err)
 	n.settle()
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
-	assert.Equal(t, corev1.PodSucceeded, n.phase("web"), "it is there until somebody deletes it")
+	assert.Equal(t, corev1.PodSucceeded, n.phase("web"), "it exists until it is deleted")
 
 	n.deletePod("web")
 	n.settle()
@@ -148,7 +148,7 @@ func TestAPodWhoseWaitHasExpiredStartsAtTheNextTry(t *testing.T) { // K-REC-8, K
 	running := (n.Kernel.Elapsed() - n.since.At).Seconds()
 	assert.InDelta(t, 123+10, running, 1)
 	for _, e := range n.events() {
-		assert.NotContains(t, e, "Unable to attach", "K-POD-2: a wait that took too long is nobody told")
+		assert.NotContains(t, e, "Unable to attach", "K-POD-2: a wait that took too long is not reported")
 	}
 }
 
@@ -165,7 +165,7 @@ func TestDeletionEndsTheWaitForVolumesAtOnce(t *testing.T) { // K-POD-4
 	assert.Empty(t, n.events())
 }
 
-func TestAPodThatComesBackUnderItsNameIsAnotherPod(t *testing.T) { // fact 72
+func TestAPodRecreatedWithTheSameNameIsAnotherPod(t *testing.T) { // fact 72
 	n := mounted(t, setting{})
 	old := n.uid("web")
 	n.forceDelete("web")
@@ -257,7 +257,7 @@ func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
 
 // K-POD-13: a container that has exited with 0 under OnFailure does not run again, a container that
 // was running does.
-func TestWhatIsDoneDoesNotRunAgainAfterAReboot(t *testing.T) {
+func TestFinishedContainersDoNotRunAgainAfterAReboot(t *testing.T) {
 	n := start(t, setting{lives: map[string]runtime.Life{"quick": {Runs: time.Second}, "slow": {Runs: time.Hour}}})
 	n.pod("work", image("slow"), policy(corev1.RestartPolicyOnFailure), func(s *corev1.PodSpec) {
 		s.Containers = append(s.Containers, corev1.Container{Name: "quick", Image: "quick"})

@@ -17,7 +17,7 @@ import (
 // conformance: unit-podinfo-on, csimock-podinfo-on, unit-podinfo-off, csimock-podinfo-off,
 // unit-podinfo-nil, unit-podinfo-no-csidriver, csimock-podinfo-no-csidriver,
 // unit-podinfo-off-attributes-kept
-func TestWhatTheVolumeContextSaysOfThePod(t *testing.T) {
+func TestPodInfoInTheVolumeContext(t *testing.T) {
 	info := map[string]string{
 		"csi.storage.k8s.io/pod.name": "web", "csi.storage.k8s.io/pod.namespace": "default",
 		"csi.storage.k8s.io/serviceAccount.name": "default", "csi.storage.k8s.io/ephemeral": "false",

@@ -42,23 +42,23 @@ func TestThePhaseOfAPod(t *testing.T) {
 		over, begun bool
 		want        corev1.PodPhase
 	}{
-		"an init container runs":              {policy: always, init: states{statusOf(runs)}, main: states{statusOf(waits)}, want: corev1.PodPending},
-		"an init container failed for good":   {policy: never, init: states{statusOf(failed)}, main: states{statusOf(waits)}, want: corev1.PodFailed},
-		"a failed init container comes again": {policy: always, init: states{statusOf(crashed)}, main: states{statusOf(waits)}, want: corev1.PodPending},
-		"a sidecar has not started":           {policy: always, sidecar: states{starting}, main: states{statusOf(waits)}, want: corev1.PodPending},
-		"a sidecar runs, the others wait":     {policy: always, sidecar: states{statusOf(runs)}, main: states{statusOf(waits)}, want: corev1.PodPending},
-		"all run":                             {policy: always, sidecar: states{statusOf(runs)}, main: states{statusOf(runs)}, begun: true, want: corev1.PodRunning},
-		"a sidecar starts again":              {policy: always, sidecar: states{starting}, main: states{statusOf(runs)}, begun: true, want: corev1.PodRunning},
-		"a sidecar crashes":                   {policy: always, sidecar: states{statusOf(crashed)}, main: states{statusOf(runs)}, begun: true, want: corev1.PodRunning},
-		"a sidecar outlives the work":         {policy: never, sidecar: states{statusOf(runs)}, main: states{statusOf(done)}, begun: true, want: corev1.PodRunning},
-		"the sidecar has ended, too":          {policy: never, sidecar: states{statusOf(failed)}, main: states{statusOf(done)}, begun: true, want: corev1.PodSucceeded},
-		"the work has failed":                 {policy: never, sidecar: states{statusOf(done)}, main: states{statusOf(failed)}, begun: true, want: corev1.PodFailed},
-		"one of two has failed":               {policy: never, main: states{statusOf(done), statusOf(failed)}, begun: true, want: corev1.PodFailed},
-		"it will be tried again":              {policy: onFailure, main: states{statusOf(crashed)}, begun: true, want: corev1.PodRunning},
-		"work that is done is not":            {policy: onFailure, main: states{statusOf(done)}, begun: true, want: corev1.PodSucceeded},
-		"all ended, by their pod's deletion":  {policy: always, sidecar: states{statusOf(done)}, main: states{statusOf(done)}, over: true, begun: true, want: corev1.PodSucceeded},
-		"ended by force":                      {policy: always, main: states{statusOf(failed)}, over: true, begun: true, want: corev1.PodFailed},
-		"deleted before it ran":               {policy: always, main: states{statusOf(waits)}, over: true, want: corev1.PodFailed},
+		"an init container runs":               {policy: always, init: states{statusOf(runs)}, main: states{statusOf(waits)}, want: corev1.PodPending},
+		"an init container failed for good":    {policy: never, init: states{statusOf(failed)}, main: states{statusOf(waits)}, want: corev1.PodFailed},
+		"a failed init container is restarted": {policy: always, init: states{statusOf(crashed)}, main: states{statusOf(waits)}, want: corev1.PodPending},
+		"a sidecar has not started":            {policy: always, sidecar: states{starting}, main: states{statusOf(waits)}, want: corev1.PodPending},
+		"a sidecar runs, the others wait":      {policy: always, sidecar: states{statusOf(runs)}, main: states{statusOf(waits)}, want: corev1.PodPending},
+		"all run":                              {policy: always, sidecar: states{statusOf(runs)}, main: states{statusOf(runs)}, begun: true, want: corev1.PodRunning},
+		"a sidecar starts again":               {policy: always, sidecar: states{starting}, main: states{statusOf(runs)}, begun: true, want: corev1.PodRunning},
+		"a sidecar crashes":                    {policy: always, sidecar: states{statusOf(crashed)}, main: states{statusOf(runs)}, begun: true, want: corev1.PodRunning},
+		"a sidecar outlives the work":          {policy: never, sidecar: states{statusOf(runs)}, main: states{statusOf(done)}, begun: true, want: corev1.PodRunning},
+		"the sidecar has ended, too":           {policy: never, sidecar: states{statusOf(failed)}, main: states{statusOf(done)}, begun: true, want: corev1.PodSucceeded},
+		"the work has failed":                  {policy: never, sidecar: states{statusOf(done)}, main: states{statusOf(failed)}, begun: true, want: corev1.PodFailed},
+		"one of two has failed":                {policy: never, main: states{statusOf(done), statusOf(failed)}, begun: true, want: corev1.PodFailed},
+		"it will be tried again":               {policy: onFailure, main: states{statusOf(crashed)}, begun: true, want: corev1.PodRunning},
+		"work that is done is not":             {policy: onFailure, main: states{statusOf(done)}, begun: true, want: corev1.PodSucceeded},
+		"all ended, by their pod's deletion":   {policy: always, sidecar: states{statusOf(done)}, main: states{statusOf(done)}, over: true, begun: true, want: corev1.PodSucceeded},
+		"ended by force":                       {policy: always, main: states{statusOf(failed)}, over: true, begun: true, want: corev1.PodFailed},
+		"deleted before it ran":                {policy: always, main: states{statusOf(waits)}, over: true, want: corev1.PodFailed},
 	} {
 		spec := &corev1.PodSpec{RestartPolicy: tt.policy}
 		for range tt.init {
@@ -76,7 +76,7 @@ func TestThePhaseOfAPod(t *testing.T) {
 }
 
 // kubelet: ContainerShouldRestart.
-func TestWhatIsStartedAgain(t *testing.T) {
+func TestTheRestartsOfContainers(t *testing.T) {
 	rule := func(operator corev1.ContainerRestartRuleOnExitCodesOperator, codes ...int32) []corev1.ContainerRestartRule {
 		return []corev1.ContainerRestartRule{{
 			Action: corev1.ContainerRestartRuleActionRestart, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: operator, Values: codes},

@@ -29,7 +29,7 @@ func TestWhereAPodLooksForNames(t *testing.T) {
 		"the cluster's in that, if wanted": {corev1.PodSpec{DNSPolicy: corev1.DNSClusterFirstWithHostNet, HostNetwork: true}, cluster},
 		"the node's":                       {corev1.PodSpec{DNSPolicy: corev1.DNSDefault}, nodes},
 		"nothing":                          {corev1.PodSpec{DNSPolicy: corev1.DNSNone}, ""},
-		"what the pod says": {corev1.PodSpec{DNSPolicy: corev1.DNSNone, DNSConfig: config},
+		"the configuration of the pod": {corev1.PodSpec{DNSPolicy: corev1.DNSNone, DNSConfig: config},
 			"search example.com home.lan\nnameserver 1.1.1.1\nnameserver 10.96.0.10\noptions ndots:2 rotate\n"},
 		"that besides the cluster's": {corev1.PodSpec{DNSPolicy: corev1.DNSClusterFirst, DNSConfig: config},
 			"search shop.svc.cluster.local svc.cluster.local cluster.local home.lan example.com\nnameserver 10.96.0.10\nnameserver 1.1.1.1\noptions ndots:2 rotate\n"},

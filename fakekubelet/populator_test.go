@@ -56,7 +56,7 @@ func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
 
 // K-DSW-13: when a pod's containers have stopped, its volumes are no longer wanted, except for one
 // that was never mounted: that stays as long as the pod's object.
-func TestWhatAPodThatIsOverStillWants(t *testing.T) {
+func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		attached bool
@@ -97,8 +97,8 @@ func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 		over time.Duration // after the pod's second sync began, when its containers end
 		gone float64       // seconds until its directory goes
 	}{
-		{"the sync has heard of it", 9 * time.Second, 2},
-		{"nobody has heard of it yet", 150 * time.Millisecond, 11},
+		{"the sync has the deletion", 9 * time.Second, 2},
+		{"the deletion is not observed yet", 150 * time.Millisecond, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := start(t, setting{})

@@ -72,7 +72,7 @@ func TestFilesOfAVolumeAreLaidOutAsByTheRealKubelet(t *testing.T) {
 }
 
 // A process that reads a file meanwhile finds the old one or the new one.
-func TestNobodyReadsHalfOfAFile(t *testing.T) {
+func TestFilesAreReplacedAtomically(t *testing.T) {
 	m, err := machine.NewDisk("node-a", filepath.Join(t.TempDir(), "n"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })

@@ -116,7 +116,7 @@ func TestReadOnlyIsThePodsWish(t *testing.T) { // K-DSW-9, fact 13
 //
 // conformance: unit-publish-timeout, unit-publish-timeout-keeps-metadata,
 // unit-publish-final-error-new-volume, uncertain-publish-times-out, uncertain-publish-fails
-func TestWhatFollowsAFailedPublishOnceThePodIsGone(t *testing.T) {
+func TestCleanUpAfterAFailedPublishOfADeletedPod(t *testing.T) {
 	cases := map[codes.Code][]string{
 		codes.Internal:           {"NodeUnstageVolume OK"},
 		codes.InvalidArgument:    {"NodeUnstageVolume OK"},
@@ -168,7 +168,7 @@ func TestThePodVolumesDataFile(t *testing.T) { // K-PATH-10, fact 7
 }
 
 // conformance: unit-publish-missing-secret
-func TestWhatKeepsTheDriverFromBeingAskedToPublish(t *testing.T) { // K-PUB-7, K-PUB-9, K-PUB-12, K-PUB-13
+func TestConditionsThatPreventAPublish(t *testing.T) { // K-PUB-7, K-PUB-9, K-PUB-12, K-PUB-13
 	persistentOnly := func(s *storagev1.CSIDriverSpec) {
 		s.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 	}
@@ -273,7 +273,7 @@ func TestAReadWriteOncePodVolumeHasOnePod(t *testing.T) { // K-MNT-3, K-RACE-40,
 	}
 }
 
-func TestVolumesArePublishedAnewAtEachRegularSync(t *testing.T) { // K-PUB-16, K-DSW-10, K-MNT-5, fact 43
+func TestVolumesAreRepublishedAtEachRegularSync(t *testing.T) { // K-PUB-16, K-DSW-10, K-MNT-5, fact 43
 	n := start(t, setting{csiDriver: func(s *storagev1.CSIDriverSpec) { s.RequiresRepublish = new(true) }})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -356,7 +356,7 @@ func TestThereIsNoSuccessEventForFilesystems(t *testing.T) { // K-PUB-14
 // K-PUB-8: the additions of a failed publish to a volume's attributes stay with the volume until it
 // is looked up anew, although the CSIDriver no longer requires them. A volume without attributes
 // has nothing that could be added to.
-func TestWhatIsAddedToTheVolumesAttributesStaysForAWhile(t *testing.T) {
+func TestAdditionsToTheVolumeAttributesStayForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		attributes map[string]string

@@ -44,7 +44,7 @@ func TestTheWindowOfARegistration(t *testing.T) {
 	n.registrar.Start()
 	n.waitRunning("log")
 	assert.Subset(t, n.mounts(), mounts)
-	assert.Equal(t, []string{"NodePublishVolume OK"}, n.calls(), "what was staged stays staged")
+	assert.Equal(t, []string{"NodePublishVolume OK"}, n.calls(), "the staged volume stays staged")
 }
 
 // K-RACE-13, K-ERR-5: the pod is deleted while its volume is being unstaged; the volume is in use
@@ -145,7 +145,7 @@ func TestAVolumeThatMayBePublishedIsUnpublished(t *testing.T) {
 }
 
 // K-EVT-2: the failures without an event.
-func TestWhatNobodyHearsOf(t *testing.T) {
+func TestFailuresWithoutAnEvent(t *testing.T) {
 	n := mounted(t, setting{csiDriver: republish})
 	n.pass(3 * time.Minute)
 	assert.NotEmpty(t, n.times("NodePublishVolume"), "it is published anew")

@@ -27,7 +27,7 @@ func modify[T store.Object](n *node, name string, change func(T)) {
 // K-API-2: the objects that the kubelet reads at the API server itself, and those that it takes
 // from its informers. Its informers are frozen before the change that a pod's mount needs, or
 // shows.
-func TestWhatIsReadLive(t *testing.T) {
+func TestLiveReads(t *testing.T) {
 	secret := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}
 	}
@@ -110,7 +110,7 @@ func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
 			assert.Equal(t, c.tries, ended > 0)
 			assert.Equal(t, c.known && c.live, len(n.calls()) > 0)
 			assert.Equal(t, c.known && !c.live, n.operations("verify_controller_attached_volume", "fail-unknown") > 1, "tried again")
-			assert.Empty(t, n.kubeEvents("FailedMount"), "and nobody is told")
+			assert.Empty(t, n.kubeEvents("FailedMount"), "and no event is emitted")
 		})
 	}
 }
@@ -138,7 +138,7 @@ func TestTheClaimIsNeededToVerifyAnAttachment(t *testing.T) {
 }
 
 // K-ATT-8: each step reads the attachment anew, but only the first asks whether it holds.
-func TestTheAttachmentIsReadAnewForEachStep(t *testing.T) {
+func TestTheAttachmentIsReadForEachStep(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		pv   []func(*corev1.PersistentVolume)

@@ -39,7 +39,7 @@ func TestPassesDoNotWaitForOperations(t *testing.T) {
 
 // K-REC-5, K-PUB-15, K-OP-2: an operation of one pod on a volume keeps the other pod's mount
 // waiting, be it the whole mount or an unmount.
-func TestAMountWaitsForWhatIsBeingDoneWithTheVolume(t *testing.T) {
+func TestAMountWaitsForOperationsOnTheVolume(t *testing.T) {
 	for _, method := range []string{"NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume"} {
 		t.Run(method, func(t *testing.T) {
 			n := start(t, setting{})
@@ -64,7 +64,7 @@ func TestAMountWaitsForWhatIsBeingDoneWithTheVolume(t *testing.T) {
 }
 
 // K-REC-5: a volume that is to be published anew and has grown is published first.
-func TestPublishingAnewComesBeforeExpanding(t *testing.T) {
+func TestARepublishPrecedesAnExpansion(t *testing.T) {
 	n := start(t, setting{driver: expands, csiDriver: republish})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -78,7 +78,7 @@ func TestPublishingAnewComesBeforeExpanding(t *testing.T) {
 
 // K-REC-7, K-OP-8, K-EVT-3: each execution of an operation is counted once and reported once. While
 // it runs or its backoff lasts, passes report nothing.
-func TestWhatIsCountedAndReportedOfAnOperation(t *testing.T) {
+func TestMetricsAndEventsOfAnOperation(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.fail("NodeStageVolume", codes.Internal, 3)
@@ -128,7 +128,7 @@ func TestAVolumeIsUnstagedAfterAllItsUnpublishes(t *testing.T) {
 
 // K-RACE-31, K-OP-9: as long as the mount of a raw block volume is in backoff, its data
 // file is written anew; while the volume is staged or unstaged it is left alone.
-func TestTheDataFileOfARawBlockVolumeIsWrittenAnewInBackoff(t *testing.T) {
+func TestTheDataFileOfARawBlockVolumeIsRewrittenInBackoff(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data", block)
 	n.fail("NodeStageVolume", codes.Aborted, 2)

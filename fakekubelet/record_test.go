@@ -159,7 +159,7 @@ func TestRecordsOutliveTheKubelet(t *testing.T) {
 
 // K-POD-12: pkg/volume/util/subpath/subpath_linux.go: prepareSubpathTarget. kubernetes#68211: a
 // restarted container gets the directory that the volume has now.
-func TestASubPathIsBoundAnew(t *testing.T) {
+func TestASubPathIsBoundAgain(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	uid := n.pod("web", subPath("sub"))

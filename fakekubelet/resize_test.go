@@ -79,7 +79,7 @@ func TestAPodIsResizedWhenThereIsRoom(t *testing.T) {
 	n.startKubelet()
 	n.pass(5 * time.Second)
 	allocated, _, conditions = n.sizeOf("web")
-	assert.Equal(t, "1", allocated, "what was allocated outlives the kubelet")
+	assert.Equal(t, "1", allocated, "the allocation outlives the kubelet")
 	assert.Len(t, conditions, 1)
 
 	n.deletePod("other")

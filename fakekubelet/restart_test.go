@@ -28,7 +28,7 @@ func nothing() {}
 
 // conformance: unit-reconstructed-volume-mounts, suite-restart-data-readable-fs,
 // suite-restart-data-readable-block, unit-populate-after-start-first-pass-active
-func TestVolumesInUseAreStagedAndPublishedAnew(t *testing.T) { // K-RECON-1, K-RECON-2, K-RECON-4, K-RECON-7, fact 21
+func TestVolumesInUseAreStagedAndPublishedAgain(t *testing.T) { // K-RECON-1, K-RECON-2, K-RECON-4, K-RECON-7, fact 21
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: podInfo})
 	n.volume("data")
 	n.volume("more", block)
@@ -57,7 +57,7 @@ func TestVolumesInUseAreStagedAndPublishedAnew(t *testing.T) { // K-RECON-1, K-R
 	assert.Empty(t, n.files())
 }
 
-func TestVolumesOfPodsThatAreGoneAreCleanedUpFromDisk(t *testing.T) { // K-RECON-8, K-ORPH-2, facts 21 and 60
+func TestVolumesOfDeletedPodsAreCleanedUpFromDisk(t *testing.T) { // K-RECON-8, K-ORPH-2, facts 21 and 60
 	for name, c := range map[string]struct {
 		pv  []func(*corev1.PersistentVolume)
 		pod func(*corev1.PodSpec)
@@ -80,14 +80,14 @@ func TestVolumesOfPodsThatAreGoneAreCleanedUpFromDisk(t *testing.T) { // K-RECON
 			}
 			assert.Equal(t, want, n.calls())
 			assert.LessOrEqual(t, n.times("NodeUnpublishVolume")[0], 2*time.Second)
-			assert.Contains(t, n.story(), "StopPodSandbox", "K-POD-8: containers that nobody knows are stopped")
+			assert.Contains(t, n.story(), "StopPodSandbox", "K-POD-8: unknown containers are stopped")
 			assert.Empty(t, n.mounts())
 			assert.Empty(t, n.files())
 		})
 	}
 }
 
-func TestARestartWithOnePodLeftAndOneGone(t *testing.T) { // K-TRACE-10, K-RECON-10
+func TestARestartWithOnePodLeftAndOneDeleted(t *testing.T) { // K-TRACE-10, K-RECON-10
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -175,7 +175,7 @@ func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 
 // Facts 35 and 51: at its start a kubelet reports its volumes at once.
 func TestVolumesInUseAfterARestart(t *testing.T) { // K-RECON-6, K-REC-2, K-ATT-2
-	t.Run("what is on disk is in use", func(t *testing.T) {
+	t.Run("a volume on disk is in use", func(t *testing.T) {
 		n := start(t, attaching)
 		n.volume("data")
 		n.attached("data")
@@ -190,7 +190,7 @@ func TestVolumesInUseAfterARestart(t *testing.T) { // K-RECON-6, K-REC-2, K-ATT-
 			}
 		}
 	})
-	t.Run("what is not is not, until the next round", func(t *testing.T) {
+	t.Run("any other is not, until the next round", func(t *testing.T) {
 		n := start(t, attaching)
 		n.volume("data")
 		n.attached("data")
@@ -203,7 +203,7 @@ func TestVolumesInUseAfterARestart(t *testing.T) { // K-RECON-6, K-REC-2, K-ATT-
 		n.settle()
 		assert.InDelta(t, 10.6, n.times("NodeStageVolume")[0].Seconds(), 0.2)
 	})
-	t.Run("what is not attached any more is not in use", func(t *testing.T) {
+	t.Run("a detached volume is not in use", func(t *testing.T) {
 		n := start(t, attaching)
 		n.volume("data")
 		n.attached("data")
@@ -250,7 +250,8 @@ func TestAVolumeWithoutItsDataFileStaysUnseen(t *testing.T) { // K-RECON-5, K-OR
 	target := n.targetOf("web")
 	n.restart(func() {
 		n.forceDelete("web")
-		require.NoError(t, n.machine.WriteFile(target[:len(target)-len("mount")]+"vol_data.json", nil, 0o644)) // K-RACE-29
+		// K-RACE-29
+		require.NoError(t, n.machine.WriteFile(target[:len(target)-len("mount")]+"vol_data.json", nil, 0o644))
 	})
 	n.pass(time.Minute)
 	assert.Empty(t, n.calls())

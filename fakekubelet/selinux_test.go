@@ -77,7 +77,7 @@ func TestTheLabelAVolumeIsMountedWith(t *testing.T) {
 		label  string
 	}{
 		{name: "one pod's volume", mode: rwop, level: "s0:c1,c2", label: fileLabel + "s0:c1,c2"},
-		{name: "what is left out is the system's", mode: rwop, level: "only s0:c3,c4", label: fileLabel + "s0:c3,c4"},
+		{name: "missing parts are the system's", mode: rwop, level: "only s0:c3,c4", label: fileLabel + "s0:c3,c4"},
 		{name: "no options", mode: rwop},
 		{name: "the driver does not", mode: rwop, level: "s0:c1,c2", optOut: true},
 		{name: "the node does not", mode: rwop, level: "s0:c1,c2", off: true},
@@ -388,8 +388,8 @@ func TestARestartWithAnotherPodThatHasAnotherLabel(t *testing.T) { // K-SEL-3, K
 	assert.Len(t, n.mounts(), 2)
 }
 
-// A volume that is wanted with a label, but was never mounted, does not count as wanted: its entry
-// is dropped, the volume is verified anew, and that erases the backoff of the failed mount.
+// A volume that is desired with a label, but was never mounted, does not count as desired: its
+// entry is dropped, the volume is verified again, and that resets the backoff of the failed mount.
 // K-REC-6, K-OP-4
 func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})

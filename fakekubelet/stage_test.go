@@ -72,7 +72,7 @@ func TestAnEmptyFSTypeStaysEmpty(t *testing.T) { // K-STAGE-3, fact 10
 // K-STAGE-7, K-ERR-4, facts 26 and 56
 //
 // conformance: unit-stage-timeout, uncertain-stage-times-out, uncertain-stage-fails
-func TestWhatFollowsAFailedStageOnceThePodIsGone(t *testing.T) {
+func TestCleanUpAfterAFailedStageOfADeletedPod(t *testing.T) {
 	final := []codes.Code{
 		codes.Unknown, codes.Internal, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied,
 		codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented, codes.DataLoss, codes.Unauthenticated,
@@ -128,7 +128,7 @@ func TestAnUncertainStageKeepsItsDirectoryAndData(t *testing.T) { // K-STAGE-6
 }
 
 // Failures before NodeStageVolume, and whether NodeUnstageVolume follows.
-func TestWhatKeepsTheDriverFromBeingAskedToStage(t *testing.T) { // K-STAGE-6, K-PUB-12
+func TestConditionsThatPreventAStage(t *testing.T) { // K-STAGE-6, K-PUB-12
 	missing := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "kube-system", Name: "stage"}
 	}
@@ -191,7 +191,7 @@ func TestRetriesOfAStage(t *testing.T) { // K-OP-3, fact 22
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-func TestTheFirstPodDecidesAndTheVolumeIsStagedAnewForTheNext(t *testing.T) { // K-STAGE-4, K-UNSTAGE-5
+func TestTheFirstPodDecidesAndTheVolumeIsRestagedForTheNext(t *testing.T) { // K-STAGE-4, K-UNSTAGE-5
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -217,7 +217,7 @@ func TestADriverThatDoesNotStageLeavesADirectory(t *testing.T) { // K-STAGE-2, f
 }
 
 // Fact 38: registration does not trigger the next try.
-func TestAVolumeOfADriverThatComesLate(t *testing.T) {
+func TestAVolumeOfADriverThatRegistersLate(t *testing.T) {
 	n := start(t, setting{})
 	n.unregister()
 	n.volume("data")
@@ -326,7 +326,7 @@ func TestTheOrderOfAStage(t *testing.T) {
 
 // K-MNT-2: a persistent volume is always staged as far as the kubelet is concerned, also
 // if the driver does not stage; an inline volume never is.
-func TestWhatHasADevice(t *testing.T) {
+func TestVolumesWithADevice(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		driver  mock.Options

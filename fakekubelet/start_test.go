@@ -40,7 +40,7 @@ func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 
 // K-RECON-7: a volume that was found on disk and is still wanted is not verified: it is staged and
 // published anew, as soon as its attachment has attached: true.
-func TestAVolumeThatWasFoundOnDiskIsMountedAnew(t *testing.T) {
+func TestAVolumeFoundOnDiskIsMountedAgain(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
 	n.attached("data")

@@ -100,7 +100,7 @@ func TestAPartThatIsDeletedFromWithin(t *testing.T) {
 }
 
 // conformance: suite-restart-subpath-graceful, suite-restart-subpath-forced
-func TestAPartOfAVolumeWhosePodGoesWhileTheKubeletIsDown(t *testing.T) { // K-RECON-8
+func TestASubPathOfAPodDeletedWhileTheKubeletIsDown(t *testing.T) { // K-RECON-8
 	for name, end := range map[string]func(*node){
 		"gracefully": func(n *node) { n.deletePod("web") },
 		"by force":   func(n *node) { n.forceDelete("web") },

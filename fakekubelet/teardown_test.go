@@ -75,7 +75,7 @@ func TestAFailingUnstageHoldsOnlyTheVolumeBack(t *testing.T) { // fact 28, K-POD
 	assert.Equal(t, []string{"Normal Killing: Stopping container c (1)"}, n.events())
 }
 
-func TestAVolumeWhoseUnstageFailedIsStagedAnew(t *testing.T) { // K-ERR-6, K-STAGE-4
+func TestAVolumeWithAFailedUnstageIsStagedAgain(t *testing.T) { // K-ERR-6, K-STAGE-4
 	n := mounted(t, setting{})
 	n.fail("NodeUnstageVolume", codes.Internal, 1)
 	n.deletePod("web")
@@ -111,7 +111,7 @@ func TestWithoutItsDataFileAVolumeIsNeverUnpublished(t *testing.T) { // K-UNPUB-
 	assert.Equal(t, corev1.PodSucceeded, n.phase("web"), "the pod hangs")
 }
 
-func TestWhatTheDriverLeavesBehindAtTheTarget(t *testing.T) { // K-UNPUB-4
+func TestLeftoversAtTheTargetPath(t *testing.T) { // K-UNPUB-4
 	t.Run("a mount: the call counts as success, the pod waits", func(t *testing.T) {
 		n := mounted(t, setting{driver: mock.Options{Faulty: []string{"unpublish-leaks", "unstage-while-published"}}})
 		target := n.targetOf("web")
@@ -198,8 +198,8 @@ func TestAPodThatComesBackDuringAnUnstage(t *testing.T) {
 	n.pass(2 * time.Second)
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 	n.pass(30 * time.Second)
-	assert.NotContains(t, n.mounts(), csi.StagingPath(driverName, "h-data"), "the late unstage has taken the mount away")
-	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls(), "and nobody notices")
+	assert.NotContains(t, n.mounts(), csi.StagingPath(driverName, "h-data"), "the late unstage has removed the mount")
+	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls(), "and no component notices")
 }
 
 func TestEverythingIsTidiedUp(t *testing.T) { // K-UNPUB-6, K-ORPH-2

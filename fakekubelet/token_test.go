@@ -96,7 +96,7 @@ func TestATokenIsThePodsOwnForAnAudienceAndATime(t *testing.T) { // K-PUB-5
 	assert.Equal(t, string(uid), claims["kubernetes.io"].(map[string]any)["pod"].(map[string]any)["uid"])
 	age := got["aud1"].ExpirationTimestamp.Sub(n.Kernel.Now())
 	assert.InDelta(t, 600, age.Seconds(), 2)
-	assert.InDelta(t, 3600, got[""].ExpirationTimestamp.Sub(n.Kernel.Now()).Seconds(), 2, "an hour if nobody says")
+	assert.InDelta(t, 3600, got[""].ExpirationTimestamp.Sub(n.Kernel.Now()).Seconds(), 2, "an hour by default")
 	assert.Equal(t, []any{"https://kubernetes.default.svc"}, claimsOf(t, got[""].Token)["aud"])
 }
 

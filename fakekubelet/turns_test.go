@@ -34,7 +34,7 @@ func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 }
 
 // K-RACE-22: which pod of a volume comes first is up to chance.
-func TestWhichPodComesFirst(t *testing.T) {
+func TestTheOrderOfPods(t *testing.T) {
 	first := map[bool]bool{} // whether it was the one with the lower UID
 	for seed := range uint64(12) {
 		n := start(t, setting{strategy: kernel.NewRandom(seed + 1)})

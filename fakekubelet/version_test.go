@@ -65,7 +65,7 @@ func TestWhetherAStageWithoutAnAnswerIsUndone(t *testing.T) {
 }
 
 // K-FSG-1
-func TestWhoAppliesTheFSGroupOfADriverThatCan(t *testing.T) {
+func TestACapableDriverAppliesTheFSGroup(t *testing.T) {
 	beforeAndSince(t, version.MountGroup, func(t *testing.T, v version.Version, since bool) {
 		n := start(t, setting{version: v, driver: mock.Options{VolumeMountGroup: true}, csiDriver: groupPolicy("File")})
 		n.volume("data")

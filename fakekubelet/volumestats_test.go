@@ -34,7 +34,7 @@ func (n *node) volumeMetrics() []string {
 // K-STAT-1 to K-STAT-5, fact 43
 //
 // conformance: unit-health-gate-off, unit-capability-stats
-func TestTheKubeletAsksHowFullVolumesAre(t *testing.T) {
+func TestTheKubeletRequestsVolumeStats(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Stats: true, VolumeCondition: true}, statsPeriod: time.Minute})
 	n.volume("data")
 	uid := n.pod("web", using("data"))
@@ -83,9 +83,9 @@ func TestADriverWithoutStatisticsIsOnlyAskedForItsCapabilities(t *testing.T) { /
 // conformance: unit-metrics-driver-not-registered
 func TestStatisticsThatCannotBeHad(t *testing.T) { // K-STAT-3: no event is emitted, and the old statistics are lost
 	for name, breaks := range map[string]func(*node){
-		"the driver fails":             func(n *node) { n.fail("NodeGetVolumeStats", codes.Internal, 0) },
-		"it does not tell what it can": func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) },
-		"it is not registered":         func(n *node) { n.unregister() },
+		"the driver fails":                    func(n *node) { n.fail("NodeGetVolumeStats", codes.Internal, 0) },
+		"it does not report its capabilities": func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) },
+		"it is not registered":                func(n *node) { n.unregister() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
@@ -159,7 +159,7 @@ func TestTheConditionOfAVolume(t *testing.T) {
 	}
 }
 
-func TestInlineVolumesAreMeasuredButNotTold(t *testing.T) { // K-STAT-5
+func TestInlineVolumesAreMeasuredWithoutMetrics(t *testing.T) { // K-STAT-5
 	n := start(t, setting{driver: mock.Options{Stats: true, Ephemeral: true}, csiDriver: podInfo, statsPeriod: time.Minute})
 	n.pod("web", inline("scratch"))
 	n.run("web")

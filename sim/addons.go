@@ -26,14 +26,14 @@ type AddonsSidecar struct {
 	// the pod has an address, and ends with it. Default: one that is made for it.
 	Pod string `json:"pod,omitempty" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address; default one in kube-system that is made for it."`
 	// Node is the node of the plugin that it runs beside. Default: the controller plugin.
-	Node string `json:"node,omitempty" example:"node-a" doc:"The node whose plugin it is beside; default the controller plugin."`
+	Node string `json:"node,omitempty" example:"node-a" doc:"The node of the plugin that it runs beside; default the controller plugin."`
 	// NodeID is its flag. Default: Node, or the first node of the cluster.
 	NodeID string `json:"nodeID,omitempty" doc:"--node-id; default the node, or the first one of the cluster."`
 	// Port is its flag. Default: 9070, or a free one of loopback if the controller manager is
 	// external.
-	Port int `json:"port,omitempty" doc:"--controller-port; default 9070, or one of loopback that is free if somebody else runs the controller manager."`
+	Port int `json:"port,omitempty" doc:"--controller-port; default 9070, or a free port of loopback if the controller manager is external."`
 	// EnableAuth requires TLS and a token from the controller manager. Default: true.
-	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: the controller manager comes by TLS with a token, which is reviewed; default true. The manager must have the same."`
+	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: require TLS and a token from the controller manager, which is reviewed; default true. The manager needs the same value."`
 	// Down leaves it out until it is started.
 	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
 	// VolumeCondition has it report the conditions of volumes. Default: it does not.
@@ -54,7 +54,7 @@ func (c *Simulation) addAddons(d *driver) error {
 	}
 	switch {
 	case d.external(AddonsProgram) && len(d.Addons) > 0:
-		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "it has sidecars of CSI-Addons, and somebody else runs them"}
+		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "it has sidecars of CSI-Addons, which are external"}
 	case d.external(AddonsProgram):
 		sidecars = nil
 	case len(sidecars) == 0:

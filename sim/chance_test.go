@@ -42,7 +42,7 @@ func TestWithoutAFaultSpaceTheStrategyIsAskedForNoFault(t *testing.T) {
 }
 
 // Whatever becomes of a write, its writer tries again or is started again, and the pod comes to run.
-func TestWhateverBecomesOfAWriteItsWriterTriesAgain(t *testing.T) {
+func TestWritersRetryAfterAnyOutcome(t *testing.T) {
 	writes := []string{
 		"update of csinodes node-a by kubelet/node-a", "patch status of pods default/web by kubelet/node-a",
 		"create of volumeattachments", "update of persistentvolumeclaims default/web by persistentvolume-controller",

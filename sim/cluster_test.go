@@ -57,7 +57,7 @@ func lifeOf(c *sim.Cluster) {
 	c.Settle()
 }
 
-func TestATestShowsWhatMustHaveHappened(t *testing.T) {
+func TestATestShowsItsExpectations(t *testing.T) {
 	c := sim.New(t, withMock)
 	lifeOf(c)
 	c.ExpectExactCalls("CreateVolume", "ControllerPublishVolume", "NodeStageVolume", "NodePublishVolume", "...", "DeleteVolume")
@@ -82,7 +82,7 @@ func TestObjectsAreFilesTextAndTyped(t *testing.T) {
 	}})
 }
 
-func TestWhatIsAllowedMayBeLeftBehind(t *testing.T) {
+func TestAllowedLeftoversAreAccepted(t *testing.T) {
 	c := sim.New(t, faultyMock("delete-leaks"))
 	c.AllowLeftovers("volume *")
 	lifeOf(c)
@@ -164,7 +164,7 @@ func failing(t *testing.T, test func(f *testOf)) string {
 	return f.seen.String()
 }
 
-func TestWhatIsOtherwiseFailsWithWhatLedThere(t *testing.T) {
+func TestAFailedExpectationShowsItsHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		test func(f *testOf)
 		seen []string

@@ -20,7 +20,7 @@ func (c *Simulation) SetVolumeCondition(pv *corev1.PersistentVolume, message str
 		return err
 	}
 	if p.driver.mock == nil {
-		return &ConfigError{subject, "its driver is no mock, so nobody can make it abnormal from here"}
+		return &ConfigError{subject, "its driver is no mock: only volumes of a mock can be made abnormal"}
 	}
 	var condition *mock.Condition
 	if message != "" {

@@ -169,7 +169,7 @@ func (c *Simulation) startRegistrar(name, node string) error {
 func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 	p, err := c.plugin(name, node)
 	if err == nil && p.registrar == nil {
-		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar, unless somebody else runs it"}
+		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar, unless that is external"}
 	}
 	return p, err
 }
@@ -279,7 +279,7 @@ func (c *Simulation) PowerOff(name string) error {
 		return &EnvironmentError{"power off node " + name, err}
 	}
 	if disk, is := n.machine.(*machine.Disk); is && disk.Lost() > 0 {
-		c.note(name, "%d files have lost what programs of the node had not synced", disk.Lost())
+		c.note(name, "%d files have lost unsynced writes", disk.Lost())
 	}
 	c.watch.ResetMounts(n.machine)
 	return nil

@@ -92,12 +92,12 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 	c.Expect(expect.Object{Ref: "crd/widgets.example.com", Gone: true})
 }
 
-func TestWhatIsWrongWithACustomResourceIsReported(t *testing.T) {
+func TestMistakesOfACustomResourceAreReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		manifests []any
 		got       string
 	}{
-		"nobody defined it": {[]any{"\n" + widgetW},
+		"an undefined kind": {[]any{"\n" + widgetW},
 			`apply widget/w: manifest:2:36: kind: found kind "Widget", want a built-in kind (no kind "Widget" is registered for version "example.com/v1"), or one that a CustomResourceDefinition before this object defines`},
 		"another version": {[]any{widgets(), "{apiVersion: example.com/v2, kind: Widget, metadata: {name: w}}"},
 			`apply widget/w: manifest:1:14: apiVersion: found version "example.com/v2", want example.com/v1 for kind Widget; did you mean "example.com/v1"?`},
@@ -107,9 +107,9 @@ func TestWhatIsWrongWithACustomResourceIsReported(t *testing.T) {
 			`apply widget/w: Widget.example.com "w" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`},
 		"a change to a value of another type": {[]any{widgets(), widgetW, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {size: big}}"},
 			`apply widget/w: Widget.example.com "w" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`},
-		"a Go type that does not say what it is": {[]any{widgets(), &Widget{}},
-			`apply manifests: a *sim_test.Widget does not say what it is: set its apiVersion and kind`},
-		"a reference to a kind that nobody defined": {[]any{func(c *sim.Cluster) { c.Delete("widget/w") }},
+		"a Go object without apiVersion and kind": {[]any{widgets(), &Widget{}},
+			`apply manifests: a *sim_test.Widget has no type: set its apiVersion and kind`},
+		"a reference to an undefined kind": {[]any{func(c *sim.Cluster) { c.Delete("widget/w") }},
 			`delete: "widget/w" is no object: there is no kind "widget"`},
 	} {
 		t.Run(name, func(t *testing.T) {

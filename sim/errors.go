@@ -31,7 +31,7 @@ func (e *EnvironmentError) Unwrap() error { return e.Err }
 
 // StuckError means that the awaited condition did not come true. It lists the waiting processes.
 type StuckError struct {
-	// What is the awaited condition.
+	// What describes the awaited condition.
 	What string
 	// Reason is Deadline if the virtual time ran out, Stuck if nothing can ever
 	// happen any more.
@@ -49,7 +49,7 @@ type StuckError struct {
 // The forms of a verdict on a wait.
 const (
 	timedOut verdict.Form = "timed out waiting for the condition"
-	stuck    verdict.Form = "can never come true"
+	stuck    verdict.Form = "can never become true"
 )
 
 // Verdict returns the verdict on the wait. It found the condition and the time that was given.

@@ -17,7 +17,8 @@ type Exploration struct {
 	Runs int
 	// Time ends the search after so much wall time. Default: no limit.
 	Time time.Duration
-	// Strategy is pct, guided, swarm, random or exhaustive; see docs/reference/explore.md. Default: pct, after each fault alone.
+	// Strategy is pct, guided, swarm, random or exhaustive; see docs/reference/explore.md. Default:
+	// first each fault alone, then pct.
 	Strategy string
 	// Seed is that of the first run with the strategy; the others follow. Default: 1.
 	Seed uint64
@@ -68,7 +69,7 @@ func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	for _, f := range found.Findings {
 		file, err := kept.write(f)
 		if err != nil {
-			t.Errorf("keep what was found: %v", err)
+			t.Errorf("keep the finding: %v", err)
 		}
 		t.Errorf("in %d of %d runs, such as %s, shrunk to:\n%s%s\n\nThe next go test tries this first: %s", f.Runs, found.Runs, f.Found, choicesIn(f.Choices), indented(f.Text), file)
 	}

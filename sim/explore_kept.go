@@ -20,7 +20,7 @@ type kept struct{ dir string }
 // keptFailure is a failure of a test that was explored, and the decisions that it takes.
 type keptFailure struct {
 	Test    string           `json:"test" want:"required" doc:"The test."`
-	Failure string           `json:"failure" want:"required" doc:"What fails, in the words that are the same in every run."`
+	Failure string           `json:"failure" want:"required" doc:"The failure, in words that are the same in every run."`
 	Choices []explore.Choice `json:"choices" doc:"The decisions that are not the calm ones."`
 }
 
@@ -49,13 +49,13 @@ func (k kept) fail(t T, subject *explored) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(k.dir, "*.yaml"))
 	if err != nil {
-		t.Errorf("read what was found before: %v", err)
+		t.Errorf("read an earlier finding: %v", err)
 		return true
 	}
 	for _, name := range files {
 		before, err := k.read(name)
 		if err != nil {
-			t.Errorf("read what was found before: %v", err)
+			t.Errorf("read an earlier finding: %v", err)
 			return true
 		}
 		if before.fail(t, subject, name) {
@@ -82,9 +82,9 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 		t.Errorf("it fails otherwise than before (%s), with the decisions of %s:\n%s%s", f.Failure, name, choicesIn(f.Choices), indented(all[0].Text))
 	case unfit == "":
 		return false
-	case len(replay.Taken()) == 0: // it would pass for ever, whatever the driver does
-		t.Errorf("%s does not fit any more: %s\n  delete it: the search goes on without it, and keeps what it finds", name, unfit)
-	default: // a driver that is mended may go another way
+	case len(replay.Taken()) == 0: // it would always pass, whatever the driver does
+		t.Errorf("%s does not fit any more: %s\n  delete it: the search continues without it, and keeps its findings", name, unfit)
+	default: // a corrected driver may run differently
 		t.Logf("%s does not fit any more: %s", name, unfit)
 		return false
 	}

@@ -41,7 +41,7 @@ func (o *outer) Logf(format string, args ...any) {
 	o.logs = append(o.logs, fmt.Sprintf(format, args...))
 }
 
-func TestAnExploredTestFailsWithWhatItTakesAndTriesThatFirstNextTime(t *testing.T) {
+func TestAnExploredTestKeepsItsFindingAndTriesItFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := sim.Exploration{Runs: 25, Faults: []fault.Kind{fault.Lost}}
 	faulty := func(t sim.T, explored sim.Option) { life(t, explored, "attach-not-idempotent") }
@@ -134,7 +134,7 @@ func faults(t *testing.T, data []byte) (injected []string) {
 	return injected
 }
 
-func TestBytesDecideWhatGoesWrong(t *testing.T) {
+func TestBytesDecideTheFaults(t *testing.T) {
 	assert.Empty(t, faults(t, nil))
 	assert.Empty(t, faults(t, []byte{0, 0, 0}), "too few for a decision")
 	assert.Equal(t, []string{"Controller/CreateVolume"}, faults(t, []byte{0, 0, 0, 0}))

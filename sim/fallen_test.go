@@ -14,7 +14,7 @@ import (
 
 // Given a fault that kills something at a call and starts it again ten seconds later, when the test
 // ends the same meanwhile, then it stays down until the test starts it.
-func TestWhatTheTestEndsNoFaultStartsAgain(t *testing.T) {
+func TestAFaultDoesNotRestartAStoppedComponent(t *testing.T) {
 	type act func(*sim.Cluster)
 	kill := func(component sim.Component) act { return func(c *sim.Cluster) { c.Kill(component) } }
 	start := func(component sim.Component) act { return func(c *sim.Cluster) { c.Start(component) } }

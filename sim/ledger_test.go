@@ -135,7 +135,7 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 
 // The answer of CreateVolume is lost, and the driver makes another volume: all answers are
 // known, also those that their caller never got.
-func TestAVolumeWhoseAnswerWasLostIsALeakIfNobodyDeletesIt(t *testing.T) {
+func TestAVolumeWithALostAnswerIsALeak(t *testing.T) {
 	for name, c := range map[string]struct {
 		faulty []string
 		leaks  []string

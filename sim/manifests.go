@@ -81,7 +81,7 @@ func objectsOf(m any) ([]manifest.Object, error) {
 // encoded reads an object of a Go type that only its owner knows.
 func encoded(obj store.Object) ([]manifest.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().Empty() {
-		return nil, fmt.Errorf("a %T does not say what it is: set its apiVersion and kind", obj)
+		return nil, fmt.Errorf("a %T has no type: set its apiVersion and kind", obj)
 	}
 	text, err := json.Marshal(obj)
 	if err != nil {

@@ -46,7 +46,7 @@ func made(c *sim.Cluster, method string) (all []string) {
 
 // C-PROV-80: every node leaves the claim to others for 20 s; the first one that writes itself into it
 // provisions, the others see that within 200 ms.
-func TestOneOfAllNodesTakesAnImmediateClaim(t *testing.T) {
+func TestOneNodeTakesAnImmediateClaim(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	began := c.Simulation().World.Kernel.Elapsed()
 	c.Apply(immediateClaim)

@@ -17,7 +17,7 @@ func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	d, subject := p.driver, fmt.Sprintf("driver %q", name)
 	switch {
 	case d.mock == nil:
-		return &ConfigError{subject, "only of the mock can be changed what it says of a node; a program is restarted with other arguments"}
+		return &ConfigError{subject, "only the mock can change its information about a node; restart a program with other arguments"}
 	case info.Topology != nil && !d.Mock.Topology:
 		return &ConfigError{subject, "it has no topology: its options need topology: true"}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Two operators that each set an annotation back for ever are named with the object; others are not.
-func TestSettleNamesWhatComponentsKeepChanging(t *testing.T) {
+func TestSettleNamesTheObjectsThatKeepChanging(t *testing.T) {
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{Name: driver}}}})
 	run(t, c, "web", "node-a")
 	for _, name := range []string{"left-operator", "right-operator"} {

@@ -137,7 +137,7 @@ func TestTheSameSeedIsTheSameRun(t *testing.T) {
 	assert.Len(t, hashes, 10, "each seed is a run of its own")
 }
 
-func TestAWaitThatCannotComeTrueSaysWhoWaitsForWhat(t *testing.T) {
+func TestAFailedWaitListsTheWaitsOfComponents(t *testing.T) {
 	c := cluster(t, sim.Options{})
 	lonely := pod("lonely", "node-a")
 	_, err := c.Apply(lonely) // its claim does not exist
@@ -149,7 +149,7 @@ func TestAWaitThatCannotComeTrueSaysWhoWaitsForWhat(t *testing.T) {
 	assert.NotEmpty(t, stuck.Waiting)
 }
 
-func TestInterruptEndsWhatTheClusterDoes(t *testing.T) {
+func TestInterruptEndsTheCurrentOperation(t *testing.T) {
 	c := cluster(t, sim.Options{})
 	wanted := errors.New("enough")
 	c.Interrupt(wanted)
@@ -177,14 +177,14 @@ func TestApplyIsThreeWay(t *testing.T) {
 	smaller := claim("data")
 	assert.Equal(t, "created", verb(smaller))
 	require.NoError(t, c.Settle(time.Minute))
-	assert.Equal(t, "unchanged", verb(smaller), "what controllers filled in is left alone")
+	assert.Equal(t, "unchanged", verb(smaller), "fields set by controllers are left alone")
 	forbidden := claim("data")
 	forbidden.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1Ki")
 	_, err = c.Apply(forbidden)
 	assert.ErrorContains(t, err, "spec.resources.requests.storage")
 }
 
-func TestAKubeletRestartPublishesAgainAndUnmountsWhatIsNotWanted(t *testing.T) { // fact 21
+func TestAKubeletRestartRepublishesAndUnmountsUnusedVolumes(t *testing.T) { // fact 21
 	c := cluster(t, sim.Options{})
 	run(t, c, "stays", "node-a")
 	run(t, c, "goes", "node-a")
@@ -246,7 +246,7 @@ func TestMistakesInTheOptionsAreReportedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotExistIsNamedWithWhatDoes(t *testing.T) {
+func TestTheErrorForAMissingNameListsTheExistingOnes(t *testing.T) {
 	c := cluster(t, sim.Options{})
 	assert.ErrorContains(t, c.Kill(sim.Kubelet("node-x")), "there are [node-a node-b]")
 	assert.ErrorContains(t, c.Kill(sim.Plugin{Driver: "x"}), "there are ["+driver+"]")

@@ -68,7 +68,7 @@ func (e *existing) link(target, socket string) error {
 }
 
 func (e *existing) kill() error {
-	return &ConfigError{e.String(), "it was started by somebody else and can be neither killed nor stopped"}
+	return &ConfigError{e.String(), "it was started outside csisim and can be neither killed nor stopped"}
 }
 
 func (e *existing) stop() error {

@@ -95,7 +95,7 @@ func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 
 // RecoverStandIns ends all failures of a driver's stand-ins.
 func (c *Simulation) RecoverStandIns(name string) error {
-	c.note("", "what driver %s needs works again", name)
+	c.note("", "the services of driver %s work again", name)
 	var errs []error
 	for _, s := range c.standIns(name) {
 		errs = append(errs, s.Recover())

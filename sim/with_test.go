@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-func TestANodeHasWhatItWasGiven(t *testing.T) {
+func TestANodeHasItsGivenOptions(t *testing.T) {
 	c := sim.New(t, withMock, sim.WithNode(sim.Node{Name: "big", Zone: "z1", Labels: map[string]string{"disk": "ssd"}, MaxPods: 3}))
 	node, err := c.Client().CoreV1().Nodes().Get(t.Context(), "big", metav1.GetOptions{})
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ var badDrivers = []badInput{
 	},
 	{
 		name: "a driver that never listens", scenario: badDriver("never listens", short),
-		code: 3, says: []string{"nobody listens at the socket: there is no ", "does the command hand {{.Endpoint}} or {{.Socket}} to the driver? (waited 300ms)"},
+		code: 3, says: []string{"no process listens at the socket: there is no ", "does the command hand {{.Endpoint}} or {{.Socket}} to the driver? (waited 300ms)"},
 	},
 	{
 		name: "a driver that speaks no CSI", scenario: badDriver("talks garbage", short),

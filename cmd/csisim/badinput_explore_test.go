@@ -33,7 +33,7 @@ func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
 		says              string
 	}{
 		{"exits", long, 3, "start driver bad.csi.example.com, controller: program exited before it answered: exit status 3"},
-		{"never listens", short, 3, "nobody listens at the socket: there is no "},
+		{"never listens", short, 3, "no process listens at the socket: there is no "},
 		{"hangs in Probe", short, 3, "no answer to Identity/Probe (waited 300ms)"},
 		{"hangs in ControllerGetCapabilities", short, 3, "ask driver bad.csi.example.com, controller for its capabilities (ControllerGetCapabilities): no answer within 300ms"},
 		{"hangs in CreateVolume", long, 1, "bad fails in the calm run, without any fault, so it was not searched"},

@@ -71,7 +71,7 @@ var badChecks = []struct {
 	{name: "a program that is missing", flags: "-- ./no-such-driver", code: 3, says: []string{"program not found: "}},
 	{name: "a file that is no program", flags: "-- ./s.yaml", code: 3, says: []string{"program is not executable: "}},
 	{name: "a driver that exits", flags: badDriverArgs, way: "exits", code: 3, says: []string{"program exited before it answered"}},
-	{name: "a driver that never listens", flags: "--start-timeout 300ms " + badDriverArgs, way: "never listens", code: 3, says: []string{"nobody listens at the socket"}},
+	{name: "a driver that never listens", flags: "--start-timeout 300ms " + badDriverArgs, way: "never listens", code: 3, says: []string{"no process listens at the socket"}},
 	{name: "a server that does not speak CSI", flags: "--start-timeout 300ms " + badDriverArgs, way: "talks garbage", code: 3, says: []string{"does not speak CSI"}},
 	{name: "another name", flags: "--name other.example.com " + badDriverArgs, code: 3, says: []string{"another driver answers", "other.example.com"}},
 	{name: "no socket", flags: "--endpoint s.sock", code: 3, says: []string{"s.sock: no such file or directory: start the driver first, or correct the path"}},

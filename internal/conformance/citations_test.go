@@ -30,7 +30,7 @@ func TestOrder(t *testing.T) { // K-A-2
 	wait(t) // K-A-3
 }
 
-// wait does what K-A-4 says.
+// wait implements K-A-4.
 func wait(t *testing.T) {}
 
 var table = []string{"K-A-5"}
@@ -43,7 +43,7 @@ var table = []string{"K-A-5"}
 	}, found)
 }
 
-// readRules reads the lists of this package, and the whole module for what it cites.
+// readRules reads the lists of this package, and the citations of the whole module.
 func readRules(t *testing.T) rules {
 	r := rules{sections: readSections(t), code: citers{}, pins: citers{}, says: readSentences(t)}
 	text, err := os.ReadFile("testdata/rules-reasons.yaml")
@@ -81,7 +81,7 @@ func readSections(t *testing.T) (sections []section) {
 	return sections
 }
 
-// read adds what a file of the module cites.
+// read adds the citations of a file of the module.
 func (r rules) read(name, file string) error {
 	scenario := scenarioTests[filepath.Base(filepath.Dir(file))] != "" && strings.HasSuffix(name, ".yaml")
 	if !scenario && filepath.Ext(name) != ".go" || strings.HasPrefix(name, "internal/conformance/") {

@@ -40,7 +40,7 @@ type pinned struct {
 
 func (p pinned) String() string { return p.folder + " " + p.test }
 
-func TestTheTableShowsWhatIsPinned(t *testing.T) {
+func TestTheTableListsPinnedRules(t *testing.T) {
 	areas := readCases(t)
 	tests := citations(t)
 	where := map[string][]pinned{}

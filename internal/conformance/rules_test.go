@@ -27,7 +27,7 @@ func TestEveryRuleIsPinnedOrArgued(t *testing.T) {
 	t.Log(r.count())
 }
 
-func TestWhatIsWrongWithRulesIsReported(t *testing.T) {
+func TestMistakesAboutRulesAreReported(t *testing.T) {
 	r := rules{
 		sections: []section{
 			{"Attach", []string{"C-A-1", "C-A-2", "C-A-3", "C-A-4", "C-A-5", "C-A-6"}},
@@ -40,7 +40,7 @@ func TestWhatIsWrongWithRulesIsReported(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"C-A-10: rules-pending.txt lists it: there is no such rule",
-		"C-A-2: a.go, b.go: no test or scenario pins what is cited, and rules-reasons.yaml does not say why",
+		"C-A-2: a.go, b.go: no test or scenario pins the cited rule, and rules-reasons.yaml has no reason",
 		"C-A-3: TestB pins it: its reason in rules-reasons.yaml is out of date",
 		"C-A-4: rules-reasons.yaml argues about it: rules-pending.txt need not list it",
 		"C-A-5: TestC pins it: rules-pending.txt need not list it",
@@ -51,14 +51,14 @@ func TestWhatIsWrongWithRulesIsReported(t *testing.T) {
 	}, r.mistakes())
 }
 
-// rules are the numbered rules of behaviour and what is known of them.
+// rules are the numbered rules of behaviour with their citations.
 type rules struct {
 	sections []section
 	code     citers            // the files that cite a rule
 	pins     citers            // the tests and scenarios that cite it
 	reasons  map[string]string // by rule, or by the letter of a document ("A-*"): why nothing pins it
-	pending  []string          // rules that nobody has come to yet
-	says     sentences         // what the specification says of a rule, in short
+	pending  []string          // rules without a decision yet
+	says     sentences         // the specification's sentence about a rule, in short
 }
 
 type section struct {
@@ -107,7 +107,7 @@ func (r rules) mistakes() (found []string) {
 	return found
 }
 
-// mistake is what is wrong with a rule that exists.
+// mistake describes a mistake about an existing rule.
 func (r rules) mistake(id string) string {
 	tests, pending := strings.Join(r.pins[id], ", "), slices.Contains(r.pending, id)
 	switch {
@@ -120,7 +120,7 @@ func (r rules) mistake(id string) string {
 	case tests != "" || pending || r.reason(id) != "":
 		return ""
 	case r.code[id] != nil:
-		return strings.Join(r.code[id], ", ") + ": no test or scenario pins what is cited, and rules-reasons.yaml does not say why"
+		return strings.Join(r.code[id], ", ") + ": no test or scenario pins the cited rule, and rules-reasons.yaml has no reason"
 	}
 	return "nothing cites it, and rules-reasons.yaml does not say why"
 }

@@ -1,6 +1,5 @@
-// Package construction holds the project to its rules by reading the code: what
-// is simulated must not know of real time, chance or threads, and what a driver
-// repository links must stay lean.
+// Package construction checks the project's rules by reading the code: simulated code must not use
+// real time, chance or threads, and the dependencies of a driver repository must stay few.
 package construction
 
 import (
@@ -20,8 +19,7 @@ import (
 
 const module = "github.com/csisim/csisim/"
 
-// simulated are the packages whose code runs inside the kernel, with the files
-// that stand at its border.
+// simulated are the packages that run inside the kernel, with their files at its border.
 var simulated = map[string][]string{
 	"internal/world/kernel":             {"flight.go", "live.go"},
 	"internal/api/kind":                 nil,
@@ -83,7 +81,7 @@ func TestNothingButTestsPlantsMistakes(t *testing.T) {
 	}
 }
 
-// reader looks for what a file must not do.
+// reader looks for forbidden operations in a file.
 type reader struct {
 	*packages.Package
 	file *ast.File
@@ -147,7 +145,7 @@ func (r *reader) excused(loop ast.Node) bool {
 	return false
 }
 
-func TestWhatDriverRepositoriesLinkStaysLean(t *testing.T) {
+func TestTheDependenciesOfDriverRepositoriesStayFew(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", module+"sim").Output()
 	require.NoError(t, err)
 	deps := strings.Fields(string(out))
@@ -164,7 +162,7 @@ func TestWhatDriverRepositoriesLinkStaysLean(t *testing.T) {
 }
 
 // HTML is for the command alone. gRPC's own traces link it, unless they are left out.
-func TestWhatDriverRepositoriesLinkHasNoHTML(t *testing.T) {
+func TestDriverRepositoriesLinkNoHTML(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"sim").Output()
 	require.NoError(t, err)
 	var users []string
@@ -190,7 +188,7 @@ func TestArrowsPointDownwards(t *testing.T) {
 	}
 }
 
-// floors are the parts of the house, from the ground up: each uses what stands above it in this list.
+// floors are the layers of the project, from the ground up: each uses earlier ones in this list.
 var floors = [][]string{
 	// Kernel, store, machine, trace and other parts of a world.
 	{"internal/world"},
@@ -246,13 +244,13 @@ func upwards(from, to string) bool {
 	return floorOf(to) > floorOf(from)
 }
 
-// public is what others can import: sim and what is used beside it, and the lists of
-// what Kubernetes is made of here.
+// public are the packages that others can import: sim and its companions, and the lists of
+// Kubernetes' components.
 var public = []string{
 	"drivers/fault", "drivers/mock", "fakecontroller", "fakekubelet", "sim", "sim/expect", "sim/kind", "sim/machine", "sim/namespaces",
 }
 
-func TestNothingElseIsPublic(t *testing.T) {
+func TestNoOtherPackageIsPublic(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{if and (ne .Name "main") .GoFiles}}{{.ImportPath}}{{end}}`, module+"...").Output()
 	require.NoError(t, err)
 	var importable []string
@@ -264,8 +262,8 @@ func TestNothingElseIsPublic(t *testing.T) {
 	assert.Equal(t, public, importable)
 }
 
-// The oracle is no client: it lays what is inside beside what is inside Kubernetes.
-func TestExamplesImportWhatIsPublic(t *testing.T) {
+// The oracle is no client: it compares internal packages with Kubernetes' own.
+func TestExamplesImportPublicPackages(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", `"`+module+`[^"]*"`, "--", "examples/*.go", "test/*.go", ":!test/oracle/").Output()
 	require.NoError(t, err)
 	imports := strings.Fields(string(out))

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// A store is a database: what Kubernetes keeps in it, packages above it say.
+// A store is a database: the packages above it define the kinds in it.
 func TestTheStoreKnowsNoKind(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{join .Imports \"\\n\"}}", module+"internal/world/store").Output()
 	require.NoError(t, err)
@@ -21,10 +21,10 @@ func TestTheStoreKnowsNoKind(t *testing.T) {
 	require.Contains(t, imports, "k8s.io/apimachinery/pkg/apis/meta/v1")
 	for _, i := range imports {
 		for _, of := range []string{"k8s.io/api", "k8s.io/client-go", "k8s.io/apiextensions-apiserver", "github.com/kubernetes-csi"} {
-			assert.False(t, within(i, of), "internal/world/store must not import %s: what it says of a kind belongs to internal/api/kind", i)
+			assert.False(t, within(i, of), "internal/world/store must not import %s: code about a kind belongs to internal/api/kind", i)
 		}
 		if own, ok := strings.CutPrefix(i, module); ok {
-			assert.Equal(t, "internal/world/objectname", own, "internal/world/store must not know of custom resources either")
+			assert.Equal(t, "internal/world/objectname", own, "internal/world/store must not import code for custom resources either")
 		}
 	}
 }

@@ -86,7 +86,7 @@ func nearMiss(p calls.Pattern, made []*trace.Event, after int, names *calls.Name
 	}
 	for _, e := range made[:after] {
 		if p.Mismatch(e, names) == "" {
-			return fmt.Sprintf("there is one at %v, before what the list has ahead of it", e.At)
+			return fmt.Sprintf("there is one at %v, before the calls that the list has ahead of it", e.At)
 		}
 	}
 	return ""

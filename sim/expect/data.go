@@ -9,7 +9,7 @@ import (
 type Data struct{}
 
 // String says it in words.
-func (Data) String() string { return "each pod finds in its volumes what was written there" }
+func (Data) String() string { return "each pod finds in its volumes the data that was written there" }
 
 // Failure is a pod that did not.
 func (d Data) Failure(ev *Evidence) *Failure {

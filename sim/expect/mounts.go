@@ -7,7 +7,7 @@ type Mounts struct{}
 
 // String says it in words.
 func (Mounts) String() string {
-	return "no driver unmounts what another one or the kubelet has mounted, nor what it was not asked to"
+	return "no driver unmounts mounts of another driver or of the kubelet, nor any outside its calls"
 }
 
 // Failure is a mount that one did.

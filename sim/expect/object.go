@@ -137,7 +137,7 @@ func (o Object) mismatch(obj store.Object) (string, error) {
 		return wrong, err
 	}
 	if o.Where != nil && !o.Where(obj) {
-		return "not true of it: " + cmp.Or(o.Means, "what a function looks for"), nil
+		return "not true of it: " + cmp.Or(o.Means, "the condition of a function"), nil
 	}
 	return "", nil
 }

@@ -14,11 +14,11 @@ const NeverGone verdict.Form = "never gone"
 func NeverCame(err error, expected, got string, waiting []string) *Failure {
 	lines := outstanding(waiting)
 	if len(lines) == 0 {
-		lines = []string{"all wait for something to change: nobody is at work"}
+		lines = []string{"all components are idle, and wait for a change"}
 	}
 	return &Failure{
 		Verdict: verdict.Of(err), Expected: expected,
-		Got: strings.TrimSpace(got + "\nwho waits for what:\n" + strings.Join(lines, "\n")),
+		Got: strings.TrimSpace(got + "\ncomponents and their waits:\n" + strings.Join(lines, "\n")),
 	}
 }
 

@@ -356,7 +356,7 @@ const maxGot = 3
 
 // got returns the observed state; for a program that does not start, the end of its output.
 func (f Finding) got() string {
-	text, _, _ := strings.Cut(f.Failure.Got, "who waits for what:")
+	text, _, _ := strings.Cut(f.Failure.Got, "components and their waits:")
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
 		if strings.Contains(line, program.EndOfLog) {

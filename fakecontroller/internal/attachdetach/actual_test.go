@@ -14,12 +14,12 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// What a node is told changes with each step, and its status is written only where
-// it does. C-ADC-27, C-ADC-42
+// The node's list of attached volumes changes with each step, and its status is written only if the
+// list changes. C-ADC-27, C-ADC-42
 //
 // conformance: adc-unreport-then-report-again, adc-forgotten-then-attached-again-is-reported,
 // adc-report-only-on-change
-func TestWhatANodeShowsChangesWithTheActualState(t *testing.T) {
+func TestTheNodeStatusFollowsTheActualState(t *testing.T) {
 	a := newActualState()
 	at := pair{"v", "n"}
 	for _, step := range []struct {
@@ -62,7 +62,7 @@ func TestAttachingAgainDoesNotMakeAVolumeMounted(t *testing.T) {
 // C-ADC-8
 //
 // conformance: adc-node-with-volumes-not-dropped
-func TestANodeWhoseVolumesAreWantedIsKept(t *testing.T) {
+func TestANodeWithDesiredVolumesIsKept(t *testing.T) {
 	d := newDesiredState()
 	d.addNode("n")
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "p"}, Spec: corev1.PodSpec{NodeName: "n"}}

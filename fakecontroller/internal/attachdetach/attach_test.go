@@ -17,7 +17,7 @@ import (
 
 // C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: only the data that the driver needs, on a node
 // that need not have a CSINode; the node gets no path.
-func TestWhatAnAttachWrites(t *testing.T) {
+func TestTheWritesOfAnAttach(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -128,7 +128,7 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 
 // C-CSIP-7: the name of a volume has one separator: a volume with another one in its handle is
 // attached, and can never be detached.
-func TestAVolumeWhoseHandleHasTheSeparatorStaysAttached(t *testing.T) {
+func TestAVolumeWithTheSeparatorInItsHandleStaysAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volumeOf("v", corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "pool^v"}})

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// wanted returns those of the volumes that are wanted on node-a.
+// wanted returns those of the volumes that are desired on node-a.
 func (c *Controller) wanted(volumes ...string) (names []string) {
 	for _, v := range volumes {
 		if c.desired.get(pair{unique(v), "node-a"}) != nil {
@@ -26,7 +26,7 @@ func (c *Controller) wanted(volumes ...string) (names []string) {
 	return names
 }
 
-// C-ADC-11: a volume is wanted when claim and volume belong together, and not a moment before.
+// C-ADC-11: a volume is desired as soon as claim and volume belong together, and not earlier.
 func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 	change := func(change func(*corev1.PersistentVolumeClaim)) func(*cluster) {
 		return func(c *cluster) {
@@ -57,7 +57,7 @@ func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 			_, err := store.Delete[*corev1.PersistentVolume](c.Store, store.Key{Name: "v"})
 			require.NoError(c.T, err)
 		}, false},
-		{"volume of nobody", volume(func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil }), false},
+		{"volume without a claim", volume(func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef = nil }), false},
 		{"volume of an earlier claim", volume(func(pv *corev1.PersistentVolume) { pv.Spec.ClaimRef.UID = "earlier" }), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 			c.pod("p", "node-a", "v")
 			c.At(time.Second)
 			assert.Equal(t, tt.wanted, len(ctl.wanted("v")) == 1)
-			assert.Empty(t, c.warnings(), "what is not wanted yet is no mistake")
+			assert.Empty(t, c.warnings(), "a volume that is not desired yet is no mistake")
 		})
 	}
 }
@@ -117,7 +117,7 @@ func TestAWantedVolumeIsTheOneOfTheFirstPod(t *testing.T) {
 
 	_, last := d.remove(at.volume, "p")
 	assert.False(t, last)
-	assert.Same(t, first, d.get(at).spec, "though its pod is gone")
+	assert.Same(t, first, d.get(at).spec, "although its pod is deleted")
 	_, last = d.remove(at.volume, "q")
 	assert.True(t, last)
 	assert.Nil(t, d.get(at))
@@ -125,7 +125,7 @@ func TestAWantedVolumeIsTheOneOfTheFirstPod(t *testing.T) {
 
 // C-ADC-1, C-ADC-14: volumes of a pod that is deleted, done or replaced by another one of the name
 // are removed once a minute, one of each pod, if their claims cannot be found any more.
-func TestVolumesThatNobodyWantsAreTakenBackOneAMinute(t *testing.T) {
+func TestUnusedAttachmentsAreAdoptedOneAMinute(t *testing.T) {
 	for name, end := range map[string]func(*cluster){
 		"gone": func(c *cluster) { c.deletePod("p") },
 		"done": func(c *cluster) {

@@ -75,9 +75,9 @@ func (breaking) Choose(c kernel.Choice) int {
 
 func (breaking) String() string { return "breaking watches" }
 
-// C-ADC-14: a pod whose end and successor of the same name only a list shows: the
-// populator finds it, and its volume can be detached.
-func TestAPodThatWasReplacedWhileNobodyWatchedDoesNotKeepItsVolume(t *testing.T) {
+// C-ADC-14: a list shows both the end of a pod and a new pod with its name: the populator finds the
+// new one, and the old one's volume can be detached.
+func TestAPodReplacedUnobservedDoesNotKeepItsVolume(t *testing.T) {
 	c := newClusterUnder(t, breaking{})
 	c.node("node-a")
 	c.volume("v")

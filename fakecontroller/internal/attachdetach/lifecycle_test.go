@@ -93,9 +93,8 @@ func TestInlineVolumeIsLeftAlone(t *testing.T) {
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 }
 
-// C-CSIP-7: what is gone need not be deleted.
-// conformance: unit-va-detach-already-gone
-func TestDetachOfAnAttachmentThatIsGoneSucceeds(t *testing.T) {
+// C-CSIP-7: a missing attachment need not be deleted. conformance: unit-va-detach-already-gone
+func TestDetachOfAMissingAttachmentSucceeds(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -178,7 +177,7 @@ func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
 		`2s Pod/d2b FailedAttachVolume Multi-Attach error for volume "v" Volume is already used by pod(s) d2`,
 		"20s node-a has 0 attached",
 		"20s attachment DELETED",
-		"20.5s attachment ADDED", // fact 32: about 0.5 s after the old one is gone
+		"20.5s attachment ADDED", // fact 32: about 0.5 s after the deletion of the old one
 		`21s Pod/d2b SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `,
 		"21s node-b has 1 attached",
 	}, c.story())
@@ -201,8 +200,8 @@ func TestManyNodesAttachASharedVolume(t *testing.T) {
 	assert.Empty(t, c.warnings())
 }
 
-// Two pods of one node need one attachment, until the last is gone.
-// conformance: adc-volume-wanted-until-last-pod, adc-shared-volume-one-attach-per-node
+// Two pods of one node need one attachment, until the last is deleted. conformance:
+// adc-volume-wanted-until-last-pod, adc-shared-volume-one-attach-per-node
 func TestLastPodOfANodeDetaches(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -14,7 +14,7 @@ import (
 // C-ADC-29
 //
 // conformance: adc-metrics
-func TestMetricsTellWhatIsWantedAttachedAndUsed(t *testing.T) {
+func TestMetricsCountDesiredAttachedAndUsedVolumes(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.node("node-b")

@@ -46,7 +46,8 @@ func csiNode(plugins string, drivers ...string) *storagev1.CSINode {
 	return n
 }
 
-// C-MIG-3, L-ADC-6: what is not told is not wanted, without a word.
+// C-MIG-3, L-ADC-6: a volume of a node that does not report the plugin is not desired, without an
+// event.
 //
 // conformance: adc-migrated-volume-no-csinode
 func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
@@ -54,7 +55,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 		stage    migration.Stage
 		csiNode  *storagev1.CSINode
 		attached bool
-		untold   bool // left to the populator
+		unknown  bool // left to the populator
 	}{
 		"complete, no CSINode":               {migration.Complete, nil, true, false},
 		"enabled, no CSINode":                {migration.Enabled, nil, false, true},
@@ -74,7 +75,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 			a := Start(c.World, Options{})
 			c.At(time.Minute)
 			assert.Equal(t, tt.attached, c.migrated(), "drivers in the CSINode do not matter")
-			assert.Equal(t, tt.untold, len(a.backlog.unresolved) > 0)
+			assert.Equal(t, tt.unknown, len(a.backlog.unresolved) > 0)
 			assert.Empty(t, c.warnings())
 		})
 	}
@@ -95,7 +96,7 @@ func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 }
 
 // L-ADC-2: the rows of its table. L-SKEW-1: without an object that ever comes, the attach fails for ever.
-func TestWhoAttachesInTreeVolumesWhileThereAreCSINodeInfos(t *testing.T) {
+func TestCSINodeInfosDecideTheAttacherOfInTreeVolumes(t *testing.T) {
 	info := func(available bool, mechanism legacy.Mechanism) *legacy.CSINodeInfo {
 		n := &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
 		if mechanism != "" {

@@ -14,7 +14,7 @@ import (
 //
 // conformance: ops-attach-multi-same-node, ops-attach-multi-two-nodes, ops-detach-rwo-same-node,
 // ops-detach-multi-same-node, ops-detach-multi-two-nodes
-func TestWhatMayRunAtOnce(t *testing.T) {
+func TestOperationsThatMayRunConcurrently(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		mode        corev1.PersistentVolumeAccessMode

@@ -17,7 +17,7 @@ import (
 // C-ADC-1, C-ADC-20: a pass runs every 100 ms if something has changed. In it a node's status first
 // loses the volumes to be detached, before operations begin, which are then on their way at the
 // same time.
-func TestAPassShowsANodeWhatItLosesBeforeOperationsBegin(t *testing.T) {
+func TestAPassUpdatesTheNodeStatusBeforeDetaching(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -113,7 +113,7 @@ func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
 }
 
 // C-ADC-44: if the controller's cache still has a deleted node, the write fails, and is repeated.
-func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
+func TestTheStatusOfADeletedNodeCannotBeWritten(t *testing.T) {
 	c := newCluster(t)
 	c.node("n")
 	ctl := &Controller{Component: c.World.Start("attachdetach-controller", ""), actual: newActualState()}
@@ -130,12 +130,12 @@ func TestTheStatusOfANodeThatIsGoneCannotBeWritten(t *testing.T) {
 	require.ErrorContains(t, write(), "write volumesAttached of node n")
 	assert.True(t, ctl.actual.flagged["n"])
 	ctl.Cache.SetLag(nil)
-	require.NoError(t, write(), "C-ADC-27: what is gone from the cache needs no telling")
+	require.NoError(t, write(), "C-ADC-27: a node that is not in the cache needs no report")
 	assert.False(t, ctl.actual.flagged["n"])
 }
 
 // C-ADC-45: a node that is made anew shows its attached volumes.
-func TestANodeThatComesAnewIsReportedWhatIsAttached(t *testing.T) {
+func TestARecreatedNodeGetsItsAttachedVolumes(t *testing.T) {
 	c := attachedPod(t, Options{})
 	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestAttachmentsAreChecked(t *testing.T) {
 }
 
 // C-ADC-50: uncertain attachments are not checked.
-func TestWhatIsUncertainIsNotChecked(t *testing.T) {
+func TestUncertainAttachmentsAreNotVerified(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -203,6 +203,6 @@ func TestWhatIsUncertainIsNotChecked(t *testing.T) {
 	c.deletePod("p")
 	c.At(5 * time.Minute)
 	at := pair{unique("v"), "node-a"}
-	require.NotNil(t, ctl.actual.get(at), "the node has not been heard of: it stays")
+	require.NotNil(t, ctl.actual.get(at), "the node has not reported: it stays")
 	assert.False(t, ctl.actual.confirmed(at))
 }

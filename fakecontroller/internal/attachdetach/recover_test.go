@@ -27,9 +27,9 @@ func restartable(t *testing.T) (*cluster, *Controller) {
 	return c, a
 }
 
-// fact 36, golden m3: what became superfluous meanwhile is detached at once.
-// conformance: adc-restart-no-new-pods
-func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
+// fact 36, golden m3: a volume that became superfluous meanwhile is detached at once. conformance:
+// adc-restart-no-new-pods
+func TestRestartDetachesVolumesReleasedMeanwhile(t *testing.T) {
 	c, a := restartable(t)
 	c.At(5 * time.Second)
 	c.uses("node-a", "v")
@@ -45,7 +45,7 @@ func TestRestartDetachesWhatWasGivenUpMeanwhile(t *testing.T) {
 
 // C-OP-6: if only the name of a volume is known, the controller does not check whether its driver
 // needs attaching.
-func TestRestartDetachesWhatNeedsNoAttachingAnyMore(t *testing.T) {
+func TestRestartDetachesVolumesThatNeedNoAttaching(t *testing.T) {
 	c, a := restartable(t)
 	c.At(5 * time.Second)
 	a.Crash()
@@ -87,10 +87,9 @@ func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
 	assert.Equal(t, 4*time.Minute, c.until("detach", c.gone("v", "node-a")))
 }
 
-// C-ADC-3, C-ADC-7: what is attached is known before what is wanted, and both before the first
-// pass: a running pod notices nothing.
-// conformance: adc-restart-populates-state
-func TestRestartKeepsWhatIsInUse(t *testing.T) {
+// C-ADC-3, C-ADC-7: the controller reads the attached volumes before the desired ones, and both
+// before its first pass: a running pod is not affected. conformance: adc-restart-populates-state
+func TestRestartKeepsVolumesInUse(t *testing.T) {
 	c, a := restartable(t)
 	c.At(5 * time.Second)
 	c.uses("node-a", "v")
@@ -99,13 +98,13 @@ func TestRestartKeepsWhatIsInUse(t *testing.T) {
 	a = Start(c.World, Options{})
 	c.At(5 * time.Minute)
 	assert.Len(t, c.story(), before)
-	assert.NotNil(t, a.actual.volumes[unique("v")].spec, "its pod tells what it is")
+	assert.NotNil(t, a.actual.volumes[unique("v")].spec, "it has the spec of its pod's volume")
 }
 
-// C-ADC-5, C-ADC-7: what nobody wants any more is detached and what a pod wants that
-// comes while the controller starts is attached, whatever it sees first.
-// conformance: adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
-func TestAPodThatComesWhileTheControllerStarts(t *testing.T) {
+// C-ADC-5, C-ADC-7: a volume that no pod uses any more is detached, and one of a pod that is
+// created while the controller starts is attached, in any order of events. conformance:
+// adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
+func TestAPodCreatedWhileTheControllerStarts(t *testing.T) {
 	for seed := range uint64(40) {
 		c := newClusterUnder(t, kernel.NewRandom(seed))
 		for _, node := range []string{"node-a", "node-b"} {

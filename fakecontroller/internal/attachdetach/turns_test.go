@@ -59,7 +59,7 @@ func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
 }
 
 // The first node is drawn: under some seeds it is node-b, to which the attach succeeds at once.
-func TestWhoHasTheFirstTurnIsChance(t *testing.T) {
+func TestTheFirstTurnIsRandom(t *testing.T) {
 	first := map[string]bool{}
 	for seed := range uint64(20) {
 		c := rivals(t, kernel.NewRandom(seed))

@@ -72,7 +72,7 @@ func TestDriverThatCannotAttachIsServedTrivially(t *testing.T) {
 }
 
 // C-LIB-2: it waits for the driver, quietly.
-func TestDriverThatComesLater(t *testing.T) {
+func TestADriverInstalledLater(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	require.NoError(t, c.server.Close())
 	c.start()

@@ -39,7 +39,7 @@ func TestAttachmentsOfOtherAttachersAreLeftAlone(t *testing.T) {
 
 // C-ATT-11: nothing is done for an attachment that is attached, or that is deleted and has not
 // the sidecar's finalizer.
-func TestWhatNeedsNoWork(t *testing.T) {
+func TestAttachmentsWithoutWork(t *testing.T) {
 	attached := func(c *site) {
 		_, err := store.ModifyStatus(c.Store, attachmentKey, func(va *storagev1.VolumeAttachment) { va.Status.Attached = true })
 		require.NoError(c.T, err)
@@ -163,7 +163,7 @@ func TestTheRequestOfAnAttach(t *testing.T) {
 }
 
 // C-ATT-20: without its volume nothing can be detached; it is tried for ever.
-func TestAnAttachmentWhoseVolumeIsGoneStays(t *testing.T) {
+func TestAnAttachmentOfADeletedVolumeStays(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()
 	c.attach()
@@ -210,7 +210,7 @@ func TestHandlesOfMigratedVolumesAreCompletedForTheListOnly(t *testing.T) {
 }
 
 // C-ATT-30: a volume is kept as long as an attachment names it.
-func TestAVolumeIsKeptUntilItsLastAttachmentIsGone(t *testing.T) {
+func TestAVolumeIsKeptUntilItsLastAttachmentIsDeleted(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()
 	c.attach()

@@ -21,7 +21,7 @@ func role(name, tier string, rules ...rbacv1.PolicyRule) *rbacv1.ClusterRole {
 }
 
 func gathering(name string, tiers ...string) *rbacv1.ClusterRole {
-	r := role(name, "", rule("what was written by hand"))
+	r := role(name, "", rule("a rule written by hand"))
 	r.AggregationRule = &rbacv1.AggregationRule{}
 	for _, tier := range tiers {
 		r.AggregationRule.ClusterRoleSelectors = append(r.AggregationRule.ClusterRoleSelectors, metav1.LabelSelector{MatchLabels: map[string]string{"tier": tier}})

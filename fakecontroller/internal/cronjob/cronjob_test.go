@@ -67,7 +67,7 @@ func TestAJobStartsAtEachTimeOfTheSchedule(t *testing.T) {
 	assert.NotNil(t, status.LastSuccessfulTime)
 }
 
-func TestWhatHappensToAJobThatStillRuns(t *testing.T) {
+func TestTheConcurrencyPolicyOfARunningJob(t *testing.T) {
 	for policy, c := range map[batchv1.ConcurrencyPolicy]struct{ made, active int }{
 		batchv1.AllowConcurrent:   {3, 3},
 		batchv1.ForbidConcurrent:  {1, 1},

@@ -88,7 +88,7 @@ func TestEveryNodeThatFitsHasAPod(t *testing.T) {
 	}
 }
 
-func TestAPodWhoseNodeDoesNotFitAnyMoreEnds(t *testing.T) {
+func TestAPodThatNoLongerFitsItsNodeEnds(t *testing.T) {
 	c := newCluster(t, nil)
 	testcluster.Create(c, newSet(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"disk": "ssd"} }))
 	require.Equal(t, "a", nodes(c))

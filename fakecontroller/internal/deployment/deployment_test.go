@@ -33,19 +33,19 @@ func TestWhichSetChangesItsSizeNext(t *testing.T) {
 		fresh, old *appsv1.ReplicaSet
 		want       string
 	}{
-		"all at once at first":               {quarter, set("fresh", 0, 0), set("old", 0, 0), "fresh 4"},
-		"one more than asked for":            {quarter, set("fresh", 0, 0), set("old", 4, 4), "fresh 1"},
-		"one of four may be missing":         {quarter, set("fresh", 1, 0), set("old", 4, 4), "old 3"},
-		"then none more":                     {quarter, set("fresh", 2, 0), set("old", 3, 3), "none"},
-		"pods that are down go first":        {quarter, set("fresh", 1, 0), set("old", 4, 2), "old 3"},
-		"what is available lets more go":     {quarter, set("fresh", 2, 2), set("old", 3, 3), "old 1"},
-		"done":                               {quarter, set("fresh", 4, 4), set("old", 0, 0), "none"},
-		"too many":                           {quarter, set("fresh", 5, 5), set("old", 0, 0), "fresh 4"},
-		"no surge":                           {rolling("0", "1"), set("fresh", 0, 0), set("old", 4, 4), "old 3"},
-		"nothing may be missing":             {rolling("1", "0"), set("fresh", 1, 0), set("old", 4, 4), "none"},
-		"recreate ends the old first":        {recreate, set("fresh", 0, 0), set("old", 4, 4), "old 0"},
-		"recreate makes the new ones after":  {recreate, set("fresh", 0, 0), set("old", 0, 0), "fresh 4"},
-		"nothing goes if nothing can change": {rolling("0%", "0%"), set("fresh", 0, 0), set("old", 4, 4), "old 3"},
+		"all at once at first":                 {quarter, set("fresh", 0, 0), set("old", 0, 0), "fresh 4"},
+		"one more than asked for":              {quarter, set("fresh", 0, 0), set("old", 4, 4), "fresh 1"},
+		"one of four may be missing":           {quarter, set("fresh", 1, 0), set("old", 4, 4), "old 3"},
+		"then none more":                       {quarter, set("fresh", 2, 0), set("old", 3, 3), "none"},
+		"pods that are down go first":          {quarter, set("fresh", 1, 0), set("old", 4, 2), "old 3"},
+		"available pods let more old ones end": {quarter, set("fresh", 2, 2), set("old", 3, 3), "old 1"},
+		"done":                                 {quarter, set("fresh", 4, 4), set("old", 0, 0), "none"},
+		"too many":                             {quarter, set("fresh", 5, 5), set("old", 0, 0), "fresh 4"},
+		"no surge":                             {rolling("0", "1"), set("fresh", 0, 0), set("old", 4, 4), "old 3"},
+		"nothing may be missing":               {rolling("1", "0"), set("fresh", 1, 0), set("old", 4, 4), "none"},
+		"recreate ends the old first":          {recreate, set("fresh", 0, 0), set("old", 4, 4), "old 0"},
+		"recreate makes the new ones after":    {recreate, set("fresh", 0, 0), set("old", 0, 0), "fresh 4"},
+		"nothing goes if nothing can change":   {rolling("0%", "0%"), set("fresh", 0, 0), set("old", 4, 4), "old 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &rollout{
@@ -62,7 +62,7 @@ func TestWhichSetChangesItsSizeNext(t *testing.T) {
 }
 
 // C-DEP-1
-func TestStatusShowsHowTheRolloutGoes(t *testing.T) {
+func TestStatusShowsTheProgressOfARollout(t *testing.T) {
 	at := func(minutes int) metav1.Time {
 		return metav1.NewTime(time.Date(2024, 1, 1, 0, minutes, 0, 0, time.UTC))
 	}

@@ -81,7 +81,7 @@ func TestABudgetSaysHowManyPodsMayGo(t *testing.T) {
 	}
 }
 
-func TestAnEvictionIsCountedUntilThePodIsGone(t *testing.T) {
+func TestAnEvictionIsCountedUntilThePodIsDeleted(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	webs(c, 2, nil)

@@ -71,14 +71,14 @@ func TestWhichChangesOfAClaimAreLookedAt(t *testing.T) {
 		before, change func(*tc.Cluster)
 		got            bool
 	}{
-		"more is asked for": {change: grow, got: true},
+		"a larger size is requested": {change: grow, got: true},
 		"more is there, but not enough": {before: grow, change: func(c *tc.Cluster) {
 			tc.ChangeStatus(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("1500Mi") })
 		}, got: true},
 		"a label is added": {before: grow, change: func(c *tc.Cluster) {
 			tc.Change(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Labels = map[string]string{"a": "b"} })
 		}},
-		"less is asked for": {before: grow, change: func(c *tc.Cluster) {
+		"a smaller size is requested": {before: grow, change: func(c *tc.Cluster) {
 			tc.Change(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1500Mi") })
 		}},
 		"a claim that is lost gets more": {before: func(c *tc.Cluster) {

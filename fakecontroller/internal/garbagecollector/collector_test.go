@@ -106,7 +106,7 @@ func TestOrphanedDependentsStay(t *testing.T) {
 }
 
 // Fact 59
-func TestCSINodeGoesWithItsNode(t *testing.T) {
+func TestCSINodeIsDeletedWithItsNode(t *testing.T) {
 	w := newWorld(t)
 	node, err := store.Create(w.Store, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
 	require.NoError(t, err)

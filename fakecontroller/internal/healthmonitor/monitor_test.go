@@ -85,7 +85,7 @@ func TestListedVolumesAreReportedOfWhenIllAndWhenWellAgain(t *testing.T) {
 	w.Run(2 * time.Hour)
 	w.events(&last)
 	w.Run(10 * time.Minute)
-	assert.Empty(t, w.events(&last), "the event has gone")
+	assert.Empty(t, w.events(&last), "the event has expired")
 	assert.Empty(t, w.Calls(getVolume))
 }
 
@@ -213,7 +213,7 @@ func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	w.Run(11 * time.Minute)
 	assert.Equal(t, []time.Duration{0, 0, 315 * time.Second, 315 * time.Second, 630 * time.Second, 630 * time.Second}, w.Times(listVolumes))
 	last := uint64(0)
-	assert.Empty(t, w.events(&last), "what was listed until then does not count")
+	assert.Empty(t, w.events(&last), "earlier lists do not count")
 	var breaches []string
 	for _, v := range w.Wire.Violations() {
 		breaches = append(breaches, v.String())

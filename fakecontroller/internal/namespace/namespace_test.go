@@ -16,7 +16,7 @@ import (
 )
 
 // A namespace is removed after all its objects, and not before.
-func TestANamespaceGoesAfterItsContent(t *testing.T) {
+func TestANamespaceIsDeletedAfterItsContent(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	s := c.Store
 	namespace.Start(c.World)
@@ -44,7 +44,7 @@ func TestANamespaceGoesAfterItsContent(t *testing.T) {
 
 // C-NS-2: conditions report the remaining objects, in the words of the real controller.
 // [pkg/controller/namespace/deletion/status_condition_utils.go]
-func TestConditionsSayWhatRemains(t *testing.T) {
+func TestConditionsListTheRemainingContent(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	s := c.Store
 	namespace.Start(c.World)
@@ -76,7 +76,7 @@ func TestConditionsSayWhatRemains(t *testing.T) {
 }
 
 // C-NS-2: nothing else is deleted while pods are there, since v1.33.
-func TestPodsGoBeforeWhatTheyUse(t *testing.T) {
+func TestPodsAreDeletedBeforeTheirVolumes(t *testing.T) {
 	for _, try := range []struct {
 		version string
 		there   bool

@@ -192,7 +192,7 @@ func TestOutOfServiceTaintEvictsAtOnce(t *testing.T) {
 		"1m10s taint-eviction-controller Pod/o2 Marking for deletion Pod default/o2",
 	}, c.events()[3:])
 	c.At(time.Hour)
-	assert.Len(t, c.events(), 5, "it is told to go once")
+	assert.Len(t, c.events(), 5, "it is evicted once")
 	assert.Len(t, c.taints("node-a"), 3, "the taint of the administrator stays")
 }
 

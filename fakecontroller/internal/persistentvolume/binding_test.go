@@ -141,8 +141,8 @@ func TestTheAnnotationsOfBindingAndProvisioning(t *testing.T) {
 			claim: map[string]string{"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}},
 		{says: "asked for", objects: []store.Object{class("d", nil)}, change: func(claim) {}, claim: asked},
 		{says: "waiting for a node", objects: []store.Object{class("d", &later)}, change: func(claim) {}},
-		{says: "asked for on a node", objects: []store.Object{class("d", &later)}, change: onNode, claim: askedOnNode},
-		{says: "provisioned by nobody", objects: []store.Object{class("kubernetes.io/no-provisioner", nil)}, change: func(claim) {}},
+		{says: "requested on a node", objects: []store.Object{class("d", &later)}, change: onNode, claim: askedOnNode},
+		{says: "without a provisioner", objects: []store.Object{class("kubernetes.io/no-provisioner", nil)}, change: func(claim) {}},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t)
@@ -194,7 +194,7 @@ func TestTheClassOfTheOldAnnotationCounts(t *testing.T) {
 }
 
 // C-PV-14
-func TestWhatTheStatusOfAClaimShows(t *testing.T) {
+func TestTheStatusOfAClaim(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "3Gi", modes{rwo, rwx}, func(pv *corev1.PersistentVolume) {
 		pv.Spec.VolumeAttributesClassName = ptr.To("gold")
@@ -206,7 +206,7 @@ func TestWhatTheStatusOfAClaimShows(t *testing.T) {
 	status := w.claim().Status
 	assert.Equal(t, corev1.ClaimBound, status.Phase)
 	assert.Equal(t, modes{rwo, rwx}, status.AccessModes, "those of the volume")
-	assert.Equal(t, "2Gi", status.Capacity.Storage().String(), "what the file system has, not what the volume has")
+	assert.Equal(t, "2Gi", status.Capacity.Storage().String(), "the size of the file system, not of the volume")
 	assert.Equal(t, ptr.To("gold"), status.CurrentVolumeAttributesClassName)
 
 	_, err := store.Modify(w.Store, store.Key{Name: "v"}, func(pv *corev1.PersistentVolume) {
@@ -228,7 +228,7 @@ func TestWhatTheStatusOfAClaimShows(t *testing.T) {
 	_, err = store.Modify(w.Store, claimKey, func(pvc claim) { pvc.Labels = map[string]string{"seen": "once-more"} })
 	require.NoError(t, err)
 	w.Run(time.Minute)
-	assert.Equal(t, written, w.writes("persistentvolumeclaims"), "what is as it should be is not written")
+	assert.Equal(t, written, w.writes("persistentvolumeclaims"), "an object in the wanted state is not written")
 
 	w.deleteVolume("v")
 	w.Run(time.Second)

@@ -155,7 +155,7 @@ func TestClaimThatNamesItsVolume(t *testing.T) {
 }
 
 // C-PV-13: lost with its volume, found again with it
-func TestClaimIsLostWithItsVolumeAndComesBackWithIt(t *testing.T) {
+func TestClaimIsLostWithItsVolumeAndRecoversWithIt(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))
 	w.Run(time.Second)
@@ -177,7 +177,7 @@ func TestClaimIsLostWithItsVolumeAndComesBackWithIt(t *testing.T) {
 }
 
 // C-PV-13
-func TestClaimWhoseVolumeBelongsToAnotherIsMisbound(t *testing.T) {
+func TestClaimOfAVolumeBoundToAnotherIsMisbound(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) {
 		pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "pvc", UID: "an-older-one"}
@@ -220,7 +220,7 @@ func TestVolumeIsReleasedWithItsClaim(t *testing.T) {
 }
 
 // C-PV-35
-func TestVolumeOfAClaimThatWentElsewhereIsUnbound(t *testing.T) {
+func TestVolumeOfAClaimBoundToAnotherIsUnbound(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))
 	w.Run(time.Second)

@@ -86,7 +86,7 @@ func TestMatchFindsTheBestVolume(t *testing.T) {
 			volumes: []*corev1.PersistentVolume{aVolume("pending", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumePending })}},
 		{says: "not one that is being deleted", claim: aClaim("1Gi", modes{rwo}),
 			volumes: []*corev1.PersistentVolume{aVolume("gone", "1Gi", modes{rwo}, func(pv *corev1.PersistentVolume) { pv.DeletionTimestamp = &metav1.Time{} })}},
-		{says: "what the selector selects", claim: aClaim("1Gi", modes{rwo}, func(c claim) {
+		{says: "a volume that the selector selects", claim: aClaim("1Gi", modes{rwo}, func(c claim) {
 			c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}
 		}), volumes: []*corev1.PersistentVolume{aVolume("plain", "1Gi", modes{rwo}), aVolume("gold", "2Gi", modes{rwo}, func(pv *corev1.PersistentVolume) {
 			pv.Labels = map[string]string{"tier": "gold"}
@@ -124,7 +124,7 @@ func TestUnsuitableVolumesForAClaimThatNamesThem(t *testing.T) {
 }
 
 // C-PV-51
-func TestWhoDeletesAVolume(t *testing.T) {
+func TestTheDeleterOfAVolume(t *testing.T) {
 	by := func(provisioner string) func(*corev1.PersistentVolume) {
 		return func(pv *corev1.PersistentVolume) {
 			pv.Spec.CSI = nil

@@ -14,7 +14,7 @@ import (
 
 // C-PV-36, C-MIG-7: the controller's changes of the finalizers and the annotation of a volume that
 // a provisioner has made.
-func TestAVolumeIsHeldForTheOneWhoDeletesIt(t *testing.T) {
+func TestAVolumeHasTheFinalizerOfItsDeleter(t *testing.T) {
 	const (
 		inTree, external = "kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"
 		remove, retain   = corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain
@@ -31,8 +31,8 @@ func TestAVolumeIsHeldForTheOneWhoDeletesIt(t *testing.T) {
 		after      []string
 		noted      string
 	}{
-		{says: "made by nobody", policy: remove, before: []string{inTree}, after: []string{inTree}},
-		{says: "made by nobody, noted by somebody", policy: remove, migratedTo: ebs, noted: ebs},
+		{says: "without a provisioner", policy: remove, before: []string{inTree}, after: []string{inTree}},
+		{says: "without a provisioner, with an annotation", policy: remove, migratedTo: ebs, noted: ebs},
 		{says: "made by a driver", by: "d.example.com", policy: remove, before: []string{external, inTree}, after: []string{external, inTree}},
 		{says: "made in-tree, migrated since", by: "kubernetes.io/aws-ebs", policy: remove, before: []string{inTree, external}, after: []string{external}, noted: ebs},
 		{says: "made in-tree, to be deleted", plugins: off, by: "kubernetes.io/aws-ebs", policy: remove, after: []string{inTree}},
@@ -68,7 +68,7 @@ func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 		annotations map[string]string
 		noted       string
 	}{
-		{"nobody is named", map[string]string{"pv.kubernetes.io/migrated-to": "d.example.com"}, "d.example.com"},
+		{"no provisioner is named", map[string]string{"pv.kubernetes.io/migrated-to": "d.example.com"}, "d.example.com"},
 		{"a plugin is named", map[string]string{now: "kubernetes.io/aws-ebs"}, "ebs.csi.aws.com"},
 		{"a plugin is named as it was in beta", map[string]string{beta: "kubernetes.io/aws-ebs"}, "ebs.csi.aws.com"},
 		{"a driver is named now", map[string]string{now: "d.example.com", beta: "kubernetes.io/aws-ebs", "pv.kubernetes.io/migrated-to": "x"}, ""},

@@ -57,7 +57,7 @@ func (c *Controller) run(p *kernel.Process) {
 func (c *Controller) react(p *kernel.Process) {
 	c.takeIn()
 	if len(c.suspects) == 0 {
-		p.React("pods that nobody ends", c.react)
+		p.React("pods without a kubelet that ends them", c.react)
 	} else {
 		p.GoOn(c.watchSuspects)
 	}

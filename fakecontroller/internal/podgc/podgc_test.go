@@ -91,7 +91,7 @@ func TestOrphanIsRemovedAfterQuarantine(t *testing.T) {
 	assert.Equal(t, int64(0), *c.pod().DeletionGracePeriodSeconds)
 }
 
-func TestOrphanWhoseNodeComesBackStays(t *testing.T) {
+func TestAnOrphanStaysIfItsNodeReturns(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")
 	c.addPod("node-a")

@@ -122,7 +122,7 @@ func TestFinalizersAreGivenAgain(t *testing.T) {
 }
 
 // C-PVCP-3: a pod that the controller's cache does not show yet keeps the claim.
-func TestTheAPIIsAskedForPodsBeforeAClaimGoes(t *testing.T) {
+func TestPodsAreListedLiveBeforeAClaimIsRemoved(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "list pods"})
 	claim := testcluster.Create(w, aClaim())
 	w.Run(time.Second)

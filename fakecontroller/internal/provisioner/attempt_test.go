@@ -94,7 +94,7 @@ func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 
 // C-PROV-4: if the API rejects the object of a volume, the volume is kept, and its object is
 // written again and again; an object from another writer will do.
-func TestAVolumeWhoseObjectIsRefusedIsKept(t *testing.T) {
+func TestAVolumeIsKeptIfItsObjectIsRejected(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{ImmediateTopology: new(false)})
 	w.class("stub")
 	w.edit = func(r *csi.CreateVolumeResponse) {
@@ -123,7 +123,7 @@ func (w *world) volumeOf(pvc *corev1.PersistentVolumeClaim) {
 }
 
 // C-PROV-5
-func TestWhoReportsProvisioning(t *testing.T) {
+func TestTheReporterOfProvisioning(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.claim("c", "stub")
@@ -153,7 +153,7 @@ func TestWhichClaimsAreProvisioned(t *testing.T) {
 		volume      string
 		asked       bool
 	}{
-		{says: "nobody is named", class: class(driverName, nil)},
+		{says: "no provisioner is named", class: class(driverName, nil)},
 		{says: "the driver is named", class: class(driverName, nil), annotations: map[string]string{asks: driverName}, asked: true},
 		{says: "the driver is named as it was in beta", class: class(driverName, nil), annotations: map[string]string{beta: driverName}, asked: true},
 		{says: "another is named", class: class(driverName, nil), annotations: map[string]string{asks: "x.example.com", beta: driverName}},
@@ -323,13 +323,13 @@ func TestWhichMistakesEndAnAttempt(t *testing.T) {
 		mend      func(*world)
 		forgotten bool
 	}{
-		{"the secret is gone", func(w *world) {
+		{"the secret is deleted", func(w *world) {
 			_, err := store.Delete[*corev1.Secret](w.Store, store.Key{Namespace: "default", Name: "top"})
 			require.NoError(w.T, err)
 		}, func(w *world) {
 			testcluster.Create(w, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "top"}})
 		}, false},
-		{"the attributes class is gone", func(w *world) {
+		{"the attributes class is deleted", func(w *world) {
 			w.removeAttributes("gold")
 		}, func(w *world) { w.attributes("gold", driverName) }, false},
 		{"the attributes class is another driver's", func(w *world) {
@@ -383,7 +383,7 @@ func (w *world) removeAttributes(name string) {
 }
 
 // C-PROV-22, C-PROV-23
-func TestWhatTheDriverIsAskedFor(t *testing.T) {
+func TestTheCreateVolumeRequest(t *testing.T) {
 	const single, multi = csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{DefaultFSType: "ext4"})
 	w.class("stub", func(c *storagev1.StorageClass) { c.MountOptions = []string{"noatime"} })
@@ -423,7 +423,7 @@ func TestWhatTheDriverIsAskedFor(t *testing.T) {
 }
 
 // C-PROV-30
-func TestADriverWithoutTopologyIsNotToldOfNodes(t *testing.T) {
+func TestADriverWithoutTopologyGetsNoNodes(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.node("node-a")
 	w.class("later", waitForFirstConsumer)

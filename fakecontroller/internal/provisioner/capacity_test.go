@@ -66,7 +66,7 @@ func TestCapacityIsPublishedForEachSegmentAndClass(t *testing.T) {
 }
 
 // C-PROV-91
-func TestCapacityIsAskedAgainWhenAVolumeComesOrGoes(t *testing.T) {
+func TestCapacityIsPolledWhenAVolumeIsCreatedOrDeleted(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{Topology: true}, true)
 	w.class("later", waitForFirstConsumer, func(c *storagev1.StorageClass) { c.Parameters = map[string]string{"tier": "fast"} })
 	w.Run(time.Second)

@@ -62,9 +62,8 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 	assert.Empty(t, w.volumes())
 }
 
-// Trace kk3, facts 27, 55 and 56. The deletion of the claim brings one more call
-// at once; what happens then depends on the code.
-// C-PROV-13, C-PROV-14
+// Trace kk3, facts 27, 55 and 56. The deletion of the claim causes one more call at once; the next
+// steps depend on the code. C-PROV-13, C-PROV-14
 func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 	for _, c := range []struct {
 		code      codes.Code
@@ -129,7 +128,7 @@ func TestClaimDeletedWhileCreateVolumeHangs(t *testing.T) {
 }
 
 // Trace dd6, fact 55: the same volume is requested again at the start.
-func TestProvisionerKilledInCreateVolumeAsksAgain(t *testing.T) {
+func TestProvisionerKilledInCreateVolumeRepeatsTheCall(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.Run(time.Second)

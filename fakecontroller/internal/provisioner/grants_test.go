@@ -9,7 +9,7 @@ import (
 )
 
 // C-PROV-42: external-provisioner pkg/controller/util.go: IsGranted.
-func TestWhatAGrantAllows(t *testing.T) {
+func TestTheScopeOfAGrant(t *testing.T) {
 	from := []grantFrom{{Kind: claimKind, Namespace: "default"}}
 	const group = "snapshot.storage.k8s.io"
 	source := dataSource{group, snapshotKind, store.Key{Namespace: "prod", Name: "daily"}}

@@ -76,7 +76,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 }
 
 // Start-up calls as in trace a. C-LIB-2
-func TestProvisionerAsksTheDriverWhoItIsAndWhatItCan(t *testing.T) {
+func TestProvisionerRequestsNameAndCapabilities(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.Run(time.Second)
 	assert.Equal(t, []string{
@@ -85,7 +85,7 @@ func TestProvisionerAsksTheDriverWhoItIsAndWhatItCan(t *testing.T) {
 }
 
 // C-PROV-50, facts 10 and 12
-func TestVolumeObjectSaysWhatWasMade(t *testing.T) {
+func TestTheVolumeObjectDescribesTheVolume(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{ExtraCreateMetadata: new(true)})
 	w.class("stub")
 	claim := w.claim("b4", "stub")

@@ -31,11 +31,11 @@ type Options struct {
 	// CreateVolume. Default: true, as nearly all deployments of drivers have it; the program's
 	// own default is false.
 	ExtraCreateMetadata *bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true, or as the profile says."`
-	// StrictTopology asks for the selected node's segment and no other.
-	StrictTopology bool `json:"strictTopology,omitempty" doc:"--strict-topology: only the selected node's topology is asked for; default false."`
-	// ImmediateTopology asks for the cluster's topology when no node is selected and the
-	// class allows all. Default: true.
-	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: the cluster's topology is asked for where no node is selected; default true."`
+	// StrictTopology requests only the selected node's segment.
+	StrictTopology bool `json:"strictTopology,omitempty" doc:"--strict-topology: request only the selected node's topology; default false."`
+	// ImmediateTopology requests the cluster's topology when no node is selected and the class
+	// allows all. Default: true.
+	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: request the cluster's topology if no node is selected; default true."`
 	// DefaultFSType is used when the class names none. Default none.
 	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
 	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
@@ -53,7 +53,7 @@ type Options struct {
 	// Default: false.
 	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
 	// NodeDeploymentImmediateBinding lets nodes take claims of classes with immediate binding. Default: true.
-	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims whose class binds immediately; default true."`
+	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`
 	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound how long a node leaves such a claim to
 	// others before it takes it. Default: 20 s and 60 s.
 	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`

@@ -314,7 +314,7 @@ func TestAVolumeWithoutItsSourceIsDeleted(t *testing.T) {
 }
 
 // C-PROV-44: the sweep frees snapshots that a crashed provisioner has left protected.
-func TestASnapshotThatNobodyRestoresIsFreed(t *testing.T) {
+func TestAnUnusedSnapshotSourceIsReleased(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Snapshot: true}, provisioner.Options{})
 	w.snapshot("daily", "snap-0001", func(s *snapshotv1.VolumeSnapshot, _ *snapshotv1.VolumeSnapshotContent) {
 		s.Finalizers = []string{snapshotFinalizer}

@@ -45,7 +45,7 @@ func scaleTo(c *testcluster.Cluster, replicas int32) {
 	testcluster.Change(c, set, func(set *appsv1.ReplicaSet) { set.Spec.Replicas = &replicas })
 }
 
-func TestASetHasAsManyPodsAsItAsksFor(t *testing.T) {
+func TestASetHasItsReplicas(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	set := testcluster.Create(c, newSet(3))

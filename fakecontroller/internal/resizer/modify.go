@@ -44,8 +44,8 @@ type course string
 const (
 	nothing    course = "nothing"
 	rolledBack course = "roll back"
-	resume     course = "go on with what was begun"
-	begin      course = "begin with what is asked for"
+	resume     course = "continue the current modification"
+	begin      course = "begin the requested modification"
 )
 
 // courseOf: C-RES-41. While the outcome of a call is not known, the target stays.

@@ -278,7 +278,7 @@ func TestADriverThatExpandsOfflineIsNotAskedAgainWhileAPodUsesTheClaim(t *testin
 }
 
 // C-RES-23
-func TestARestartedSidecarTakesUpWhatWasBegun(t *testing.T) {
+func TestARestartedSidecarContinuesExpansions(t *testing.T) {
 	w := newWorld(t, mock.Options{ControllerExpand: true})
 	w.Fail("ControllerExpandVolume", codes.Internal, 2)
 	w.ask("8Gi")
@@ -367,16 +367,16 @@ func TestWhichChangesOfAClaimMayConcernItsSize(t *testing.T) {
 		change  func(claim)
 		matters bool
 	}{
-		"more is asked for":      {func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("3Gi") }, true},
-		"less is asked for":      {func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1500Mi") }, true},
-		"another expands it":     {func(pvc claim) { pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-resizer": "x"} }, true},
-		"it has grown":           {func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("2Gi") }, true},
-		"it has shrunk":          {func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("512Mi") }, false},
-		"the node has begun":     {func(pvc claim) { setStatus(pvc, corev1.PersistentVolumeClaimNodeResizeInProgress) }, true},
-		"a condition is added":   {func(pvc claim) { pvc.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: "Resizing"}} }, false},
-		"a label is added":       {func(pvc claim) { pvc.Labels = map[string]string{"a": "b"} }, false},
-		"other attributes":       {func(pvc claim) { pvc.Spec.VolumeAttributesClassName = ptr.To("gold") }, false},
-		"it is about to be gone": {func(pvc claim) { pvc.DeletionTimestamp = &metav1.Time{} }, false},
+		"a larger size is requested":  {func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("3Gi") }, true},
+		"a smaller size is requested": {func(pvc claim) { pvc.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("1500Mi") }, true},
+		"another expands it":          {func(pvc claim) { pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-resizer": "x"} }, true},
+		"it has grown":                {func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("2Gi") }, true},
+		"it has shrunk":               {func(pvc claim) { pvc.Status.Capacity[corev1.ResourceStorage] = resource.MustParse("512Mi") }, false},
+		"the node has begun":          {func(pvc claim) { setStatus(pvc, corev1.PersistentVolumeClaimNodeResizeInProgress) }, true},
+		"a condition is added":        {func(pvc claim) { pvc.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: "Resizing"}} }, false},
+		"a label is added":            {func(pvc claim) { pvc.Labels = map[string]string{"a": "b"} }, false},
+		"other attributes":            {func(pvc claim) { pvc.Spec.VolumeAttributesClassName = ptr.To("gold") }, false},
+		"it is about to be gone":      {func(pvc claim) { pvc.DeletionTimestamp = &metav1.Time{} }, false},
 	} {
 		t.Run(says, func(t *testing.T) {
 			old := &corev1.PersistentVolumeClaim{

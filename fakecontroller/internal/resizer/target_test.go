@@ -17,9 +17,8 @@ const (
 	controllerInfeasible = corev1.PersistentVolumeClaimControllerResizeInfeasible
 )
 
-// To which size a volume is expanded next, given what was begun. "" is nothing:
-// the node has to act first.
-// conformance: unit-controller-expand-grow, unit-controller-expand-same-size,
+// The next size of an expansion, given the state of the last one. "" is none: the node must act
+// first. conformance: unit-controller-expand-grow, unit-controller-expand-same-size,
 // unit-controller-expand-same-size-pending
 func TestTheNextSize(t *testing.T) {
 	for _, c := range []struct {
@@ -31,7 +30,7 @@ func TestTheNextSize(t *testing.T) {
 	}{
 		// C-RES-12: the volume is smaller than the requested size.
 		{rule: "nothing was begun", requested: "4Gi", volume: "1Gi", status: none, control: true, want: "4Gi"},
-		{rule: "node refused: what was begun", requested: "4Gi", volume: "1Gi", allocated: "2Gi", status: nodeInfeasible, control: true, want: "2Gi"},
+		{rule: "node refused: the allocated size", requested: "4Gi", volume: "1Gi", allocated: "2Gi", status: nodeInfeasible, control: true, want: "2Gi"},
 		{rule: "node refused, nothing recorded", requested: "4Gi", volume: "1Gi", status: nodeInfeasible, control: true, want: "4Gi"},
 		{rule: "node's turn, a bigger size waits", requested: "4Gi", volume: "2Gi", allocated: "2Gi", status: nodePending, control: true},
 		{rule: "node at work, a bigger size waits", requested: "4Gi", volume: "2Gi", allocated: "2Gi", status: nodeInProgress, control: true},
@@ -43,10 +42,10 @@ func TestTheNextSize(t *testing.T) {
 		// C-RES-13: the volume is as big as the requested size, or bigger.
 		{rule: "node's turn", requested: "2Gi", volume: "2Gi", allocated: "2Gi", status: nodePending, control: true},
 		{rule: "node at work", requested: "2Gi", volume: "2Gi", allocated: "2Gi", status: nodeInProgress, control: true},
-		{rule: "node refused, the driver is asked again", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: nodeInfeasible, control: true, want: "4Gi"},
+		{rule: "node refused, the driver is called again", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: nodeInfeasible, control: true, want: "4Gi"},
 		{rule: "node refused, nodes alone expand", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: nodeInfeasible, want: "2Gi"},
 		{rule: "done but not saved", requested: "4Gi", volume: "4Gi", allocated: "4Gi", status: controllerInProgress, control: true, want: "4Gi"},
-		{rule: "done but not saved, less is wanted", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: controllerInProgress, control: true, want: "4Gi"},
+		{rule: "done but not saved, a smaller size is requested", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: controllerInProgress, control: true, want: "4Gi"},
 		{rule: "infeasible, then not", requested: "2Gi", volume: "2Gi", allocated: "4Gi", status: controllerInfeasible, control: true, want: "4Gi"},
 		{rule: "status lost", requested: "2Gi", volume: "2Gi", allocated: "4Gi", status: none, control: true, want: "4Gi"},
 		{rule: "no status, older claim that waits for a node", requested: "2Gi", volume: "2Gi", status: none, control: true, pending: true},

@@ -66,7 +66,7 @@ func (c *Controller) follow(p *kernel.Process) {
 				c.replenish(m.kind, e)
 			}
 		}
-		p.React("quotas and what they limit", follow)
+		p.React("quotas and the objects that they limit", follow)
 	}
 	follow(p)
 }

@@ -77,7 +77,7 @@ const (
 	snapshots = corev1.ResourceName("count/volumesnapshots.snapshot.storage.k8s.io")
 )
 
-func TestAQuotaSaysWhatIsUsed(t *testing.T) {
+func TestTheStatusOfAQuotaHasItsUsage(t *testing.T) {
 	w := newWorld(t)
 	w.claim("there", "std", "1Gi")
 	w.claim("other", "gold", "2Gi")
@@ -87,7 +87,7 @@ func TestAQuotaSaysWhatIsUsed(t *testing.T) {
 	assert.Equal(t, map[corev1.ResourceName]string{claims: "2/3", size: "3Gi/10Gi", sizeOfStd: "1Gi/5Gi", snapshots: "1/1", corev1.ResourcePods: "0/4"}, w.says())
 
 	w.claim("new", "std", "1Gi")
-	assert.Equal(t, "3/3", w.says()[claims], "the API server counts what it admits")
+	assert.Equal(t, "3/3", w.says()[claims], "the API server counts admitted objects")
 
 	_, err := store.Delete[*snapshotv1.VolumeSnapshot](w.Store, key("s"))
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestLimitsThatChangeAreInForceWithTheStatus(t *testing.T) {
 }
 
 // Wrong counts are corrected at the next full recalculation.
-func TestQuotasAreCountedAnewFromTimeToTime(t *testing.T) {
+func TestQuotasAreResynced(t *testing.T) {
 	w := newWorld(t)
 	w.quota(map[corev1.ResourceName]string{claims: "3"})
 	w.Run(time.Second)

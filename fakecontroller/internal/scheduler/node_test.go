@@ -127,7 +127,7 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2, got)
-	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "who waits keeps nothing busy")
+	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "a waiting pod keeps nothing busy")
 }
 
 // A scheduler has its whole state from the API alone.

@@ -50,7 +50,7 @@ func (w *world) exists(pod string) bool {
 
 // C-SCHED-50: a pod of higher priority takes a ReadWriteOncePod claim from its user,
 // also on another node than it could go to itself, if it is there that it fits.
-func TestAnImportantPodTakesAClaimFromItsUser(t *testing.T) {
+func TestAnImportantPodPreemptsTheUserOfAClaim(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
 	w.kubelet()
@@ -84,7 +84,7 @@ func TestAnImportantPodTakesAClaimFromItsUser(t *testing.T) {
 }
 
 // The claim is kept for the pod for which it was freed.
-func TestNobodyOfLowerPrioritySlipsIn(t *testing.T) {
+func TestNoPodOfLowerPriorityOvertakes(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
 	w.add(aNode("node-a"), aClaim("f", "later", boundTo("v"), exclusively), aVolume("v"), aPod("low", using("f")))
@@ -98,7 +98,7 @@ func TestNobodyOfLowerPrioritySlipsIn(t *testing.T) {
 	assert.Empty(t, w.nodeOf("again"))
 }
 
-func TestWhoIsEvicted(t *testing.T) {
+func TestTheVictimsOfPreemption(t *testing.T) {
 	for _, c := range []struct {
 		rule    string
 		pods    []*corev1.Pod
@@ -108,9 +108,9 @@ func TestWhoIsEvicted(t *testing.T) {
 	}{
 		{"the least important, and no more than needed", []*corev1.Pod{aPod("a", ofClass("middle")), aPod("b"), aPod("c", ofClass("middle"))}, corev1.PreemptLowerPriority,
 			[]string{"b"}, ""},
-		{"nobody of the same priority", []*corev1.Pod{aPod("a", ofClass("high")), aPod("b", ofClass("high")), aPod("c", ofClass("high"))}, corev1.PreemptLowerPriority,
+		{"no pod of the same priority", []*corev1.Pod{aPod("a", ofClass("high")), aPod("b", ofClass("high")), aPod("c", ofClass("high"))}, corev1.PreemptLowerPriority,
 			nil, "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."},
-		{"nobody for one that does not want it", []*corev1.Pod{aPod("a"), aPod("b"), aPod("c")}, corev1.PreemptNever,
+		{"none for a pod with PreemptNever", []*corev1.Pod{aPod("a"), aPod("b"), aPod("c")}, corev1.PreemptNever,
 			nil, "preemption: not eligible due to preemptionPolicy=Never."},
 	} {
 		t.Run(c.rule, func(t *testing.T) {

@@ -57,7 +57,7 @@ func conflicts(c *Controller) (n float64) {
 }
 
 // C-SEL-1
-func TestPodsOfOneVolumeWithDifferentLabelsHearOfEachOther(t *testing.T) {
+func TestPodsOfOneVolumeWithDifferentLabelsGetWarnings(t *testing.T) {
 	c, controller := newCluster(t)
 	tc.Create(c, pod("a", "v", "s0:c1,c2"))
 	tc.Create(c, pod("b", "w", "s0:c3,c4"))
@@ -76,14 +76,14 @@ func TestPodsOfOneVolumeWithDifferentLabelsHearOfEachOther(t *testing.T) {
 	ended := tc.Get[*corev1.Pod](c, "default", "a")
 	tc.ChangeStatus(c, ended, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
 	c.Run(time.Second)
-	assert.Zero(t, conflicts(controller), "a pod that has ended is in nobody's way")
+	assert.Zero(t, conflicts(controller), "a pod that has ended conflicts with none")
 	tc.Create(c, pod("again", "v", "s0:c1,c2"))
 	c.Run(time.Second)
 	assert.Len(t, c.Events(0, trace.KubeEvent), 4)
 }
 
 // C-SEL-1
-func TestPodsOfOneVolumeWithDifferentPoliciesHearOfEachOther(t *testing.T) {
+func TestPodsOfOneVolumeWithDifferentPoliciesGetWarnings(t *testing.T) {
 	c, _ := newCluster(t)
 	tc.Create(c, pod("a", "v", "s0:c1,c2"))
 	tc.Create(c, pod("b", "v", "s0:c1,c2", recursively))
@@ -129,7 +129,7 @@ func TestAPodThatMountsAVolumeWithTwoLabelsIsWarned(t *testing.T) {
 }
 
 // Pods are looked at again when their claim gets its volume. C-SEL-1
-func TestPodsThatWaitForTheirVolumeAreComparedWhenItComes(t *testing.T) {
+func TestPodsAreComparedWhenTheirVolumeIsBound(t *testing.T) {
 	c, _ := newCluster(t)
 	tc.Create(c, pod("a", "late", "s0:c1,c2"))
 	tc.Create(c, pod("b", "late", "s0:c3,c4"))
@@ -170,14 +170,15 @@ func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	assert.Equal(t, `SELinuxLabel"a" conflicts with another pod that uses the same volume as this pod with a different SELinuxLabel`+end, of.message())
 }
 
-// What the suite expects of the controller in its cases of two pods; what it expects of
-// the kubelet is pinned in fakekubelet. The access mode does not matter here.
+// The suite's expectations of the controller in its cases of two pods; its expectations of the
+// kubelet are pinned in fakekubelet. The access mode does not matter here.
 // csimock-selinux-conflict-rwo-other, csimock-selinux-conflict-rwo-same-gate-on,
 // csimock-selinux-conflict-rwo-other-gate-on, csimock-selinux-conflict-rwx-other-gate-on,
 // csimock-selinux-conflict-rwop-other, csimock-selinux-conflict-rwop-other-both-mountoption,
 // csimock-selinux-conflict-rwo-recursive-then-mountoption,
-// csimock-selinux-conflict-rwx-other-both-recursive, csimock-selinux-conflict-rwx-mountoption-then-nil,
-// csimock-selinux-conflict-rwx-both-mountoption, csimock-selinux-conflict-privileged-both-recursive,
+// csimock-selinux-conflict-rwx-other-both-recursive,
+// csimock-selinux-conflict-rwx-mountoption-then-nil, csimock-selinux-conflict-rwx-both-mountoption,
+// csimock-selinux-conflict-privileged-both-recursive,
 // csimock-selinux-conflict-privileged-both-mountoption, csimock-selinux-conflict-first-succeeded,
 // csimock-selinux-conflict-opt-out-rwo-labels, csimock-selinux-conflict-opt-out-rwx-labels,
 // csimock-selinux-conflict-opt-out-rwx-policies

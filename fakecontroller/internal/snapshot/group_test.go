@@ -143,7 +143,7 @@ func TestAGroupIsCutInOneCall(t *testing.T) {
 }
 
 // C-GSNAP-8, C-GSNAP-9, C-SNAP-18
-func TestAGroupGoesWithItsMembersAndNotWithoutThem(t *testing.T) {
+func TestAGroupIsDeletedOnlyWithItsMembers(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})
 	g := w.group("daily", "fast")
 	w.Run(time.Second)
@@ -202,16 +202,16 @@ func TestARetainedGroupStaysWhereItIs(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// C-GSNAP-5, C-SNAP-37: the group by cutting it again, as often as the API client's limit
+// C-GSNAP-5, C-SNAP-37: a group is polled by cutting it again, as often as the API client's limit
 // allows, its members by listing them. (external-snapshotter v8.6.0,
-// sidecar-controller/snapshot_controller_base.go: what the sidecar writes into a group
-// content has it look again at once)
+// sidecar-controller/snapshot_controller_base.go: the sidecar's own write of a group content causes
+// its next check)
 //
-// C-GSNAP-6: the members are not ready for a quarter of an hour if snapshot-controller
-// writes their contents once more after the sidecar has found them ready, for it writes
-// what the driver said first, and of a content that is no longer ready the sidecar hears
-// nothing but the resync. (v8.6.0, groupsnapshot_controller_helper.go:
-// updateVolumeSnapshotContentStatus; utils/util.go: ShouldEnqueueContentChange)
+// C-GSNAP-6: the members stay unready for a quarter of an hour if snapshot-controller writes their
+// contents once more after the sidecar has found them ready: it writes the driver's first answer,
+// and the sidecar handles only the resync of a content that is no longer ready. (v8.6.0,
+// groupsnapshot_controller_helper.go: updateVolumeSnapshotContentStatus; utils/util.go:
+// ShouldEnqueueContentChange)
 func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
 	const ms, resync = time.Millisecond, 15 * time.Minute
 	for polls, tt := range map[int]struct {
@@ -414,7 +414,7 @@ func TestGroupsThatCannotBeCut(t *testing.T) {
 
 // C-SNAP-33, C-SNAP-37, C-GSNAP-9: an administrator's content of a snapshot that the driver lists with its group goes
 // without it; the driver may refuse to delete it alone.
-func TestASnapshotThatWasThereBeforeGoesWithItsGroup(t *testing.T) {
+func TestAnEarlierSnapshotIsDeletedWithItsGroup(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")
 	w.Run(time.Second)

@@ -72,8 +72,8 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 	assert.Contains(t, member.Finalizers, p+"volumesnapshot-in-group-protection")
 }
 
-// C-SNAP-10: failures are tried again after 1 s, doubling, at most 5 min. A snapshot waits for
-// nothing else.
+// C-SNAP-10: failures are retried after 1 s, doubling, at most 5 min. A snapshot waits for nothing
+// but that.
 func TestTheControllerTriesAgain(t *testing.T) {
 	// The first four attempts, of which three are for the controller's own writes, are over at once.
 	for late, tried := range map[time.Duration]time.Duration{
@@ -99,7 +99,7 @@ func TestTheControllerTriesAgain(t *testing.T) {
 }
 
 // C-SNAP-20: the controller's actions for a content.
-func TestWhatIsDoneAboutAContent(t *testing.T) {
+func TestTheStepsOfAContent(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	w.sidecar.Crash()
 	made := tc.Create(w.Cluster, &snapshotv1.VolumeSnapshotContent{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: snapshotv1.VolumeSnapshotContentSpec{
@@ -107,7 +107,7 @@ func TestWhatIsDoneAboutAContent(t *testing.T) {
 		VolumeSnapshotClassName: ptr.To("fast"), Source: snapshotv1.VolumeSnapshotContentSource{SnapshotHandle: ptr.To("snap-9")},
 	}})
 	w.Run(time.Second)
-	assert.Empty(t, tc.Get[content](w.Cluster, "", "c").Finalizers, "it belongs to nobody yet")
+	assert.Empty(t, tc.Get[content](w.Cluster, "", "c").Finalizers, "it belongs to no snapshot yet")
 
 	s := tc.Create(w.Cluster, &snapshotv1.VolumeSnapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}, Spec: snapshotv1.VolumeSnapshotSpec{
 		Source: snapshotv1.VolumeSnapshotSource{VolumeSnapshotContentName: ptr.To("c")}, VolumeSnapshotClassName: ptr.To("fast")}})
@@ -120,7 +120,7 @@ func TestWhatIsDoneAboutAContent(t *testing.T) {
 		c.Status = &snapshotv1.VolumeSnapshotContentStatus{SnapshotHandle: ptr.To("snap-9"), ReadyToUse: ptr.To(true)}
 	})
 	w.Run(time.Second)
-	assert.True(t, snapshot.IsReady(w.get("s")), "what the content says is passed on")
+	assert.True(t, snapshot.IsReady(w.get("s")), "the status of the content is copied")
 	assert.NotContains(t, tc.Get[content](w.Cluster, "", "c").Annotations, snapshot.BeingDeleted)
 
 	tc.Delete(w.Cluster, s)

@@ -14,7 +14,7 @@ import (
 )
 
 // conformance: csimock-snapshot-metrics-dynamic, csimock-snapshot-metrics-pre-provisioned
-func TestWhatASnapshotTakesIsMeasured(t *testing.T) {
+func TestTheDurationOfASnapshotIsMeasured(t *testing.T) {
 	for kind, given := range map[string]func(*world) volumeSnapshot{
 		"dynamic": func(w *world) volumeSnapshot { return w.snapshot("daily", "fast") },
 		"pre-provisioned": func(w *world) volumeSnapshot {

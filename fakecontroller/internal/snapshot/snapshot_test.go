@@ -331,7 +331,7 @@ func TestASnapshotThatWasThereBefore(t *testing.T) {
 		w.Run(time.Second)
 		givenContent(w.Cluster)
 		w.Run(time.Second)
-		assert.Empty(t, tc.Get[content](w.Cluster, "", "given").Finalizers, "nobody looks at it before its snapshot is there")
+		assert.Empty(t, tc.Get[content](w.Cluster, "", "given").Finalizers, "it is ignored until its snapshot exists")
 		givenSnapshot(w.Cluster)
 		w.Run(time.Minute)
 		s := w.get("given")
@@ -346,7 +346,7 @@ func TestASnapshotThatWasThereBefore(t *testing.T) {
 		}
 		looked := len(w.Calls(listSnapshots))
 		w.Run(time.Hour)
-		assert.Len(t, w.Calls(listSnapshots), looked, "what is ready is not asked about again")
+		assert.Len(t, w.Calls(listSnapshots), looked, "a ready snapshot is not polled again")
 	}
 }
 

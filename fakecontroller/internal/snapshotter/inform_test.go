@@ -40,7 +40,7 @@ func TestWhichChangesOfAContentMatter(t *testing.T) {
 		"it is about to be made":           {after: annotated(snapshot.BeingCreated)},
 		"it is to be deleted":              {after: annotated(snapshot.BeingDeleted), matters: true},
 		"another annotation comes as well": {after: annotated(snapshot.BeingCreated, "example.com/a"), matters: true},
-		"its deletion is asked for":        {after: func(c content) { c.DeletionTimestamp = &metav1.Time{} }, matters: true},
+		"its deletion is requested":        {after: func(c content) { c.DeletionTimestamp = &metav1.Time{} }, matters: true},
 		"it is bound":                      {after: func(c content) { c.Spec.VolumeSnapshotRef.UID = "u" }, matters: true},
 	} {
 		t.Run(says, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestWhichChangesOfAContentMatter(t *testing.T) {
 }
 
 // C-SNAP-31
-func TestWhoseContentsAreLookedAt(t *testing.T) {
+func TestContentsOfOtherDriversAreIgnored(t *testing.T) {
 	w := testcluster.NewAPI(t, nil)
 	for name, driver := range map[string]string{"ours": "d", "theirs": "x"} {
 		_, err := store.Create(w.Store, &snapshotv1.VolumeSnapshotClass{

@@ -127,7 +127,7 @@ func TestPodsComeOneByOneWithTheirClaims(t *testing.T) {
 }
 
 // Recorded in statefulset.
-func TestPodComesBackOnlyWhenTheOldOneIsGone(t *testing.T) {
+func TestAPodIsCreatedAfterTheDeletionOfTheOldOne(t *testing.T) {
 	c := newCluster(t)
 	c.makeSet(nil)
 	c.pods()

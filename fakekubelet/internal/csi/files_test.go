@@ -44,7 +44,7 @@ func TestTidyingUpAfterAnUnmount(t *testing.T) { // K-STAGE-8
 		left        []string
 	}{
 		{"all goes", []string{mount}, []string{data}, false, false, nil},
-		{"what is missing is fine", []string{parent}, nil, false, false, nil},
+		{"a missing file is fine", []string{parent}, nil, false, false, nil},
 		{"all is missing", nil, nil, false, false, nil},
 		{"a mount stays, and that is success", []string{mount}, []string{data}, true, false, []string{parent, mount, data}},
 		{"a directory that is not empty stays, and so does the data", []string{mount}, []string{data, mount + "/f"}, false, true, []string{parent, mount, data}},

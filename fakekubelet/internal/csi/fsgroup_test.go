@@ -112,7 +112,7 @@ func TestAllFilesOfTheVolumeAreGivenToTheGroup(t *testing.T) { // K-FSG-2
 	assert.Equal(t, dir, ownerOf(t, m, volumeDir+"/sub"))
 	assert.Equal(t, owned{3000, 0o664}, ownerOf(t, m, volumeDir+"/sub/file"))
 	assert.EqualValues(t, 3000, ownerOf(t, m, volumeDir+"/link").group)
-	assert.Equal(t, owned{0, 0o644}, ownerOf(t, m, "/outside"), "what a link leads to is left alone")
+	assert.Equal(t, owned{0, 0o644}, ownerOf(t, m, "/outside"), "the target of a link is left alone")
 }
 
 // K-FSG-2, fact 70

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWhatAVolumesUsageIs(t *testing.T) { // K-STAT-4
+func TestTheUsageOfAVolume(t *testing.T) { // K-STAT-4
 	bytes := &csispec.VolumeUsage{Unit: csispec.VolumeUsage_BYTES, Available: 1, Total: 3, Used: 2}
 	inodes := &csispec.VolumeUsage{Unit: csispec.VolumeUsage_INODES, Available: 10, Total: 30, Used: 20}
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ const migratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins"
 
 // K-NODE-9, K-NODE-10: an entry cannot be changed, so the driver has to be removed and added again,
 // as a failed registration does.
-func TestADriverThatLearnsItsTopologyAddsItOnceItsEntryHasGone(t *testing.T) {
+func TestADriversTopologyIsAddedAfterItsEntryIsRemoved(t *testing.T) {
 	w := started(t)
 	d := nodeinfo.Driver{Name: regDriver, NodeID: "id"}
 	require.NoError(t, w.install(d))
@@ -32,7 +32,7 @@ func TestADriverThatLearnsItsTopologyAddsItOnceItsEntryHasGone(t *testing.T) {
 // K-NODE-5
 //
 // conformance: csinode-owned-by-former-node
-func TestACSINodeOfAFormerNodeIsMadeAgainWhenADriverComes(t *testing.T) {
+func TestACSINodeOfAFormerNodeIsReplacedAtRegistration(t *testing.T) {
 	w := started(t)
 	_, err := store.Delete[*storagev1.CSINode](w.store, store.Key{Name: node})
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestAnotherNodeIDReplacesTheOneInTheAnnotation(t *testing.T) {
 //
 // conformance: csinode-migrated-plugins-one, csinode-migrated-plugins-others-stay,
 // csinode-migrated-plugins-swap, csinode-migrated-plugins-sorted
-func TestTheMigratedPluginsReplaceWhatTheCSINodeSaysOfThem(t *testing.T) {
+func TestTheMigratedPluginsReplaceTheirAnnotation(t *testing.T) {
 	for name, before := range map[string]map[string]string{
 		"no annotations":              nil,
 		"another annotation":          {"example.com/other": "kept"},

@@ -60,7 +60,7 @@ func TestACSINodeInfoIsMadeWhenTheFirstDriverRegisters(t *testing.T) {
 }
 
 // L-LIFE-5, L-LIFE-9, L-LIFE-10, L-NEXT-1, L-OBJ-5
-func TestADriverThatGoesStaysListedAsNotAvailable(t *testing.T) {
+func TestAnUnregisteredDriverStaysListedAsNotAvailable(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1", MaxVolumes: 7}))
 	spec := w.mustCSINodeInfo().Spec

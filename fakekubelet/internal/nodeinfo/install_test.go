@@ -267,7 +267,7 @@ func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 
 // K-NODE-14: a CSINode of another node object is refused when a driver comes, but loses
 // its entry all the same when the driver goes.
-func TestWithdrawingDoesNotAskWhoOwnsTheCSINode(t *testing.T) {
+func TestWithdrawingIgnoresTheOwnerOfTheCSINode(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "a", NodeID: "n-a"}))
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "b", NodeID: "n-b"}))

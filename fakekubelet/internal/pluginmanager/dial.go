@@ -61,7 +61,7 @@ func (r *registrar) pause(d, limit time.Duration) bool {
 		if r.desired[r.socket] != r.created {
 			wait = r.process.ParkUntil
 		}
-		wait("somebody to listen at "+r.socket, until)
+		wait("a listener at "+r.socket, until)
 	}
 	return next < limit
 }

@@ -68,7 +68,7 @@ func TestAKilledRegistrarIsNoticedWhenItsSocketIsMadeAgain(t *testing.T) {
 // Golden fact 18, registration.jsonl from 22 s on: the registrar exits when it is
 // refused and leaves its socket; the kubelet dials that in vain, and its dial finds
 // the next instance before the watcher's news is acted on.
-func TestARefusedRegistrarComesBack(t *testing.T) {
+func TestARefusedRegistrarIsRestarted(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
 	w.wire.Faults.Inject(&fault.Fault{Call: "NodeGetInfo", Times: 2, Effect: fault.Answer, Code: codes.Internal})
@@ -168,7 +168,7 @@ func TestASocketThatIsReplacedDuringRegistrationIsRegisteredAgain(t *testing.T) 
 }
 
 // K-RACE-3
-func TestTheOldRegistrarOfARollingUpdateTakesTheNewSocketAway(t *testing.T) {
+func TestTheOldRegistrarOfARollingUpdateRemovesTheNewSocket(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
 	old := w.servePlugin(regSocket, "1.0.0")
@@ -286,7 +286,7 @@ func TestAnotherTopologyValueIsRefused(t *testing.T) {
 }
 
 // K-PATH-2, K-PATH-11
-func TestWhatCountsAsARegistrationSocket(t *testing.T) {
+func TestTheNamesOfRegistrationSockets(t *testing.T) {
 	for name, tt := range map[string]struct {
 		socket string
 		want   bool

@@ -223,7 +223,7 @@ func TestVersions(t *testing.T) {
 }
 
 // K-REG-10, golden fact 62
-func TestASecondPluginOfTheSameNameAndVersionIsRefusedUntilTheFirstHasGone(t *testing.T) {
+func TestASecondPluginOfTheSameNameAndVersionIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
 	first := w.servePlugin(regSocket, "1.0.0")
@@ -242,7 +242,7 @@ func TestASecondPluginOfTheSameNameAndVersionIsRefusedUntilTheFirstHasGone(t *te
 	w.forth(4 * time.Second)
 	require.NoError(t, first.Close())
 	w.forth(1500 * time.Millisecond)
-	assert.Empty(t, w.entries(), "the name is gone until the second one's next try")
+	assert.Empty(t, w.entries(), "the name is missing until the second one's next try")
 	w.quiet()
 	assert.Equal(t, "node-b", w.entries()[0].NodeID)
 	socket, _ := w.plugins.Endpoint(regDriver)
@@ -252,7 +252,7 @@ func TestASecondPluginOfTheSameNameAndVersionIsRefusedUntilTheFirstHasGone(t *te
 // K-REG-10, K-REG-16, K-RACE-4
 //
 // conformance: reg-second-driver-same-name-newer-version
-func TestANewerVersionReplacesAndTakesTheNameWithIt(t *testing.T) {
+func TestANewerVersionReplacesTheOlderOne(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
 	first := w.servePlugin(regSocket, "1.0.0")

@@ -49,7 +49,7 @@ func (c *Program) Exec(p *kernel.Process, words []string, limit time.Duration) (
 	}
 	text, err := os.ReadFile(process.Stdout)
 	if err != nil {
-		return 0, "", fmt.Errorf("reading what a command wrote: %w", err)
+		return 0, "", fmt.Errorf("reading the output of a command: %w", err)
 	}
 	return process.ExitCode(), string(text[:min(len(text), maxOutput)]), nil
 }

@@ -15,7 +15,7 @@ import (
 
 // kubelet: getTerminationMessage and readLastStringFromContainerLogs, with the limits
 // MaxContainerTerminationMessageLength, -LogLength and -LogLines.
-func TestWhatAContainerSaysOfItsEnd(t *testing.T) {
+func TestTheTerminationMessageOfAContainer(t *testing.T) {
 	const fallback = corev1.TerminationMessageFallbackToLogsOnError
 	long := strings.Repeat("x", 5000) + "end\n"
 	for name, tt := range map[string]struct {

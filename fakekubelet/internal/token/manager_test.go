@@ -40,7 +40,7 @@ func story(t *testing.T, tell func(p *kernel.Process, m *token.Manager, w *compo
 	k.Close()
 }
 
-func TestWhenATokenIsAskedForAnew(t *testing.T) { // K-PUB-6
+func TestTheRefreshOfATokenInAdvance(t *testing.T) { // K-PUB-6
 	for _, c := range []struct {
 		name  string
 		life  time.Duration

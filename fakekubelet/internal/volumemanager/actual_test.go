@@ -75,10 +75,10 @@ func TestThePodsUseAfterAFailedPublish(t *testing.T) { // K-ERR-2
 	}
 }
 
-// nobody are pod workers without a pod.
-type nobody struct{ Pods }
+// noPods are pod workers without a pod.
+type noPods struct{ Pods }
 
-func (nobody) VolumesChanged(types.UID) {}
+func (noPods) VolumesChanged(types.UID) {}
 
 // reconstructedVolume returns the state of a kubelet after it has read its disk.
 func reconstructedVolume() (*actual, *held) {
@@ -93,7 +93,7 @@ func reconstructedVolume() (*actual, *held) {
 //
 // conformance: unit-reconstructed-state-becomes-attachable, unit-reconstructed-state-becomes-nonattachable,
 // unit-reconstructed-state-attachable-sticks
-func TestTheNodesStatusDecidesOnceWhatIsAttachable(t *testing.T) {
+func TestAttachabilityIsDecidedOnceByTheNodesStatus(t *testing.T) {
 	for _, c := range []struct {
 		listed []bool // in the node's status, time after time
 		want   ternary
@@ -116,11 +116,11 @@ func TestTheNodesStatusDecidesOnceWhatIsAttachable(t *testing.T) {
 //
 // conformance: unit-reconstructed-state-mounted-clears, unit-reconstructed-state-unmounted-clears,
 // unit-reconstructed-state-detached-clears
-func TestWhatHasBeenProvenIsNotReconstructedAnyMore(t *testing.T) {
+func TestProvenVolumesAreNotReconstructed(t *testing.T) {
 	by := &wantedBy{pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}, spec: &csi.Spec{}}
 	t.Run("mounted", func(t *testing.T) {
 		a, v := reconstructedVolume()
-		m := &Manager{actual: a, desired: newDesired(), pods: nobody{}, onInUse: func() {}}
+		m := &Manager{actual: a, desired: newDesired(), pods: noPods{}, onInUse: func() {}}
 		m.populator, m.reconciler = newPopulator(m), newReconciler(m)
 		m.markMounted(v, by)
 		assert.False(t, a.pod("v", "u1").reconstructed)
@@ -138,7 +138,7 @@ func TestWhatHasBeenProvenIsNotReconstructedAnyMore(t *testing.T) {
 // K-ERR-2, K-REC-8, K-POD-6
 //
 // conformance: uncertain-volume-visibility, vm-volume-names-for-pod
-func TestAnUncertainVolumeIsNeitherMountedNorGone(t *testing.T) {
+func TestAnUncertainVolumeIsNeitherMountedNorUnmounted(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u1"}}
 	m := &Manager{actual: newActual(), desired: newDesired()}
 	m.desired.add(m.desired.addVolume("unique", false, labels{}), pod, "outer", &csi.Spec{}, 0)
@@ -151,7 +151,7 @@ func TestAnUncertainVolumeIsNeitherMountedNorGone(t *testing.T) {
 
 	assert.NotNil(t, m.SpecOf("u1", "outer"))
 	assert.Nil(t, m.SpecOf("u1", "other"))
-	assert.Nil(t, m.SpecOf("u2", "outer"), "of a pod that is not known nothing is wanted")
+	assert.Nil(t, m.SpecOf("u2", "outer"), "an unknown pod needs no volume")
 }
 
 // K-DSW-14
@@ -195,5 +195,5 @@ func TestTheTextOfAWaitThatFailed(t *testing.T) { // K-REC-9
 	e := &WaitError{Unmounted: []string{"a", "b"}, Unattached: []string{"a"}, Cause: timedOut, Timeout: true}
 	assert.Equal(t, "unmounted volumes=[a b], unattached volumes=[a], failed to process volumes=[]: context deadline exceeded", e.Error())
 	var wait *WaitError
-	assert.True(t, errors.As(fmt.Errorf("sync pod: %w", e), &wait) && wait.Timeout, "the cause can be told")
+	assert.True(t, errors.As(fmt.Errorf("sync pod: %w", e), &wait) && wait.Timeout, "the cause can be distinguished")
 }

@@ -19,7 +19,7 @@ func wantedOf(uid types.UID, spec *csi.Spec) *wantedBy {
 
 // conformance: ops-mount-plain-many-pods, ops-unstage-same-volume, ops-verify-controller-attached,
 // ops-map-attachable-many-pods, ops-unmap-many-pods, ops-unmap-device-same-volume
-func TestWhatMayRunAtOnce(t *testing.T) { // K-OP-1, K-OP-2
+func TestOperationsThatMayRunConcurrently(t *testing.T) { // K-OP-1, K-OP-2
 	persistent := &csi.Spec{PV: &corev1.PersistentVolume{}}
 	inline := &csi.Spec{Inline: &corev1.CSIVolumeSource{}}
 	mount := mountKey("v", wantedOf("u1", persistent))

@@ -111,7 +111,7 @@ var unique = volume.UniqueName(driverName, "h")
 
 // K-RACE-17, K-DSW-10: a pod with volumes that cannot be looked up is looked at in every pass until
 // its worker first requests it; after that once for each request.
-func TestAPodForWhichNobodyHasAskedYet(t *testing.T) {
+func TestAPodWithoutAnEarlierRequest(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		w := newWorld(t)
 		w.pod("web")
@@ -153,7 +153,7 @@ func TestAPodThatTakesOverFromAnother(t *testing.T) {
 	}
 }
 
-// K-REC-11: the attachable volumes among those that are wanted or held, sorted, each once.
+// K-REC-11: the attachable volumes among the desired and the mounted ones, sorted, each once.
 func TestVolumesInUse(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -173,7 +173,7 @@ func TestVolumesInUse(t *testing.T) {
 			m := &Manager{desired: newDesired(), actual: newActual()}
 			m.reconciler = &reconciler{Manager: m}
 			_, ok := m.VolumesInUse()
-			assert.False(t, ok, "K-ATT-2: nothing is told before all that is held is known")
+			assert.False(t, ok, "K-ATT-2: nothing is reported before all mounted volumes are known")
 			m.reconciler.synced = true
 			for name, attachable := range c.desired {
 				m.desired.addVolume(name, attachable, labels{})

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func TestCreateSetsWhatTheServerDecides(t *testing.T) {
+func TestCreateSetsFieldsOfTheServer(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 	s := kind.NewStore(store.Options{Now: func() time.Time { return now }})
 	before := s.Revision()

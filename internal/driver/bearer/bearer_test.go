@@ -24,8 +24,8 @@ func (server) GetIdentity(context.Context, *identity.GetIdentityRequest) (*ident
 	return &identity.GetIdentityResponse{Name: "disk.example.com"}, nil
 }
 
-// A-SRV-2, A-POOL-2: who comes without a token, with a bad one, or by TLS where there is none.
-func TestWhoIsServed(t *testing.T) {
+// A-SRV-2, A-POOL-2: calls without a token, with a bad one, or with TLS to a server without TLS.
+func TestCallsNeedAValidTokenAndTLS(t *testing.T) {
 	review := func(token string) (bool, error) {
 		if token == "unreviewed" {
 			return false, errors.New("the API is away")
@@ -38,12 +38,13 @@ func TestWhoIsServed(t *testing.T) {
 		token  func() (string, error)
 		says   string
 	}{
-		"a good token":                {review, with("good"), "OK"},
-		"a bad token":                 {review, with("bad"), "Unauthenticated: invalid token"},
-		"a token nobody can review":   {review, with("unreviewed"), "Unknown: failed to review token the API is away"},
-		"no authorization on":         {nil, nil, "OK"},
-		"TLS to one without":          {nil, with("good"), `Unavailable: connection error: desc = "transport: authentication handshake failed: tls: first record does not look like a TLS handshake"`},
-		"plain text to one with TLS":  {review, nil, `Unavailable: connection error: desc = "error reading server preface: `}, // how the server hangs up is a race
+		"a good token":                    {review, with("good"), "OK"},
+		"a bad token":                     {review, with("bad"), "Unauthenticated: invalid token"},
+		"a token that cannot be reviewed": {review, with("unreviewed"), "Unknown: failed to review token the API is away"},
+		"no authorization on":             {nil, nil, "OK"},
+		"TLS to one without":              {nil, with("good"), `Unavailable: connection error: desc = "transport: authentication handshake failed: tls: first record does not look like a TLS handshake"`},
+		// It is a race how the server closes the connection.
+		"plain text to one with TLS":  {review, nil, `Unavailable: connection error: desc = "error reading server preface: `},
 		"a token that cannot be read": {review, func() (string, error) { return "", errors.New("open token: no such file") }, "Unknown: open token: no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestWhoIsServed(t *testing.T) {
 	}
 }
 
-func TestNobodyListensAfterTheEnd(t *testing.T) {
+func TestTheServerClosesItsSocketAtTheEnd(t *testing.T) {
 	at, stop, err := bearer.Serve(0, nil, func(grpc.ServiceRegistrar) {})
 	require.NoError(t, err)
 	stop()

@@ -11,18 +11,18 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A starting program is asked after a moment, in wall time, and then less and less
-// often: most answer within milliseconds.
+// A starting program is polled after a moment, in wall time, and then at longer intervals: most
+// answer within milliseconds.
 const (
 	firstPoll  = time.Millisecond
 	pollPeriod = 20 * time.Millisecond
 )
 
-// lastLook bounds, in wall time, how long a program is asked that has not answered in time.
+// lastLook limits, in wall time, the last call of a program that has not answered in time.
 const lastLook = time.Second
 
-// await returns when the driver answers, or why it does not: at once when it
-// never will, else after the start timeout or the end of the caller's context.
+// await returns when the driver answers, or an error: at once if it will never answer, otherwise
+// after the start timeout or the end of the caller's context.
 func (p *Program) await(caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
@@ -65,7 +65,7 @@ func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterf
 		if answer == nil || final {
 			return answer
 		}
-		if !errors.Is(answer, errNoAnswer) || !tellsMore(problem) {
+		if !errors.Is(answer, errNoAnswer) || !showsMore(problem) {
 			problem = answer
 		}
 		select {
@@ -78,14 +78,14 @@ func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterf
 	}
 }
 
-// tellsMore reports whether what an earlier call found says more than that the last
-// one was cut off: somebody answered, though not as a driver does.
-func tellsMore(problem error) bool {
+// showsMore reports whether the error of an earlier call says more than that the last one was cut
+// off: a program answered, though not as a driver.
+func showsMore(problem error) bool {
 	return errors.Is(problem, ErrNotReady) || errors.Is(problem, ErrNotCSI)
 }
 
-// giveUp says what is wrong with a program that has not answered in time. It is asked once more: on a computer that stood still, and
-// csisim with it, all the time may have gone by since it was asked.
+// giveUp returns the error of a program that has not answered in time. It calls the program once
+// more: on a suspended computer the whole time may have passed since the last call.
 func (p *Program) giveUp(caller context.Context, client grpc.ClientConnInterface, process *machine.Process, problem error) error {
 	ctx, cancel := context.WithTimeout(caller, lastLook)
 	defer cancel()

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// What can be wrong with a program that does not become a running driver. A
-// socket path that is too long is a *machine.SocketPathError.
+// The errors of a program that does not become a running driver. A socket path that is too long is
+// a *machine.SocketPathError.
 var (
 	ErrNotFound      = errors.New("program not found")
 	ErrNotExecutable = errors.New("program is not executable")
 	ErrExited        = errors.New("program exited")
-	ErrNotListening  = errors.New("nobody listens at the socket")
+	ErrNotListening  = errors.New("no process listens at the socket")
 	ErrNotCSI        = errors.New("the program at the socket does not speak CSI")
 	ErrWrongDriver   = errors.New("another driver answers")
 	ErrNotReady      = errors.New("driver is not ready")
@@ -36,8 +36,8 @@ func (e *slowError) Error() string {
 
 func (e *slowError) Unwrap() []error { return []error{e.problem, ErrTooSlow} }
 
-// StartError is why a driver could not be started; whoever reports it says of which
-// driver. It wraps one of the errors above and shows the end of the program's log.
+// StartError is the error of a driver that could not be started; its reporter names the driver. It
+// wraps one of the errors above and has the end of the program's log.
 type StartError struct {
 	Driver, Node string
 	Command      string // as it was started, empty if it never was
@@ -70,10 +70,10 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// EndOfLog stands before the name of the log whose last lines a StartError shows.
+// EndOfLog precedes the name of the log in a StartError.
 const EndOfLog = "the end of "
 
-// tailLines and tailBytes bound what an error shows of a log.
+// tailLines and tailBytes limit the part of a log in an error.
 const (
 	tailLines = 10
 	tailBytes = 8 << 10

@@ -97,7 +97,7 @@ func TestAnInterruptEndsTheWaitForAProgram(t *testing.T) {
 	assert.ErrorIs(t, err, enough)
 }
 
-func TestWhatIsWrongWithAProgramIsSaidPlainly(t *testing.T) {
+func TestTheErrorsOfAProgramThatDoesNotServe(t *testing.T) {
 	script := func(t *testing.T, perm fs.FileMode, text string) string {
 		file := filepath.Join(t.TempDir(), "driver.sh")
 		require.NoError(t, os.WriteFile(file, []byte(text), perm))
@@ -182,8 +182,8 @@ func TestWhatIsWrongWithAProgramIsSaidPlainly(t *testing.T) {
 	}
 }
 
-// frozen is a computer that stands still, with all that runs on it, from the first look at its files until the driver has begun to serve
-// and its time to do so is over.
+// frozen is a computer that is suspended, with all of its programs, from the first look at its
+// files until the driver has started to serve and its time is over.
 type frozen struct {
 	machine.Machine
 	thaw func()
@@ -198,7 +198,7 @@ func (f *frozen) Lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-func TestADriverThatServesWhenAFrozenComputerGoesOnHasStarted(t *testing.T) {
+func TestADriverThatServesAfterASuspendHasStarted(t *testing.T) {
 	m := &frozen{Machine: newDisk(t)}
 	s := spec(t, "good")
 	s.StartTimeout = 50 * time.Millisecond

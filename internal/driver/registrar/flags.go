@@ -5,7 +5,7 @@ import "github.com/csisim/csisim/internal/driver/sidecar"
 // Program is how the sidecar's flags and manifests name it.
 const Program = "node-driver-registrar"
 
-// Refused says what a registrar does when the kubelet refuses the driver.
+// Refused is a registrar's reaction if the kubelet refuses the driver.
 type Refused string
 
 // A registrar that is refused exits, as node-driver-registrar does (C-REG-3), or stays, as others do.
@@ -19,5 +19,5 @@ type Flags struct {
 	// Restart is for when it has exited. Default: sidecar.RestartAlways.
 	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
 	// Refused is for when the kubelet refuses the driver. Default: RefusedExits.
-	Refused Refused `json:"refused,omitempty" enum:"exit|stay" doc:"What it does when the kubelet refuses the driver: node-driver-registrar exits, registrars of other makes stay; default exit."`
+	Refused Refused `json:"refused,omitempty" enum:"exit|stay" doc:"The reaction if the kubelet refuses the driver: node-driver-registrar exits, other registrars stay; default exit."`
 }

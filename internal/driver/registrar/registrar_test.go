@@ -86,7 +86,7 @@ func (w *world) verdict(registered bool) {
 	w.Kernel.Run(kernel.Until{At: w.Kernel.Elapsed() + time.Millisecond})
 }
 
-// asked says when the driver was asked for its name, in seconds.
+// asked returns the times of the GetPluginInfo calls, in seconds.
 func (w *world) asked() []float64 {
 	var at []float64
 	for _, e := range w.Trace.Events() {
@@ -114,7 +114,8 @@ func (i identity) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*cs
 	return &csi.GetPluginInfoResponse{Name: i.name}, nil
 }
 
-// C-REG-1, C-REG-2, C-REG-3, C-REG-6: it says what it is at its socket, and nothing to the API server.
+// C-REG-1, C-REG-2, C-REG-3, C-REG-6: it offers the driver at its socket, and writes nothing to the
+// API server.
 func TestTheRegistrarOffersTheDriverUnderItsOwnName(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)
@@ -208,7 +209,7 @@ func TestARefusedRegistrarExitsAndLeavesItsSocket(t *testing.T) {
 	assert.Equal(t, "the registrar exits: the kubelet refuses the plugin: why", events[len(events)-1].Message)
 }
 
-func TestARegistrarThatStaysWhenRefusedHearsTheNextVerdict(t *testing.T) {
+func TestARegistrarThatStaysReceivesTheNextStatus(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)
 	r := w.startWith(registrar.Options{StaysWhenRefused: true})
@@ -241,7 +242,7 @@ func TestItsSupervisorRestartsItWithTheBackoffOfACrashLoop(t *testing.T) {
 }
 
 // C-REG-2
-func TestWhatMakesTheRegistrarExit(t *testing.T) {
+func TestTheReasonsForTheRegistrarToExit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		prepare func(w *world)
 		want    string

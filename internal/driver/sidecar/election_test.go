@@ -24,7 +24,7 @@ type replicas struct {
 	world *component.World
 	all   []*sidecar.Program
 	lives []*sidecar.Life
-	terms []string // "1 at 0s": who led from when on
+	terms []string // "1 at 0s": the leader and the begin of its term
 }
 
 func newReplicas(t *testing.T, flags ...sidecar.Flags) *replicas {
@@ -129,7 +129,7 @@ func TestALeaderThatCannotRenewItsLeaseExits(t *testing.T) {
 		assert.False(t, r.all[0].Running())
 		assert.Equal(t, "stranger", *r.lease().HolderIdentity)
 	})
-	t.Run("it is gone", func(t *testing.T) {
+	t.Run("it is deleted", func(t *testing.T) {
 		yes := true
 		r := newReplicas(t, sidecar.Flags{LeaderElection: &yes})
 		r.at(31 * time.Second)

@@ -57,7 +57,7 @@ type unready struct {
 
 func (u unready) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, error) {
 	if *u.left == 0 {
-		return &csi.ProbeResponse{}, nil // what says nothing is ready
+		return &csi.ProbeResponse{}, nil // an empty answer means ready
 	}
 	*u.left--
 	return &csi.ProbeResponse{Ready: wrapperspb.Bool(false)}, nil
@@ -140,14 +140,14 @@ func TestASidecarThatFindsNoDriverExitsAndIsRestarted(t *testing.T) {
 	p.start()
 	p.at(200 * time.Second)
 	assert.Equal(t, seconds(0, 30, 70, 120, 190), p.starts, "at once, after 10 s, after 20 s, after 40 s, each after 30 s")
-	assert.Empty(t, p.calls(), "what does not listen is not called")
+	assert.Empty(t, p.calls(), "a driver that does not listen is not called")
 	p.serve()
 	p.at(300 * time.Second)
 	assert.Equal(t, seconds(201), p.met)
 	assert.Equal(t, driverName, p.knows.Name)
 }
 
-// C-LIB-1: what waits to be restarted does not keep a run from coming to rest.
+// C-LIB-1: a pending restart does not keep a run busy.
 func TestASidecarWithoutItsDriverIsQuiet(t *testing.T) {
 	p := newPod(t)
 	p.start()
@@ -160,7 +160,7 @@ func TestASidecarWithoutItsDriverIsQuiet(t *testing.T) {
 }
 
 // C-LIB-2, C-LIB-3: a driver that is not ready, or does not answer in time, is probed again each
-// second; then it is asked, once.
+// second; then its capabilities are requested once.
 func TestADriverIsProbedUntilItIsReady(t *testing.T) {
 	p := newPod(t)
 	p.serve()

@@ -68,7 +68,7 @@ func TestWorkGetsNoMoreTimeThanTheLimit(t *testing.T) {
 	assert.Less(t, none.moveTo(time.Hour), quickly)
 }
 
-func TestARetryThatComesLateIsNotWaitedForAllTheTime(t *testing.T) {
+func TestALateRetryIsNotAwaitedForEver(t *testing.T) {
 	r := newRun(time.Minute, nil)
 	r.Announce("d", "call", "a call")
 	p := r.piece("call")

@@ -83,7 +83,7 @@ func (c *call) checkTarget() []verdict.Verdict {
 	if err != nil {
 		return nil
 	}
-	return c.seen(contract.CheckTarget(c.method, request, info.Mode()), "what was asked for lies at the target path: a directory or a block device")
+	return c.seen(contract.CheckTarget(c.method, request, info.Mode()), "the target path is as requested: a directory or a block device")
 }
 
 // checkFlags checks that the published mount has the mount flags of the request. Machines in memory
@@ -99,7 +99,7 @@ func (c *call) checkFlags() []verdict.Verdict {
 	}
 	for _, m := range slices.Backward(mounts) { // the topmost
 		if m.Target == request.GetTargetPath() {
-			return c.seen(contract.CheckFlags(c.method, request, m.Options), "the mount at the target path has the mount flags that were asked for")
+			return c.seen(contract.CheckFlags(c.method, request, m.Options), "the mount at the target path has the requested mount flags")
 		}
 	}
 	return nil // a missing mount shows elsewhere

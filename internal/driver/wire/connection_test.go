@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-func TestACallOnAConnectionThatWasClosedMeanwhileDialsAnew(t *testing.T) {
+func TestACallOnAClosedConnectionDialsAgain(t *testing.T) {
 	m, err := machine.NewDisk("node-a", t.TempDir())
 	require.NoError(t, err)
 	defer m.Close()

@@ -61,7 +61,7 @@ func crash(t *testing.T, f fault.Fault) (r *reaper, answer string) {
 }
 
 // Facts 51 to 55 of the recorded traces.
-func TestSomebodyDiesAtACall(t *testing.T) {
+func TestTheVictimOfACallDies(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fault  fault.Fault
@@ -78,8 +78,8 @@ func TestSomebodyDiesAtACall(t *testing.T) {
 		{"the caller before the answer", fault.Fault{Victim: fault.Caller, At: fault.BeforeAnswer}, 1, 1, "", "Canceled"},
 		{"the node on receipt", fault.Fault{Victim: fault.Node, At: fault.OnReceipt}, 0, 0, "", "Canceled"},
 		{"the node before the answer", fault.Fault{Victim: fault.Node, At: fault.BeforeAnswer}, 1, 1, "", "Canceled"},
-		{"somebody else on receipt", fault.Fault{Victim: "attachdetach", At: fault.OnReceipt}, 0, 1, "OK", ""},
-		{"somebody else before the answer", fault.Fault{Victim: "attachdetach", At: fault.BeforeAnswer}, 1, 1, "OK", ""},
+		{"another component on receipt", fault.Fault{Victim: "attachdetach", At: fault.OnReceipt}, 0, 1, "OK", ""},
+		{"another component before the answer", fault.Fault{Victim: "attachdetach", At: fault.BeforeAnswer}, 1, 1, "OK", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.fault.RestartAfter = 3 * time.Second
@@ -108,7 +108,7 @@ func TestALostConnectionIsReportedInTheWordsOfGRPC(t *testing.T) {
 
 func TestAVictimThatCannotBeKilledEndsTheRun(t *testing.T) {
 	l := newLine(t, machine.NewMemory("node-a"), 0)
-	r := &reaper{line: l, fails: errors.New("it was started by somebody else")}
+	r := &reaper{line: l, fails: errors.New("it was started elsewhere")}
 	l.wire.Crasher = r
 	l.wire.Faults.Inject(&fault.Fault{Call: "*", Effect: fault.Kill, Victim: fault.Driver, At: fault.OnReceipt})
 	l.Kernel.Spawn(nil, "kubelet", func(p *kernel.Process) {
@@ -116,7 +116,7 @@ func TestAVictimThatCannotBeKilledEndsTheRun(t *testing.T) {
 		_, _ = csi.NewNodeClient(conn).NodeStageVolume(context.Background(), &csi.NodeStageVolumeRequest{})
 	})
 	assert.Equal(t, kernel.Failed, l.Kernel.Run(kernel.Until{}))
-	assert.EqualError(t, l.Kernel.Err(), "kill driver at Node/NodeStageVolume: it was started by somebody else")
+	assert.EqualError(t, l.Kernel.Err(), "kill driver at Node/NodeStageVolume: it was started elsewhere")
 }
 
 // A record that stays open would hold up all that comes after it.

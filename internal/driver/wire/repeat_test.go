@@ -104,7 +104,7 @@ func recordedCalls(l *line) int {
 	return n
 }
 
-func TestALateAnswerComesWhenItsCallerHasGivenUp(t *testing.T) {
+func TestALateAnswerArrivesAfterTheDeadline(t *testing.T) {
 	l := newLine(t, machine.NewMemory("node-a"), 0)
 	l.wire.Faults.Inject(&fault.Fault{Call: "NodeStageVolume", Effect: fault.LateAnswer})
 	at, err := l.stage(t)

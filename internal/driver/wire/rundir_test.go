@@ -28,7 +28,7 @@ func TestTheDirectoryOfTheRunHasOneNameInRecords(t *testing.T) {
 	assert.True(t, proto.Equal(recorded, answer), "%v", answer)
 
 	assert.True(t, proto.Equal(original, w.sent(answer)), "the driver gets its own words")
-	assert.True(t, proto.Equal(recorded, answer), "what is recorded stays")
+	assert.True(t, proto.Equal(recorded, answer), "the record is unchanged")
 	other := &csi.DeleteVolumeRequest{VolumeId: "vol-1"}
 	assert.Same(t, other, w.sent(other))
 
@@ -45,7 +45,7 @@ func TestOfTwoOverlappingAnswersTheSuccessComesFirst(t *testing.T) {
 }
 
 // Calls that read or change the same are about one matter.
-func TestWhatACallIsAbout(t *testing.T) {
+func TestTheMatterOfACall(t *testing.T) {
 	for _, test := range []struct {
 		request proto.Message
 		things  []string

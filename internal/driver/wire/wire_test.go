@@ -174,7 +174,7 @@ func TestADriverThatDoesNotAnswerIsGivenUpAtTheVirtualDeadline(t *testing.T) {
 	}
 }
 
-func TestNobodyListensIsUnavailableAtOnce(t *testing.T) { // K-RPC-3
+func TestASocketWithoutAListenerIsUnavailableAtOnce(t *testing.T) { // K-RPC-3
 	for name, m := range machines(t) {
 		t.Run(name, func(t *testing.T) {
 			l := newLine(t, m, 0)

@@ -46,17 +46,17 @@ var hazards = []*Hazard{
 		befell: func(h history) bool { _, again := h.restarted(); return !again && h.detachedLate(0, 6*time.Minute) },
 	},
 	{
-		Is:     "who fails again and again tries ever less often: sidecars every 5 minutes in the end, the kubelet and the attach/detach controller every 2 minutes",
+		Is:     "retries back off: up to 5 minutes between attempts in sidecars, up to 2 minutes in the kubelet and the attach/detach controller",
 		Rules:  []string{"C-ATT-3", "C-GEN-6", "K-OP-3"},
 		befell: history.backedOff,
 	},
 	{
-		Is:     "of a snapshot whose deletion csi-snapshotter did not hear of it learns when it lists anew, every 15 minutes",
+		Is:     "if csi-snapshotter misses the deletion of a snapshot, it notices the deletion only at its next resync, up to 15 minutes later",
 		Rules:  []string{"C-SNAP-30"},
 		befell: history.resynced,
 	},
 	{
-		Is:      "a kubelet that dies before it has taken a driver whose socket went off its CSINode does not know of it when it starts again, and leaves it there",
+		Is:      "if the kubelet is killed before it removes a vanished driver from its CSINode, it has no record of the driver after the restart, and the entry stays",
 		Rules:   []string{"K-REG-20"},
 		ForGood: true,
 		befell:  history.leftRegistered,
@@ -68,7 +68,7 @@ var hazards = []*Hazard{
 		befell:  history.triedAgain,
 	},
 	{
-		Is:      "a NetworkFence that is deleted goes at once, and nobody asks the driver to unfence what it still fences",
+		Is:      "a NetworkFence is deleted at once, and the driver is not called to unfence its clients",
 		Rules:   []string{"A-NF-5"},
 		ForGood: true,
 		befell:  history.leftFenced,

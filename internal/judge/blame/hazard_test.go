@@ -14,7 +14,7 @@ import (
 // Given the events of a run, then the hazards of Kubernetes that prevent an effect for good are
 // those that befell it.
 // K-REG-20 A-RS-3 A-NF-5 C-LIB-1
-func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
+func TestKnownHazardsExplainAFailedWait(t *testing.T) {
 	fault := func(at time.Duration, node string, part trace.Part, verb trace.Verb) *trace.Event {
 		e := trace.Transition{Part: part, Name: "x", Verb: verb}.Entry(node)
 		e.At = at
@@ -55,7 +55,7 @@ func TestWhatNeverComesAboutForAReasonThatIsKnown(t *testing.T) {
 		{"a fence is deleted before it is unfenced", []*trace.Event{fence("DELETED", "Unfenced", "Failed")}, "A-NF-5"},
 		{"a fence is deleted that is unfenced", []*trace.Event{fence("DELETED", "Unfenced", "Succeeded")}, ""},
 		{"a fence stays", []*trace.Event{fence("MODIFIED", "Unfenced", "Failed")}, ""},
-		{"a sidecar exits, and nobody starts it again", []*trace.Event{fault(1*time.Second, "", trace.Controller, trace.ExitedForGood)}, "C-LIB-1"},
+		{"a sidecar exits, and is not restarted", []*trace.Event{fault(1*time.Second, "", trace.Controller, trace.ExitedForGood)}, "C-LIB-1"},
 		{"a sidecar is killed", []*trace.Event{fault(1*time.Second, "", trace.Controller, trace.Killed)}, ""},
 		{"a job is given up", []*trace.Event{job("", 6), job("Failed", 6)}, "A-RS-3"},
 		{"a job succeeds at once", []*trace.Event{job("Succeeded", 0)}, ""},

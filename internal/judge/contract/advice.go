@@ -6,7 +6,7 @@ import "github.com/csisim/csisim/internal/judge/verdict"
 func Advice(v verdict.Verdict) string {
 	switch {
 	case v.Form == ignoresReadonly && !v.Remark:
-		return "the container runtime makes the top of a read-only volume read-only, not what is mounted below it: publish what is mounted below read-only, too"
+		return "the container runtime makes the top of a read-only volume read-only, not the mounts below it: publish these read-only, too"
 	case v.Form == ignoresReadonly:
 		return "if the driver binds and then remounts with ro: a remount reaches no other mount namespace, so that only the driver's " +
 			"own mount is read-only (mount_namespaces(7)); bind a mount that is read-only already, or use mount_setattr(2) before move_mount(2)"

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestPagesHaveWhatIsListedAtOnce(t *testing.T) {
+func TestPagesHaveTheEntriesOfAFullList(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
 		before, paged, after []string
 		wrong                string
 	}{
 		{"all of it", []string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"}, ""},
-		{"what came meanwhile, or went, in one of them", []string{"a", "b"}, []string{"a"}, []string{"a", "c"}, ""},
+		{"one is added or removed meanwhile", []string{"a", "b"}, []string{"a"}, []string{"a", "c"}, ""},
 		{"one is missing", []string{"a", "b"}, []string{"a"}, []string{"a", "b"}, "ListVolumes leaves out on its pages what it lists at once: b is on no page of max_entries 1"},
 		{"one comes twice", []string{"a", "b"}, []string{"a", "b", "b"}, []string{"a", "b"}, "ListVolumes lists something on two pages: b is on 2 pages of max_entries 1"},
 	} {

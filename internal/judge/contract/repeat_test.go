@@ -55,7 +55,7 @@ func TestARepeatedCallMustChangeNothingAndBeAnsweredTheSame(t *testing.T) {
 			"NodePublishVolume is not idempotent: mount of a at t, then of b at t"},
 		{"a mount that comes back", "Node/NodeUnpublishVolume", contract.Outcome{}, contract.Outcome{Mounts: []string{"m"}},
 			"NodeUnpublishVolume is not idempotent: 0 mounts, then 1"},
-		{"a volume that nobody asked for", "Controller/CreateVolume",
+		{"a volume that was not requested", "Controller/CreateVolume",
 			contract.Outcome{Answer: volume("v1", 1, nil), Volumes: []contract.Listed{{ID: "v1"}}},
 			contract.Outcome{Answer: volume("v1", 1, nil), Volumes: []contract.Listed{{ID: "v1"}, {ID: "v2"}}},
 			"CreateVolume is not idempotent: 1 volume, then 2"},

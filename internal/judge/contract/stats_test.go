@@ -24,7 +24,7 @@ func TestTheTotalOfAVolumeIsItsSize(t *testing.T) {
 		{"of a device before it grew", 16 * mib, Sizes{Least: 32 * mib, Before: 16 * mib, Device: 32 * mib}, true},
 		{"of a file system before it grew", 16 * mib, Sizes{Least: 32 * mib, Before: 16 * mib}, true},
 		{"of a file system that has grown", 32 * mib, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
-		{"of a file system with what it needs itself", 15 * mib, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
+		{"of a file system with its metadata", 15 * mib, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
 		{"of the directory of a large file system", 1 << 40, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // CSI "NodePublishVolume", target_path: the mounted directory, or the block device, is placed there.
-func TestWhatIsPublishedIsADirectoryOrADevice(t *testing.T) {
+func TestATargetIsADirectoryOrADevice(t *testing.T) {
 	mount := &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}}}
 	block := &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}}
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 )
 
 // Given an id that is too long, when every call about the volume has it, then it is reported once.
-func TestWhatIsTooBigIsReportedOnce(t *testing.T) {
+func TestALargeVolumeIsReportedOnce(t *testing.T) {
 	created := verdict.Verdict{Field: "CreateVolumeResponse.volume.volume_id", Form: tooBig, Found: []string{"has 140 bytes, the limit is 128"}}
 	published := verdict.Verdict{Field: "NodePublishVolumeRequest.volume_id", Form: tooBig, Found: created.Found}
 	assert.True(t, Repeats(published, created))

@@ -46,7 +46,7 @@ func (n *node) use(pod, volume string) Use {
 	}
 }
 
-func TestWhatIsWrittenIsReadAgain(t *testing.T) {
+func TestWrittenDataIsReadAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*node)
@@ -139,9 +139,9 @@ func TestAVolumeThatIsAskedForToWriteToItStaysWritable(t *testing.T) {
 		forWriting bool
 		want       []string
 	}{
-		{"a pod wrote to it before", wrote, true, []string{"pod default/b cannot write its data: volume pv-v at /pods/b on node-a is read-only, which nobody has asked for: it has generation 1, which pod default/a wrote on node-a"}},
-		{"it is asked for read-only elsewhere", wrote, false, nil},
-		{"nobody wrote to it before", func(*node) {}, true, nil},
+		{"a pod wrote to it before", wrote, true, []string{"pod default/b cannot write its data: volume pv-v at /pods/b on node-a is read-only without a request for that: it has generation 1, which pod default/a wrote on node-a"}},
+		{"it is requested read-only elsewhere", wrote, false, nil},
+		{"no pod wrote to it before", func(*node) {}, true, nil},
 		{"something in the run may have made it read-only", func(n *node) {
 			wrote(n)
 			n.MayBeReadOnly = func(Use) bool { return true }

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-func TestACopyHasWhatItsSourceHad(t *testing.T) {
+func TestACopyHasTheDataOfItsSource(t *testing.T) {
 	source, copied := Volume{"d", "v"}, Volume{"d", "copy"}
 	snapshot := Copy{Name: "CreateSnapshot s", From: source}
 	for _, c := range []struct {
@@ -19,11 +19,11 @@ func TestACopyHasWhatItsSourceHad(t *testing.T) {
 		read content
 		want bool
 	}{
-		{"of what was there", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^v", 3)), true},
+		{"of the content", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^v", 3)), true},
 		{"empty", func(c *Check) { c.attempted(snapshot, 0) }, content{there: true, empty: true, problem: "an empty directory"}, false},
 		{"of another volume", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^other", 3)), false},
-		{"of what was there before", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^v", 2)), false},
-		{"of what was there at an attempt whose answer was lost", func(c *Check) {
+		{"of earlier content", func(c *Check) { c.attempted(snapshot, 0) }, parse(text("d^v", 2)), false},
+		{"of the content at an attempt with a lost answer", func(c *Check) {
 			c.written[source] = known{{Value: record{generation: 2}}}
 			c.attempted(snapshot, 0)
 			c.written[source] = known{{Value: record{generation: 3}}}

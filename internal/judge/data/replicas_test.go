@@ -31,7 +31,7 @@ func (p *pair) wrote(c *Check, generation int) {
 }
 
 // A promoted copy has the content of the other side, at least as new as its last known copy.
-func TestAPromotedCopyHasWhatTheOtherSideHad(t *testing.T) {
+func TestAPromotedCopyHasTheDataOfTheOtherSide(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*pair)
@@ -44,7 +44,7 @@ func TestAPromotedCopyHasWhatTheOtherSideHad(t *testing.T) {
 		{"an older generation, after a disaster", func(*pair) {}, parse(text("d^v", 1)), ""},
 		{"nothing, after a disaster before any synchronization", func(*pair) {}, content{there: true, empty: true, problem: "an empty directory"}, ""},
 		{"the data of another volume", func(*pair) {}, parse(text("d^other", 1)), "found generation 1 of volume d^other"},
-		{"less than what was synchronized", func(p *pair) {
+		{"less than the synchronized data", func(p *pair) {
 			p.wrote(p.west, 2)
 			p.west.Reported(replicated, "10:00")
 			p.wrote(p.west, 3)

@@ -39,7 +39,7 @@ func (h *History) litterOf(e *Entry, who string) {
 	if death := h.died(e.last(), func(f *trace.Event) bool {
 		return f.Is(trace.Controller, trace.Killed) && f.Detail.(trace.Transition).Name == who
 	}); death != nil {
-		e.Litter = fmt.Sprintf("Kubernetes' own litter: %s at %s, and it does not know of it when it starts again", death.Message, seconds(death.At))
+		e.Litter = fmt.Sprintf("Kubernetes' own litter: %s at %s, and it has no record of it after its restart", death.Message, seconds(death.At))
 	}
 }
 

@@ -37,7 +37,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 func (a *accountant) enter(e Entry, place Place, made *trace.Event, n *Node) {
 	a.history.OnNode(&e, place, made)
 	if !n.Kubelet && (place.Kubelet || !e.SaidToBeGone()) {
-		e.Litter = "nobody could take it away yet: no kubelet runs on " + n.Name
+		e.Litter = "it could not be removed yet: no kubelet runs on " + n.Name
 	}
 	a.add(e)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A driver's daemon may start others while a call is under way: they are the daemon's, not the call's.
-func TestAProcessBelongsToWhatStartedItsParent(t *testing.T) {
+func TestAProcessBelongsToTheCallOfItsParent(t *testing.T) {
 	stage, publish := trace.Entry{Kind: trace.Call}.Event(), trace.Entry{Kind: trace.Call}.Event()
 	s := ledger.NewSightings()
 	saw := func(ended *trace.Event, things ...ledger.Thing) { s.Saw("processes", "node-a", things, ended) }

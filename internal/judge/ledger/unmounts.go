@@ -21,7 +21,7 @@ type Unmounts struct{ machines map[string]*mounted }
 // Unmount is a mount that vanished although no call was to unmount it.
 type Unmount struct {
 	Target string
-	Whose  string // in words
+	Owner  string // in words
 	// Calls are those during which it vanished: one of them unmounted it.
 	Calls []*trace.Event
 	// Started is the driver that was started meanwhile; empty if none was.
@@ -145,7 +145,7 @@ func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 			continue
 		}
 		delete(m.settled, path.Clean(target))
-		found = append(found, Unmount{Target: target, Whose: ofCall(call), Started: driver})
+		found = append(found, Unmount{Target: target, Owner: ofCall(call), Started: driver})
 	}
 	m.keep(now)
 	return found
@@ -176,8 +176,8 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 			m.laid[target]--
 			continue
 		}
-		if whose := m.whose(target, byKubelet); whose != "" {
-			found = append(found, m.unmounts(Missing{Target: target}, whose)...)
+		if owner := m.ownerOf(target, byKubelet); owner != "" {
+			found = append(found, m.unmounts(Missing{Target: target}, owner)...)
 		}
 	}
 	for _, missing := range without(now.Missing, m.seen.Missing) {
@@ -204,8 +204,8 @@ func (m *mounted) lay(targets []string) {
 }
 
 // unmounts returns the unmount with the calls that are suspected; nothing without any.
-func (m *mounted) unmounts(gone Missing, whose string) []Unmount {
-	one := Unmount{Target: gone.Target, Whose: whose}
+func (m *mounted) unmounts(gone Missing, owner string) []Unmount {
+	one := Unmount{Target: gone.Target, Owner: owner}
 	for _, c := range m.calls {
 		if gone.Driver == "" || gone.Driver == c.Driver {
 			one.Calls = append(one.Calls, c.Event)
@@ -217,8 +217,8 @@ func (m *mounted) unmounts(gone Missing, whose string) []Unmount {
 	return []Unmount{one}
 }
 
-// whose describes the owner of a mount, empty if none is known.
-func (m *mounted) whose(target string, byKubelet func(string, uint64) bool) string {
+// ownerOf describes the owner of a mount, empty if it is unknown.
+func (m *mounted) ownerOf(target string, byKubelet func(string, uint64) bool) string {
 	for at := target; at != "/"; at = path.Dir(at) { // drivers mount below a staging path, too
 		if call := m.settled[at]; call != nil {
 			return ofCall(call)
@@ -269,7 +269,7 @@ func (u Unmount) Verdict(node string) verdict.Verdict {
 
 // On is the unmount in one line; node is where it happened.
 func (u Unmount) On(node string) string {
-	what := fmt.Sprintf("%s on %s, a mount of %s,", u.Target, node, u.Whose)
+	what := fmt.Sprintf("%s on %s, a mount of %s,", u.Target, node, u.Owner)
 	if u.Started != "" {
 		return fmt.Sprintf("driver %s unmounted %s when it was started again", u.Started, what)
 	}

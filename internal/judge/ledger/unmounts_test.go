@@ -100,7 +100,7 @@ func asks(driver string) *trace.Event {
 	return trace.Entry{Kind: trace.Call, Driver: driver, Method: "Node/NodeGetInfo", Request: &csi.NodeGetInfoRequest{}}.Event()
 }
 
-func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
+func TestForeignUnmountsAreReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(*node)
 		got     []string
@@ -112,12 +112,12 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.start("a", n.unmount(staging))
 			n.start("a", func() {})
 		}, []string{"driver a unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), when it was started again"}},
-		"one that starts takes off what a call that was cut off has left": {func(n *node) {
+		"a starting driver removes leftovers of a call that was cut off": {func(n *node) {
 			n.begin(publish("a", "v"))
 			n.mount(target)()
 			n.start("a", n.unmount(target))
 		}, nil},
-		"one that starts finishes what it was asked and did not answer": {func(n *node) {
+		"a starting driver finishes a call that it did not answer": {func(n *node) {
 			n.end(n.begin(unstage("a", "v")), "Unavailable")
 			n.start("a", n.unmount(staging))
 		}, nil},
@@ -126,22 +126,22 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.mount(target)()
 			n.start("a", n.unmount(target))
 		}, nil},
-		"a driver unmounts what another has staged": {func(n *node) {
+		"a driver unmounts another one's staged volume": {func(n *node) {
 			n.call(publish("b", "w"), n.unmount(staging))
 		}, []string{"driver b unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodePublishVolume of volume w"}},
-		"what a second mount at a target laid on it goes with that": {func(n *node) {
+		"a mount covered by a second mount at a target ends with that": {func(n *node) {
 			n.call(publish("a", "v"), n.mount(target))
 			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
 			n.call(unpublish("a", "v"), n.unmount(target, staging))
 		}, nil},
-		"what a second mount laid on it that came late, after another call had mounted, goes with that": {func(n *node) {
+		"the same for a late second mount, after another call had mounted": {func(n *node) {
 			n.end(n.begin(publish("a", "v")), "DeadlineExceeded")
 			n.call(publish("a", "v"), n.mount(target))
 			n.mount(target)()
 			n.mount(staging)()
 			n.call(unpublish("a", "v"), n.unmount(target, staging))
 		}, nil},
-		"what a second mount laid on it whose caller asks again meanwhile goes with that, too": {func(n *node) {
+		"the same for a second mount with a repeated call meanwhile": {func(n *node) {
 			n.begin(publish("a", "v"))
 			again := publish("a", "v")
 			again.At = time.Hour
@@ -151,7 +151,7 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(asks("a"), func() {})
 			n.call(unpublish("a", "v"), n.unmount(target, staging))
 		}, nil},
-		"what a second mount laid on it went when nobody looked, and it goes then": {func(n *node) {
+		"the covered mount ends unobserved, and the second one later": {func(n *node) {
 			n.call(publish("a", "v"), n.mount(target))
 			n.call(publish("a", "v"), func() { n.mount(target)(); n.mount(staging)() })
 			n.unmount(target, target, staging)()
@@ -162,7 +162,7 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(asks("a"), n.mount(staging))
 			n.call(asks("a"), n.unmount(staging))
 		}, []string{"driver a unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodeGetInfo"}},
-		"what lies below a staging path belongs to who staged": {func(n *node) {
+		"mounts below a staging path belong to the driver that staged": {func(n *node) {
 			n.call(stage("a", "v"), n.mount(staging+"/v"))
 			n.call(asks("b"), n.unmount(staging+"/v"))
 		}, []string{"driver b unmounted " + staging + "/v on n, a mount of driver a (NodeStageVolume of volume v), during NodeGetInfo"}},
@@ -171,12 +171,12 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(publish("c", "w"), n.unmount(staging))
 			n.end(one, "")
 		}, []string{staging + " on n, a mount of driver a (NodeStageVolume of volume v), was unmounted during one of these calls: NodeGetInfo of driver b; NodePublishVolume of volume w of driver c"}},
-		"its own driver is asked to at the same time": {func(n *node) {
+		"its own driver has such a call at the same time": {func(n *node) {
 			one := n.begin(asks("b"))
 			n.call(unstage("a", "v"), n.unmount(staging))
 			n.end(one, "")
 		}, nil},
-		"its own driver does it late, whoever is called then": {func(n *node) {
+		"its own driver does it late, during a call of another": {func(n *node) {
 			n.end(n.begin(unstage("a", "v")), "DeadlineExceeded")
 			n.call(asks("b"), n.unmount(staging))
 		}, nil},
@@ -190,7 +190,7 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(stage("a", "v"), func() {})
 			n.call(asks("b"), n.unmount(staging))
 		}, []string{"driver b unmounted " + staging + " on n, a mount of driver a (NodeStageVolume of volume v), during NodeGetInfo"}},
-		"a caller that is gone does not make its call suspect for ever": {func(n *node) {
+		"a call without its caller does not stay suspect for ever": {func(n *node) {
 			n.begin(asks("b"))
 			late := publish("c", "w")
 			late.At = time.Hour
@@ -203,7 +203,7 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 		"a driver unmounts a subpath": {func(n *node) {
 			n.call(publish("b", "w"), n.unmount(subpath))
 		}, []string{"driver b unmounted " + subpath + " on n, a mount of the kubelet, during NodePublishVolume of volume w"}},
-		"between calls nobody is suspected": {func(n *node) {
+		"between calls there is no suspect": {func(n *node) {
 			n.unmount(staging, subpath)()
 			n.call(publish("b", "w"), func() {})
 		}, nil},
@@ -218,11 +218,11 @@ func TestWhoUnmountsWhatIsNotItsOwnIsReported(t *testing.T) {
 			n.call(unstage("a", "v"), n.unmount(staging))
 			n.call(asks("b"), func() {})
 		}, nil},
-		"a program takes off what its node shows it": {func(n *node) {
+		"a program unmounts a mount of its node": {func(n *node) {
 			n.begin(asks("b"))
 			n.call(publish("c", "w"), func() { n.missing = []ledger.Missing{{Target: "/var/lib/kubelet", Driver: "c"}} })
 		}, []string{"driver c unmounted /var/lib/kubelet on n, a mount of the node, during NodePublishVolume of volume w"}},
-		"a program does so while only others are called": {func(n *node) {
+		"a program does that while only others are called": {func(n *node) {
 			n.call(asks("b"), func() { n.missing = []ledger.Missing{{Target: "/var/lib/kubelet", Driver: "c"}} })
 		}, nil},
 	} {

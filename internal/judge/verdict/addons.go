@@ -5,7 +5,7 @@ const Addons Key = "addons"
 
 var addons = &Invariant{
 	Name:   Addons,
-	Holds:  "a driver keeps what it promises with CSI-Addons: nothing is written to a demoted volume or from a fenced node, groups have their members, messages show no secret",
+	Holds:  "a driver keeps its promises in CSI-Addons: nothing is written to a demoted volume or from a fenced node, groups have their members, messages show no secret",
 	Reason: "two sites that both write to one volume cannot be brought together again",
 	Rules:  []string{"docs/reference/csi-addons.md: What drivers must keep to"},
 	Blame:  Driver,

@@ -21,7 +21,7 @@ var attachedFirst = &Invariant{
 var stagedFirst = &Invariant{
 	Name:   StagedFirst,
 	Holds:  "a volume is staged on a node while it is published there",
-	Reason: "what is published is the empty directory below",
+	Reason: "the empty directory below is published",
 	Rules:  []string{"CSI spec: NodePublishVolume", "K-PUB-15", "K-OP-1"},
 	Blame:  Kubernetes,
 	Rank:   Breach,

@@ -14,7 +14,7 @@ func OfStatement(text string) Verdict {
 
 var own = &Invariant{
 	Name:   OwnStatement,
-	Holds:  "what a scenario lists in always is true at the end of each instant",
+	Holds:  "the statements in always of a scenario are true at the end of each instant",
 	Reason: "its author says so in because",
 	Rules:  []string{"docs/reference/explore.md"},
 	Blame:  Own,

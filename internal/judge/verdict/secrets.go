@@ -6,7 +6,7 @@ const Secrets Key = "secrets"
 var secrets = &Invariant{
 	Name:   Secrets,
 	Holds:  "no value of a request's secrets stands in the log of a driver's program",
-	Reason: "logs are kept, copied and read by many who must not have the keys of the storage",
+	Reason: "logs are kept, copied and read by many people without a right to the keys of the storage",
 	Rules:  []string{"csi.proto: csi_secret", "CSI spec: Secrets Requirements"},
 	Blame:  Driver,
 	Rank:   Breach,

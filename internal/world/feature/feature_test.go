@@ -16,8 +16,8 @@ func TestGatesAreAsInKubernetesUnlessSwitched(t *testing.T) { // K-CFG-1
 		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, CrossNamespaceVolumeDataSource, SELinuxMount, VolumeLimitScaling`)
 }
 
-// K-CFG-2: what has no gate any more cannot be switched off, under no name that it had.
-func TestWhatIsAlwaysOnHasNoGate(t *testing.T) {
+// K-CFG-2: a feature without a gate cannot be switched off, under none of its earlier names.
+func TestFeaturesThatAreAlwaysOnHaveNoGate(t *testing.T) {
 	for _, gate := range []feature.Gate{
 		"CSIMigration", "CSIMigrationAWS", "CSIMigrationAzureDisk", "CSIMigrationAzureFile", "CSIMigrationGCE", "CSIMigrationPortworx",
 		"CSIMigrationvSphere", "CSINodeExpandSecret", "DelegateFSGroupToCSIDriver", "ReadWriteOncePod", "NewVolumeManagerReconstruction",

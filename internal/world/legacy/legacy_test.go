@@ -17,9 +17,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// L-OBJ-6, L-OBJ-7, L-OBJ-8: what an object of v1alpha1 says. Without attachRequired the code attached, the
-// documentation said that it does not.
-func TestWhatACSIDriverOfV1alpha1Says(t *testing.T) {
+// L-OBJ-6, L-OBJ-7, L-OBJ-8: the meaning of a v1alpha1 object. Without attachRequired the code
+// attached, but the documentation said that it does not.
+func TestTheMeaningOfAV1alpha1CSIDriver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spec            legacy.CSIDriverSpec
 		optional        bool
@@ -44,7 +44,7 @@ func TestWhatACSIDriverOfV1alpha1Says(t *testing.T) {
 }
 
 // L-OBJ-6: of a later object only these two fields remain.
-func TestWhatOfALaterCSIDriverCouldBeSaid(t *testing.T) {
+func TestALaterCSIDriverLosesNewFields(t *testing.T) {
 	of := func(s storagev1.CSIDriverSpec) legacy.CSIDriverSpec {
 		return legacy.FromCSIDriver(&storagev1.CSIDriver{Spec: s}).Spec
 	}
@@ -69,8 +69,8 @@ func TestVolumesOfADriverWithoutAnObjectAreAttached(t *testing.T) {
 	assert.False(t, volume.MustAttachIn(c.World, "d"))
 }
 
-// L-OBJ-2, L-OBJ-4: one write of a CSINodeInfo writes spec and status; who acts for volumes has to look right
-// only somewhere in the word.
+// L-OBJ-2, L-OBJ-4: one write of a CSINodeInfo writes spec and status; the pattern of the mechanism
+// is not anchored.
 func TestACSINodeInfoIsWrittenAsAWhole(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	made, err := store.Create(s, &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "n"}})

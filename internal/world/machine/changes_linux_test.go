@@ -76,7 +76,7 @@ func TestAProgramThatIsKilledAfterSoManyChangesHasMadeThemAndNoMore(t *testing.T
 	})
 }
 
-func TestAProgramThatIsReleasedGoesOnAsIfNothingHadHappened(t *testing.T) {
+func TestAReleasedProgramContinues(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		for after := range 8 {
 			p, begin := followed(t, m, `echo a >x; mkdir d; (set -C; echo b >d/y); echo c >x; mv d/y y; rmdir d`)

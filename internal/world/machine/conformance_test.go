@@ -192,7 +192,7 @@ func TestSymlinksLeadToNodePaths(t *testing.T) {
 	})
 }
 
-func TestALinkIsMadeToPointElsewhere(t *testing.T) {
+func TestRelinkReplacesASymlink(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		mkdirs(t, m, "/data/old", "/data/new")
 		for _, dir := range []string{"old", "new", "new"} {

@@ -39,7 +39,7 @@ func TestStagesComeWithTheVersion(t *testing.T) {
 	assert.Len(t, migration.Plugins(nil).Enabled(), 7)
 }
 
-func TestWhoIsNotMigratedIsNoCSIVolume(t *testing.T) {
+func TestUnmigratedPluginsHaveNoCSIVolume(t *testing.T) {
 	pv := volume(corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "disk-1"}})
 	inline := &corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{VolumeID: "disk-1"}}}
 	for stage, migrated := range map[migration.Stage]bool{migration.Disabled: false, migration.Enabled: true, migration.Complete: true} {
@@ -68,7 +68,7 @@ func TestPluginsThatThereAreNoneOf(t *testing.T) {
 //
 // conformance: csinode-migrated-plugins-one, csinode-migrated-plugins-others-stay,
 // csinode-migrated-plugins-swap, csinode-migrated-plugins-sorted
-func TestTheCSINodeShowsWhatIsMigrated(t *testing.T) {
+func TestTheCSINodeListsMigratedPlugins(t *testing.T) {
 	const key = "storage.alpha.kubernetes.io/migrated-plugins"
 	only := func(names ...string) []string {
 		plugins := migration.Plugins{}

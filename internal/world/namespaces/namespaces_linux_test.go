@@ -20,8 +20,8 @@ import (
 
 const role = "NAMESPACES_TEST_ROLE"
 
-// TestMain makes this binary a program that runs itself again, if its environment
-// says so, and then does what its role is.
+// TestMain runs this binary as a program that runs itself again, if its environment has a role, and
+// then plays the role.
 func TestMain(m *testing.M) {
 	if os.Getenv(role) == "" {
 		os.Exit(m.Run())
@@ -76,13 +76,13 @@ func play(role string) {
 	}
 }
 
-// alone reports whether the process namespace has this process only.
+// alone reports whether the process namespace has only this process.
 func alone() bool {
 	others, err := filepath.Glob("/proc/[0-9]*")
 	return err == nil && len(others) == 1
 }
 
-// program is this binary in a role, as root or as a user without rights.
+// program returns this binary in a role, as root or as a user without rights.
 func program(t *testing.T, what string, nobody bool) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 && !nobody {
@@ -100,7 +100,7 @@ func program(t *testing.T, what string, nobody bool) *exec.Cmd {
 	return c
 }
 
-// tempDir is one that all users can reach, unlike t.TempDir.
+// tempDir returns one that all users can reach, unlike t.TempDir.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "ns")
@@ -115,7 +115,7 @@ func users(t *testing.T, test func(t *testing.T, nobody bool)) {
 	for name, nobody := range map[string]bool{"root": false, "nobody": true} {
 		t.Run(name, func(t *testing.T) {
 			probe := program(t, "exits", nobody)
-			out, _ := probe.CombinedOutput() // its  says why
+			out, _ := probe.CombinedOutput() // the exit status is checked otherwise
 			if probe.ProcessState.ExitCode() == 99 {
 				t.Skipf("%s", out)
 			}
@@ -135,13 +135,13 @@ func TestTheProgramIsRootAndSeesItsOwnProcesses(t *testing.T) {
 func TestTheExitCodeIsThatOfTheProgram(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		c := program(t, "exits", nobody)
-		_ = c.Run() // its  says why
+		_ = c.Run() // the exit status is checked otherwise
 		assert.Equal(t, 7, c.ProcessState.ExitCode())
 	})
 }
 
-// Where the namespaces are, more of them are permitted; outside, to root only.
-func TestNobodyIsRefusedInNamespaces(t *testing.T) {
+// In a namespace with permission for more, all users get more; outside, only root does.
+func TestNamespacesArePermittedInNamespaces(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		out, err := program(t, "asks", nobody).CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -149,7 +149,7 @@ func TestNobodyIsRefusedInNamespaces(t *testing.T) {
 	})
 }
 
-// A runtime that looks after itself every 20 µs would do that as often in each program.
+// Without timer slack a Go runtime would wake up every 20 µs in each program.
 func TestTimersOfProgramsMayBeLate(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		out, err := program(t, "starts", nobody).CombinedOutput()
@@ -158,7 +158,7 @@ func TestTimersOfProgramsMayBeLate(t *testing.T) {
 	})
 }
 
-// Filters are found by what the kernel would have answered.
+// Filters are detected by comparing the errors with those of the kernel.
 func TestRefusalsOfARealFilter(t *testing.T) {
 	for role, want := range map[string]string{
 		"is confined": "root has no CAP_SYS_ADMIN here, and a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2)",
@@ -174,7 +174,7 @@ func TestRefusalsOfARealFilter(t *testing.T) {
 	}
 }
 
-// What ends this process ends the program and all that it has started.
+// A signal that ends this process ends the program and all of its children.
 func TestSignals(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143, syscall.SIGKILL: -1} {
@@ -193,7 +193,7 @@ func TestSignals(t *testing.T) {
 				require.Len(t, processesIn(inside), 2)
 
 				require.NoError(t, c.Process.Signal(s))
-				_ = c.Wait() // its  says why
+				_ = c.Wait() // the exit status is checked otherwise
 				assert.Equal(t, want, c.ProcessState.ExitCode())
 				assert.Eventually(t, func() bool { return len(processesIn(inside)) == 0 }, 10*time.Second, time.Millisecond)
 			})
@@ -201,7 +201,7 @@ func TestSignals(t *testing.T) {
 	})
 }
 
-// A signal is not lost while the program is run again, nor does it end otherwise.
+// A signal is neither lost nor handled differently while the program is run again.
 func TestSignalsWhileItIsRunAgain(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		for i := range 40 {
@@ -213,13 +213,13 @@ func TestSignalsWhileItIsRunAgain(t *testing.T) {
 			require.NoError(t, c.Start())
 			time.Sleep(time.Duration(i) * time.Millisecond)
 			require.NoError(t, c.Process.Signal(s))
-			_ = c.Wait() // its  says why
+			_ = c.Wait() // the exit status is checked otherwise
 			assert.Equal(t, want, exitCode(c.ProcessState), "after %d ms", i)
 		}
 	})
 }
 
-// processesIn are the processes of a process namespace.
+// processesIn returns the processes of a process namespace.
 func processesIn(namespace string) (found []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/pid")
 	for _, link := range links {

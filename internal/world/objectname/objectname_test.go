@@ -25,8 +25,8 @@ func TestPlainNamesNeedNoRegularExpression(t *testing.T) {
 		require.Equal(t, want, len(LabelValue(value)) == 0, value)
 		require.Equal(t, want, len(utilvalidation.IsValidLabelValue(value)) == 0, value)
 	}
-	require.Empty(t, Qualified("a--b"), "what is not plain may be right")
+	require.Empty(t, Qualified("a--b"), "a name that is not plain may be valid")
 	require.False(t, plain("a.b", 63, '-'), "a label has no dots")
-	require.Nil(t, Subdomain("a--b", false), "what is not plain may be right")
+	require.Nil(t, Subdomain("a--b", false), "a name that is not plain may be valid")
 	require.NotNil(t, Label("a.b"))
 }

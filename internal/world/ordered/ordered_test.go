@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAMapDoesWhatAGoMapDoes(t *testing.T) {
+func TestAMapEqualsAGoMap(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	var m Map[int, int]
 	want := map[int]int{}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTreeSetIsASortedSetWhoseKeptVersionsStay(t *testing.T) {
+func TestTreeSetIsASortedSetWithStableVersions(t *testing.T) {
 	indexes := []*resourceIndex{{Indexer{index: "a"}, "pods"}, {Indexer{index: "b"}, "pods"}, {Indexer{index: "a"}, "claims"}}
 	texts := rapid.StringMatching(`[ab]{0,2}`)
 	rapid.Check(t, func(t *rapid.T) {

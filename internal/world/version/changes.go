@@ -9,8 +9,8 @@ const (
 	CSINode Change = "CSINode"
 	// CSINodeAtStartup: a kubelet makes its CSINode when it starts.
 	CSINodeAtStartup Change = "CSINode at start-up"
-	// MigrationInDesiredState: whether a migrated volume is the driver's is decided
-	// before an attach is wanted, not in the operation.
+	// MigrationInDesiredState: the desired state, not the operation, decides whether a migrated
+	// volume is the driver's.
 	MigrationInDesiredState Change = "Migrated volumes of nodes without CSINode"
 	// UncertainMounts: a call that may have had an effect is undone.
 	UncertainMounts Change = "Uncertain mounts"
@@ -48,13 +48,13 @@ const (
 	PodsBeforeContent Change = "Order in which namespaces are emptied"
 	// SELinuxWarnings: the SELinux warning controller can be switched on.
 	SELinuxWarnings Change = "SELinux warnings"
-	// MutableAllocatable: attach limits are asked for again.
+	// MutableAllocatable: attach limits are requested again.
 	MutableAllocatable Change = "Attach limits that change"
 	// TokensInSecrets: tokens can be passed as secrets.
 	TokensInSecrets Change = "Tokens as secrets"
 )
 
-// Entry is the table's line of a change. Before and After are what a driver sees.
+// Entry is the table's line of a change. Before and After are the effects for a driver.
 type Entry struct {
 	Change        Change
 	Since         Version
@@ -63,7 +63,7 @@ type Entry struct {
 	Source        string
 }
 
-// The programs whose version decides.
+// The programs with the deciding version.
 const (
 	kubelet      = "kubelet"
 	controlPlane = "control plane"
@@ -80,7 +80,7 @@ var entries = []Entry{
 		"It is made before the node is Ready.",
 		"gate CSIMigration, on since v1.17; L-START-1, L-START-2"},
 	{MigrationInDesiredState, 17, controlPlane,
-		"Attach and detach of a volume of a plugin whose migration is enabled fail while the node's object, or the driver in it, is missing.",
+		"Attach and detach of a volume of a plugin with enabled migration fail while the node's object, or the driver in it, is missing.",
 		"The volume is not desired until the CSINode is there; the drivers in it do not matter.",
 		"gates CSIMigration…Complete, since v1.17; C-MIG-3, L-ADC-2, L-ADC-6"},
 	{UncertainMounts, 18, kubelet,
@@ -105,7 +105,7 @@ var entries = []Entry{
 		"gate DelegateFSGroupToCSIDriver, on since v1.23; K-FSG-1"},
 	{StagingByHandle, 24, kubelet,
 		"Staging path `plugins/kubernetes.io/csi/pv/<PV>/globalmount`.",
-		"Staging path `plugins/kubernetes.io/csi/<driver>/<SHA-256 of the handle>/globalmount`. Nodes must be drained before the upgrade: what is staged stays at the old path for ever.",
+		"Staging path `plugins/kubernetes.io/csi/<driver>/<SHA-256 of the handle>/globalmount`. Nodes must be drained before the upgrade: a staged volume stays at the old path for ever.",
 		"kubernetes/kubernetes#107065; K-PATH-3"},
 	{InlineFSGroup, 24, kubelet,
 		"The group of files of inline volumes changes only with fsGroupPolicy File.",
@@ -156,7 +156,7 @@ var entries = []Entry{
 		"If it is named, it emits events on pods that share a volume and have different SELinux labels or policies.",
 		"gate SELinuxChangePolicy, on since v1.33; C-SEL-1"},
 	{MutableAllocatable, 35, kubelet,
-		"The attach limit is asked for at registration only.",
+		"The attach limit is requested at registration only.",
 		"NodeGetInfo is repeated every nodeAllocatableUpdatePeriodSeconds and when an attach fails with RESOURCE_EXHAUSTED.",
 		"gate MutableCSINodeAllocatableCount, on since v1.35; K-ALLOC-1, K-ALLOC-3"},
 	{TokensInSecrets, 35, kubelet,

@@ -32,7 +32,7 @@ releases are chosen [for themselves](#sidecars).
 
 ## What changed for drivers
 
-| Since | Whose version counts | What | Before | Since then | Source |
+| Since | Deciding version | Change | Before | Since then | Source |
 | --- | --- | --- | --- | --- | --- |
 `
 	plugins = `

@@ -148,7 +148,7 @@ func TestCleanUnmountsAndDetaches(t *testing.T) {
 	assertDetached(t, loop)
 }
 
-func TestCleanTouchesNothingElse(t *testing.T) {
+func TestCleanTouchesNoOtherDirectory(t *testing.T) {
 	parent := t.TempDir()
 	outside := t.TempDir()
 	for _, name := range []string{"other", "csisim-", "csisim-1-x", "csisim-1-1-1"} {

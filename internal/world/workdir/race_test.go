@@ -13,7 +13,7 @@ import (
 )
 
 // A clean-up in a process namespace cannot see whether the process of a directory lives.
-func TestARunThatMakesItsDirectoryIsNotCleanedAway(t *testing.T) {
+func TestARunThatMakesItsDirectoryIsNotCleaned(t *testing.T) {
 	parent := t.TempDir()
 	for i := range 100 {
 		path := filepath.Join(parent, fmt.Sprintf("csisim-%d-%d", 1<<30, i)) // no process has this number

@@ -30,7 +30,7 @@ type Options struct {
 	Workers int `json:"maxConcurrentReconciles,omitempty" doc:"--max-concurrent-reconciles; default 100."`
 	// HealthInterval is how often old annotations of volume conditions are looked for, and
 	// HealthThreshold how old they are then. Defaults: 30 min and 2 h. A-COND-6
-	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: how often annotations of volume conditions that nobody renews are removed; default 30m."`
+	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: how often expired annotations of volume conditions are removed; default 30m."`
 	HealthThreshold time.Duration `json:"volumeHealthStaleThreshold,omitzero" doc:"--volume-health-stale-threshold: how old they are then; default 2h."`
 }
 

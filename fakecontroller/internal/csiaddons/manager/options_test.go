@@ -38,7 +38,7 @@ func TestTheConfigMapOverridesFlags(t *testing.T) { // A-MGR-1, A-MGR-2, A-MGR-3
 	}
 }
 
-func TestAnnotationsThatNobodyRenewsAreStale(t *testing.T) { // A-COND-6
+func TestExpiredAnnotationsAreStale(t *testing.T) { // A-COND-6
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Annotations = map[string]string{
 		healthPrefix + "old":       `{"state":"healthy","lastChecked":"2026-01-05T07:59:00Z"}`,

@@ -30,7 +30,7 @@ func TestMissedRunsAndTheNextOne(t *testing.T) { // A-RS-12
 		"one since it was made":            {"*/10 * * * *", "10:01:00", "", "10:10:00", nil, "10:10:00", "10:20:00"},
 		"the last of several":              {"*/10 * * * *", "08:00:00", "09:00:00", "10:25:00", nil, "10:20:00", "10:30:00"},
 		"none after the last":              {"*/10 * * * *", "08:00:00", "10:20:00", "10:25:00", nil, "", "10:30:00"},
-		"only what the deadline lets in":   {"*/10 * * * *", "08:00:00", "09:00:00", "10:25:00", &deadline, "", "10:30:00"},
+		"only those within the deadline":   {"*/10 * * * *", "08:00:00", "09:00:00", "10:25:00", &deadline, "", "10:30:00"},
 		"a descriptor of the cron library": {"@hourly", "08:30:00", "", "10:25:00", nil, "10:00:00", "11:00:00"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func TestAReadOnlyMountIsReadOnly(t *testing.T) {
 	assert.Contains(t, output, "Read-only file system")
 }
 
-func TestWhatIsRejected(t *testing.T) {
+func TestInvalidRequestsAreRejected(t *testing.T) {
 	p := start(t)
 	require.NoError(t, os.WriteFile(p.dir+"/exports/export/file", nil, 0o600))
 	require.NoError(t, p.node.WriteFile(machine.KubeletDir+"/afile", nil, 0o600))

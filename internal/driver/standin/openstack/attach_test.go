@@ -46,7 +46,7 @@ func TestAnAttachedVolumeIsADeviceOfItsServerOnly(t *testing.T) {
 	assert.Empty(t, devices(t, nodeA))
 	c.attach(b, id)
 	exit, output = run(t, nodeB, "head", "-c", "5", "/dev/disk/by-id/"+name)
-	assert.Equal(t, "exit status 0: hello", exit+": "+output, "what was written on one server is there on the next")
+	assert.Equal(t, "exit status 0: hello", exit+": "+output, "data written on one server is there on the next")
 	hostAfter, err := os.ReadDir("/dev")
 	require.NoError(t, err)
 	assert.Equal(t, diskNames(hostBefore), diskNames(hostAfter), "the host has no such device")
@@ -63,7 +63,7 @@ func diskNames(entries []os.DirEntry) []string {
 	return names
 }
 
-func TestWhatComputeRefuses(t *testing.T) {
+func TestComputeRefusesInvalidRequests(t *testing.T) {
 	c := login(t, openstack.Options{Types: []string{"shared"}, Multiattach: []string{"shared"}})
 	a, _ := c.boot("node-a")
 	b, _ := c.boot("node-b")
@@ -77,11 +77,11 @@ func TestWhatComputeRefuses(t *testing.T) {
 		{"to attach an unknown volume", "POST " + attachments(a), attachBody("none"), "404 itemNotFound: Volume none could not be found."},
 		{"to attach twice", "POST " + attachments(a), attachBody(id), "400 badRequest: Invalid volume: volume " + id + " already attached"},
 		{"to attach elsewhere, too", "POST " + attachments(b), attachBody(id), "400 badRequest: Invalid volume: volume '" + id + "' status must be 'available'. Currently in 'in-use'"},
-		{"to detach what is not attached", "DELETE " + attachments(a) + "/" + free, "", "404 itemNotFound: The requested volume " + free + " is not attached to server " + a},
+		{"to detach a detached volume", "DELETE " + attachments(a) + "/" + free, "", "404 itemNotFound: The requested volume " + free + " is not attached to server " + a},
 		{"to detach from another server", "DELETE " + attachments(b) + "/" + id, "", "404 itemNotFound: The requested volume " + id + " is not attached to server " + b},
-		{"to delete what is attached", "DELETE /volume/v3/volumes/" + id, "", "400 badRequest: Invalid volume: Volume status must be available"},
-		{"to extend what is attached", "POST /volume/v3/volumes/" + id + "/action", `{"os-extend": {"new_size": 2}}`, "400 badRequest: Invalid volume: Volume " + id + " status must be '{'status': 'available'}' to extend, currently in-use."},
-		{"a snapshot of what is attached", "POST /volume/v3/snapshots", `{"snapshot": {"volume_id": "` + id + `"}}`, "400 badRequest: Invalid volume: Volume " + id + " status must be available, but current status is: in-use."},
+		{"to delete an attached volume", "DELETE /volume/v3/volumes/" + id, "", "400 badRequest: Invalid volume: Volume status must be available"},
+		{"to extend an attached volume", "POST /volume/v3/volumes/" + id + "/action", `{"os-extend": {"new_size": 2}}`, "400 badRequest: Invalid volume: Volume " + id + " status must be '{'status': 'available'}' to extend, currently in-use."},
+		{"a snapshot of an attached volume", "POST /volume/v3/snapshots", `{"snapshot": {"volume_id": "` + id + `"}}`, "400 badRequest: Invalid volume: Volume " + id + " status must be available, but current status is: in-use."},
 		{"multiattach to an old client", "POST " + attachments(a), attachBody(shared), "400 badRequest: Multiattach volumes are only supported starting with compute API version 2.60."},
 	} {
 		method, path, _ := strings.Cut(r.request, " ")
@@ -146,7 +146,7 @@ func TestAServerWithoutPowerKeepsItsVolumes(t *testing.T) {
 	assert.Equal(t, diskNames(before), diskNames(after), "all of that is in its own /dev")
 }
 
-func TestAttachingAndDetachingGoWrongWhenTold(t *testing.T) {
+func TestInjectedFailuresOfAttachAndDetach(t *testing.T) {
 	c := login(t, openstack.Options{})
 	a, node := c.boot("node-a")
 	id := c.volume(`"name": "data", "size": 1`)

@@ -22,7 +22,7 @@ import (
 // Options describe the cloud.
 type Options struct {
 	Types       []string `json:"types,omitempty" example:"[fast, shared]" doc:"The volume types beside __DEFAULT__."`
-	Multiattach []string `json:"multiattach,omitempty" example:"[shared]" doc:"Those of them whose volumes can be attached to several servers."`
+	Multiattach []string `json:"multiattach,omitempty" example:"[shared]" doc:"The types with volumes that can be attached to several servers."`
 	Zones       []string `json:"zones,omitempty" example:"[nova]" doc:"The availability zones of volumes beside those of the nodes; default nova."`
 	Quota       Quota    `json:"quota,omitempty" doc:"The most that the project may have; default no limit."`
 	// Settle counts looks and not time, so that a run does not depend on the machine's speed.

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// nodeDir has what a driver is given on a node.
+	// nodeDir has the files for a driver on a node.
 	nodeDir = "/run/csisim/openstack"
 	// ownDev is where a node's own /dev is made, and changed.
 	ownDev = nodeDir + "/dev"
@@ -23,7 +23,7 @@ const (
 	configDriveLabel = "disk/by-label/config-2"
 )
 
-// configDriveHelper mounts a config drive, whose content is a directory.
+// configDriveHelper mounts a config drive, which is a directory here.
 const configDriveHelper = `#!/bin/sh
 # The stand-in for the iso9660 file system of a config drive: mount.iso9660 DEVICE POINT ...
 case $1 in
@@ -102,7 +102,7 @@ func makeDev() error {
 		return err
 	}
 	if _, err := standin.Run("mknod", filepath.Join(ownDev, configDrive), "b", "11", "0"); err != nil {
-		return fmt.Errorf("%w: run as root of this machine: in a user namespace nobody can make devices", err)
+		return fmt.Errorf("%w: run as root of this machine: a user namespace permits no devices", err)
 	}
 	if err := copyDevices(); err != nil {
 		return err

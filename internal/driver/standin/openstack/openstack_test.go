@@ -51,7 +51,7 @@ func TestTheCatalogLeadsToTheServices(t *testing.T) {
 	assert.Equal(t, map[string]string{"identity": "/identity/v3", "block-storage": "/volume/v3", "compute": "/compute/v2.1"}, found)
 }
 
-func TestWhatBlockStorageRefuses(t *testing.T) {
+func TestBlockStorageRefusesInvalidRequests(t *testing.T) {
 	c := login(t, openstack.Options{Types: []string{"fast"}})
 	id := c.volume(`"name": "data", "size": 2`)
 	snapshot := c.snapshot(`"name": "before", "volume_id": "` + id + `"`)

@@ -97,7 +97,7 @@ func TestRoutesAndRecordedRequestsAreAnsweredAsDeclared(t *testing.T) {
 
 // After a failure its answer is true: a thing that is not found is deleted, and a thing that
 // conflicts exists.
-func TestARequestFailsAsAWatchWants(t *testing.T) {
+func TestAWatchFailsARequest(t *testing.T) {
 	for name, c := range map[string]struct {
 		i             standin.Interference
 		request, want string

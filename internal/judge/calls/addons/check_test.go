@@ -89,7 +89,7 @@ func group(ids ...string) *volumegroup.VolumeGroup {
 	return g
 }
 
-func TestWhatDriversPromise(t *testing.T) {
+func TestTheCapabilitiesThatDriversPromise(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*pair)
@@ -97,7 +97,7 @@ func TestWhatDriversPromise(t *testing.T) {
 	}{
 		{"a second primary", func(p *pair) { promote(p.west, false); promote(p.east, false) }, "makes a second primary"},
 		{"a second primary, by force", func(p *pair) { promote(p.west, false); promote(p.east, true) }, ""},
-		{"a second primary, by force whose answer is lost, and then without", func(p *pair) {
+		{"a second primary, by force with a lost answer, and then without", func(p *pair) {
 			promote(p.west, false)
 			failed(p.east, "Unavailable", &replication.PromoteVolumeRequest{ReplicationSource: source("v"), Force: true}, nil)
 			promote(p.east, false)
@@ -120,7 +120,7 @@ func TestWhatDriversPromise(t *testing.T) {
 		{"a copy that is published", func(p *pair) { promote(p.west, false); publish(p.east, false) }, "lets a demoted volume be written"},
 		{"a primary that is published", func(p *pair) { demote(p.west); promote(p.west, false); publish(p.west, false) }, ""},
 		{"a demoted volume that a pod goes on to write", func(p *pair) { demote(p.west); p.west.Wrote("default/p", "d", "v", "node-a") }, "lets a demoted volume be written"},
-		{"a promotion whose answer is lost", func(p *pair) {
+		{"a promotion with a lost answer", func(p *pair) {
 			demote(p.west)
 			failed(p.west, "Unavailable", &replication.PromoteVolumeRequest{ReplicationSource: source("v")}, nil)
 			publish(p.west, false)
@@ -130,7 +130,7 @@ func TestWhatDriversPromise(t *testing.T) {
 			failed(p.west, "Aborted", &replication.PromoteVolumeRequest{ReplicationSource: source("v")}, nil)
 			publish(p.west, false)
 		}, "lets a demoted volume be written"},
-		{"a node whose fence may be lifted", func(p *pair) {
+		{"a node that may not be fenced any more", func(p *pair) {
 			fenced(p.west, "10.0.0.0/24")
 			failed(p.west, "DeadlineExceeded", &fence.UnfenceClusterNetworkRequest{Cidrs: cidrs("10.0.0.0/24")}, nil)
 			stage(p.west)
@@ -158,7 +158,7 @@ func TestWhatDriversPromise(t *testing.T) {
 			failed(p.west, "InvalidArgument", &volumegroup.ModifyVolumeGroupMembershipRequest{VolumeGroupId: "g", VolumeIds: []string{"w"}}, nil)
 			ended(p.west, &volumegroup.ControllerGetVolumeGroupRequest{VolumeGroupId: "g"}, &volumegroup.ControllerGetVolumeGroupResponse{VolumeGroup: group()})
 		}, "answers a group with other members"},
-		{"a group whose change may have been made", func(p *pair) {
+		{"a group that may have been changed", func(p *pair) {
 			ended(p.west, &volumegroup.CreateVolumeGroupRequest{Name: "n", VolumeIds: []string{"v"}}, &volumegroup.CreateVolumeGroupResponse{VolumeGroup: group("v")})
 			failed(p.west, "Unavailable", &volumegroup.ModifyVolumeGroupMembershipRequest{VolumeGroupId: "g", VolumeIds: []string{"w"}}, nil)
 			ended(p.west, &volumegroup.ControllerGetVolumeGroupRequest{VolumeGroupId: "g"}, &volumegroup.ControllerGetVolumeGroupResponse{VolumeGroup: group("w")})

@@ -68,11 +68,11 @@ func (c *compiler) open(self *declared, optionalOld bool) error {
 	return err
 }
 
-// compile checks the types of an expression. The parameter what is a prefix of its errors.
-func (c *compiler) compile(text string, is *types.Type, otherwise, what string) (*cel.Ast, error) {
+// compile checks the types of an expression. Its errors begin with a prefix.
+func (c *compiler) compile(text string, is *types.Type, otherwise, prefix string) (*cel.Ast, error) {
 	checked, issues := c.env.Compile(text)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("%scompilation failed: %w", what, issues.Err())
+		return nil, fmt.Errorf("%scompilation failed: %w", prefix, issues.Err())
 	}
 	if !checked.OutputType().IsExactType(is) {
 		return nil, errors.New(otherwise)
