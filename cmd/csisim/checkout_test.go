@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkout is a copy of this repository without built files, and the shell in which its reader works.
+// checkout is a copy of this repository without built files, and the shell in which its reader
+// works.
 type checkout struct {
 	t           *testing.T
 	dir         string

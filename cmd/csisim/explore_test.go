@@ -99,8 +99,8 @@ func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(got.stdout, ", 0 findings"), got.stdout)
 }
 
-// Given a finding of a scenario that applies a file. When its replay is moved to another directory, and
-// the scenario is deleted, then it shows the finding all the same.
+// Given a finding of a scenario that applies a file. When its replay is moved to another directory,
+// and the scenario is deleted, then it shows the finding all the same.
 func TestAReplayNeedsNoOtherFile(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
 	text, err := os.ReadFile(file)

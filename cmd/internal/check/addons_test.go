@@ -43,7 +43,8 @@ func TestDayTwoOperationsAreTriedOnDriversThatServeThem(t *testing.T) {
 	assert.Empty(t, verdicts(checked(t, withAddons(), check.RunOptions{Parallel: 2}, names...)))
 }
 
-// Given a driver that breaks one promise of CSI-Addons, when the trial is run, then the verdict names it.
+// Given a driver that breaks one promise of CSI-Addons, when the trial is run, then the verdict
+// names it.
 func TestATrialFindsWhatADriverDoesWrongWithCSIAddons(t *testing.T) {
 	found := map[string]struct{ trial, verdict string }{
 		"demoted-stays-writable":     {"day-2/replicate", "NodePublishVolume lets a demoted volume be written"},

@@ -315,8 +315,8 @@ func golden(t *testing.T, file, got string) {
 	assert.Equal(t, string(want), got)
 }
 
-// Given a driver that breaks the CSI spec when its sidecars start. When it is checked, then its trials
-// are tried and show the breach.
+// Given a driver that breaks the CSI spec when its sidecars start. When it is checked, then its
+// trials are tried and show the breach.
 func TestADriverThatBreaksTheSpecAtItsStartIsChecked(t *testing.T) {
 	lists := mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, Existing: []mock.ExistingVolume{{ID: "vol-a"}}, Faulty: []string{"list-repeats-volume"}}
 	card := checked(t, mocked(lists), check.RunOptions{}, "claims/one")

@@ -19,20 +19,20 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Finding is one thing that is wrong, and the trials that show it.
+// Finding is one defect and the trials that show it.
 type Finding struct {
-	// Verdict is that of the simplest trial that shows it. Its name is the same in all.
+	// Verdict is from the simplest trial that shows the defect. Its name is the same in all trials.
 	verdict.Verdict
-	// Failure is that of the simplest trial; empty for a trial that could not be run.
+	// Failure is from the simplest trial; empty if that could not be run.
 	Failure scenario.Failure
-	// Shown are the outcomes that show it, the one with the fewest driver calls first.
+	// Shown are the outcomes that show the defect, the one with the fewest driver calls first.
 	Shown []Outcome
-	// Then are the names of its consequences: other things that are wrong in these trials,
-	// and in none without a cause such as this.
+	// Then are the names of its consequences: other defects that these trials show and that no
+	// trial shows without such a cause.
 	Then []string
-	// Harm is the worst that it does, by itself or by its consequences.
+	// Harm is the worst effect of the defect or of its consequences.
 	Harm Harm
-	// Known says that a baseline has it.
+	// Known says that a baseline contains the finding.
 	Known bool
 
 	rank  verdict.Rank
@@ -108,8 +108,8 @@ func breaches(events []*trace.Event) []scenario.Failure {
 	return all
 }
 
-// refusal returns the last call that a driver refused by itself and has not done since; nil if
-// there is none. If an object should be gone, only calls that undo something count.
+// refusal returns the last call that a driver refused by itself and has not performed since; nil if
+// there is none. If an object should have been deleted, only calls that undo something count.
 func refusal(events []*trace.Event, gone bool) *trace.Event {
 	done := map[string]bool{} // methods that came to a good end later
 	down := callsWhileDown(events)
@@ -126,8 +126,8 @@ func refusal(events []*trace.Event, gone bool) *trace.Event {
 	return nil
 }
 
-// callsWhileDown returns the calls to drivers that a fault had killed and that were not started
-// again yet: they could not refuse them.
+// callsWhileDown returns the calls to drivers that a fault had killed and that had not been
+// restarted; the driver did not refuse these calls.
 func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 	type plugin struct{ cluster, driver, node string }
 	killed, calls := map[plugin]bool{}, map[*trace.Event]bool{}
@@ -147,8 +147,8 @@ func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 }
 
 // mayNotAttach reports whether a driver had to refuse a call, since the volume was attached
-// elsewhere. The detachment is another matter, and the driver may get no further call before a wait
-// is over.
+// elsewhere. Whether it is detached later does not matter, since the driver may not get another
+// call before a wait ends.
 func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 	if call.Code != codes.FailedPrecondition.String() {
 		return false
@@ -199,7 +199,7 @@ func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 	return at != "" && at != asked.GetStagingTargetPath()
 }
 
-// refused is the failure of a wait, described by the call that stands in the way.
+// refused returns the failure of a wait, described by the refused call that prevents its success.
 func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
 	message := firstLine(call.Message)
 	f.Verdict = contract.Broken(call.Method, contract.FailsForGood, verdict.Say("%s", verdict.Kept(call.Code)).Aside(": %s", message))
@@ -216,7 +216,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// rest is all but the first line.
+// rest returns all lines except the first.
 func rest(text string) string {
 	_, lines, _ := strings.Cut(text, "\n")
 	return lines

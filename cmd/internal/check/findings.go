@@ -35,8 +35,8 @@ func (c *Card) Findings() []Finding {
 	return g.all
 }
 
-// causes returns the names of the findings that come first in at least one trial. A breach of the
-// CSI spec is a cause in any trial.
+// causes returns the names of the findings that are first in at least one trial. A violation of the
+// CSI spec is always a cause.
 func causes(shown [][]Finding) map[string]bool {
 	names := map[string]bool{}
 	for _, findings := range shown {
@@ -62,8 +62,8 @@ func (g *gathering) find(name string) *Finding {
 	return nil
 }
 
-// enter adds the finding of one trial. The trial that speaks for a finding is the one with the
-// fewest calls among the trials that show the headline itself.
+// enter adds the finding of one trial. A finding is described by the trial with the fewest calls
+// among those that show its headline.
 func (g *gathering) enter(f Finding) {
 	known := g.find(f.Name)
 	if known == nil {
@@ -110,8 +110,8 @@ type form struct {
 	fields       verdict.Form
 }
 
-// formOf returns the part that two verdicts on one defect share: the call and, of a call that
-// fails, its code.
+// formOf returns the common part of two verdicts on one defect: the call and, if it fails, its
+// code.
 func formOf(v verdict.Verdict) (of form, ok bool) {
 	call := path.Base(v.Method)
 	switch {
@@ -155,7 +155,7 @@ func unite(shown [][]Finding) {
 	})
 }
 
-// FindingsOf are those findings of a card that a trial shows.
+// FindingsOf returns the findings of a card that a trial shows.
 func FindingsOf(all []Finding, t *Trial) []Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool {
 		return !slices.ContainsFunc(f.Shown, func(o Outcome) bool { return o.Name() == t.Name() })

@@ -331,9 +331,9 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 	assert.Equal(t, check.Totals{Passed: 1}, counted(sound))
 }
 
-// Given a driver that looks at the target before it unmounts it. When the mounted file system fails,
-// then the pod cannot end until it works again, which is a note. A driver that reads the mount table
-// unmounts it.
+// Given a driver that looks at the target before it unmounts it. When the mounted file system
+// fails, then the pod cannot end until it works again, which is a note. A driver that reads the
+// mount table unmounts it.
 func TestAVolumeThatStaysMountedWhileItsFileSystemFailsIsANote(t *testing.T) {
 	const trial, remark = "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume fails as long as the mounted file system fails, so the pod cannot end: "
 	program := buildHostdir(t)

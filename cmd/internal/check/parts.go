@@ -8,14 +8,14 @@ import (
 	"github.com/csisim/csisim/internal/input/partial"
 )
 
-// part is one fault of a trial that has several: a trial of its own if the whole fails, since the
-// first failure hides the others.
+// part is one fault of a trial with several faults. If the trial fails, each part becomes a
+// separate trial, since the first failure hides the others.
 type part struct {
 	title, description string
 	compose            func(*script)
 }
 
-// tryEach composes a scenario of several faults, and remembers each of them.
+// tryEach composes a scenario with several faults and keeps each fault as a part.
 func (p *plan) tryEach(group, title, description string, needs []string, parts []part, whole func(*script)) {
 	before := len(p.trials)
 	p.try(group, title, description, needs, whole)
@@ -24,14 +24,14 @@ func (p *plan) tryEach(group, title, description string, needs []string, parts [
 	}
 }
 
-// one is the trial of one part of a trial.
+// one returns the trial of one part of a trial.
 func (t *Trial) one(of part) (*Trial, error) {
 	p := &plan{facts: t.plan.facts}
 	p.try(t.Group, t.Title+"-"+of.title, of.description, nil, of.compose)
 	return p.trials[0], p.err
 }
 
-// Parts are the trials of the single faults of a trial; nil if it has one fault.
+// Parts returns the trials of the single faults of a trial; nil if it has one fault.
 func (t *Trial) Parts() (all []*Trial, err error) {
 	return t.partsLike(func(string) bool { return true })
 }
@@ -56,7 +56,7 @@ func (t *Trial) Fits(pattern string) bool {
 		slices.ContainsFunc(t.parts, func(of part) bool { return partial.Wildcard(pattern, t.Name()+"-"+of.title) })
 }
 
-// Chosen are the trials, and the parts of others, that fit one of some patterns.
+// Chosen returns the trials, and the parts of other trials, that fit one of the patterns.
 func Chosen(trials []*Trial, patterns []string) (chosen []*Trial, err error) {
 	fits := func(name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return partial.Wildcard(pattern, name) })
@@ -118,7 +118,7 @@ func (r *running) split(ctx context.Context) ([]Outcome, error) {
 	return all, err
 }
 
-// optionsOfParts are those for so many further trials.
+// optionsOfParts returns the options for the given number of additional trials.
 func (r *running) optionsOfParts(further int) RunOptions {
 	o := r.options
 	if r.shared != nil {

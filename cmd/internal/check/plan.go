@@ -8,12 +8,12 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// Group is the subject of a line of the card.
+// Group is the subject of one line of the report card, for several trials.
 type Group struct {
 	Name, Title string
 }
 
-// groups are the lines of the card, the most important first.
+// groups are the groups of all trials in the order of the report card, the most important first.
 var groups = []Group{
 	{"claims", "Claims without pods"},
 	{"life", "Life of a volume"},
@@ -44,20 +44,20 @@ var groups = []Group{
 	{deep, "Searched"},
 }
 
-// Trial is one scenario that is tried on a driver, or why it is not.
+// Trial is one scenario for a driver, or the reason why it is not run.
 type Trial struct {
 	Group string
 	Title string // within the group: a method, a form of volume
 	// Scenario is nil, and Text empty, if the trial is not offered.
 	Scenario *scenario.Scenario
 	Text     string
-	// NotOffered is the reason if the driver, or the way in which it is reached, does not offer the
-	// trial; otherwise empty. Then it is no trial: real clusters do not make these calls.
+	// NotOffered is the reason why the driver, or its kind of subject, does not support the trial;
+	// otherwise empty. Such a trial is not counted, since real clusters do not make these calls.
 	NotOffered string
-	// NotTried is the reason if the trial cannot be run, and Cause its kind; otherwise empty.
+	// NotTried is the reason why the trial cannot be run, and Cause its kind; otherwise empty.
 	NotTried string
 	Cause    Cause
-	// Known describes defects that are known beforehand, and the cause of failures; mostly empty.
+	// Known describes defects that were known before the run, and causes of failures; mostly empty.
 	Known string
 
 	secret bool // there are Secrets in the text
@@ -79,7 +79,7 @@ const (
 // Runs says that the trial can be run.
 func (t *Trial) Runs() bool { return t.NotOffered == "" && t.NotTried == "" }
 
-// without is the trial as one that was not tried.
+// without returns the trial as one that was not tried.
 func (t *Trial) without(cause Cause, why string) *Trial {
 	kept := *t
 	kept.NotTried, kept.Cause = why, cause
@@ -108,8 +108,9 @@ func Plan(f *Facts) ([]*Trial, error) {
 	return p.trials, p.err
 }
 
-// try composes a scenario, unless the driver does not offer it: the first of needs that is not
-// empty is the reason. Whether this machine can run it follows from the scenario.
+// try composes a scenario if the driver supports it, which means that all needs are empty.
+// Otherwise the first other one is the reason. Whether this machine can run it follows from the
+// scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
 	if group != inline && title != inline && !p.facts.Persistent() { // K-PUB-7
 		return
@@ -134,7 +135,7 @@ func (p *plan) try(group, title, description string, needs []string, compose fun
 	}
 }
 
-// beyond says why this machine cannot run the scenario; empty if it can.
+// beyond returns the reason why this machine cannot run the scenario; empty if it can.
 func (s *script) beyond() string {
 	switch {
 	case s.mounts && s.facts.NoMounts != "":
@@ -147,7 +148,7 @@ func (s *script) beyond() string {
 	return ""
 }
 
-// needsKind says why volumes of a kind cannot be tried.
+// needsKind returns the reason why volumes of a kind cannot be tried; empty if they can.
 func (p *plan) needsKind(form, access string) string {
 	if form == block && p.facts.NotPublished != "" {
 		return "raw block volumes are made and not published, as life/block shows: " + p.facts.NotPublished
@@ -155,7 +156,7 @@ func (p *plan) needsKind(form, access string) string {
 	return p.needsMaking(form, access)
 }
 
-// needsMaking says why volumes of a kind are not made.
+// needsMaking returns the reason why volumes of a kind are not made; empty if they are.
 func (p *plan) needsMaking(form, access string) string {
 	access = p.facts.subject.access(access)
 	if why := p.facts.subject.leavesOut(Kind{form, access}); why != "" {
@@ -176,7 +177,7 @@ func (p *plan) needsNodes() string {
 	return ""
 }
 
-// needsOnePlace: a volume that is bound to a place may not be had on another node.
+// needsOnePlace is for trials that use a volume on two nodes, which its topology may not allow.
 func (p *plan) needsOnePlace() string {
 	if !p.facts.OnePlace() {
 		return "volumes are bound to the places of nodes: NodeGetInfo returns another topology on each"
@@ -184,7 +185,7 @@ func (p *plan) needsOnePlace() string {
 	return ""
 }
 
-// needsOurs is for trials that kill the driver: csisim must have started it.
+// needsOurs is for trials that kill the driver, which csisim must have started.
 func (p *plan) needsOurs() string {
 	if !p.facts.subject.ours() {
 		return "csisim did not start the driver on the socket and cannot end it"
@@ -200,8 +201,8 @@ func (p *plan) needsController() string {
 	return ""
 }
 
-// effects are the calls of a volume's life that change something, in their order, with
-// why they do not come.
+// effects are the calls of a volume's life that change something, in their order, with the reasons
+// why some of them are not made.
 func (p *plan) effects() []effect {
 	f := p.facts
 	missing := func(has bool, service, capability string) string {
@@ -222,7 +223,7 @@ func (p *plan) effects() []effect {
 
 type effect struct{ call, missing string }
 
-// onNode says whether a call goes to the plugin of a node.
+// onNode reports whether a call is made to the plugin of a node.
 func (e effect) onNode() bool { return strings.HasPrefix(e.call, "Node") }
 
 // undoes reports whether a call undoes an earlier one.

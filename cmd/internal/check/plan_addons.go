@@ -12,7 +12,7 @@ import (
 // dayTwo is the group of trials of CSI-Addons.
 const dayTwo = "day-2"
 
-// operation is a call of CSI-Addons and the capability that promises it.
+// operation is a call of CSI-Addons and the capability that announces it.
 type operation struct{ call, capability string }
 
 func operations(calls ...string) (all []operation) {
@@ -22,7 +22,7 @@ func operations(calls ...string) (all []operation) {
 	return all
 }
 
-// The operations by their subject, in the order in which they come.
+// The operations by their subject, in the order in which they are made.
 var (
 	reclaims     = operations("NodeReclaimSpace", "ControllerReclaimSpace")
 	rotations    = operations("EncryptionKeyRotate")
@@ -68,7 +68,7 @@ func dayTwoOperations(p *plan) {
 	p.trySites()
 }
 
-// trySubject tries operations as they come, and with all that can befall their calls.
+// trySubject tries the operations on a subject, without faults and with each fault of their calls.
 func (p *plan) trySubject(of dayTwoSubject) {
 	calls := p.promised(of.calls)
 	needs := []string{p.needsPromises(of.needs...)}
@@ -103,7 +103,7 @@ func (p *plan) trySubject(of dayTwoSubject) {
 	})
 }
 
-// tryDeleted: a call is under way when its volume goes.
+// tryDeleted deletes a volume during a call for it.
 func (p *plan) tryDeleted() {
 	needs := []string{p.needsPromises(reclaims[1].capability), p.effects()[0].missing, p.needsOnePlace()}
 	p.try(dayTwo, "deleted", "Space of a volume is reclaimed while it is deleted.", needs, func(s *script) {
@@ -120,7 +120,7 @@ func (p *plan) tryDeleted() {
 	})
 }
 
-// tryWrongIDs: a driver rejects unknown ids.
+// tryWrongIDs makes calls with unknown ids, which a driver has to reject.
 func (p *plan) tryWrongIDs() {
 	calls := p.promised(slices.Concat(reclaims[1:], replicas, volumeGroups[:1]))
 	p.try(dayTwo, "wrong-ids", "Operations name a volume that does not exist.", []string{p.needsAny(calls, replicates)}, func(s *script) {
@@ -147,7 +147,7 @@ func (p *plan) tryWrongIDs() {
 		s.step("delete: {pvc: missing}")
 		s.step("delete: {pv: missing}")
 		for _, o := range calls {
-			// A volume that does not exist is not replicated.
+			// Replication is already disabled for a volume that does not exist.
 			if o.call != "DisableVolumeReplication" {
 				s.forbid(o.call, "OK")
 			}
@@ -155,7 +155,7 @@ func (p *plan) tryWrongIDs() {
 	})
 }
 
-// tryOutOfOrder: states in an unusual order.
+// tryOutOfOrder requests the states of a replication in an unusual order.
 func (p *plan) tryOutOfOrder() {
 	p.try(dayTwo, "out-of-order", "A volume is replicated as a secondary, promoted twice, synchronized as a primary, and given up as a secondary.", []string{p.needsPromises(replicates)}, func(s *script) {
 		s.addons = true
@@ -180,7 +180,7 @@ func (p *plan) tryOutOfOrder() {
 	})
 }
 
-// has reports whether the driver promises a capability.
+// has reports whether the driver has a capability of CSI-Addons.
 func (p *plan) has(capability string) bool { return p.facts.Addons.Capabilities[capability] }
 
 // promised returns the operations for which a driver has the capability.
@@ -204,7 +204,8 @@ func (p *plan) needsAny(calls []operation, capability string) string {
 	return p.needsPromises(capability)
 }
 
-// addonsSidecars run beside the controller plugin and the plugins of nodes; a mock has its own.
+// addonsSidecars returns the sidecars for the controller plugin and the plugins of nodes; a mock
+// has its own.
 func (f *Facts) addonsSidecars(nodes ...string) []sim.AddonsSidecar {
 	d := f.subject.Driver
 	if d.Mock != nil {
@@ -221,7 +222,7 @@ func (f *Facts) addonsSidecars(nodes ...string) []sim.AddonsSidecar {
 	return all
 }
 
-// restart restarts the controller plugin, where that is to be, and is no node's.
+// restart restarts the controller plugin, if the script says so and it is separate from the nodes'.
 func (s *script) restart() {
 	if s.restarts && !s.facts.subject.oneNode() && !s.facts.subject.Driver.NoController {
 		s.step("kill-driver: {controller: true}")
@@ -230,7 +231,7 @@ func (s *script) restart() {
 	}
 }
 
-// forbid is that a call is not answered so.
+// forbid adds the rule that a call must not be answered with a code.
 func (s *script) forbid(call, code string) {
 	if s.expect == "" {
 		s.expect = "  forbidden:\n"
@@ -238,12 +239,12 @@ func (s *script) forbid(call, code string) {
 	s.expect += fmt.Sprintf("  - {call: %s, code: %s}\n", call, code)
 }
 
-// addonsLease waits until a sidecar leads.
+// addonsLease waits until a sidecar has the lease of the leader.
 func (s *script) addonsLease() {
 	s.step("wait: {lease: %s-csi-addons, namespace: kube-system}", sidecar.Sanitized(s.facts.Name))
 }
 
-// addonsReady waits until the manager has its connections.
+// addonsReady waits until the manager is connected to the sidecars.
 func (s *script) addonsReady() {
 	s.addonsLease()
 	s.step("advance: 1m")

@@ -80,7 +80,7 @@ func (s *script) isPrimary() {
 	s.step("wait: {vr: vr, that: \"has(object.status.state) && object.status.state == 'Primary'\", for: 3h}")
 }
 
-// unreplicate has the volume be none of a replication any more.
+// unreplicate removes the volume from its replication.
 func (s *script) unreplicate() {
 	s.step("delete: {vr: vr}")
 	s.step("wait: {vr: vr, gone: true, for: 3h}")

@@ -2,13 +2,13 @@ package check
 
 import "github.com/csisim/csisim/internal/driver/program"
 
-// The clusters of trials that have two.
+// The names of the clusters in trials with two clusters.
 const (
 	west = "west"
 	east = "east"
 )
 
-// trySites: a replicated volume moves to another cluster. The driver's site there has the copy.
+// trySites moves a replicated volume to another cluster, in which the driver's site has the copy.
 func (p *plan) trySites() {
 	needs := []string{p.needsPromises(replicates), p.needsSites(), p.needsOnePlace(), p.effects()[0].missing}
 	p.try(dayTwo, "sites-move", "A volume is primary in one cluster and cannot be in another one, before it moves there as planned.", needs, func(s *script) {
@@ -47,7 +47,7 @@ func (p *plan) trySites() {
 	})
 }
 
-// replicatedTo has a pod write in the first cluster. The second one has a copy of the content.
+// replicatedTo lets a pod write in the first cluster; the second cluster then has a copy.
 func (s *script) replicatedTo() {
 	s.addons = true
 	s.clusters = []string{west, east}
@@ -65,10 +65,11 @@ func (s *script) replicatedTo() {
 	s.step("wait: {pvc: data, phase: Bound}")
 }
 
-// inCluster has the next steps act in a cluster; empty for those that are about all.
+// inCluster selects the cluster of the next steps; empty for steps on all clusters.
 func (s *script) inCluster(name string) { s.in = name }
 
-// needsSites: a driver program has a site in each cluster if its command asks which that is.
+// needsSites is for trials with two clusters: the driver's command must contain {{.Cluster}}, so
+// that it gets a site in each.
 func (p *plan) needsSites() string {
 	d := p.facts.subject.Driver
 	switch {

@@ -11,8 +11,8 @@ import (
 // brokenMounts is the group of trials in which the mounted file system of a volume fails.
 const brokenMounts = "broken-mount"
 
-// mountedErrors are the errors of a mounted file system that each call can meet. Unmounting works
-// whatever the error is.
+// mountedErrors are the errors that each call can get from a mounted file system. Unmounting works
+// with each of them.
 var mountedErrors = []struct {
 	call  string
 	fails []string
@@ -22,7 +22,7 @@ var mountedErrors = []struct {
 	{"NodeUnstageVolume", []string{fault.StaleHandle, fault.Broken, fault.NotConnected}},
 }
 
-// failures is how often a call finds the mounted file system broken. It works again then.
+// failures is how many times a call finds the mounted file system broken before it works again.
 func (e effect) failures() int {
 	if e.undoes() {
 		return 3
@@ -31,8 +31,8 @@ func (e effect) failures() int {
 }
 
 // failingMounts: the mounted file system of a volume fails while the driver works on a call, as if
-// its server, its disk or its FUSE daemon were broken. The driver may fail the call. It must not
-// take the mount for gone.
+// its server, its disk or its FUSE daemon were broken. The driver may fail the call, but must not
+// assume that the file system is unmounted.
 func failingMounts(p *plan) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
 	for _, at := range mountedErrors {

@@ -2,8 +2,7 @@ package check
 
 import "fmt"
 
-// claims: volumes are made and deleted, and no pod uses them; that needs no node on
-// which something can be mounted.
+// claims makes and deletes volumes that no pod uses, which does not require mounts.
 func claims(p *plan) {
 	var needs []string
 	if !p.facts.Provisions() {

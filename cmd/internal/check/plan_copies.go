@@ -10,8 +10,7 @@ func restoredFrom(snapshot string) claim {
 	return claim{name: "from-" + snapshot, form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: " + snapshot + "}"}
 }
 
-// copies: volumes that are made of others while things go wrong, and snapshots beside each
-// other.
+// copies makes volumes from others while calls fail, and several snapshots of a volume.
 func copies(p *plan) {
 	snapshots := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
 	killed := append([]string{p.needsOurs()}, snapshots...)
@@ -58,7 +57,7 @@ func (p *plan) needsClones() string {
 	return ""
 }
 
-// lifeWithClone is the life of a volume of which another one is made.
+// lifeWithClone is the life of a volume that is cloned.
 func (s *script) lifeWithClone() {
 	reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
 	s.up([]claim{data}, web(nodeA, data))
@@ -66,7 +65,7 @@ func (s *script) lifeWithClone() {
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
 }
 
-// twoClones: each copy has the content that its source had at the time of the copy.
+// twoClones checks that each clone has the content that its source had when it was cloned.
 func (s *script) twoClones() {
 	again := cloned
 	again.name = "cloned-again"
@@ -79,12 +78,12 @@ func (s *script) twoClones() {
 	s.down([]claim{data, cloned, again}, web(nodeA, data), writer, first, second)
 }
 
-// copyKills is how many changes of files a driver has made at most when it is killed while it
-// copies: its records of the copy, the beginning of its content, and more of it.
+// copyKills is the highest number of file changes after which a driver is killed while it copies:
+// they include its records of the copy and the first parts of its content.
 const copyKills = 6
 
-// copiesOfKilled makes a copy in trials of their own: a driver that is killed at one change may be
-// beyond help, and its effect on copies at the next change shows only if it lives.
+// copiesOfKilled makes a copy in a separate trial for each change at which the driver is killed: a
+// driver that does not recover from one kill would hide the effects of the next one.
 func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
 	life := func(kill func(*script)) func(*script) {
 		return func(s *script) {
@@ -113,7 +112,7 @@ func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *s
 	}
 }
 
-// twoSnapshots: each has the content of the volume when it was cut, and lives without the other.
+// twoSnapshots checks that each snapshot keeps the content of its own time, even without the other.
 func (s *script) twoSnapshots() {
 	first, second := restoredFrom("first"), restoredFrom("second")
 	writer := pod{name: "again", node: nodeA, claims: []claim{data}}
@@ -130,8 +129,8 @@ func (s *script) twoSnapshots() {
 	s.down([]claim{data, first, second}, web(nodeA, data), writer, a, b)
 }
 
-// snapshotWithoutSource: a snapshot outlives its volume. A driver may refuse to delete the volume
-// as long as it has snapshots.
+// snapshotWithoutSource deletes the volume before its snapshot. A driver may refuse to delete the
+// volume as long as it has snapshots.
 func (s *script) snapshotWithoutSource() {
 	restored := restoredFrom("daily")
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
@@ -147,8 +146,8 @@ func (s *script) snapshotWithoutSource() {
 	s.goneInTime(restored)
 }
 
-// cloneWithoutSource: a copy does not depend on its source. A driver may refuse to delete the
-// source as long as the copy exists.
+// cloneWithoutSource deletes the source before its clone, which must not depend on it. A driver may
+// refuse to delete the source as long as the clone exists.
 func (s *script) cloneWithoutSource() {
 	reader, after := pod{name: "reader", node: nodeA, claims: []claim{cloned}}, pod{name: "after", node: nodeA, claims: []claim{cloned}}
 	s.up([]claim{data}, web(nodeA, data))
@@ -162,7 +161,7 @@ func (s *script) cloneWithoutSource() {
 	s.goneInTime(cloned)
 }
 
-// sourceWithoutClone: a copy that goes takes nothing of its source with it.
+// sourceWithoutClone deletes a clone, which must not change its source.
 func (s *script) sourceWithoutClone() {
 	reader, after := pod{name: "reader", node: nodeA, claims: []claim{cloned}}, pod{name: "after", node: nodeA, claims: []claim{data}}
 	s.up([]claim{data}, web(nodeA, data))
@@ -174,8 +173,8 @@ func (s *script) sourceWithoutClone() {
 	s.down([]claim{data}, after)
 }
 
-// twoRestored: neither a volume that is made of a snapshot nor its end removes anything from the
-// snapshot or from the snapshot's source.
+// twoRestored restores a snapshot and deletes the restored volume. Neither may change the snapshot
+// or its source.
 func (s *script) twoRestored() {
 	again := restoredFrom("daily")
 	first := again
@@ -208,16 +207,16 @@ func (s *script) deleteSource() {
 	s.step("advance: 1m")
 }
 
-// goneInTime deletes a copy, and waits until it is deleted, with other objects that the driver may
-// not have deleted before.
+// goneInTime deletes a copy and waits for its end and for the end of objects that the driver may
+// have refused to delete before.
 func (s *script) goneInTime(c claim) {
 	s.step("delete: {pvc: %s}", c.name)
 	s.step(`wait: {pv: "*", gone: true, for: 30m}`)
 }
 
-// largerCopies: a claim requests more than the size of the volume from which a snapshot was cut. A
-// driver may refuse that. If it does not, the new volume has the content, and is as large as the
-// driver answers.
+// largerCopies restores a snapshot into a claim that is larger than the volume of the snapshot. A
+// driver may refuse that. Otherwise the new volume has the content of the snapshot and the size
+// that the driver answers.
 func (p *plan) largerCopies(needs []string) {
 	for _, of := range []claim{data, blockData} {
 		title := "larger"

@@ -1,10 +1,10 @@
 package check
 
-// deep is the group of trials with runs that are searched.
+// deep is the group of trials that search many runs of a scenario.
 const deep = "deep"
 
-// PlanDeep composes the scenarios for searches of their runs. Their expectations hold in every
-// order and with every fault.
+// PlanDeep composes the scenarios for searches. Their expectations hold in every order and with
+// every fault.
 func PlanDeep(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){deepLife, deepMove, deepShare, deepBlock, deepGrow, deepSnapshot, deepRestore, deepClone, deepInline} {
@@ -13,12 +13,12 @@ func PlanDeep(f *Facts) ([]*Trial, error) {
 	return p.trials, p.err
 }
 
-// search composes a scenario to be searched.
+// search composes a scenario for a search.
 func (p *plan) search(title, description string, needs []string, compose func(*script)) {
 	p.try(deep, title, description, append([]string{p.needsFresh()}, needs...), compose)
 }
 
-// needsFresh: each run has a driver of its own.
+// needsFresh is for searches, in which each run starts a new driver.
 func (p *plan) needsFresh() string {
 	if p.facts.subject.ours() {
 		return ""
@@ -32,7 +32,7 @@ func deepLife(p *plan) {
 	})
 }
 
-// deepMove: the volume's pod ends, and another one uses it elsewhere.
+// deepMove ends the pod of a volume and uses the volume in a pod on another node.
 func deepMove(p *plan) {
 	p.search("move", "A volume that is used on one node, then on another.", []string{p.needsNodes(), p.needsOnePlace()}, func(s *script) {
 		moved := pod{name: "moved", node: nodeB, claims: []claim{data}}
@@ -43,7 +43,7 @@ func deepMove(p *plan) {
 	})
 }
 
-// deepShare: two pods of a node share a volume, which stays staged between them.
+// deepShare uses a volume in two pods of a node, between which it stays staged.
 func deepShare(p *plan) {
 	p.search("share", "A volume that two pods of a node use.", nil, func(s *script) {
 		other := pod{name: "other", node: nodeA, claims: []claim{data}}
@@ -77,7 +77,7 @@ func deepSnapshot(p *plan) {
 	})
 }
 
-// deepRestore: a snapshot becomes a volume.
+// deepRestore makes a volume from a snapshot.
 func deepRestore(p *plan) {
 	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter"), p.fits(2)}
 	p.search("restore", "A snapshot that becomes a volume.", needs, func(s *script) {
@@ -95,7 +95,7 @@ func deepRestore(p *plan) {
 	})
 }
 
-// deepClone: a volume becomes another one.
+// deepClone makes a volume from another one.
 func deepClone(p *plan) {
 	p.search("clone", "A clone of a volume in use.", []string{p.needsClones(), p.fits(2)}, func(s *script) {
 		reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
@@ -105,7 +105,7 @@ func deepClone(p *plan) {
 	})
 }
 
-// deepInline: a volume lives as long as its pod.
+// deepInline uses an inline volume, which exists as long as its pod.
 func deepInline(p *plan) {
 	if !p.facts.Inline() || p.facts.InlineRefused != "" {
 		return
@@ -113,7 +113,7 @@ func deepInline(p *plan) {
 	p.search(inline, "The life of an inline volume.", nil, func(s *script) { s.lifeInline(worker("web", tmp)) })
 }
 
-// Searches splits trials into plain ones, and those with runs that are searched.
+// Searches splits trials into plain ones and searches.
 func Searches(trials []*Trial) (plain, searched []*Trial) {
 	for _, t := range trials {
 		if t.Group == deep {
@@ -125,12 +125,12 @@ func Searches(trials []*Trial) (plain, searched []*Trial) {
 	return plain, searched
 }
 
-// Shared is the trial as one that cannot be searched, since runs at once disturb each other.
+// Shared returns the trial as one that cannot be searched, since parallel runs disturb each other.
 func (t *Trial) Shared() *Trial {
 	kept := *t
 	kept.NotOffered = "the driver keeps its volumes outside of the run, and a search takes a fresh one for every run"
 	return &kept
 }
 
-// Interrupted is the trial as one that was not tried for an interrupt.
+// Interrupted returns the trial as one that was not tried because of an interrupt.
 func (t *Trial) Interrupted() *Trial { return t.without(Interrupt, interrupted) }

@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// repeatedCalls: every call is repeated once after it took effect.
+// repeatedCalls repeats every call once after it took effect.
 func repeatedCalls(p *plan) {
 	for _, form := range []string{"filesystem", "block"} {
 		c := data
@@ -30,7 +30,7 @@ func repeatedCalls(p *plan) {
 	})
 }
 
-// contradictedCalls: a call comes that cannot be granted beside the one before.
+// contradictedCalls makes calls that conflict with the result of the call before.
 func contradictedCalls(p *plan) {
 	for _, e := range p.effects()[:2] {
 		needs := []string{e.missing}
@@ -46,7 +46,7 @@ func contradictedCalls(p *plan) {
 	}
 }
 
-// contradictedPublish: a volume for a single pod is published at a second path.
+// contradictedPublish publishes a volume for a single pod at a second path.
 func contradictedPublish(p *plan) {
 	lacks := ""
 	if !p.facts.caps.Node.Has("SINGLE_NODE_MULTI_WRITER") {
@@ -59,7 +59,7 @@ func contradictedPublish(p *plan) {
 	})
 }
 
-// lostAnswers: the driver carries out the call, and its caller never gets the answer.
+// lostAnswers lets the driver perform a call whose answer its caller never receives.
 func lostAnswers(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The answer of %s is lost twice, then it comes too late.", e.call)
@@ -85,8 +85,8 @@ func (s *script) losesAnswers(call string) {
 	s.fault("name: late, call: %s, lateAnswer: true, times: 1", call)
 }
 
-// timedOutCalls: the deadline of a call passes while the driver works on it, which ends the call's
-// context.
+// timedOutCalls lets the deadline of a call pass while the driver works on it, which cancels the
+// call's context.
 func timedOutCalls(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The deadline of %s passes while the driver works on it, twice.", e.call)
@@ -97,9 +97,9 @@ func timedOutCalls(p *plan) {
 	}
 }
 
-// stalledCalls: the driver stands still in a call, and the call is repeated. The first call
-// continues while the result of the second one is in use. Then the same happens in a second life,
-// and the first call continues after the result was removed.
+// stalledCalls stops the driver in a call, which is repeated. The first call continues while the
+// result of the second one is in use. In a second life of the volume it continues after the result
+// was removed.
 func stalledCalls(p *plan) {
 	for _, e := range p.effects() {
 		p.try("stalled", e.call, stalls(e.call), []string{p.needsProgram(), e.missing}, func(s *script) {
@@ -122,8 +122,8 @@ func stalls(call string) string {
 	return fmt.Sprintf("The driver stalls in %s until the call is repeated, and continues while its pod runs; then again after everything is deleted.", call)
 }
 
-// abandonedCalls: the driver carries out the call, its caller never gets the answer, and then the
-// result is no longer needed. It has to be undone all the same.
+// abandonedCalls lets the driver perform a call whose answer its caller never receives. Then the
+// result is no longer needed, but has to be undone.
 func abandonedCalls(p *plan) {
 	for _, e := range p.effects() {
 		if e.undoes() {
@@ -163,7 +163,7 @@ func abandonedCalls(p *plan) {
 	}
 }
 
-// driverCrashes: the driver dies before, while and after it carries out a call.
+// driverCrashes kills the driver before, during and after a call.
 func driverCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
@@ -196,19 +196,18 @@ func driverCrashes(p *plan) {
 	})
 }
 
-// workKills is how often the driver is killed while it works on a call of a volume's life, each
-// time one change later. If the driver died more often, its sidecar would wait for minutes.
+// workKills is how many times the driver is killed during a call of a volume's life, each time one
+// change later. After more kills its sidecar would wait for minutes.
 const workKills = 3
 
-// killsDriver kills the driver at a call: before it works on it, so often while it does, and
-// when it has.
+// killsDriver kills the driver before a call, atWork times during it, and after it.
 func (s *script) killsDriver(call string, atWork int) {
 	for _, kill := range killsOf(call, atWork) {
 		kill.compose(s)
 	}
 }
 
-// killsOf are the faults of killsDriver, without the life of a volume.
+// killsOf returns the faults of killsDriver, without the life of a volume.
 func killsOf(call string, atWork int) (all []part) {
 	all = append(all, part{"before", "The driver is killed before it does " + call + ".", func(s *script) {
 		s.fault("name: receipt-%[1]s, call: %[1]s, kill: driver, at: receipt, restartAfter: 1s", call)
@@ -228,8 +227,7 @@ func (s *script) killsAtWork(call string, changes int) {
 	s.fault("name: work-%d-%s, call: %[2]s, kill: driver, at: work, afterChanges: %[1]d, restartAfter: 1s", changes, call)
 }
 
-// callerCrashes: the caller of the driver dies at the call, and its next instance has no memory of
-// it.
+// callerCrashes kills the caller of the driver at a call, of which its next instance has no memory.
 func callerCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The caller of %s is killed before and after the driver executes it.", e.call)
@@ -248,8 +246,8 @@ func (s *script) killsCaller(call string) {
 	}
 }
 
-// forgets allows for directories that a kubelet leaves behind if it dies while it unstages: the
-// next one looks for volumes in the directories of pods only, and the pod is deleted by then.
+// forgets accepts directories that remain if a kubelet dies during NodeUnstageVolume: the restarted
+// kubelet only finds volumes in the directories of pods, and the pod has already been deleted.
 func (s *script) forgets(e effect) {
 	if e.call == "NodeUnstageVolume" {
 		s.expect = "  leftovers: [\"directory /var/lib/kubelet/plugins/kubernetes.io/csi/*\"]\n"

@@ -2,10 +2,10 @@ package check
 
 import "fmt"
 
-// groupLabels are those of the claims for volumes that are snapshotted together.
+// groupLabels are the labels of claims for volumes that are snapshotted together.
 const groupLabels = "{app: database}"
 
-// groupSnapshots: several volumes are snapshotted at one point in time.
+// groupSnapshots makes snapshots of several volumes at one point in time.
 func groupSnapshots(p *plan) {
 	needs := []string{
 		p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter"), p.needsGroups(),
@@ -53,10 +53,10 @@ func groupSnapshots(p *plan) {
 	})
 }
 
-// groupCalls are those that change something.
+// groupCalls are the calls for groups that change something.
 var groupCalls = []string{"CreateVolumeGroupSnapshot", "DeleteVolumeGroupSnapshot"}
 
-// needsGroups says why no group can be snapshotted.
+// needsGroups returns the reason why no group can be snapshotted; empty if one can.
 func (p *plan) needsGroups() string {
 	switch {
 	case !p.facts.caps.Plugin.Has("GROUP_CONTROLLER_SERVICE"):
@@ -72,8 +72,8 @@ var groupClaims = []claim{
 	{name: "logs", form: filesystem, access: oneNodeRW, grouped: true},
 }
 
-// lifeWithGroup is the life of two volumes that are snapshotted together. One of the snapshots
-// becomes a volume.
+// lifeWithGroup is the life of two volumes that are snapshotted together. A volume is made from one
+// of the snapshots.
 func (s *script) lifeWithGroup() {
 	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: pvc/logs}"}
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}

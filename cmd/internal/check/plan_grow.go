@@ -18,7 +18,7 @@ func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
 	return "the simulated cluster has no " + sidecar
 }
 
-// growing: a claim asks for more.
+// growing expands volumes by larger requests of their claims.
 func growing(p *plan) {
 	needs := []string{p.needsGrowth()}
 	online := p.needsOnline()
@@ -91,10 +91,10 @@ func growing(p *plan) {
 	})
 }
 
-// untilMeasured is longer than the kubelet waits before it asks for statistics. K-STAT-1
+// untilMeasured is longer than the kubelet's interval between calls for statistics. K-STAT-1
 const untilMeasured = "3m"
 
-// expansions are the calls that make volumes bigger.
+// expansions are the calls that expand a volume.
 func (f *Facts) expansions() []string {
 	var found []string
 	if f.caps.Controller.Has("EXPAND_VOLUME") {
@@ -106,13 +106,13 @@ func (f *Facts) expansions() []string {
 	return found
 }
 
-// needsGrowth: the controller service makes volumes bigger, or the node service by itself; of
-// that csi-resizer learns from the controller plugin only. C-RES-2
+// needsGrowth is for trials with expansion, by the controller service or by the node service alone.
+// csi-resizer reads both capabilities from the controller plugin only. C-RES-2
 func (p *plan) needsGrowth() string {
 	return p.needsSidecar(len(p.facts.expansions()) > 0, "EXPAND_VOLUME, as does the node service", "csi-resizer")
 }
 
-// needsOnline: a volume grows while a pod uses it.
+// needsOnline is for trials that expand a volume while a pod uses it.
 func (p *plan) needsOnline() string {
 	if p.facts.caps.Plugin.Has("OFFLINE") && !p.facts.caps.Plugin.Has("ONLINE") {
 		return "the plugin has OFFLINE expansion only"
@@ -120,7 +120,7 @@ func (p *plan) needsOnline() string {
 	return ""
 }
 
-// lifeWithGrowth is the life of a volume that grows while a pod uses it.
+// lifeWithGrowth is the life of a volume that is expanded while a pod uses it.
 func (s *script) lifeWithGrowth() { s.lifeWithGrowthOf(data) }
 
 func (s *script) lifeWithGrowthOf(c claim) {
@@ -138,7 +138,7 @@ func (s *script) growTo(c claim, size string) {
 	s.step("patch: {pvc: %s, merge: {spec: {resources: {requests: {storage: %s}}}}}", c.name, size)
 }
 
-// grown waits until the backend has made the volume bigger, and the claim says so.
+// grown waits until the volume is expanded and the claim shows the new size.
 func (s *script) grown(c claim) { s.grownTo(c, s.facts.subject.grown()) }
 
 func (s *script) grownTo(c claim, size string) {
@@ -146,7 +146,7 @@ func (s *script) grownTo(c claim, size string) {
 	s.step(`wait: {pvc: %s, that: "quantity(object.status.capacity.storage) >= quantity('%s')"}`, c.name, size)
 }
 
-// snapshots: new volumes come with the content of others.
+// snapshots makes volumes from snapshots of others.
 func snapshots(p *plan) {
 	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
 	for _, trial := range []struct {
@@ -168,7 +168,7 @@ func snapshots(p *plan) {
 	copies(p)
 }
 
-// lifeWithSnapshot is the life of a volume of which a snapshot becomes another one.
+// lifeWithSnapshot is the life of a volume and of another one that is made from its snapshot.
 func (s *script) lifeWithSnapshot() {
 	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: daily}"}
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}

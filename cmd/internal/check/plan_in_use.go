@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// mountsInUse: something uses a mount when the driver wants to unmount it, as a process does
-// that still has a file open, or one that scans mounts. The driver has to fail, since it is
-// called again then, or to try again by itself.
+// mountsInUse keeps a mount in use when the driver unmounts it, like a process with an open file or
+// a program that scans mounts. The driver has to fail the call, which is then repeated, or to
+// unmount again by itself.
 func mountsInUse(p *plan) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
 	try := func(call string, needs []string, life func(*script)) {
@@ -45,7 +45,7 @@ func (p *plan) mounting() []effect {
 	})
 }
 
-// needsProgram: a mock unmounts nothing.
+// needsProgram is for trials with mounts, which a mock does not make.
 func (p *plan) needsProgram() string {
 	if p.facts.subject.Driver.Mock != nil {
 		return "the driver is no program"

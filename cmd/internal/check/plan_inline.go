@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// inline is the group of the volumes that pods have in their own specs.
+// inline is the group of volumes that are defined in the specs of pods.
 const inline = "inline"
 
-// scratch is such a volume. Its attributes are the subject's unless it has its own.
+// scratch is an inline volume. By default it has the attributes of the subject.
 type scratch struct {
 	name       string
 	attributes map[string]string
@@ -30,11 +30,11 @@ func worker(name string, volumes ...scratch) pod {
 	return pod{name: name, node: nodeA, scratch: volumes}
 }
 
-// inlineCalls are those of an inline volume's life that change something. K-TRACE-6
+// inlineCalls are the calls of an inline volume's life that change something. K-TRACE-6
 var inlineCalls = []string{"NodePublishVolume", "NodeUnpublishVolume"}
 
-// inlineVolumes live as long as their pods. Whether Kubernetes lets pods have such volumes is
-// the CSIDriver object's word. K-PUB-7
+// inlineVolumes uses volumes that exist as long as their pods. Whether Kubernetes allows them is
+// defined by the CSIDriver object. K-PUB-7
 func inlineVolumes(p *plan) {
 	if !p.facts.Inline() {
 		return
@@ -98,8 +98,8 @@ func inlineLives(p *plan) {
 	})
 }
 
-// inlineAttributes: a user may write wrong attributes into the pod. The driver may accept them or
-// not; nothing stays, and the next pod has its volume.
+// inlineAttributes starts pods with wrong attributes. The driver may accept or reject them. It must
+// not leave anything behind, and the volume of the next pod has to work.
 func inlineAttributes(p *plan) {
 	then := func(s *script, wrong scratch) {
 		user := worker("wrong", wrong)
@@ -118,7 +118,7 @@ func inlineAttributes(p *plan) {
 	}
 }
 
-// wrongAttributes are those of the subject with meaningless values, and an unknown one.
+// wrongAttributes are the attributes of the subject with meaningless values, and an unknown one.
 func (p *plan) wrongAttributes() map[string]string {
 	wrong := map[string]string{"csisim.dev/no-such-attribute": "wrong"}
 	for _, key := range slices.Sorted(maps.Keys(p.facts.subject.Attributes)) {
@@ -172,7 +172,7 @@ func inlineCallTrials(p *plan) {
 	}
 }
 
-// inlineRestarts: a part of the cluster is restarted after every step of a pod's life.
+// inlineRestarts restarts a component of the cluster after every step of a pod's life.
 func inlineRestarts(p *plan) {
 	var all []string
 	for _, v := range p.victims() {
@@ -199,7 +199,7 @@ func inlineRestarts(p *plan) {
 	})
 }
 
-// inlineReboots: the node loses its power, with all its mounts.
+// inlineReboots turns the node's power off, which removes all its mounts.
 func inlineReboots(p *plan) {
 	p.tryInline("reboot", "The node loses power while a pod has a volume in its own spec.", []string{p.needsOurs()}, func(s *script) {
 		before, after := worker("web", tmp), worker("after", tmp)

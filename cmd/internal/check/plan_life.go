@@ -20,7 +20,7 @@ const (
 	nodeB = "node-b"
 )
 
-// lives: a volume is made, used and deleted, and nothing goes wrong.
+// lives makes, uses and deletes volumes without faults.
 func lives(p *plan) {
 	p.try("life", "filesystem", "A file system is made, used by a pod, and deleted.", nil, func(s *script) {
 		s.life([]claim{data}, web(nodeA, data))
@@ -108,13 +108,13 @@ func lives(p *plan) {
 	})
 }
 
-// manyLives is how many lives show that a program holds more after each of them.
+// manyLives is how many lives of a volume show that a program's resources grow with each of them.
 const manyLives = 10
 
-// untilListed is longer than it takes the external-attacher to ask for the list of volumes again.
+// untilListed is longer than the interval at which the external-attacher lists volumes.
 const untilListed = "2m"
 
-// needsListedNodes: a driver that says where its volumes are attached.
+// needsListedNodes is for trials of a driver that lists the nodes of its volumes.
 func (p *plan) needsListedNodes() string {
 	for _, capability := range []string{"PUBLISH_UNPUBLISH_VOLUME", "LIST_VOLUMES", "LIST_VOLUMES_PUBLISHED_NODES"} {
 		if !p.facts.caps.Controller.Has(capability) {
@@ -124,7 +124,7 @@ func (p *plan) needsListedNodes() string {
 	return ""
 }
 
-// needsStats: a node that says how full volumes are.
+// needsStats is for trials of a driver that measures the usage of volumes.
 func (p *plan) needsStats() string {
 	if p.facts.caps.Node.Has("GET_VOLUME_STATS") {
 		return ""
@@ -132,7 +132,8 @@ func (p *plan) needsStats() string {
 	return "the node service lacks GET_VOLUME_STATS"
 }
 
-// needsNoSecrets: with Secrets of the driver's own each scenario shows whether it keeps them.
+// needsNoSecrets is for drivers without Secrets; with Secrets, each scenario tests whether the
+// driver keeps them secret.
 func (p *plan) needsNoSecrets() string {
 	switch {
 	case len(p.facts.subject.Secrets) > 0:
@@ -143,7 +144,7 @@ func (p *plan) needsNoSecrets() string {
 	return ""
 }
 
-// withSecrets are the facts of a driver that is given a Secret in each call of a volume's life.
+// withSecrets returns the facts of a driver that gets a Secret in each call of a volume's life.
 func (f *Facts) withSecrets() *Facts {
 	with := *f
 	with.subject.Secrets = profile.Secrets{}
@@ -153,7 +154,7 @@ func (f *Facts) withSecrets() *Facts {
 	return &with
 }
 
-// needsMountOption: the CSI spec lets a driver refuse it.
+// needsMountOption is for trials with a mount option, which the CSI spec lets a driver refuse.
 func (p *plan) needsMountOption() string {
 	if p.facts.MountOptionRefused == "" {
 		return ""
@@ -161,7 +162,7 @@ func (p *plan) needsMountOption() string {
 	return "no volume with the mount option " + mountOption + ": " + p.facts.MountOptionRefused
 }
 
-// accessModes: volumes that one pod, one node or many nodes may use.
+// accessModes uses volumes in one pod, on one node and on many nodes.
 func accessModes(p *plan) {
 	p.try("access", onePodRW, "A volume for a single pod.", []string{p.needsKind(filesystem, onePodRW)}, func(s *script) {
 		c := claim{name: "data", form: filesystem, access: onePodRW}
@@ -187,10 +188,10 @@ func accessModes(p *plan) {
 	}
 }
 
-// manyVolumes is how many volumes come at once.
+// manyVolumes is how many volumes are made at once.
 const manyVolumes = 10
 
-// sharing: several pods and volumes on a node.
+// sharing uses several pods and volumes on a node.
 func sharing(p *plan) {
 	p.try("share", "two-pods-one-node", "Two pods of a node use a volume, and do not end together.", nil, func(s *script) {
 		a := pod{name: "web-a", node: nodeA, claims: []claim{data}}
@@ -258,7 +259,7 @@ func sharing(p *plan) {
 // mostLimited is the highest limit that is tried: each volume takes its time.
 const mostLimited = 40
 
-// isLimited says why a node cannot be filled.
+// isLimited returns the reason why a node cannot be filled; empty if it can.
 func (p *plan) isLimited() string {
 	switch limit := p.facts.MaxVolumes; {
 	case limit <= 0:
@@ -269,7 +270,7 @@ func (p *plan) isLimited() string {
 	return p.fits(1)
 }
 
-// fits says why so many volumes cannot be on a node.
+// fits returns the reason why a node cannot have so many volumes; empty if it can.
 func (p *plan) fits(volumes int64) string {
 	switch limit := p.facts.MaxVolumes; {
 	case limit > 0 && limit < volumes:
@@ -280,7 +281,7 @@ func (p *plan) fits(volumes int64) string {
 	return ""
 }
 
-// needsMountGroup is for trials of a driver that gives volumes to groups.
+// needsMountGroup is for trials of a driver that sets the group of volumes by itself.
 func (p *plan) needsMountGroup() string {
 	if !p.facts.caps.Node.Has("VOLUME_MOUNT_GROUP") {
 		return "the node service lacks VOLUME_MOUNT_GROUP"

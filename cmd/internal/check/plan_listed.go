@@ -1,6 +1,6 @@
 package check
 
-// listed: a driver's lists are requested in each supported way. csi-attacher reads a list page by
+// listed requests a driver's lists in each supported way. csi-attacher reads a list page by
 // page if its flags say so, and backup programs list the snapshots of one volume.
 func listed(p *plan) {
 	logs := claim{name: "logs", form: filesystem, access: oneNodeRW}

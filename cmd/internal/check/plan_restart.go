@@ -7,14 +7,14 @@ import (
 
 const driverController = "driver-controller"
 
-// remembers: nodes notice nothing of a controller plugin's restart. Kubernetes heals
-// forgotten attachments of some drivers, so that a pod runs in the end all the same.
+// remembers forbids errors on nodes after a restart of the controller plugin. Kubernetes repairs
+// forgotten attachments of some drivers, so a pod may run despite them.
 const remembers = `  forbidden:
   - {call: "Node*", code: FailedPrecondition}
   - {call: "Node*", code: NotFound}
 `
 
-// victim is a part of the cluster that can be restarted.
+// victim is a component of the cluster that can be restarted.
 type victim struct {
 	title, description string
 	needs              string
@@ -55,8 +55,7 @@ func (p *plan) victims() []victim {
 // first is the first text that is not empty.
 func first(texts ...string) string { return cmp.Or(texts...) }
 
-// restarts: a part of the cluster is killed and started again after every step of
-// a volume's life.
+// restarts kills and restarts a component of the cluster after every step of a volume's life.
 func restarts(p *plan) {
 	var all []string
 	for _, v := range p.victims() {
@@ -97,8 +96,7 @@ func restarts(p *plan) {
 	})
 }
 
-// lifeTwice: a second volume, and a second pod on the first one, show confusions of a driver after
-// a restart.
+// lifeTwice uses two volumes and two pods, which shows whether a restarted driver confuses them.
 func (s *script) lifeTwice() {
 	other := claim{name: "other", form: filesystem, access: oneNodeRW}
 	second := pod{name: "second", node: nodeA, claims: []claim{data}}
@@ -107,7 +105,7 @@ func (s *script) lifeTwice() {
 	s.down([]claim{data, other}, web(nodeA, data, other), second)
 }
 
-// reboots: a node loses its power, with all its mounts.
+// reboots turns a node's power off, which removes all its mounts.
 func reboots(p *plan) {
 	needs := []string{p.needsOurs()}
 	p.try("reboot", "running", "The node loses power while a pod uses a volume.", needs, func(s *script) {
@@ -157,14 +155,13 @@ func reboots(p *plan) {
 	}
 }
 
-// losesPower cuts the node's power before and after the driver carries out a call.
+// losesPower turns the node's power off before and after a call.
 func (s *script) losesPower(call string) {
 	s.fault("name: before, call: %s, kill: node, at: receipt, restartAfter: 1m", call)
 	s.fault("name: after, call: %s, kill: node, at: answer, restartAfter: 1m", call)
 }
 
-// reboot takes the node's power away; when it is back, another pod finds the volumes
-// as the first one had them.
+// reboot turns the node's power off and on; another pod then finds the content of the first one.
 func (s *script) reboot(claims ...claim) (pods []pod) {
 	after := pod{name: "after", node: nodeA, claims: claims}
 	s.step("power-off: node-a")
@@ -174,7 +171,7 @@ func (s *script) reboot(claims ...claim) (pods []pod) {
 	return []pod{web(nodeA, claims...), after}
 }
 
-// moves: a volume is used on one node, then on another.
+// moves uses a volume on one node and then on another.
 func moves(p *plan) {
 	needs := []string{p.needsNodes(), p.needsOnePlace()}
 	there := pod{name: "there", node: nodeB, claims: []claim{data}}

@@ -15,14 +15,14 @@ import (
 // service is the group of trials in which the service behind a driver fails.
 const service = "service"
 
-// request is an HTTP request that a driver makes in a call of a volume's life, the nth of the call.
+// request is the nth HTTP request that a driver makes in a call of a volume's life.
 type request struct {
 	method, route string // "DELETE", "/volumes/*"
 	nth           int
 }
 
-// failures lists the failures that the request can meet at a sound service: all that it says about
-// its objects is true.
+// failures lists the failures that the request can have at a correct service, whose answers about
+// its objects are true.
 func (r request) failures() []string {
 	all := []string{"HTTP 500", "HTTP 429"}
 	switch r.method {
@@ -34,7 +34,7 @@ func (r request) failures() []string {
 	return append(all, "HTTP 409", fault.Reset, fault.Slow)
 }
 
-// words name the request and its failure in a sentence.
+// words describes the request and its failure in a sentence.
 func (r request) words(fails string) string {
 	of := r.method + " " + r.route
 	switch fails {
@@ -46,8 +46,8 @@ func (r request) words(fails string) string {
 	return of + " is answered with " + fails
 }
 
-// failingService: each HTTP request that the driver makes of its service fails once, in each way in
-// which it can.
+// failingService lets each HTTP request of the driver to its service fail once in each possible
+// way.
 func failingService(p *plan) {
 	if len(p.facts.Requests) == 0 {
 		return // the driver has no stand-in for such a service
@@ -83,8 +83,8 @@ func failuresAt(e effect, requests []request) (all []part) {
 	return all
 }
 
-// staleLists: a list lacks the newest volume when CreateVolume is called again, and when
-// DeleteVolume is called. A service with lists that are always current has no stale list.
+// staleLists omits the newest volume from lists when CreateVolume is repeated and when DeleteVolume
+// is called. A service with consistent lists never does that.
 func (p *plan) staleLists() {
 	life := func(s *script, faults ...string) {
 		for _, f := range faults {
@@ -108,8 +108,8 @@ func (p *plan) staleLists() {
 	})
 }
 
-// learnRequests notes the requests that the driver made in calls about the volume of a claim: for
-// each method those of the call with most.
+// learnRequests records the requests of the driver in calls for the volume of a claim: for each
+// method those of the call with the most requests.
 func (f *Facts) learnRequests(r *scenario.Result, claim string) {
 	f.Requests = map[string][]request{}
 	methods, made := map[uint64]string{}, map[uint64][]request{}

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// point is a system call that a driver makes in a call of a volume's life: the nth of its name.
+// point is the nth system call of its name that a driver makes in a call of a volume's life.
 type point struct {
 	name string
 	nth  int
@@ -17,8 +17,8 @@ type point struct {
 
 func (p point) String() string { return fmt.Sprintf("syscall: %s, nth: %d", p.name, p.nth) }
 
-// mostPoints bounds the system calls of one CSI call that are tried, each with a life of a volume:
-// if a driver copies a file by a thousand of them, some are tried.
+// mostPoints is the highest number of system calls of one CSI call that are tried, each with a life
+// of a volume. Of a thousand calls that copy a file, some are tried.
 const mostPoints = 10
 
 // failures are the errors of system calls on a healthy node: a disk is full or broken, or a file or
@@ -28,8 +28,8 @@ var failures = map[string]string{
 	"unlink": "EIO", "rmdir": "EBUSY", "truncate": "ENOSPC", "fallocate": "ENOSPC", "pwrite": "ENOSPC", "copy_file_range": "ENOSPC", "fsync": "EIO", "ioctl": "EBUSY",
 }
 
-// systemCalls: the driver is killed just before each of the system calls by which it changes files,
-// and each of them fails once.
+// systemCalls kills the driver just before each system call that changes files, and lets each of
+// them fail once.
 func systemCalls(p *plan) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
 	for _, e := range p.effects() {
@@ -73,8 +73,8 @@ func faultsAt(e effect, points []point) (all []part) {
 	return all
 }
 
-// madeBefore makes and deletes a volume before a fault in CreateVolume. Objects that the driver then
-// makes in a failing call belong to that volume.
+// madeBefore makes and deletes a volume before a fault in CreateVolume. Objects that the driver
+// then makes in a failing call belong to that volume.
 func (s *script) madeBefore(e effect) {
 	if e.call == "CreateVolume" && !s.made {
 		s.made = true
@@ -82,7 +82,7 @@ func (s *script) madeBefore(e effect) {
 	}
 }
 
-// words name the system call in a sentence.
+// words describes the system call in a sentence.
 func (p point) words() string {
 	if p.nth == 1 {
 		return "the first " + p.name
@@ -108,7 +108,7 @@ func (s *script) usedBefore(e effect, fails func()) {
 	s.down([]claim{data}, after)
 }
 
-// chosen returns so many of the points, from the first to the last.
+// chosen returns at most the given number of points, spread from the first to the last.
 func chosen(all []point, most int) []point {
 	if len(all) <= most {
 		return all
@@ -120,8 +120,8 @@ func chosen(all []point, most int) []point {
 	return some
 }
 
-// learnSystemCalls notes the system calls that the driver made in calls about the volume of a
-// claim: for each method those of the call with most.
+// learnSystemCalls records the system calls of the driver in calls for the volume of a claim: for
+// each method those of the call with the most system calls.
 func (f *Facts) learnSystemCalls(r *scenario.Result, claim string) {
 	f.SystemCalls = map[string][]point{}
 	methods, made := map[uint64]string{}, map[uint64][]point{}

@@ -12,15 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Remark is a rule of the CSI spec that the driver breaks and that nothing in Kubernetes depends
-// on.
+// Remark is a violated rule of the CSI spec on which nothing in Kubernetes depends.
 type Remark struct {
-	// Verdict is that of the first trial that shows it.
+	// Verdict is from the first trial that shows it.
 	verdict.Verdict
 	Shown []Outcome
 }
 
-// Remarks are those of all trials, one for each kind, in the order of the card.
+// Remarks returns the remarks of all trials, one for each kind, in the order of the card.
 func (c *Card) Remarks() []Remark {
 	var all []Remark
 	for _, o := range c.Outcomes {
@@ -38,8 +37,8 @@ func (c *Card) Remarks() []Remark {
 	return slices.DeleteFunc(all, Remark.isSingle)
 }
 
-// isSingle reports whether an unexplained error came once only. The machine may have caused it: a
-// mount is busy for a moment when another process makes a mount namespace.
+// isSingle reports whether an unexplained error occurred only once. The machine may have caused it:
+// a mount is busy for a moment when another process makes a mount namespace.
 func (r Remark) isSingle() bool {
 	return calls.IsSpontaneous(r.Verdict) && r.More == 0 && len(r.Shown) == 1
 }
@@ -56,7 +55,7 @@ func remarksOn(o Outcome) (all []verdict.Verdict) {
 	return slices.Concat(all, calls.ClearedUp(o.Result.Trace), calls.StaysMounted(o.Result.Trace))
 }
 
-// remarks are notes: no trial fails for them.
+// remarks prints the remarks as notes, which do not fail a trial.
 func (p *page) remarks(c *Card) {
 	for _, r := range c.Remarks() {
 		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Text))

@@ -9,24 +9,26 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// script is a scenario that is being composed: the text of its steps.
+// script is a scenario under composition: the text of its steps.
 type script struct {
 	facts  *Facts
 	steps  strings.Builder
 	expect string
-	// every is done after each step of a volume's life. Default: nothing.
+	// every contains steps to insert after each step of a volume's life. Default: none.
 	every []string
-	// immediate says that volumes are made before a pod needs them, whatever the topology.
+	// immediate says that volumes are made before a pod needs them, regardless of the topology.
 	immediate bool
-	// twoNodes says that more than the first node counts. Default: a pod is on another.
+	// twoNodes says that the scenario needs a second node. Default: only if a pod is on another
+	// node.
 	twoNodes bool
-	// mounts and devices say that pods, and raw block volumes of theirs, are part of it.
+	// mounts and devices say that the scenario has pods, and pods with raw block volumes.
 	mounts, devices bool
 	// addons says that sidecars of CSI-Addons run beside the driver.
 	addons bool
 	// restarts says that the controller plugin is restarted between operations.
 	restarts bool
-	// clusters are those of a scenario that has two; in is the one of the next steps.
+	// clusters are the names of two clusters, if there are two; in is the cluster of the next
+	// steps.
 	clusters []string
 	in       string
 	// unmounts says that attempts to unmount are refused.
@@ -44,7 +46,7 @@ func (s *script) step(format string, args ...any) {
 	fmt.Fprintf(&s.steps, format+"\n", args...)
 }
 
-// manifester is a Kubernetes object.
+// manifester is a Kubernetes object that can be written as a manifest.
 type manifester interface{ manifest(*Facts) string }
 
 // apply adds a step that applies objects.
@@ -73,13 +75,13 @@ func (s *script) moment() {
 	}
 }
 
-// bring up claims and pods until the pods run.
+// up makes claims and pods and waits until the pods run.
 func (s *script) up(claims []claim, pods ...pod) {
 	s.claim(claims...)
 	s.run(pods...)
 }
 
-// claim makes claims and, unless that takes a pod, waits for their volumes.
+// claim makes claims and waits for their volumes, unless these need a pod first.
 func (s *script) claim(claims ...claim) {
 	s.apply(asManifests(claims)...)
 	s.moment()
@@ -111,14 +113,14 @@ func (s *script) running(pods ...pod) {
 	}
 }
 
-// down ends the pods, attachments, claims and volumes of up.
+// down deletes the pods and claims of up and waits until attachments and volumes are deleted.
 func (s *script) down(claims []claim, pods ...pod) {
 	s.end(pods...)
 	s.detached()
 	s.unclaim(claims...)
 }
 
-// end deletes pods and waits until they are gone.
+// end deletes pods and waits until they are deleted.
 func (s *script) end(pods ...pod) {
 	for _, p := range pods {
 		s.step("delete: {pod: %s}", p.name)
@@ -215,7 +217,7 @@ func (s *script) text(name, description string) (string, error) {
 	return b.String(), nil
 }
 
-// objects are those that are there from the beginning.
+// objects are the objects that exist from the beginning.
 func (s *script) objects() string {
 	objects := csiDriverManifest(s.facts) + s.facts.subject.secretManifests()
 	if s.facts.Provisions() && s.facts.Persistent() {
@@ -224,7 +226,7 @@ func (s *script) objects() string {
 	return objects
 }
 
-// parse reads the composed text as any other scenario.
+// parse reads the composed text like any other scenario.
 func parse(name, text string) (*scenario.Scenario, error) {
 	s, err := scenario.Parse(fileName(name), []byte(text))
 	if err != nil {
@@ -233,7 +235,7 @@ func parse(name, text string) (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// File is the name of the file that keeps the scenario.
+// File returns the name of a file for the scenario.
 func (t *Trial) File() string { return fileName(t.Name()) }
 
 func fileName(name string) string { return strings.ReplaceAll(name, "/", "-") + ".yaml" }

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Shared is evidence that a driver keeps its volumes outside of the run, where trials that run at
-// once meet: each sees, and disturbs, the objects of the others.
+// Shared is evidence that a driver stores its volumes outside of the run. Parallel trials then see
+// and disturb the objects of each other.
 type Shared struct {
 	What   string // of one trial: "volume vol-1"
 	Of, In string // the trial that made it, and that in which it is seen
@@ -23,7 +23,7 @@ func (s *Shared) String() string {
 	return fmt.Sprintf("%s of %s is seen in %s: the driver keeps its volumes outside of the run, and scenarios that run at once disturb each other", s.What, s.Of, s.In)
 }
 
-// meeting looks for objects of one trial that another one sees.
+// meeting finds objects of one trial that another one sees.
 type meeting struct {
 	made map[string]thing // by id, or by the name that csi-provisioner gives a volume
 	seen []sight
@@ -31,15 +31,15 @@ type meeting struct {
 
 type thing struct{ what, trial string }
 
-// sight is something that a trial sees and has not made.
+// sight is an object that a trial sees but has not made.
 type sight struct{ id, trial string }
 
-// volumeName is a name that csi-provisioner or csi-snapshotter makes of a claim's, or a
-// snapshot's, own id: no other trial has it.
+// volumeName is a name that csi-provisioner or csi-snapshotter makes from the uid of a claim or
+// snapshot, so it is unique among trials.
 var volumeName = lazyregexp.New(`\b(?:pvc|snapshot|groupsnapshot)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
-// enter takes the objects that a trial has made and seen; the result is an object that it, or an
-// earlier one, shares with another.
+// enter records the objects that a trial has made and seen. It returns an object that this or an
+// earlier trial shares with another.
 func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	if m.made == nil {
 		m.made = map[string]thing{}
@@ -64,7 +64,7 @@ func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	return nil
 }
 
-// madeIn are the volumes and snapshots of a run, by id and by name.
+// madeIn returns the volumes and snapshots that a run has made, by id and by name.
 func madeIn(r *scenario.Result) map[string]string {
 	made := map[string]string{}
 	add := func(what, id string) {
@@ -91,8 +91,7 @@ func madeIn(r *scenario.Result) map[string]string {
 	return made
 }
 
-// seenIn returns the volumes and snapshots that a driver has listed in a run, and those that its
-// errors name.
+// seenIn returns the volumes and snapshots in a driver's lists and errors of a run.
 func seenIn(r *scenario.Result) []string {
 	seen := slices.Clone(r.Listed)
 	for _, e := range r.Trace {

@@ -14,14 +14,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// LongestStory bounds the events of a story; mostTrail of them may be the last ones that a report
-// of the run shows.
+// LongestStory is the highest number of events of a story. At most mostTrail of them are the last
+// events that a report of the run shows.
 const LongestStory, mostTrail = 8, 3
 
-// Story returns the events that explain a finding, in order: faults and crashes, the calls that
-// they befell, the call that the finding is about, and the last events that led there. Events after
-// the one that the finding is about are consequences. There is one exception, if something never
-// happened: the last event of a waiting object may come before the fault that holds it up.
+// Story returns the events that explain a finding, in order: faults and crashes, the calls with
+// these faults, the call of the finding, and the last events before it. Later events are
+// consequences and left out. If something never happened, later faults are included, since the last
+// event of the waiting object may come before the fault that delays it.
 func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	var story []*trace.Event
 	add := func(e *trace.Event) {
@@ -53,12 +53,12 @@ func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	return story
 }
 
-// IsByChance reports whether the event is a fault, or a crash.
+// IsByChance reports whether the event is a fault or a crash.
 func IsByChance(e *trace.Event) bool {
 	return e.Kind == trace.FaultFired || e.Kind == trace.Call && e.Injected != ""
 }
 
-// isHarmless reports whether a fault made a call twice, and the finding is about another call.
+// isHarmless reports whether a fault only repeated a call that the finding is not about.
 func isHarmless(e, about *trace.Event) bool {
 	return e.Kind == trace.Call && slices.Contains(doubling, fault.Effect(e.Effect)) &&
 		about != nil && about.Method != e.Method
@@ -67,8 +67,7 @@ func isHarmless(e, about *trace.Event) bool {
 // doubling are the effects of faults that make a call once more.
 var doubling = []fault.Effect{fault.Repeat, fault.Overlap, fault.Contradict}
 
-// before returns the last call of the same method and place before another one; nil if there is
-// none.
+// before returns the last earlier call of the same method at the same place; nil if there is none.
 func before(events []*trace.Event, call *trace.Event) *trace.Event {
 	for _, e := range slices.Backward(events) {
 		if e.Seq < call.Seq && e.Kind == trace.Call && e.Method == call.Method && e.Driver == call.Driver && e.Node == call.Node {
@@ -91,7 +90,7 @@ func culprit(events []*trace.Event, about *trace.Event) *trace.Event {
 	return nil
 }
 
-// mostMoments bounds the events of a story on one line.
+// mostMoments is the highest number of events of a story on one line.
 const mostMoments = 4
 
 // inOneLine renders a story for the card: calls with their results, faults and crashes.

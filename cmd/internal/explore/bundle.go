@@ -68,8 +68,8 @@ func bundledName(files map[string]string, name, content string) string {
 	}
 }
 
-// Unpack writes the scenario of a replay and its manifests into a directory, and returns the path of
-// the scenario.
+// Unpack writes the scenario of a replay and its manifests into a directory, and returns the path
+// of the scenario.
 func (f *File) Unpack(dir string) (string, error) {
 	name := filepath.Join(dir, path.Base(f.Scenario))
 	if err := os.WriteFile(name, []byte(f.Text), 0o600); err != nil {

@@ -34,8 +34,8 @@ func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
-// FileOf is a finding of a search, to be written into a directory. It holds the scenario: that of the
-// search or, if steps of it are enough, the smaller one.
+// FileOf is a finding of a search, to be written into a directory. It holds the scenario: that of
+// the search or, if steps of it are enough, the smaller one.
 func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	path, err := relative(dir, s.file)
 	if err != nil {

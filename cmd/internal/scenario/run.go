@@ -39,8 +39,8 @@ type RunOptions struct {
 	Sinks []trace.Sink
 	// Progress is called when a step begins and when it has ended.
 	Progress func(StepResult)
-	// CheckDeterminism runs the scenario twice and fails if the runs differ, in an action of csisim or
-	// in an answer of a driver.
+	// CheckDeterminism runs the scenario twice and fails if the runs differ, in an action of csisim
+	// or in an answer of a driver.
 	CheckDeterminism bool
 	// WorkDir is the parent of the run's directory. Default: os.TempDir().
 	WorkDir string
