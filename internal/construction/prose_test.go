@@ -24,16 +24,16 @@ type habit struct {
 
 // habits has the limits of today, which only fall, and the goals. CONTRIBUTING.md explains them.
 var habits = []habit{
-	{"what", regexp.MustCompile(`(?i)\bwhat\b(?:$|[^'’]|['’][^s])`), "name the thing", 5, 7, 24, 20},
-	{"who", regexp.MustCompile(`(?i)\b(?:who|whose|whom|whoever)\b`), "name the component", 3, 3, 8, 4},
+	{"what", regexp.MustCompile(`(?i)\bwhat\b(?:$|[^'’]|['’][^s])`), "name the thing", 5, 5, 5, 5},
+	{"who", regexp.MustCompile(`(?i)\b(?:who|whose|whom|whoever)\b`), "name the component", 3, 3, 3, 3},
 	{
 		"nobody", regexp.MustCompile(`(?i)\b(?:nobody|somebody|anybody|everybody|no one|someone|anyone|everyone)\b`),
-		"name the actor, or use the passive", 1, 2, 4, 7,
+		"name the actor, or use the passive", 1, 1, 1, 1,
 	},
 	{
 		"asked", regexp.MustCompile(`(?i)\b(?:is|are|was|were|be|been|being) (?:asked|told|heard|wanted)\b|` +
 			`\b(?:hears?|heard|learns?|learned|knows?|knew) of\b`),
-		"is called, receives, lists, observes", 1, 2, 3, 4,
+		"is called, receives, lists, observes", 1, 1, 1, 1,
 	},
 	{
 		"so", regexp.MustCompile(`(?i)\b(?:is|are|was|were) so\b|\bthat is so\b|\bdoes so\b|\bso-many|how-manieth`),
@@ -43,17 +43,17 @@ var habits = []habit{
 	{
 		"takes away", regexp.MustCompile(`(?i)\b(?:takes?|took|taken|taking) (?:\w+ ){0,4}away\b|` +
 			`\bgoes away\b|\bhas gone\b|\bis gone\b`),
-		"removes, deletes, detaches, exits", 1, 1, 2, 3,
+		"removes, deletes, detaches, exits", 1, 1, 1, 1,
 	},
 	{
 		"comes", regexp.MustCompile(`(?i)\b(?:comes?|came|coming) (?:again|about|of|by|from it)\b|\bnever comes?\b`),
-		"is repeated, results from", 1, 1, 1, 2,
+		"is repeated, results from", 1, 1, 1, 1,
 	},
 	{"its doing", regexp.MustCompile(`(?i)\b(?:whose|its|their|his) (?:doing|deed)\b|\bdeeds?\b`), "cause, action", 1, 1, 1, 1},
 }
 
 // wide is the limit of comment lines of more than 100 columns, in 1,000; the goal is none.
-const wide = 22
+const wide = 18
 
 // exempt are files whose sentences are not counted, each for a reason.
 var exempt = map[string]string{
