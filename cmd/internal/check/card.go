@@ -15,23 +15,23 @@ type Card struct {
 	Took time.Duration
 	// Waits are the waits of all runs for work of the driver, in wall time.
 	Waits []unfinished.Wait
-	// Shared says that trials which ran at once disturbed each other. Default: they did not.
+	// Shared is evidence that parallel trials disturbed each other. Default: they did not.
 	Shared *Shared
 	// Known lists the driver's known findings. Default: none.
 	Known *Known
 	// Verbose lists all names and shows findings in full. Default: the card is short.
 	Verbose bool
-	// Replay is the command that runs a trial again, but for its name. Default: none.
+	// Replay returns the command that runs a trial again. Default: none.
 	Replay func(*Trial) string
 }
 
-// Line is one line of the card: a group with its trials.
+// Line is one line of the card, which is a group with its trials.
 type Line struct {
 	Group
 	Outcomes []Outcome
 }
 
-// Lines are the groups that have trials, in the order of the card.
+// Lines returns the groups that have trials, in the order of the card.
 func (c *Card) Lines() []Line {
 	var lines []Line
 	for _, g := range groups {
@@ -48,15 +48,15 @@ func (c *Card) Lines() []Line {
 	return lines
 }
 
-// Totals counts outcomes. Trials that the driver does not offer are not counted.
+// Totals counts outcomes. Trials that the driver does not support are not counted.
 type Totals struct {
 	Passed, Failed, NotTried, Calls int
-	// Known of the failed trials have only known findings.
+	// Known is the number of failed trials with only known findings.
 	Known       int
 	ClusterTime time.Duration
 }
 
-// Totals are those of the card.
+// Totals counts the outcomes of the card.
 func (c *Card) Totals() Totals {
 	var t Totals
 	found := c.Findings()
@@ -81,23 +81,24 @@ func (c *Card) Totals() Totals {
 	return t
 }
 
-// Reason is why some trials were not tried, or are none.
+// Reason is the reason why some trials were not tried or do not apply.
 type Reason struct {
 	Why    string
 	Trials []*Trial
 }
 
-// NotTried are the trials that were not tried, by reason.
+// NotTried returns the trials that were not tried, by reason.
 func (c *Card) NotTried() []Reason {
 	return c.reasons(func(t *Trial) string { return t.NotTried })
 }
 
-// NotOffered are the trials that there are not for this driver, by reason.
+// NotOffered returns the trials that do not apply to this driver, by reason.
 func (c *Card) NotOffered() []Reason {
 	return c.reasons(func(t *Trial) string { return t.NotOffered })
 }
 
-// reasons gathers trials by why they were not run; empty is none.
+// reasons groups trials by the reason for which they were not run, and skips those with an empty
+// one.
 func (c *Card) reasons(why func(*Trial) string) []Reason {
 	var all []Reason
 	for _, o := range c.Outcomes {

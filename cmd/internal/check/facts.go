@@ -14,12 +14,12 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Facts holds a driver's description of itself, and the volumes that it is willing to make.
+// Facts contains a driver's description of itself and the kinds of volumes that it makes.
 type Facts struct {
 	Name, Version string
 	// Plugin, Controller, Group and Node are the capabilities of its services.
 	Plugin, Controller, Group, Node []string
-	// Refused are the kinds of volume that it does not make, with its answer.
+	// Refused are the kinds of volumes that it does not make, with its answers.
 	Refused map[Kind]string
 	// NotPublished is the answer with which a node refuses raw block volumes that the driver
 	// makes; empty if it does not.
@@ -33,11 +33,11 @@ type Facts struct {
 	// MountOptionRefused is the answer with which the driver refuses a volume with a mount option;
 	// empty if it does not.
 	MountOptionRefused string
-	// Addons is its promise about CSI-Addons.
+	// Addons are its capabilities of CSI-Addons.
 	Addons sim.AddonsPromise
-	// MaxVolumes is how many volumes a node can have; 0 is any number.
+	// MaxVolumes is how many volumes a node can have; 0 is no limit.
 	MaxVolumes int64
-	// Controllers are those of the cluster, with the driver's sidecars.
+	// Controllers are the controllers of the cluster, including the driver's sidecars.
 	Controllers []string
 	// SystemCalls lists the system calls by which the driver changes files, by the method of the
 	// CSI call that makes them; none for a mock.
@@ -45,11 +45,11 @@ type Facts struct {
 	// Requests lists the driver's requests to a stand-in for its HTTP service, by the method of the
 	// CSI call; none without such a stand-in.
 	Requests map[string][]request
-	// NoMounts says why nothing can be mounted on this machine; empty if it can.
+	// NoMounts is the reason why this machine cannot mount anything; empty if it can.
 	NoMounts string
-	// NoDevices says why there are no raw block volumes here; empty if there are.
+	// NoDevices is the reason why this machine has no raw block volumes; empty if it has.
 	NoDevices string
-	// NoUnmounts says why attempts to unmount cannot be refused here; empty if they can.
+	// NoUnmounts is the reason why unmounting cannot be made to fail here; empty if it can.
 	NoUnmounts string
 
 	subject Subject
@@ -60,41 +60,41 @@ type Facts struct {
 // Kind is a kind of volume: its form and how it may be accessed.
 type Kind struct{ Form, Access string }
 
-// Provisions says whether the driver makes volumes.
+// Provisions reports whether the driver makes volumes.
 func (f *Facts) Provisions() bool { return f.caps.Controller.Has("CREATE_DELETE_VOLUME") }
 
-// Persistent says whether claims can have volumes of the driver, Inline whether pods can have
-// them in their own specs.
+// Persistent reports whether claims can have volumes of the driver, Inline whether the specs of
+// pods can define them.
 func (f *Facts) Persistent() bool { return f.subject.offers(storagev1.VolumeLifecyclePersistent) }
 func (f *Facts) Inline() bool     { return f.subject.offers(storagev1.VolumeLifecycleEphemeral) }
 
-// Attaches says whether volumes are attached to nodes.
+// Attaches reports whether volumes are attached to nodes.
 func (f *Facts) Attaches() bool { return f.caps.Controller.Has("PUBLISH_UNPUBLISH_VOLUME") }
 
-// Stages says whether volumes are staged on nodes.
+// Stages reports whether volumes are staged on nodes.
 func (f *Facts) Stages() bool { return f.caps.Node.Has("STAGE_UNSTAGE_VOLUME") }
 
-// Topology says whether volumes are bound to places.
+// Topology reports whether volumes have a topology.
 func (f *Facts) Topology() bool { return f.caps.Plugin.Has("VOLUME_ACCESSIBILITY_CONSTRAINTS") }
 
-// OnePlace says whether a volume of one node can be had on every other one.
+// OnePlace reports whether a volume of one node can be used on every other one.
 func (f *Facts) OnePlace() bool {
 	places := slices.Sorted(maps.Values(f.places))
 	return !f.Topology() || len(places) > 0 && places[0] == places[len(places)-1]
 }
 
-// Expands says whether volumes can grow.
+// Expands reports whether volumes can be expanded.
 func (f *Facts) Expands() bool { return len(f.expansions()) > 0 }
 
-// Snapshots says whether the driver takes snapshots.
+// Snapshots reports whether the driver takes snapshots.
 func (f *Facts) Snapshots() bool { return f.caps.Controller.Has("CREATE_DELETE_SNAPSHOT") }
 
-// GroupSnapshots says whether the driver takes snapshots of several volumes at once.
+// GroupSnapshots reports whether the driver takes snapshots of several volumes at once.
 func (f *Facts) GroupSnapshots() bool {
 	return f.caps.Group.Has("CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT")
 }
 
-// sidecars are the sidecars that run beside the driver's controller plugin.
+// sidecars returns the sidecars of the driver's controller plugin.
 func (f *Facts) sidecars() []string {
 	var names []string
 	for _, name := range f.Controllers {
@@ -105,10 +105,10 @@ func (f *Facts) sidecars() []string {
 	return names
 }
 
-// handle is the volume handle of a claim with a driver that makes no volumes.
+// handle returns the volume handle of a claim if the driver makes no volumes.
 func (f *Facts) handle(claim string) string { return cmp.Or(f.subject.Handle, "csisim-check-"+claim) }
 
-// learn takes facts from the driver's answers in a run.
+// learn reads facts from the driver's answers in a run.
 func (f *Facts) learn(events []*trace.Event) {
 	for _, e := range events {
 		if e.Kind != trace.Call || e.Response == nil {

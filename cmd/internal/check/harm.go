@@ -14,11 +14,11 @@ const (
 	DataLoss Harm = iota
 	// NotStarted: the driver's program does not start, or exits.
 	NotStarted
-	// Stuck: a pod or a volume waits for ever.
+	// Stuck: a pod or a volume waits forever.
 	Stuck
-	// Leak: something is left behind, or made twice.
+	// Leak: an object is left behind or made twice.
 	Leak
-	// Contract: an answer breaks the CSI spec.
+	// Contract: an answer violates the CSI spec.
 	Contract
 )
 
@@ -27,7 +27,7 @@ func (h Harm) String() string {
 	return [...]string{"data loss", "does not start", "stuck", "leak", "contract"}[h]
 }
 
-// harms are those of invariants. All others are breaches of the contract.
+// harms are the harms of invariants. All others violate the contract.
 var harms = map[verdict.Key]Harm{
 	verdict.Data: DataLoss, verdict.ForeignMounts: DataLoss, verdict.SingleWriter: DataLoss,
 	verdict.Alive: NotStarted,

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Known is a baseline: findings that a driver is known for and that fail no check.
+// Known is a baseline of known findings of a driver, which do not fail a check.
 type Known struct {
 	APIVersion string         `json:"apiVersion" yaml:"apiVersion" want:"required" enum:"csisim.dev/v1alpha1" doc:"The version of the file's language."`
 	Kind       string         `json:"kind" yaml:"kind" want:"required" enum:"KnownFindings" doc:"Always KnownFindings."`
@@ -21,15 +21,15 @@ type Known struct {
 	Findings   []KnownFinding `json:"findings,omitempty" yaml:"findings" doc:"The findings that are known."`
 }
 
-// KnownFinding is one of them.
+// KnownFinding is one known finding.
 type KnownFinding struct {
 	Name   string   `json:"name" yaml:"name" want:"required" example:"NodeStageVolume is not idempotent: OK, then Internal" doc:"The name of the finding in the report card; * stands for any text."`
 	Why    string   `json:"why,omitempty" yaml:"why,omitempty" doc:"Why it stays, for people."`
 	Trials []string `json:"trials,omitempty" yaml:"trials,flow,omitempty" doc:"The scenarios that showed it: if some of them are tried and none shows it, it has been fixed."`
 }
 
-// ReadKnown reads a baseline. The error is that the file cannot be read, or
-// strict.Problems: all mistakes in it.
+// ReadKnown reads a baseline. If the file can be read, the error is strict.Problems with all its
+// mistakes.
 func ReadKnown(file string) (*Known, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -52,8 +52,8 @@ func (f KnownFinding) is(name string) bool {
 	return f.Name == name || partial.Wildcard(f.Name, name) || verdict.Plain(f.Name).Name == verdict.Plain(name).Name
 }
 
-// Gone are the known findings that nothing shows any more, although some of their trials
-// were tried.
+// Gone returns the known findings that no trial shows any more, although some of their trials were
+// tried.
 func (c *Card) Gone() []KnownFinding {
 	if c.Known == nil {
 		return nil
@@ -69,7 +69,8 @@ func (c *Card) Gone() []KnownFinding {
 	return gone
 }
 
-// triedAny says that at least one of the trials was tried; of any trials if none is named.
+// triedAny reports whether at least one of the trials was tried; without names it considers all
+// trials.
 func (c *Card) triedAny(names []string) bool {
 	return slices.ContainsFunc(c.Outcomes, func(o Outcome) bool {
 		return o.Tried() && (len(names) == 0 || slices.Contains(names, o.Name()))
@@ -77,7 +78,7 @@ func (c *Card) triedAny(names []string) bool {
 }
 
 // WriteKnown writes the findings of the card as a baseline. Known findings of trials that were not
-// run stay in it, and so do the reasons.
+// run stay in it with their reasons.
 func (c *Card) WriteKnown(w io.Writer, before *Known) error {
 	k := Known{APIVersion: "csisim.dev/v1alpha1", Kind: "KnownFindings", Driver: c.Facts.Name, Findings: []KnownFinding{}}
 	found := c.Findings()

@@ -24,8 +24,8 @@ import (
 )
 
 // Ask starts the driver and determines its name and capabilities. The error is a *sim.ConfigError
-// or a *sim.EnvironmentError if the driver cannot be run, otherwise a *RefusedError: it runs and
-// makes no volume.
+// or a *sim.EnvironmentError if the driver cannot be run, and a *RefusedError if it runs but makes
+// no volume.
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
 	f.NoMounts, f.NoDevices, f.NoUnmounts = noMounts(s, o), noDevices(s), noUnmounts(s)
@@ -52,8 +52,8 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	return f, f.tryMountOption(ctx, o)
 }
 
-// noMounts returns the reason if the machine permits no mounts to a driver program. A user without
-// isolation accepts that.
+// noMounts returns the reason why a driver program cannot mount on this machine; empty if it can. A
+// user who turns isolation off accepts that.
 func noMounts(s Subject, o RunOptions) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || o.Isolation == sim.None {
 		return ""
@@ -74,7 +74,7 @@ func noMounts(s Subject, o RunOptions) string {
 	return ""
 }
 
-// noDevices says why a driver program cannot have raw block volumes.
+// noDevices returns the reason why a driver program cannot have raw block volumes; empty if it can.
 func noDevices(s Subject) string {
 	if limits := namespaces.Limits(); limits != "" && s.Driver.Mock == nil && s.Driver.Socket == nil {
 		return "no loop devices and no device nodes: " + limits
@@ -82,7 +82,8 @@ func noDevices(s Subject) string {
 	return ""
 }
 
-// noUnmounts says why attempts of a driver program to unmount cannot be refused.
+// noUnmounts returns the reason why the unmounting of a driver program cannot be made to fail;
+// empty if it can.
 func noUnmounts(s Subject) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || machine.ShowsChanges() {
 		return ""
@@ -90,8 +91,8 @@ func noUnmounts(s Subject) string {
 	return "csisim cannot trace the unmounts of programs: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
 }
 
-// identify boots a cluster with the driver: registrar, kubelet and sidecars request its name and
-// its capabilities.
+// identify starts a cluster with the driver, in which registrar, kubelet and sidecars request its
+// name and its capabilities.
 func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	driver, err := f.subject.driverYAML()
 	if err != nil {
@@ -109,8 +110,8 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// isRegistered reports whether the kubelet has registered the driver. A driver that breaks the CSI
-// spec afterwards can be checked: the trials show the breach.
+// isRegistered reports whether the kubelet has registered the driver. A driver that violates the
+// CSI spec later can be checked, since the trials show the violation.
 func isRegistered(events []*trace.Event) bool {
 	return slices.ContainsFunc(events, func(e *trace.Event) bool {
 		accepted, is := e.Request.(interface{ GetPluginRegistered() bool })
@@ -118,14 +119,14 @@ func isRegistered(events []*trace.Event) bool {
 	})
 }
 
-// kinds are the kinds of volume that are tried, the plain one first.
+// kinds are the kinds of volumes to try, the plain one first.
 var kinds = []Kind{
 	{filesystem, oneNodeRW}, {block, oneNodeRW},
 	{filesystem, onePodRW}, {filesystem, manyRW}, {filesystem, manyRO}, {block, manyRW},
 }
 
-// kindsToTry are those of the kinds that are to be tried, the one of most scenarios first; it
-// is the only one with a driver that makes no volumes.
+// kindsToTry returns the kinds to try with this driver, the kind of most scenarios first. For a
+// driver that makes no volumes it is the only one.
 func (f *Facts) kindsToTry() []Kind {
 	tried := []Kind{{filesystem, f.subject.access(oneNodeRW)}}
 	for _, k := range kinds {
@@ -136,8 +137,8 @@ func (f *Facts) kindsToTry() []Kind {
 	return tried
 }
 
-// tryKinds requests a volume of each kind: a driver does not declare the kinds that it makes. A pod
-// uses the plain one: only then does the kubelet request the node plugin's capabilities.
+// tryKinds requests a volume of each kind, since a driver does not declare which kinds it makes. A
+// pod uses the plain one, which makes the kubelet request the node plugin's capabilities.
 func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	s := &script{facts: f, immediate: true}
 	var claims []claim
@@ -193,8 +194,8 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// refusedOnNode is the answer with which a node plugin refuses a claim's volume for good, though
-// CreateVolume made it; empty if it does not.
+// refusedOnNode returns the answer with which a node plugin finally refuses a claim's volume,
+// although CreateVolume has made it; empty if it does not.
 func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 	id := ""
 	for _, e := range r.Trace {
@@ -218,7 +219,7 @@ func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 	return answer
 }
 
-// mountOption is one that every file system and every bind mount takes.
+// mountOption is an option that every file system and every bind mount supports.
 const mountOption = "noexec"
 
 // withMountOption returns the facts of a driver with the option in its volumes.
@@ -230,7 +231,7 @@ func (f *Facts) withMountOption() *Facts {
 	return &with
 }
 
-// tryMountOption asks for a volume with a mount option, which a driver may refuse.
+// tryMountOption requests a volume with a mount option, which a driver may refuse.
 func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
 	if f.NoMounts != "" || f.subject.Driver.Mock != nil {
 		return nil
@@ -251,7 +252,7 @@ func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// tried makes a run to learn from, whatever the driver does wrong in it.
+// tried makes a run to learn facts from, even if the driver fails in it.
 func (f *Facts) tried(ctx context.Context, s *script, name, description string, o RunOptions) (*scenario.Result, error) {
 	text, err := s.text(name, description)
 	if err != nil {
@@ -260,8 +261,8 @@ func (f *Facts) tried(ctx context.Context, s *script, name, description string, 
 	return f.observe(ctx, name, text+"\nexpect: {leftovers: any, violations: any}\n", o)
 }
 
-// refusedOption returns the last answer with which a driver keeps a volume with a mount option from
-// being used; empty if the volume is published. It may have any code: mount(8) may have refused the
+// refusedOption returns the last error because of which a volume with a mount option cannot be
+// used; empty if the volume is published. Any code counts, since mount(8) may have refused the
 // option.
 func refusedOption(r *scenario.Result) (answer string) {
 	for _, e := range r.Trace {
@@ -280,7 +281,7 @@ func refusedOption(r *scenario.Result) (answer string) {
 	return answer
 }
 
-// tryInline has a pod with an inline volume: only then does the kubelet request the node plugin's
+// tryInline starts a pod with an inline volume, which makes the kubelet request the node plugin's
 // capabilities. A volume that is refused with InvalidArgument is tried read-only, too.
 func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
 	result, err := f.pluginWithInline(ctx, o)
@@ -312,7 +313,7 @@ func (f *Facts) pluginWithInline(ctx context.Context, o RunOptions) (*scenario.R
 	return f.tried(ctx, s, "inline", "The capabilities of the node plugin.", o)
 }
 
-// refusedInline is the answer with which a node plugin refuses inline volumes for good; empty
+// refusedInline returns the answer with which a node plugin finally refuses inline volumes; empty
 // if it does not.
 func refusedInline(r *scenario.Result) (answer string) {
 	for _, e := range r.Trace {
@@ -327,7 +328,7 @@ func refusedInline(r *scenario.Result) (answer string) {
 	return answer
 }
 
-// answerOf is the error that a call was answered with, empty for OK.
+// answerOf returns the error of a call; empty for OK.
 func answerOf(e *trace.Event) string {
 	if e.Code == "" {
 		return ""
@@ -337,12 +338,12 @@ func answerOf(e *trace.Event) string {
 
 func (k Kind) claimName() string { return strings.ToLower(k.Form + "-" + k.Access) }
 
-// observe runs a scenario that is there to find something out.
+// observe runs a scenario to learn facts about the driver.
 func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*scenario.Result, error) {
 	s, err := parse(name, text)
 	var mistakes strict.Problems
 	switch {
-	// The user's input does not fit the language.
+	// The user's input does not fit the format of scenarios.
 	case errors.As(err, &mistakes):
 		_, mistake, _ := strings.Cut(mistakes[0].Error(), ": ")
 		return nil, &sim.ConfigError{Subject: "the driver", Problem: mistake}
@@ -363,7 +364,7 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 	return scenario.Run(ctx, s, options)
 }
 
-// RefusedError says that a driver runs, but not so that it could be checked.
+// RefusedError says that a driver runs but cannot be checked.
 type RefusedError struct {
 	Doing   string
 	Failure scenario.Failure // default: none

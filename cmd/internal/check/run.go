@@ -15,18 +15,17 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// RunOptions say how trials are run. The zero value runs them one after the other,
-// calmly and to the end.
+// RunOptions are the options for running trials. The zero value runs all of them, one after the
+// other, with calm decisions.
 type RunOptions struct {
-	// Budget is the wall time after which no further trial begins, without that for which trials
-	// waited for the driver as Experience has it. Default: none.
+	// Budget is the wall time after which no further trial begins. The time for which trials waited
+	// for the driver, according to Experience, does not count. Default: no limit.
 	Budget time.Duration
 	// Parallel is how many trials run at once. Default: 1.
 	Parallel int
 	// Strategy makes the strategy of each run. Default: kernel.Calm.
 	Strategy func() kernel.Strategy
-	// Names distinguishes the names of volumes; if it is given, those of different trials differ,
-	// too.
+	// Names distinguishes the names of volumes; if it is set, they differ between trials, too.
 	// Default: all trials make the same names.
 	Names string
 	// Patience, WaitForDriver, Experience, WorkDir and Isolation are those of scenario.RunOptions.
@@ -40,24 +39,24 @@ type RunOptions struct {
 	Strict    bool
 	// SystemCalls is that of sim.Options.
 	SystemCalls bool
-	// Logs is where the output of driver programs is kept, a directory for each
-	// trial. Default: nowhere.
+	// Logs is the directory for the output of driver programs, with a subdirectory for each trial.
+	// Default: the output is not kept.
 	Logs string
 	// KeepStates is that of sim.Options.
 	KeepStates int
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
-	// Disturbed is called when trials which run at once disturb each other, when the last of those
-	// has ended. Default: it is ignored.
+	// Disturbed is called if parallel trials disturb each other, when the last of them has ended.
+	// Default: not called.
 	Disturbed func(*Shared)
 	// Progress is called when a trial begins and when it has ended, by one trial at a time.
-	// Default: it is ignored.
+	// Default: not called.
 	Progress func(Progress)
 }
 
-// Progress is how far the trials are.
+// Progress is the progress of the trials.
 type Progress struct {
-	// Ended of Planned trials have ended, Failed of them badly.
+	// Ended of Planned trials have ended; Failed of them have failed.
 	Ended, Planned, Failed int
 	Running                []string // names of trials, the oldest first
 }
@@ -65,18 +64,18 @@ type Progress struct {
 // Outcome is the outcome of a trial.
 type Outcome struct {
 	*Trial
-	// Result is nil if the trial was not tried or could not be run; Err says why it
-	// could not.
+	// Result is nil if the trial was not tried or could not be run; Err is the reason why it could
+	// not.
 	Result *scenario.Result
 	Err    error
-	// Logs is where the driver's output is; empty if it was not kept.
+	// Logs is the directory of the driver's output; empty if it was not kept.
 	Logs string
-	// Search is the outcome of searching its runs; nil for a trial of one run. Result is that of
-	// its first finding, or of its calm run.
+	// Search is the outcome of a search; nil for a trial of one run. Result is then the result of
+	// its first finding or of its calm run.
 	Search *Searched
 }
 
-// Passed, Failed and Tried distinguish outcomes; one that could not be run has failed.
+// Passed reports whether the trial was run and has not failed.
 func (o Outcome) Passed() bool { return o.Tried() && !o.Failed() }
 
 // Failed reports whether the run failed or could not be run.
@@ -84,7 +83,7 @@ func (o Outcome) Failed() bool {
 	return o.Err != nil || (o.Result != nil && o.Result.Exit != scenario.Passed)
 }
 
-// Tried says that the trial was run.
+// Tried reports whether the trial was run.
 func (o Outcome) Tried() bool { return o.Trial.Runs() }
 
 func (o RunOptions) scenarioOptions() scenario.RunOptions {
@@ -93,17 +92,17 @@ func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	}
 }
 
-// Why trials were not tried that the machine can run.
+// The reasons why trials were not tried that the machine can run.
 const (
 	noTime      = "did not fit into the budget"
 	interrupted = "interrupted"
 	tooSlow     = "the driver did not start in time in another scenario: --start-timeout"
 )
 
-// Run runs the trials side by side until one trial sees objects of another one. From then on one
-// runs at a time, and those that failed beside others are repeated. If a trial of several faults
-// has failed, each fault becomes a trial. The outcomes are in the order of the trials; the error is
-// for the end of ctx.
+// Run runs the trials in parallel until one trial sees objects of another one. From then on it runs
+// one at a time, and repeats those that failed in parallel. If a trial with several faults has
+// failed, each fault becomes a trial. The outcomes are in the order of the trials. The error is for
+// the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
 	r := &running{options: o, began: time.Now(), trials: trials, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
 	for i := range trials {
@@ -125,7 +124,7 @@ func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) 
 	return outcomes, err
 }
 
-// work runs the trials that wait, so many at once.
+// work runs the waiting trials, at most parallel of them at once.
 func (r *running) work(ctx context.Context, parallel int) {
 	var workers sync.WaitGroup
 	for range parallel {
@@ -158,8 +157,8 @@ func (r *running) isTooSlow() bool {
 	return r.slow
 }
 
-// spent is the wall time that counts against the budget: all but that for which trials waited for
-// the driver.
+// spent returns the wall time that counts for the budget, without the time for which trials waited
+// for the driver.
 func (r *running) spent() time.Duration {
 	spent := time.Since(r.began)
 	if r.options.Experience != nil {
@@ -168,7 +167,7 @@ func (r *running) spent() time.Duration {
 	return spent
 }
 
-// repeatDisturbed lets trials that have failed beside others wait once more.
+// repeatDisturbed schedules trials again that have failed in parallel with others.
 func (r *running) repeatDisturbed() {
 	var again []int
 	for i, o := range r.outcomes {
@@ -185,7 +184,7 @@ func (r *running) repeatDisturbed() {
 	}
 }
 
-// runnable are the trials that can be run.
+// runnable returns the trials that can be run.
 func runnable(trials []*Trial) (found []*Trial) {
 	for _, t := range trials {
 		if t.Runs() {
@@ -212,8 +211,7 @@ type running struct {
 	outcomes []Outcome
 }
 
-// take is the next trial; nil if there is none, or if trials that run at once disturb each
-// other.
+// take returns the next trial; nil if there is none, or if parallel trials disturb each other.
 func (r *running) take(parallel int) (int, *Trial) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

@@ -11,31 +11,32 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// Searched is the outcome of searching the runs of a trial.
+// Searched is the outcome of a search in the runs of a trial.
 type Searched struct {
-	// Runs is how many there were.
+	// Runs is the number of runs.
 	Runs int
-	// Elapsed is the wall time that they took.
+	// Elapsed is the wall time of the search.
 	Elapsed time.Duration
 	// Found lists the findings, with the blame for each.
 	Found []Found
-	// Usage describes the resources of its programs and the things that they left, a line each.
+	// Usage describes the resources of its programs and the objects that they left behind, a line
+	// each.
 	Usage []string
 }
 
 // Found is one finding of a search.
 type Found struct {
-	// Finding is as the shortest run shows it. Result is the result of this run, and Blame names
-	// the responsible party.
+	// Finding is from the shortest run that shows it. Result is the result of this run, and Blame
+	// names the responsible party.
 	Finding Finding
 	Blame   verdict.Blame
 	Result  *scenario.Result
 	// Choices are the choices of that run, in words, and Replay is the command that repeats it.
 	Choices []string
 	Replay  string
-	// Repeated of so many Repeats, runs with just these choices, show it.
+	// Repeated of Repeats runs with just these choices show it.
 	Repeated, Repeats int
-	// Known are lines about known behaviours of Kubernetes that befell the run.
+	// Known are lines about known behaviours of Kubernetes that occurred in the run.
 	Known []string
 }
 
@@ -53,7 +54,7 @@ func (s *Searched) OfDriver() *Found {
 	return nil
 }
 
-// shown are the findings of the driver, as any trial shows them.
+// shown returns the findings of the driver in the form of other trials' findings.
 func (s *Searched) shown(o Outcome) []Finding {
 	var all []Finding
 	for _, found := range s.Found {
@@ -67,7 +68,7 @@ func (s *Searched) shown(o Outcome) []Finding {
 	return all
 }
 
-// title is that of a trial, with how many of its runs were searched.
+// title returns the title of a trial, with the number of runs of a search.
 func (o Outcome) title() string {
 	if o.Search == nil {
 		return o.Title
@@ -75,7 +76,7 @@ func (o Outcome) title() string {
 	return fmt.Sprintf("%s (%s)", o.Title, plural.Of(o.Search.Runs, "run"))
 }
 
-// choices are those that a finding of a search takes.
+// choices returns the choices of a finding of a search.
 func (f Finding) choices() []string {
 	if f.found == nil {
 		return nil
@@ -83,7 +84,8 @@ func (f Finding) choices() []string {
 	return f.found.Choices
 }
 
-// chance says that not each run with the choices shows the finding; empty if each does.
+// chance returns the remark that not every run with the choices shows the finding; empty if every
+// run does.
 func (f Finding) chance() string {
 	if f.found == nil || f.found.Repeated == f.found.Repeats {
 		return ""
@@ -91,7 +93,7 @@ func (f Finding) chance() string {
 	return ByChance(f.found.Repeated, f.found.Repeats)
 }
 
-// hazards prints the findings of searches that the driver did not cause: no trial fails for them.
+// hazards prints the findings of searches that the driver did not cause, which do not fail a trial.
 func (p *page) hazards(c *Card) {
 	for _, o := range c.Outcomes {
 		if o.Search == nil {
@@ -108,13 +110,13 @@ func (p *page) hazards(c *Card) {
 	}
 }
 
-// ByChance says that the same choices do not show a finding each time.
+// ByChance returns the remark that the same choices do not always show a finding.
 func ByChance(shown, runs int) string {
 	return fmt.Sprintf("%d of %d runs with these choices show it: the rest is chance in the driver's own program", shown, runs)
 }
 
-// searched sums up the runs of all searches, their time and the findings of the driver. It is empty
-// if there was no search.
+// searched returns a summary of all searches: the runs, their time and the findings of the driver.
+// It is empty if there was no search.
 func (c *Card) searched() string {
 	runs, found, elapsed := 0, 0, time.Duration(0)
 	for _, o := range c.Outcomes {

@@ -17,37 +17,37 @@ import (
 
 // Subject is the driver that is checked.
 type Subject struct {
-	// Driver describes how the driver is reached, as in a scenario's drivers. If the name is empty,
-	// the driver's answer is used.
+	// Driver describes how the driver is started or reached, as in a scenario's drivers. If the
+	// name is empty, the driver's answer is used.
 	Driver scenario.Driver
-	// OneNode says that one process is the plugin of the only node, as the driver's
-	// profile says; a program says so itself.
+	// OneNode says that one process is the plugin of the only node, according to the driver's
+	// profile. For a program, Driver.Program.Single does.
 	OneNode bool
 	// Parameters and MountOptions of the StorageClass, and the parameters of the
 	// VolumeSnapshotClass. Default: none.
 	Parameters, SnapshotParameters map[string]string
 	MountOptions                   []string
-	// VolumeSize of the volumes; they grow by as much again. If the driver makes larger volumes
-	// than that, it is the size of those. Default: 16Mi.
+	// VolumeSize is the size of the volumes; an expansion adds the same amount. If the driver makes
+	// larger volumes, it becomes the size of those. Default: 16Mi.
 	VolumeSize resource.Quantity
-	// Handle is the volume for checking a driver that cannot make any; Attributes are the volume's.
-	// Default: a handle of csisim's own making, which suffices for drivers that find a volume by
-	// its attributes. The attributes are those of inline volumes, too.
+	// Handle is the id of an existing volume, for a driver that cannot make any, and Attributes are
+	// its attributes. Default: a generated handle, which suffices for drivers that find a volume by
+	// its attributes. Inline volumes have these attributes, too.
 	Handle     string
 	Attributes map[string]string
-	// AccessModes and VolumeModes are those of the volumes to try; ReadWriteOnce, or else the
-	// first, is that of most, and Filesystem is among the modes. Default: all.
+	// AccessModes and VolumeModes are the modes of the volumes to try. Most volumes have
+	// ReadWriteOnce or, without it, the first mode. Filesystem has to be included. Default: all.
 	AccessModes, VolumeModes []string
-	// FSType is the file system to ask for. Default: the driver's own choice.
+	// FSType is the requested file system. Default: the driver's own choice.
 	FSType string
-	// Secrets are those of its calls. Default: none.
+	// Secrets are the Secrets of its calls. Default: none.
 	Secrets profile.Secrets
-	// CSIDriver is the spec of the driver's CSIDriver object; with a profile that of the profile.
-	// Its attachRequired follows the driver's capabilities. Default: volumes of claims only.
+	// CSIDriver is the spec of the driver's CSIDriver object, possibly from its profile. Its
+	// attachRequired follows from the driver's capabilities. Default: volumes of claims only.
 	CSIDriver *storagev1.CSIDriverSpec
 }
 
-// offers says whether the CSIDriver object has a lifecycle mode. K-PUB-7
+// offers reports whether the CSIDriver object has a lifecycle mode. K-PUB-7
 func (s Subject) offers(mode storagev1.VolumeLifecycleMode) bool {
 	if s.CSIDriver == nil || len(s.CSIDriver.VolumeLifecycleModes) == 0 {
 		return mode == storagev1.VolumeLifecyclePersistent
@@ -55,7 +55,7 @@ func (s Subject) offers(mode storagev1.VolumeLifecycleMode) bool {
 	return slices.Contains(s.CSIDriver.VolumeLifecycleModes, mode)
 }
 
-// leavesOut says why volumes of a kind are not asked for; empty if they are.
+// leavesOut returns the reason why volumes of a kind are not requested; empty if they are.
 func (s Subject) leavesOut(k Kind) string {
 	switch {
 	case len(s.VolumeModes) > 0 && !slices.Contains(s.VolumeModes, k.Form):
@@ -66,8 +66,8 @@ func (s Subject) leavesOut(k Kind) string {
 	return ""
 }
 
-// access is the access mode of a claim: for ReadWriteOnce the first that is to be tried, if it
-// is not among them.
+// access returns the access mode of a claim, which is the first mode to try if ReadWriteOnce is not
+// to be tried.
 func (s Subject) access(mode string) string {
 	if mode == oneNodeRW && s.leavesOut(Kind{filesystem, mode}) != "" {
 		return s.AccessModes[0]
@@ -75,12 +75,12 @@ func (s Subject) access(mode string) string {
 	return mode
 }
 
-// oneNode says that only one node can have a plugin.
+// oneNode reports whether only one node can have a plugin.
 func (s Subject) oneNode() bool {
 	return s.OneNode || s.Driver.Socket != nil || (s.Driver.Program != nil && s.Driver.Program.Single)
 }
 
-// size of the volumes.
+// size returns the size of the volumes.
 func (s Subject) size() string {
 	if s.VolumeSize.IsZero() {
 		return "16Mi"
@@ -88,8 +88,9 @@ func (s Subject) size() string {
 	return s.VolumeSize.String()
 }
 
-// learnSize makes volumes as large as those that the driver has made, which may have rounded sizes
-// up: a volume that has room already does not grow, and a copy has to be as large as its origin.
+// learnSize sets the size of volumes to that of the driver's volumes, since a driver may round
+// sizes up. Otherwise an expansion could have no effect, or a copy could be smaller than its
+// source.
 func (s *Subject) learnSize(events []*trace.Event) {
 	asked := resource.MustParse(s.size())
 	largest := asked.Value()
@@ -103,31 +104,31 @@ func (s *Subject) learnSize(events []*trace.Event) {
 	}
 }
 
-// grown is the size that volumes grow to.
+// grown returns the size of an expanded volume.
 func (s Subject) grown() string {
 	twice := resource.MustParse(s.size())
 	twice.Add(twice)
 	return twice.String()
 }
 
-// oddSize is slightly larger than the size of volumes, and no multiple of a round number: 17000001
-// bytes for 16Mi.
+// oddSize returns a size that is slightly larger than the size of volumes and not a multiple of a
+// round number, such as 17000001 bytes for 16Mi.
 func (s Subject) oddSize() string {
 	size := resource.MustParse(s.size())
 	return strconv.FormatInt(size.Value()+222785, 10)
 }
 
-// grownAgain is the size to which they grow after that.
+// grownAgain returns the size of a volume after a second expansion.
 func (s Subject) grownAgain() string {
 	more := resource.MustParse(s.grown())
 	more.Add(resource.MustParse(s.size()))
 	return more.String()
 }
 
-// ours says that csisim starts the driver, and can therefore end it.
+// ours reports whether csisim starts the driver and can therefore end it.
 func (s Subject) ours() bool { return s.Driver.Socket == nil }
 
-// clusterYAML is the cluster of a scenario on one node or, empty, the usual one.
+// clusterYAML returns the cluster of a scenario with one node; empty for the default cluster.
 func (s Subject) clusterYAML(oneNode bool) string {
 	if oneNode || s.oneNode() {
 		return "cluster: {nodes: 1}\n\n"
@@ -135,7 +136,7 @@ func (s Subject) clusterYAML(oneNode bool) string {
 	return ""
 }
 
-// driverYAML is the driver as an entry of a scenario's drivers.
+// driverYAML returns the driver as an entry of a scenario's drivers.
 func (s Subject) driverYAML() (string, error) {
 	text, err := profile.Text(s.Driver)
 	if err != nil {

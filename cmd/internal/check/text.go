@@ -18,10 +18,10 @@ import (
 // widest is the width of the card on a wide terminal: longer lines are hard to read.
 const widest = 110
 
-// titleWidth is that of the column of titles.
+// titleWidth is the width of the column of titles.
 const titleWidth = 26
 
-// maxNamed bounds the trials that a finding names.
+// maxNamed is the highest number of trials that a finding lists.
 const maxNamed = 4
 
 // Text writes the card for people.
@@ -47,7 +47,7 @@ func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	return err
 }
 
-// page is a card that is being written.
+// page is the state of writing a card.
 type page struct {
 	strings.Builder
 	terminal report.Terminal
@@ -68,7 +68,7 @@ func (p *page) paint(color, text string) string {
 	return trace.Paint(color, text)
 }
 
-// mark says how something went, as a sign on a terminal and as a word elsewhere.
+// mark returns the outcome of a group or trial, as a sign on a terminal and as a word elsewhere.
 func (p *page) mark(failed, tried bool) string {
 	sign, word, color := "✓", "PASS", green
 	switch {
@@ -109,7 +109,7 @@ func plainWords(texts []string) []word {
 	return words
 }
 
-// row is a title and words beside it, over several lines if need be.
+// row prints a title and words beside it, on several lines if necessary.
 func (p *page) row(margin, title string, column int, words []word, color string) {
 	fmt.Fprintf(p, "%s%s", margin, pad(title, column))
 	start := utf8.RuneCountInString(margin) + column
@@ -135,10 +135,11 @@ func pad(text string, column int) string {
 	return text + strings.Repeat(" ", max(1, column-utf8.RuneCountInString(text)))
 }
 
-// mostTitles bounds the trials of a group of which all titles are named.
+// mostTitles is the highest number of trials in a group for which all titles are printed.
 const mostTitles = 5
 
-// line is a group: its outcome, and its trials. Of a large group those that passed are counted.
+// line prints the outcome of a group and its trials. In a large group passed trials are only
+// counted.
 func (p *page) line(l Line, found []Finding, all bool) {
 	var words []word
 	failed, tried, passed := false, false, 0
@@ -206,7 +207,7 @@ func prefixed(word string, lines []string) (all []string) {
 	return all
 }
 
-// detail is the part of the verdict that the name leaves out.
+// detail returns the part of the verdict that the name lacks.
 func (f Finding) detail() string {
 	if f.Text == f.Name {
 		return ""
@@ -226,7 +227,7 @@ func (f Finding) detail() string {
 	return headline(rest)
 }
 
-// storyOf is the story of a finding on one line. A finding of a search has its choices instead.
+// storyOf returns the story of a finding on one line, or the choices of a finding of a search.
 func (p *page) storyOf(f Finding) string {
 	if f.found != nil {
 		return ""
@@ -238,8 +239,8 @@ func (p *page) storyOf(f Finding) string {
 	return inOneLine(Story(result, &f))
 }
 
-// shownBy names the trial that shows a finding best, with its replay where that is not the usual
-// one, and counts the others.
+// shownBy returns the flag that selects the trial that shows a finding best, the number of the
+// other trials and the directory of logs. For a finding of a search it returns the replay command.
 func (c *Card) shownBy(f Finding) string {
 	if f.found != nil {
 		return "replay    " + f.found.Replay
@@ -270,7 +271,7 @@ func (p *page) replay(c *Card, found []Finding) {
 	}
 }
 
-// inFull prints a finding with all that is known of it.
+// inFull prints a finding with all its details.
 func (p *page) inFull(c *Card, f Finding) {
 	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
 	verdict := ""
@@ -334,13 +335,13 @@ func repeated(n int) string {
 	return fmt.Sprintf("%d that had failed were", n)
 }
 
-// hash is the part of a path that the kubelet makes of a volume's id.
+// hash matches the part of a path that the kubelet makes from a volume's id.
 var hash = lazyregexp.New(`([0-9a-f]{8})[0-9a-f]{56}`)
 
-// short is a text in which long hashes are cut.
+// short shortens long hashes in a text.
 func short(text string) string { return hash().ReplaceAllString(text, "$1…") }
 
-// longestHeadline bounds a verdict, which can quote the answer of a cloud.
+// longestHeadline is the greatest length of a verdict, which can quote the answer of a cloud.
 const longestHeadline = 300
 
 func headline(verdict string) string {
@@ -351,7 +352,7 @@ func headline(verdict string) string {
 	return string(runes)
 }
 
-// maxGot bounds the lines of an observed state that are shown; the replay shows all.
+// maxGot is the highest number of printed lines of an observed state; the replay prints all.
 const maxGot = 3
 
 // got returns the observed state; for a program that does not start, the end of its output.
@@ -370,7 +371,7 @@ func (f Finding) got() string {
 	return strings.Join(lines, "\n")
 }
 
-// replayOf is the command that shows a finding again.
+// replayOf returns the command that shows a finding again.
 func (c *Card) replayOf(f Finding) string {
 	if f.found != nil {
 		return f.found.Replay
@@ -397,7 +398,7 @@ func namesOf(outcomes []Outcome) string {
 	return text
 }
 
-// reasons say why trials were not run.
+// reasons prints why trials were not run.
 func (p *page) reasons(title string, reasons []Reason) {
 	if len(reasons) == 0 {
 		return
@@ -412,7 +413,7 @@ func (p *page) reasons(title string, reasons []Reason) {
 	}
 }
 
-// total is the last line.
+// total prints the last line.
 func (p *page) total(c *Card) {
 	t := c.Totals()
 	text := fmt.Sprintf("%s: %d passed, %d failed", c.Facts.Name, t.Passed, t.Failed)

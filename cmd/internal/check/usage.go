@@ -8,18 +8,18 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// muchMemory is from where on it is said how much memory a program had: drivers need a tenth of it.
+// muchMemory is the memory from which on it is reported; drivers usually need a tenth of it.
 const muchMemory = 256 << 20
 
-// Usage describes the memory of a driver's programs and the things that they left, over several
-// runs. The zero value is of none.
+// Usage describes the memory of a driver's programs and the objects that they left behind, over
+// several runs. The zero value describes no run.
 type Usage struct {
 	most   sim.Usage // of the run in which a program had the most memory
 	left   int       // runs in which one left something
 	leaver sim.Usage // of the first of them
 }
 
-// Add takes notice of a run.
+// Add adds the usage of a run.
 func (u *Usage) Add(run []sim.Usage) {
 	leaves := false
 	for _, of := range run {
