@@ -51,7 +51,7 @@ var actions = map[fault.Action]func(*Simulation, *kernel.Process, fault.Site) er
 	fault.RegistersTwice: (*Simulation).registerTwice,
 }
 
-// do lets a user do something at a call.
+// do lets a user perform an action during a call.
 func (c *Simulation) do(action fault.Action, at fault.Site) {
 	c.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
 		err := actions[action](c, p, at)
@@ -93,7 +93,7 @@ func (c *Simulation) podsOn(node string) []application {
 	return applications(c, func(p *corev1.Pod) bool { return node == "" || p.Spec.NodeName == node })
 }
 
-// deleteAgain deletes objects, and makes them again when they are gone.
+// deleteAgain deletes objects, and creates them again after their deletion.
 func (c *Simulation) deleteAgain(p *kernel.Process, leaving []application, opts ...store.DeleteOption) error {
 	var errs []error
 	for _, a := range leaving {
@@ -106,8 +106,8 @@ func (c *Simulation) deleteAgain(p *kernel.Process, leaving []application, opts 
 
 func singular(r *store.Resource) string { return strings.ToLower(r.GVK.Kind) }
 
-// makeAgain makes objects that a user has deleted, each after its deletion, unless the scenario has
-// deleted it as well.
+// makeAgain creates objects that a user has deleted, each after its deletion, unless the scenario
+// has deleted it as well.
 func (c *Simulation) makeAgain(p *kernel.Process, leaving []application) error {
 	var errs []error
 	for end := p.Elapsed() + actionPatience; p.Elapsed() < end; p.Sleep(actionTime) {
@@ -128,7 +128,7 @@ func (c *Simulation) makeAgain(p *kernel.Process, leaving []application) error {
 	return errors.Join(errs...)
 }
 
-// applyAgain makes an object as the scenario has applied it.
+// applyAgain creates an object as the scenario has applied it.
 func (c *Simulation) applyAgain(a application) error {
 	manifest, err := c.applied[a.res][a.key].json(a.res)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *Simulation) applyAgain(a application) error {
 	return err
 }
 
-// scale takes the replicas of all workloads that the scenario has applied away for a while.
+// scale scales all workloads that the scenario has applied to zero for a while.
 func (c *Simulation) scale(p *kernel.Process, _ fault.Site) error {
 	var back []func() error
 	for _, a := range applications(c, all[*appsv1.StatefulSet]) {
@@ -225,9 +225,8 @@ func (c *Simulation) drain(p *kernel.Process, at fault.Site) error {
 	return c.deleteAgain(p, c.podsOn(at.Node))
 }
 
-// deleteNode deletes the Node object of a call and has its kubelet make it anew. Unfinished work
-// stays there: its pods are deleted for it, and the attach/detach controller waits for it
-// (C-ADC-24).
+// deleteNode deletes the Node object of a call, and its kubelet creates it again. The node keeps
+// unfinished work: its pods are deleted, and the attach/detach controller waits for it (C-ADC-24).
 func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 	own := c.podsOn(at.Node)
 	c.note(at.Node, "an administrator deletes node %s", at.Node)
@@ -250,7 +249,7 @@ func (c *Simulation) deleteAttachments(*kernel.Process, fault.Site) error {
 	return errors.Join(errs...)
 }
 
-// loseRegistration takes the registration socket of the called plugin away for a while.
+// loseRegistration removes the registration socket of the called plugin for a while.
 func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
 	if err := c.stopRegistrar(at.Driver, at.Node); err != nil {
 		return err
@@ -262,7 +261,7 @@ func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
 	return c.startRegistrar(at.Driver, at.Node)
 }
 
-// registerTwice has the called plugin register anew beside the socket that is there.
+// registerTwice lets the called plugin register again at a second socket, beside the existing one.
 func (c *Simulation) registerTwice(_ *kernel.Process, at fault.Site) error {
 	if err := c.killRegistrar(at.Driver, at.Node); err != nil {
 		return err

@@ -22,21 +22,22 @@ type AddonsManagerOptions = fakecontroller.AddonsManagerOptions
 // AddonsSidecar is a sidecar of CSI-Addons beside one of a driver's plugins. Its name as a
 // component is "csi-addons-sidecar/" and that of its pod.
 type AddonsSidecar struct {
-	// Pod is the pod that it runs in, "namespace/name", which others make: it begins when
-	// the pod has an address, and ends with it. Default: one that is made for it.
+	// Pod is the pod in which the sidecar runs, "namespace/name". The scenario or the test creates
+	// it: the sidecar starts when the pod has an address, and ends with the pod. Default: csisim
+	// creates a pod for it.
 	Pod string `json:"pod,omitempty" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address; default one in kube-system that is made for it."`
 	// Node is the node of the plugin that it runs beside. Default: the controller plugin.
 	Node string `json:"node,omitempty" example:"node-a" doc:"The node of the plugin that it runs beside; default the controller plugin."`
-	// NodeID is its flag. Default: Node, or the first node of the cluster.
+	// NodeID is its flag --node-id. Default: Node, or the first node of the cluster.
 	NodeID string `json:"nodeID,omitempty" doc:"--node-id; default the node, or the first one of the cluster."`
-	// Port is its flag. Default: 9070, or a free one of loopback if the controller manager is
-	// external.
+	// Port is its flag --controller-port. Default: 9070, or a free port of loopback if the
+	// controller manager is external.
 	Port int `json:"port,omitempty" doc:"--controller-port; default 9070, or a free port of loopback if the controller manager is external."`
 	// EnableAuth requires TLS and a token from the controller manager. Default: true.
 	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: require TLS and a token from the controller manager, which is reviewed; default true. The manager needs the same value."`
-	// Down leaves it out until it is started.
+	// Down leaves the sidecar stopped until StartController. Default: false.
 	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
-	// VolumeCondition has it report the conditions of volumes. Default: it does not.
+	// VolumeCondition makes it report the conditions of volumes. Default: it does not.
 	VolumeCondition *fakecontroller.AddonsVolumeCondition `json:"volumeCondition,omitempty" doc:"--enable-volume-condition: has it report the conditions of the volumes that are attached to its node; {} for the usual flags. Default: it does not."`
 	fakecontroller.SidecarFlags
 }
@@ -130,13 +131,13 @@ func (c *Simulation) addonsOf(d *driver) (all []AddonsSidecar) {
 	return all
 }
 
-// ownPod is the pod that is made for a sidecar.
+// ownPod is the pod that csisim creates for a sidecar.
 func ownPod(driver, node string) string {
 	return metav1.NamespaceSystem + "/" + strings.ReplaceAll(driver, ".", "-") + "-" + cmp.Or(node, "controller") + "-0"
 }
 
-// makeAddonsPod makes the pod of a sidecar, by a StatefulSet of one, and gives it an address.
-// It is a record: no kubelet runs it.
+// makeAddonsPod creates the pod of a sidecar, by a StatefulSet of one, and gives it an address. It
+// is a record: no kubelet runs it.
 func (c *Simulation) makeAddonsPod(s AddonsSidecar) {
 	namespace, name, _ := strings.Cut(s.Pod, "/")
 	c.addonsPods++

@@ -15,8 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// gate lets clients of the API in between two steps of the simulation, and whenever
-// it stands still.
+// gate admits clients of the API between two steps of the simulation, and whenever it stands still.
 type gate struct {
 	lock    sync.Mutex
 	running bool
@@ -24,7 +23,7 @@ type gate struct {
 	post    func(func())
 }
 
-// enter runs use with the cluster to itself.
+// enter runs use with exclusive access to the cluster.
 func (g *gate) enter(use func()) {
 	g.lock.Lock()
 	if !g.running {
@@ -42,7 +41,7 @@ func (g *gate) enter(use func()) {
 	<-done
 }
 
-// admit lets the waiting uses in.
+// admit admits the waiting uses.
 func (g *gate) admit() {
 	g.lock.Lock()
 	waiting := g.waiting
@@ -53,7 +52,7 @@ func (g *gate) admit() {
 	}
 }
 
-// while runs the simulation. Uses that arrive meanwhile are let in by admit, at the latest when the
+// while runs the simulation. admit serves the uses that arrive meanwhile, at the latest when the
 // simulation stands still again.
 func (g *gate) while(run func()) {
 	g.lock.Lock()
@@ -114,9 +113,8 @@ func (c *Simulation) SnapshotClient() snapshots.Interface {
 	return snapshots.NewForConfigOrDie(c.RESTConfig())
 }
 
-// Live lets the cluster live by the real clock, speed times as fast, until ctx is
-// done or something fails that should not: one second of the real clock is speed
-// seconds of the cluster.
+// Live runs the cluster by the real clock, speed times as fast, until ctx is done or an unexpected
+// error occurs: one second of the real clock is speed seconds of the cluster.
 func (c *Simulation) Live(ctx context.Context, speed float64) error {
 	c.run.gate.while(func() { c.World.Kernel.RunLive(ctx.Done(), speed) })
 	return c.World.Kernel.Err()

@@ -108,8 +108,8 @@ func (c *Simulation) merge(res *store.Resource, live, given store.Object) (store
 	return merged, json.Unmarshal(text, merged)
 }
 
-// mergeCustom is the merge of custom resources: no Go type says how their lists are
-// merged, so these are replaced.
+// mergeCustom is the merge of custom resources: no Go type defines how to merge their lists, and
+// therefore it replaces them.
 func mergeCustom(res *store.Resource, before, next, current []byte) (store.Object, error) {
 	given := res.New()
 	if err := json.Unmarshal(next, given); err != nil {
@@ -130,7 +130,7 @@ func mergeCustom(res *store.Resource, before, next, current []byte) (store.Objec
 	return merged, json.Unmarshal(text, merged)
 }
 
-// Delete asks for an object's deletion, as kubectl delete does.
+// Delete requests an object's deletion, as kubectl delete does.
 func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.DeleteOption) error {
 	err := c.Powered()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// chance lets the strategy draw faults of a space, at calls and at writes to the API, until the budget is spent.
+// chance lets the strategy draw faults of a space, at calls and at writes to the API, until the
+// budget is spent.
 type chance struct {
 	cluster           *Simulation
 	left              int
@@ -37,7 +38,7 @@ func alternativesOf(faults []*fault.Fault) alternatives {
 	return a
 }
 
-// drawFaults lets the run's strategy draw faults; of a space without any it is not asked.
+// drawFaults lets the run's strategy draw faults; for an empty space it does not call the strategy.
 func (c *Simulation) drawFaults(s fault.Space) {
 	d := &chance{
 		cluster: c, left: s.Budget, space: s, atCalls: map[fault.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),

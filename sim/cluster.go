@@ -25,8 +25,8 @@ type T interface {
 	Cleanup(func())
 }
 
-// Cluster is a cluster in a test. A failed operation fails the test, with the events that led
-// there. Operations without a method here are done by its Simulation or by a client.
+// Cluster is a cluster in a test. An operation that fails also fails the test, which prints the
+// preceding events. For operations without a method here, use its Simulation or a client.
 type Cluster struct {
 	t          T
 	world      World
@@ -38,12 +38,12 @@ type Cluster struct {
 	always     []*always
 }
 
-// New makes a cluster for a test and runs it until all nodes are Ready and all
-// drivers registered. When the test ends the cluster comes to rest and is closed,
-// and the test fails if anything was left behind, if a driver broke the CSI spec,
-// or if a pod lost its data. Tests with clusters of their own can run in parallel.
+// New creates a cluster for a test and runs it until all nodes are Ready and all drivers
+// registered. At the end of the test, New's cleanup lets the cluster come to rest and closes it. It
+// fails the test if anything was left behind, if a driver broke the CSI spec, or if a pod lost its
+// data. Tests with clusters of their own can run in parallel.
 //
-// With the flag -csisim.on of go test it is a real cluster; see package sim/kind.
+// With the flag -csisim.on of go test, New uses a real cluster; see package sim/kind.
 func New(t T, opts ...Option) *Cluster {
 	t.Helper()
 	o := optionsOf(opts)
@@ -55,9 +55,9 @@ func New(t T, opts ...Option) *Cluster {
 	return c
 }
 
-// NewPair makes two clusters for a test, like New makes one, which live in one virtual time: a call
-// that lets it pass in one lets it pass in both. Both are as the options say, each with its own
-// API, nodes and controllers; StartPair describes the state that their drivers share.
+// NewPair creates two clusters for a test, each as New does. Both share one virtual time: a call
+// that advances it in one cluster advances it in the other. Both have the same options, but each
+// has its own API, nodes and controllers; StartPair describes the state that their drivers share.
 func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
 	t.Helper()
 	if isPromoted() {
@@ -93,7 +93,7 @@ func (c *Cluster) begin(o Options) {
 	c.FromHere()
 }
 
-// settleLimit is the virtual time for work that is still going on.
+// settleLimit is the virtual time that unfinished work may take.
 const settleLimit = 10 * time.Minute
 
 // end closes the clusters of a test, and fails the test for problems that it has not looked for.
@@ -131,7 +131,7 @@ func (c *Cluster) judge() {
 	c.report(c.evidence.From(0), kept...)
 }
 
-// must ends the test for an error.
+// must ends the test if there is an error.
 func (c *Cluster) must(err error, doing string) {
 	c.t.Helper()
 	if err != nil {
@@ -142,8 +142,8 @@ func (c *Cluster) must(err error, doing string) {
 	}
 }
 
-// Simulation returns the simulation of the cluster, for operations without a method here: looks at
-// mount tables, endpoints, metrics. A test on a real cluster is skipped here.
+// Simulation returns the simulation of the cluster, for operations without a method here: it shows
+// mount tables, endpoints and metrics. On a real cluster, it skips the test.
 func (c *Cluster) Simulation() *Simulation {
 	c.t.Helper()
 	c.onlySimulated("Simulation()", "only a simulated cluster can do this")
@@ -164,5 +164,5 @@ func (c *Cluster) SnapshotClient() snapshots.Interface {
 	return snapshots.NewForConfigOrDie(c.RESTConfig())
 }
 
-// RESTConfig is for clients of one's own: controller-runtime, an operator under test.
+// RESTConfig is the configuration for other clients: controller-runtime, an operator under test.
 func (c *Cluster) RESTConfig() *rest.Config { return c.world.RESTConfig() }

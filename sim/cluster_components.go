@@ -35,8 +35,8 @@ func (c *Cluster) Start(components ...Component) {
 	}
 }
 
-// PowerOff cuts a node's power: kubelet, containers, driver programs and mounts end at once; files
-// stay, except for files on its disk that driver programs have not synced.
+// PowerOff cuts the power of a node: its kubelet, containers, driver programs and mounts end at
+// once. Its files stay, except those that driver programs have written to its disk and not synced.
 func (c *Cluster) PowerOff(node string) {
 	c.t.Helper()
 	c.do("power off "+node, func() error { return c.world.PowerOff(node) })
@@ -48,8 +48,8 @@ func (c *Cluster) PowerOn(node string) {
 	c.do("power on "+node, func() error { return c.world.PowerOn(node) })
 }
 
-// Inject puts a fault in force; the returned function ends it and lets go of the
-// calls that it holds.
+// Inject puts a fault in force; the returned function ends the fault and releases the calls that it
+// holds.
 func (c *Cluster) Inject(f fault.Fault) (clear func()) {
 	c.t.Helper()
 	exclusively := func(what string, do func() error) {
@@ -62,7 +62,7 @@ func (c *Cluster) Inject(f fault.Fault) (clear func()) {
 	return func() { c.t.Helper(); exclusively("end a fault", func() error { return c.world.EndFault(&f) }) }
 }
 
-// do does something to the cluster, which fails the test if it cannot be done.
+// do performs an operation on the cluster, and fails the test if the operation fails.
 func (c *Cluster) do(what string, action func() error) {
 	c.t.Helper()
 	var err error

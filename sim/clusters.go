@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// run is the part that clusters share if they live in one virtual time; most are alone in theirs.
+// run is the part that clusters with the same virtual time share; most runs have one cluster.
 type run struct {
 	kernel   *kernel.Kernel
 	trace    *trace.Recorder // of the only cluster, or of events that belong to none of several
@@ -53,10 +53,10 @@ func newRun(o Options) *run {
 	return r
 }
 
-// StartPair makes two clusters like Start makes one. They have the same shape and live in
-// one virtual time and one trace; each has its own API, nodes and controllers. A Mock has a
-// site in each and replicates volumes between them; programs find the name of their cluster in
-// {{.Cluster}} and share {{.StateDir}}.
+// StartPair creates two clusters, each as Start does. They have the same shape, and share one
+// virtual time and one trace; each has its own API, nodes and controllers. A Mock has a site in
+// each and replicates volumes between them; programs find the name of their cluster in {{.Cluster}}
+// and share {{.StateDir}}.
 func StartPair(o Options, names [2]string) (pair [2]*Simulation, err error) {
 	o = o.withDefaults()
 	if err := cmp.Or(checkPair(o, names), o.check()); err != nil {
@@ -107,11 +107,11 @@ func (r *run) recorder(cluster string) *trace.Recorder {
 	return r.trace.Of(cluster)
 }
 
-// Trace records the whole run: this cluster and those that live in one time with it.
+// Trace records the whole run: this cluster and those that share its virtual time.
 func (c *Simulation) Trace() *trace.Recorder { return c.run.trace }
 
-// FollowStates begins to keep the states of the run, first the conditions that processes wait for,
-// until there are more than so many states.
+// FollowStates begins to keep at most so many states of the run, first the conditions that
+// processes wait for.
 func (c *Simulation) FollowStates(most int) {
 	c.run.trace.KeepStates(most)
 	c.run.kernel.OnWaits(c.run.recordWaits)
@@ -130,7 +130,7 @@ func (r *run) end() {
 	r.trace.Close()
 }
 
-// leave takes a cluster that is closed out of the run; the last one takes the directory along.
+// leave removes a closed cluster from the run; the last one also removes the directory.
 func (r *run) leave(c *Simulation) error {
 	r.clusters = slices.DeleteFunc(r.clusters, func(other *Simulation) bool { return other == c })
 	if len(r.clusters) > 0 || r.work == nil {

@@ -20,11 +20,11 @@ type Controller string
 // Plugin is a driver's plugin on a node, or its controller plugin if there is no node.
 type Plugin struct {
 	Driver, Node string
-	// Alone leaves the registrar running when the plugin is stopped, so that the kubelet
-	// keeps the driver registered. Default: false, both are stopped, as their pod is.
+	// Alone leaves the registrar running when the plugin is stopped: the kubelet keeps the driver
+	// registered. Default: false, both are stopped, like a pod with both containers.
 	Alone bool
-	// WithSocket removes the socket file when the plugin is killed, as a directory that goes with
-	// its container does. Default: false, the file stays.
+	// WithSocket removes the socket file when the plugin is killed, like a directory that is
+	// deleted with its container. Default: false, the file stays.
 	WithSocket bool
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// note records that the scenario made something happen.
+// note records an action of the scenario.
 func (c *Simulation) note(node, format string, args ...any) {
 	c.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
@@ -22,15 +22,15 @@ func (c *Simulation) transition(node string, part trace.Part, who string, verb t
 	c.World.Trace.Add(trace.Transition{Part: part, Name: who, Verb: verb}.Entry(node))
 }
 
-// pluginTransition records that a plugin starts or ends, with further words.
+// pluginTransition records that a plugin starts or ends, with more text.
 func (c *Simulation) pluginTransition(p *plugin, node string, verb trace.Verb, words string) {
 	e := trace.Transition{Part: trace.Plugin, Name: p.String(), Verb: verb, Driver: p.driver.Name}.Entry(node)
 	e.Message += words
 	c.World.Trace.Add(e)
 }
 
-// killPlugin ends a plugin like SIGKILL: its socket file stays. An empty node
-// means the controller plugin. The registrar runs on.
+// killPlugin ends a plugin like SIGKILL: its socket file stays. An empty node means the controller
+// plugin. The registrar continues to run.
 func (c *Simulation) killPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
 		c.pluginTransition(p, node, trace.Killed, "")
@@ -53,7 +53,7 @@ func (c *Simulation) removeSockets(name, node string) error {
 	})
 }
 
-// each does something to all plugins of a name.
+// each calls do for all plugins of a name.
 func (c *Simulation) each(name, node string, do func(*plugin) error) error {
 	plugins, err := c.pluginsMeant(name, node)
 	errs := []error{err}
@@ -80,8 +80,8 @@ func (c *Simulation) stopPlugin(name, node string) error {
 	})
 }
 
-// stopPluginAlone ends a plugin alone like SIGTERM: its process and its socket are gone, its
-// registrar runs on, so that the kubelet keeps the driver registered.
+// stopPluginAlone ends a plugin alone like SIGTERM. Its process exits and its socket is removed.
+// Its registrar continues to run, and the kubelet keeps the driver registered.
 func (c *Simulation) stopPluginAlone(name, node string) error {
 	p, err := c.plugin(name, node)
 	if err != nil {
@@ -243,8 +243,8 @@ func (c *Simulation) startController(name string) error {
 	return nil
 }
 
-// PowerOff cuts a node's power: kubelet, containers, driver programs and mounts end at once; files
-// stay, except for files on its disk that driver programs have not synced.
+// PowerOff cuts the power of a node: its kubelet, containers, driver programs and mounts end at
+// once. Its files stay, except those that driver programs have written to its disk and not synced.
 func (c *Simulation) PowerOff(name string) error {
 	n, err := c.node(name)
 	if err != nil {

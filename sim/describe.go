@@ -19,16 +19,16 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// askTimeout bounds, in wall time, the few questions that are put to a driver
-// beside the run; a program has its own start timeout.
+// askTimeout limits, in wall time, the few requests to a driver outside the run; a program has its
+// own start timeout.
 const askTimeout = 10 * time.Second
 
-// ask sends a request to a plugin that is no part of the run: no trace has it.
+// ask sends a request outside the run to a plugin: no trace has it.
 func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	return p.askAt(p.socket, what, question)
 }
 
-// askAt is ask at another socket of the plugin.
+// askAt sends a request as ask does, to another socket of the plugin.
 func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	client, err := p.callUp(socket)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *plugin) hangUp() {
 	}
 }
 
-// learnName requests the name of a driver that was there before the cluster.
+// learnName requests the name of a driver that ran before the cluster started.
 func (p *plugin) learnName() error {
 	var name string
 	err := p.ask("name (GetPluginInfo)", func(ctx context.Context, client grpc.ClientConnInterface) error {
@@ -95,7 +95,7 @@ func (p *plugin) learnName() error {
 	return p.driver.named(p, name)
 }
 
-// named takes notice of the name that a driver gives itself.
+// named records the name that a driver returns for itself.
 func (d *driver) named(p *plugin, name string) error {
 	switch {
 	case name == "":
@@ -145,7 +145,7 @@ func (d *driver) expandsOnNodes() bool {
 	return expands
 }
 
-// installCSIDriver makes the driver's CSIDriver object, as its deployment would.
+// installCSIDriver creates the driver's CSIDriver object, as its deployment would.
 func (c *Simulation) installCSIDriver(d *driver) error {
 	if d.NoCSIDriver || d.registersItself() && d.CSIDriver == nil {
 		return nil
@@ -164,8 +164,8 @@ func (c *Simulation) installCSIDriver(d *driver) error {
 	return nil
 }
 
-// registersItself reports whether cluster-driver-registrar makes the driver's CSIDriver object. When it
-// ends, it leaves the object behind. C-CDR-3
+// registersItself reports whether cluster-driver-registrar creates the driver's CSIDriver object.
+// When it ends, it leaves the object behind. C-CDR-3
 func (d *driver) registersItself() bool {
 	return d.Sidecars.ClusterRegistrar != nil || d.external(ClusterRegistrar)
 }
@@ -180,8 +180,8 @@ func (c *Simulation) createCSIDriver(d *storagev1.CSIDriver) error {
 	return err
 }
 
-// zone is where the mock driver finds a node: the node's label under the driver's
-// topology key, else its well-known zone.
+// zone is the zone of a node for the mock driver: the node's label under the driver's topology key,
+// otherwise its well-known zone.
 func (d *driver) zone(n Node) string {
 	if d.Mock == nil {
 		return ""
@@ -192,7 +192,7 @@ func (d *driver) zone(n Node) string {
 func (d *driver) topologyKey() string { return cmp.Or(d.Mock.TopologyKey, d.Name+"/zone") }
 
 // topology returns the segments that the mock driver reports for a node: its zone under the
-// driver's topology key. Without a zone the node's id stands for it.
+// driver's topology key. A node without a zone has its id as its zone.
 func (d *driver) topology(zone string) map[string]string {
 	if d.Mock == nil || !d.Mock.Topology || zone == "" {
 		return nil

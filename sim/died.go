@@ -20,8 +20,8 @@ import (
 // Died are the programs of drivers that ended by themselves.
 func (c *Simulation) Died() []expect.Death { return c.died }
 
-// programEnded takes notice of the end of a program. Nothing is to be said of one that
-// was killed or stopped, or never became a driver.
+// programEnded records the end of a program. It ignores programs that were killed or stopped, or
+// that never became a driver.
 func (c *Simulation) programEnded(b *programBackend, process *machine.Process) {
 	p := b.plugin
 	if !p.running || !b.program.Is(process) {
@@ -62,7 +62,7 @@ type crashLoop struct {
 	began time.Duration
 }
 
-// delay is how long the kubelet waits before it restarts a program that ends now.
+// delay is the time that the kubelet waits before it restarts a program that ends now.
 func (l *crashLoop) delay(now time.Duration) time.Duration {
 	if now-l.began >= sidecar.Stable {
 		l.ends = 0
@@ -72,8 +72,8 @@ func (l *crashLoop) delay(now time.Duration) time.Duration {
 }
 
 // restartLater starts a program again when the kubelet would, unless it has been started or ended
-// by then. If it does not start, it is tried again with a backoff; that is housekeeping, since it
-// may go on for ever.
+// by then. If the start fails, it tries again with a backoff; that is housekeeping, because it may
+// continue for ever.
 func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Duration)) {
 	k, orders := c.World.Kernel, p.orders
 	k.Spawn(nil, "restart of "+p.String(), func(process *kernel.Process) {
@@ -97,7 +97,7 @@ func (p *plugin) restarted() trace.Entry {
 	return e
 }
 
-// notStarted is the death of a program that does not come up again.
+// notStarted is the death of a program that fails to start again.
 func notStarted(p *plugin, err error) expect.Death {
 	d := expect.Death{Of: p.String(), Text: fmt.Sprintf("%s does not start again: %v", p, err)}
 	if failed := (*program.StartError)(nil); errors.As(err, &failed) {

@@ -69,12 +69,11 @@ type backend interface {
 	kill() error
 	// stop ends it like SIGTERM: it removes its socket.
 	stop() error
-	// lostPower ends it as its node goes down with all mounts.
+	// lostPower ends it when its node loses power, with all mounts.
 	lostPower()
 }
 
-// startDrivers starts the plugins and registrars of all drivers that are there from
-// the start.
+// startDrivers starts the plugins and registrars of all drivers that are installed at the start.
 func (c *Simulation) startDrivers() error {
 	for _, o := range c.options.Drivers {
 		d := &driver{Driver: o, cluster: c.cluster, nodes: map[string]*plugin{}}
@@ -165,8 +164,8 @@ func (d *driver) nodeID(node string) string {
 	return node
 }
 
-// newPlugin makes and starts one instance. The socket is where drivers and
-// kubelets expect it on a node.
+// newPlugin creates and starts one instance. Its socket is at the path that drivers and kubelets
+// expect on a node.
 func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine, replica int) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, replica: replica, zone: d.zone(node), machine: m, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed}
 	p.socket, p.addons = d.socketIn(d.directory), d.addonsSocketIn(d.directory)

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// ConfigError means that a cluster cannot be made as described.
+// ConfigError means that a cluster cannot be created from its options.
 type ConfigError struct {
 	Subject string // the wrong part, such as `driver "x"`
 	Problem string
@@ -33,14 +33,14 @@ func (e *EnvironmentError) Unwrap() error { return e.Err }
 type StuckError struct {
 	// What describes the awaited condition.
 	What string
-	// Reason is Deadline if the virtual time ran out, Stuck if nothing can ever
-	// happen any more.
+	// Reason is Deadline if the virtual time ran out, Stuck if no event can happen any more.
 	Reason kernel.Reason
 	// After is the virtual time that was given.
 	After time.Duration
 	// Waiting has a line for each group of processes that waits.
 	Waiting []string
-	// Changing has a line for each object that components kept changing while the cluster was to settle.
+	// Changing has a line for each object that components kept changing while the cluster was to
+	// come to rest.
 	Changing []string
 	// Refused has a line for each driver that a kubelet has refused to register.
 	Refused []string

@@ -6,28 +6,28 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Expect looks, at this point, whether something holds: expect.Object, expect.Event, expect.Calls
-// and others. It looks at all of them; each that does not hold fails the test.
+// Expect checks expectations at this point: expect.Object, expect.Event, expect.Calls and others.
+// It checks all of them; each that does not hold fails the test.
 func (c *Cluster) Expect(expectations ...expect.Expectation) {
 	c.t.Helper()
 	c.report(c.evidence, expectations...)
 }
 
-// ExpectCalls is that CSI calls came in this order; others may stand between. A call
-// is an expect.Call or a method's name, in which * stands for any letters.
+// ExpectCalls expects that the driver received CSI calls in this order; there may be others between
+// them. A call is an expect.Call or a method's name, in which * stands for any letters.
 func (c *Cluster) ExpectCalls(calls ...any) {
 	c.t.Helper()
 	c.Expect(expect.Calls{Patterns: c.patterns(calls)})
 }
 
-// ExpectExactCalls is that these CSI calls came and no others, but for questions for
-// capabilities. "..." stands for any calls, also none.
+// ExpectExactCalls expects that the driver received these CSI calls and no others, except requests
+// for capabilities. "..." stands for any number of calls.
 func (c *Cluster) ExpectExactCalls(calls ...any) {
 	c.t.Helper()
 	c.Expect(expect.Calls{Patterns: c.patterns(calls), Exact: true})
 }
 
-// ExpectNoCalls is that no such CSI call came, each as in ExpectCalls.
+// ExpectNoCalls expects that the driver received no such CSI call, each as in ExpectCalls.
 func (c *Cluster) ExpectNoCalls(calls ...any) {
 	c.t.Helper()
 	for _, pattern := range c.patterns(calls) {
@@ -35,9 +35,9 @@ func (c *Cluster) ExpectNoCalls(calls ...any) {
 	}
 }
 
-// ExpectNothingLeft expects that, at this point, nothing exists that no pod, claim, volume or
-// attachment accounts for, except for things that AllowLeftovers allows. The end of a test looks
-// for it anyway.
+// ExpectNothingLeft expects that, at this point, no mount, directory, process or object exists
+// without a pod, claim, volume or attachment that needs it, except for those that AllowLeftovers
+// allows. The end of a test checks this anyway.
 func (c *Cluster) ExpectNothingLeft() {
 	c.t.Helper()
 	c.Expect(expect.Leftovers(c.allowed.leftovers))
@@ -55,8 +55,8 @@ func (c *Cluster) AllowViolations(patterns ...string) {
 	c.allowed.violations.Patterns = append(c.allowed.violations.Patterns, patterns...)
 }
 
-// FromHere makes calls and events before now not count for later expectations. New does that when
-// the cluster is up.
+// FromHere makes later expectations ignore the calls and events before now. New calls it when the
+// cluster is up.
 func (c *Cluster) FromHere() {
 	c.world.Exclusively(func() { c.evidence.Since = c.world.Last() })
 }
@@ -78,8 +78,8 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 	return all
 }
 
-// report fails the test for expectations that do not hold. The test is failed outside of the
-// cluster, so that it names the line of the test.
+// report fails the test for expectations that do not hold. It fails the test outside of the cluster,
+// because then the failure names the line of the test.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
 	var failures []*expect.Failure
@@ -96,7 +96,7 @@ func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation
 	}
 }
 
-// fail fails the test, with the events that led there.
+// fail fails the test, and prints the preceding events.
 func (c *Cluster) fail(ev *expect.Evidence, f *expect.Failure) {
 	c.t.Helper()
 	text := ""

@@ -11,16 +11,18 @@ import (
 	"github.com/csisim/csisim/internal/explore"
 )
 
-// Exploration says how Explore searches. The zero value makes 200 runs with up to three faults of all kinds.
+// Exploration configures the search of Explore. The zero value makes 200 runs with up to three
+// faults of all kinds.
 type Exploration struct {
 	// Runs is how many runs there are, after the calm one. Default: 200, or no limit with Time.
 	Runs int
-	// Time ends the search after so much wall time. Default: no limit.
+	// Time is the wall time after which the search ends. Default: no limit.
 	Time time.Duration
 	// Strategy is pct, guided, swarm, random or exhaustive; see docs/reference/explore.md. Default:
 	// first each fault alone, then pct.
 	Strategy string
-	// Seed is that of the first run with the strategy; the others follow. Default: 1.
+	// Seed is the seed of the first run with the strategy; later runs use the following seeds.
+	// Default: 1.
 	Seed uint64
 	// Faults are the kinds that may happen. Default: all; with OrdersOnly none.
 	Faults     []fault.Kind
@@ -30,17 +32,17 @@ type Exploration struct {
 	// Deviations is how many decisions besides faults a run of the strategy exhaustive takes
 	// differently from the calm run. Default: 0.
 	Deviations int
-	// Jobs is how many runs there are at once. Default: 1.
+	// Jobs is the number of concurrent runs. Default: 1.
 	Jobs int
 }
 
-// Explore runs a test again and again, under other orders of processes, with old views and with
-// faults at driver calls and writes to the API, until its runs are spent. The test makes its
-// cluster with the given option and the given T; each run has a fresh cluster and driver. A failure
-// is shrunk to the few decisions that it takes; the outer test then fails with them, and they are
-// kept below testdata/explore in a file for each failure, which the next go test tries first. A
-// test without expectations still fails for things that are left behind, for lost data, and for
-// breaches of the CSI spec.
+// Explore runs a test many times, with other orders of processes, with stale views and with faults
+// at driver calls and writes to the API, until it has made all its runs. The test creates its
+// cluster with the given option and the given T; each run has a fresh cluster and driver. Explore
+// shrinks a failure to the few decisions that it needs. The outer test then fails with them, and
+// Explore keeps them in testdata/explore, in a file for each failure, which the next go test tries
+// first. A test without expectations still fails for things that are left behind, for lost data,
+// and for breaches of the CSI spec.
 //
 // Expectations must hold in every order and with every fault: wait for things that must happen, and
 // do not count calls.

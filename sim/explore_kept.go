@@ -14,24 +14,24 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// kept is where the failures of a test that was explored are kept.
+// kept is the directory with the failures of an explored test.
 type kept struct{ dir string }
 
-// keptFailure is a failure of a test that was explored, and the decisions that it takes.
+// keptFailure is a failure of an explored test, and the decisions that lead to it.
 type keptFailure struct {
 	Test    string           `json:"test" want:"required" doc:"The test."`
 	Failure string           `json:"failure" want:"required" doc:"The failure, in words that are the same in every run."`
 	Choices []explore.Choice `json:"choices" doc:"The decisions that are not the calm ones."`
 }
 
-// notInNames are the letters that the name of a file does not have.
+// notInNames are the letters that file names must not have.
 var notInNames = lazyregexp.New(`[^A-Za-z0-9]+`)
 
 func keptOf(test string) kept {
 	return kept{filepath.Join("testdata", "explore", notInNames().ReplaceAllString(test, "-"))}
 }
 
-// write keeps a finding and returns where.
+// write writes a finding to a file and returns its path.
 func (k kept) write(f *explore.Finding) (string, error) {
 	file := filepath.Join(k.dir, verdict.FileName(f.Name)+".yaml")
 	text, err := yaml.Marshal(keptFailure{Test: filepath.Base(k.dir), Failure: f.Name, Choices: f.Choices})
@@ -44,7 +44,7 @@ func (k kept) write(f *explore.Finding) (string, error) {
 	return file, os.WriteFile(file, text, 0o666)
 }
 
-// fail tries the failures that were kept, and fails the test for the first that is still there.
+// fail runs the kept failures again, and fails the test for the first that still occurs.
 func (k kept) fail(t T, subject *explored) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(k.dir, "*.yaml"))
@@ -65,7 +65,8 @@ func (k kept) fail(t T, subject *explored) bool {
 	return false
 }
 
-// fail makes the decisions again, and fails the test if it fails by them, or if they cannot be made any more.
+// fail takes the decisions again. It fails the test if they lead to the failure, or if the run no
+// longer offers them.
 func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	t.Helper()
 	replay := explore.NewReplay(f.Choices)
@@ -91,7 +92,8 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	return true
 }
 
-// among is the index of the failure among those that a run shows; negative if it is not there.
+// among is the index of the failure among those that a run shows; negative if the run does not show
+// it.
 func (f *keptFailure) among(all []explore.Shown) int {
 	return slices.IndexFunc(all, func(s explore.Shown) bool { return s.Name == f.Failure })
 }

@@ -19,13 +19,13 @@ const (
 	Attacher    Sidecar = fakecontroller.Attacher
 	Resizer     Sidecar = fakecontroller.Resizer
 	Snapshotter Sidecar = fakecontroller.Snapshotter
-	// HealthMonitor asks the driver how volumes are.
+	// HealthMonitor requests the condition of volumes from the driver.
 	HealthMonitor Sidecar = fakecontroller.HealthMonitor
-	// ClusterRegistrar makes the CSIDriver object, in clusters up to Kubernetes 1.21.
+	// ClusterRegistrar creates the CSIDriver object, in clusters up to Kubernetes 1.21.
 	ClusterRegistrar Sidecar = fakecontroller.ClusterRegistrar
 	// Registrar is node-driver-registrar, on every node.
 	Registrar Sidecar = registrar.Program
-	// LivenessProbe answers the kubelet whether a plugin is healthy.
+	// LivenessProbe reports to the kubelet whether a plugin is healthy.
 	LivenessProbe Sidecar = livenessprobe.Name
 	// SnapshotController runs once for all drivers.
 	SnapshotController Sidecar = fakecontroller.SnapshotControllerName
@@ -35,13 +35,13 @@ const (
 	AddonsManager Sidecar = fakecontroller.AddonsManager
 )
 
-// external reports whether a sidecar of a driver is none of the simulation's: another
-// program runs it, or there is none.
+// external reports whether the simulation does not run a sidecar of a driver: another program runs
+// it, or there is none.
 func (d *driver) external(s Sidecar) bool {
 	return slices.Contains(d.External, s) || slices.Contains(d.Without, s)
 }
 
-// needsSnapshotController reports whether some driver takes snapshots, and no external
+// needsSnapshotController reports whether any driver takes snapshots, and no external
 // snapshot-controller runs.
 func (c *Simulation) needsSnapshotController() bool {
 	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) &&
@@ -53,18 +53,18 @@ func Externals() []string {
 	return append(fakecontroller.Names(), string(SnapshotController), string(AddonsProgram), string(AddonsManager))
 }
 
-// Endpoint is where a program that is no part of the cluster finds a driver's plugin.
+// Endpoint is the address of a driver's plugin for a program outside the cluster.
 type Endpoint struct {
 	Driver string
 	// Node is the name of the plugin's node; "control-plane" for the controller plugin.
 	Node string
 	// Socket is the path of the plugin's socket on the host.
 	Socket string
-	// Addons is that of its socket for CSI-Addons, if it has one of its own.
+	// Addons is the path of its separate socket for CSI-Addons, if it has one.
 	Addons string `json:",omitempty"`
 }
 
-// Endpoints are those of all drivers; none in a cluster that is in memory.
+// Endpoints returns the endpoints of all drivers; none in a cluster that is in memory.
 func (c *Simulation) Endpoints() []Endpoint {
 	var all []Endpoint
 	if c.run.work == nil {
@@ -82,11 +82,11 @@ func (c *Simulation) Endpoints() []Endpoint {
 	return all
 }
 
-// Directory is where a program that is no part of the cluster finds the directory of a
-// node's kubelet, with plugins and plugins_registry in it.
+// Directory is the path, for a program outside the cluster, of the directory of a node's kubelet,
+// with plugins and plugins_registry in it.
 type Directory struct{ Node, Path string }
 
-// Directories are those of all nodes; none in a cluster that is in memory.
+// Directories returns the directories of all nodes; none in a cluster that is in memory.
 func (c *Simulation) Directories() []Directory {
 	var all []Directory
 	if c.run.work == nil {

@@ -15,7 +15,7 @@ import (
 // leasePeriod is how often a living kubelet renews its node lease.
 const leasePeriod = 10 * time.Second
 
-// leaseSeconds is how long a node lease lasts.
+// leaseSeconds is the duration of a node lease.
 const leaseSeconds = 40
 
 // heartbeats says when a kubelet last renewed its lease. Renewals are computed, not made:

@@ -57,7 +57,7 @@ func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Con
 	return inside, nil
 }
 
-// Page is a page that a kubelet serves, at its own port alone.
+// Page returns a page that a kubelet serves only at its own port.
 func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
 	own := strconv.Itoa(fakekubelet.Port)
 	n, err := c.node(name)
@@ -74,7 +74,7 @@ func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
 	return &apiserver.Page{Type: contentType, Body: body}, nil
 }
 
-// Port reaches the ports of a pod with programs on its loopback.
+// Port returns a connection to the ports of a pod with programs on its loopback.
 func (c insideNodes) Port(pod *corev1.Pod) (apiserver.Dial, error) {
 	for i := range pod.Spec.Containers {
 		program, err := c.program(pod, pod.Spec.Containers[i].Name)
@@ -116,13 +116,12 @@ func (c insideNodes) program(pod *corev1.Pod, container string) (*fakekubelet.Pr
 	return nil, nil
 }
 
-// isRunning reports whether the status has a container as running.
+// isRunning reports whether the status shows a container as running.
 func isRunning(pod *corev1.Pod, container string) bool {
 	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Running != nil })
 }
 
-// waits reports whether the latest instance of a container is the one before that which
-// is still to come.
+// waits reports whether the next instance of a container has not started yet.
 func waits(pod *corev1.Pod, container string) bool {
 	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Waiting != nil })
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Ledger holds the things that exist although no pod, claim, volume or attachment accounts for
-// them.
+// Ledger lists mounts, files, processes and objects that exist without a pod, claim, volume or
+// attachment that needs them.
 type Ledger = ledger.Ledger
 
-// Ledger looks, at this point, for things that should not exist any more: mounts and directories
-// and processes on nodes, loop devices, VolumeAttachments, and contents of drivers' backends. It
-// costs no virtual time and leaves no trace.
+// Ledger checks, at this point, for leftovers: mounts and directories and processes on nodes, loop
+// devices, VolumeAttachments, and contents of drivers' backends. It takes no virtual time and
+// leaves no trace.
 func (c *Simulation) Ledger() Ledger {
 	seen := c.look()
 	if c.options.outside() && slices.ContainsFunc(seen.Leaks, mayStillGo) {
@@ -59,8 +59,7 @@ func (c *Simulation) look() Ledger {
 // Leftovers are the leaks of the ledger.
 func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
-// Unmounted are the mounts that drivers took off although they were not their own,
-// each in one line.
+// Unmounted returns the mounts that drivers unmounted although they belong to others, one a line.
 func (c *Simulation) Unmounted() []string { return texts(c.watch.Unmounted()) }
 
 // lookout follows the calls to drivers.

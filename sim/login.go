@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Host is a node as its administrator reaches it.
+// Host is a node, as seen by its administrator.
 type Host struct {
 	Name, Address string
 	cluster       *Simulation
@@ -24,8 +24,8 @@ func (c *Simulation) Hosts() []Host {
 	return all
 }
 
-// Run runs the administrator's shell on the node, with the node's mounts and processes, until it ends or ctx is
-// done. A terminal has the sizes that s says.
+// Run runs the administrator's shell on the node, with the node's mounts and processes, until it
+// ends or ctx is done. A terminal has the sizes in s.
 func (h Host) Run(ctx context.Context, args []string, s machine.Stdio, terminal bool) (code int, err error) {
 	apart, ok := h.machine.(interface{ Within(func() error) error })
 	if !ok {
@@ -72,7 +72,7 @@ func (h Host) StartKubelet() (err error) {
 	return err
 }
 
-// StopKubelet stops the node's kubelet if it runs. The node's containers run on.
+// StopKubelet stops the node's kubelet if it runs. The node's containers continue to run.
 func (h Host) StopKubelet() (err error) {
 	h.cluster.Exclusively(func() {
 		if h.cluster.hasKubelet(h.Name) {

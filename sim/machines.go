@@ -17,12 +17,12 @@ import (
 // controlPlaneName is the machine on which controller plugins run; those of further replicas have a number.
 const controlPlaneName = "control-plane"
 
-// firstAddress is that of the first node; the others follow it. All are loopback's, if nodes share
-// the network of the machine.
+// firstAddress is the address of the first node; the others follow it. All are loopback addresses
+// if nodes share the network of the machine.
 var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// startMachines makes the computers of the nodes and that of the control plane:
-// in memory if all drivers are Go code of this process, else on disk.
+// startMachines creates the computers of the nodes and the computer of the control plane: in memory
+// if all drivers are Go code of this process, otherwise on disk.
 func (c *Simulation) startMachines() error {
 	if c.options.outside() {
 		if err := c.run.makeDirectory(c.options.WorkDir); err != nil {
@@ -59,7 +59,7 @@ func (c *Simulation) startMachines() error {
 	return nil
 }
 
-// makeDirectory makes the directory of the run.
+// makeDirectory creates the directory of the run.
 func (r *run) makeDirectory(parent string) error {
 	if r.work != nil {
 		return nil
@@ -72,7 +72,7 @@ func (r *run) makeDirectory(parent string) error {
 	return nil
 }
 
-// newMachine makes a computer, with networks if it is that of a node that has some.
+// newMachine creates a computer, with networks if it is the computer of a node with networks.
 func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (machine.Machine, error) {
 	if c.run.work == nil {
 		return machine.NewMemory(name), nil
@@ -99,7 +99,7 @@ func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (ma
 	return m, nil
 }
 
-// keepTime has a machine know the cluster's time, by which it writes files to its disk.
+// keepTime gives a machine the cluster's time, with which it writes files to its disk.
 func (c *Simulation) keepTime(d *machine.Disk) {
 	moved := func() { d.ClockMoved(c.World.Kernel.Elapsed()) }
 	moved()

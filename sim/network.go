@@ -21,31 +21,33 @@ type Network interface {
 	Dial(ctx context.Context, network, to string) (net.Conn, error)
 }
 
-// Discovery is how the services of a cluster are found. It is safe for concurrent use.
+// Discovery resolves the services of a cluster. It is safe for concurrent use.
 type Discovery struct{ cluster *Simulation }
 
-// Discovery is that of the cluster.
+// Discovery resolves the services of the cluster.
 func (c *Simulation) Discovery() Discovery { return Discovery{c} }
 
-// Backends are where a port of a service's address leads; false if no service has it.
+// Backends returns the addresses to which a service forwards an address; false if no service has
+// it.
 func (d Discovery) Backends(at netip.AddrPort, protocol string) (found []netip.AddrPort, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Backends(d.cluster.World.Store, at, protocol) })
 	return found, ok
 }
 
-// Addresses are those of a name of the cluster's domain; false if there is no such name.
+// Addresses returns the addresses of a name in the cluster's domain; false if there is no such
+// name.
 func (d Discovery) Addresses(name string) (found []netip.Addr, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Addresses(d.cluster.World.Store, name) })
 	return found, ok
 }
 
-// Alias is the name that a service of type ExternalName stands for, empty if the name is of no such service.
+// Alias returns the target of a service of type ExternalName; empty for any other name.
 func (d Discovery) Alias(name string) (other string) {
 	d.cluster.Exclusively(func() { other = discovery.Alias(d.cluster.World.Store, name) })
 	return other
 }
 
-// Ports are the targets of the name of a service's port; false if there is no such name.
+// Ports returns the targets of the name of a service's port; false if there is no such name.
 func (d Discovery) Ports(name string) (found []net.SRV, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Ports(d.cluster.World.Store, name) })
 	return found, ok

@@ -11,14 +11,15 @@ var on = flag.String("csisim.on", "", "run tests on a real `CLUSTER`: kind, kind
 // kindPackage takes tests to real clusters.
 const kindPackage = "github.com/csisim/csisim/sim/kind"
 
-// promote opens a real cluster; nil if no package for that is imported.
+// promote opens a real cluster; it is nil if no imported package calls Promote.
 var promote func(on, test string, o Options) (World, error)
 
-// Promote is called by packages that run tests on real clusters: open opens the cluster in the flag
-// -csisim.on for a test. A *NotPromotedError skips the test, any other error fails it.
+// Promote registers the function that opens a real cluster. Packages that run tests on real
+// clusters call it: open opens the cluster in the flag -csisim.on for a test. A *NotPromotedError
+// skips the test, any other error fails it.
 func Promote(open func(on, test string, o Options) (World, error)) { promote = open }
 
-// NotPromotedError is why a test has no place on a real cluster.
+// NotPromotedError is the reason why a test cannot run on a real cluster.
 type NotPromotedError struct {
 	// What is the unsupported part of the test, such as `driver "x"`, and Why the reason.
 	What, Why string
@@ -62,7 +63,7 @@ func (c *Cluster) onlySimulated(what, why string) {
 	}
 }
 
-// skip ends a test that has no place on a real cluster.
+// skip skips a test that cannot run on a real cluster.
 func skip(t T, why *NotPromotedError) {
 	t.Helper()
 	if s, can := t.(interface{ Skipf(string, ...any) }); can {
@@ -72,7 +73,7 @@ func skip(t T, why *NotPromotedError) {
 	t.FailNow()
 }
 
-// skipIf skips the test if the error says that it has no place on a real cluster.
+// skipIf skips the test if the error is a *NotPromotedError.
 func skipIf(t T, err error) {
 	t.Helper()
 	var why *NotPromotedError

@@ -1,5 +1,5 @@
-// Package sim is csisim's public Go API: a whole simulated cluster that drives
-// CSI drivers through their lives, in one process and in virtual time.
+// Package sim is csisim's public Go API: it simulates a whole cluster that calls CSI drivers, in
+// one process and in virtual time.
 package sim
 
 import (
@@ -72,15 +72,15 @@ type Options struct {
 	// this process has announced and not finished: it moves no faster than the real clock
 	// meanwhile. Default: 30 s; below 0: not at all.
 	WaitForDriver time.Duration
-	// Experience is shared by runs of the same drivers, so that none waits long again for work that
-	// is never finished. Default: each run makes its own.
+	// Experience is shared by runs of the same drivers: if work is never finished, only one of them
+	// waits for it. Default: each run makes its own.
 	Experience *unfinished.Experience
 	// WorkDir is where the run's own directory is made; only clusters with drivers
 	// outside this process need one. Default: os.TempDir().
 	WorkDir string
 	// Recorder keeps or compares the scheduling events. Default: none.
 	Recorder *kernel.Recorder
-	// Stacks are those on which the processes of runs that follow each other run. Default: each run
+	// Stacks are idle coroutines that successive runs reuse for their processes. Default: each run
 	// makes its own.
 	Stacks *kernel.Stacks
 	// Sinks see every event of the trace as it happens. Default: none.
@@ -91,16 +91,16 @@ type Options struct {
 	// NoChoices leaves the decisions of the strategy out of the trace, and the conditions that
 	// processes wait for: in a run that explores they are most of the records. Default: false.
 	NoChoices bool
-	// Strict fails runs for breaches of the CSI spec that nothing in Kubernetes depends on, which
-	// are notes otherwise. Default: false.
+	// Strict fails runs for breaches of the CSI spec that Kubernetes does not depend on; otherwise
+	// they are notes. Default: false.
 	Strict bool
-	// SystemCalls records the system calls by which driver programs change files while they work on
-	// calls that change something: see internal/world/machine. The calls of one program follow each
-	// other then. It ends the run where the system does not show them. Default: false; they are
-	// recorded for calls with a fault of system calls only.
+	// SystemCalls records the system calls with which driver programs change files during calls
+	// that change a volume or snapshot: see internal/world/machine. The calls of one program are
+	// then serialized. If the system cannot trace system calls, the run ends. Default: false; then
+	// they are recorded only for calls with a fault of system calls.
 	SystemCalls bool
-	// SeesLookups sees also the system calls by which driver programs look at files, which a fault of a
-	// mounted file system takes (fault.FailMounted). Each of them costs some microseconds. Default:
+	// SeesLookups also records the system calls with which driver programs look up files; faults of
+	// mounted file systems need them (fault.FailMounted). Each takes some microseconds. Default:
 	// false, unless the FaultSpace has such faults.
 	SeesLookups bool
 	// HostPaths lists host directories that programs may write to. Writes anywhere else are
@@ -113,13 +113,13 @@ type Options struct {
 	// Names seeds object UIDs and volume names, so clusters with different Names never share one.
 	// Default: all clusters make the same.
 	Names string
-	// Token is the token that clients of the API have to bear. Default: none is needed.
+	// Token is the token that clients of the API must send. Default: no token is needed.
 	Token string
 	// Guard makes Close check that no component changed a stored object in place, which is a
-	// mistake in the component. Default: false, for it costs time.
+	// mistake in the component. Default: false, because the check takes time.
 	Guard bool
-	// DriverLogs is the directory for the output of driver programs. Default: a
-	// directory of the run, which goes with it.
+	// DriverLogs is the directory for the output of driver programs. Default: a directory of the
+	// run, which Close deletes.
 	DriverLogs string
 	// NoBoot keeps New from running the cluster until its nodes and drivers are up;
 	// Start never does. Default: false.
@@ -134,37 +134,38 @@ type Options struct {
 	// host by image, with or without its tag. Containers of other images are records.
 	// Default: none.
 	Images map[string]string
-	// RootFS are the root file systems of images, for containers that have one, by image like
-	// Images. Those to be unpacked are in the directory of the run, and go with it. Default: none.
+	// RootFS are the root file systems of images, by image like Images, for containers with a root
+	// file system. Those to be unpacked are in the directory of the run, and are deleted with it.
+	// Default: none.
 	RootFS map[string]RootFS
-	// Lives says of containers of further images how they end, by image like Images. Default: they
+	// Lives describes how the containers of further images end, by image like Images. Default: they
 	// run until they are stopped.
 	Lives map[string]Life
 	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are records.
 	RefuseUnmapped bool
-	// Pull fetches further images for their first containers on a node; it is called on threads of
-	// its own, one call at a time. Its result is unpacked once for each ID. Default: such
-	// containers are records, or fail.
+	// Pull fetches further images before their first container on a node starts. It is called on
+	// other goroutines, one call at a time. csisim unpacks its result once for each ID. Default:
+	// such containers are records, or fail.
 	Pull func(ctx context.Context, image string) (RootFS, error)
-	// Address is where the API is served, "127.0.0.1:6443", and Authority the certificate
-	// in PEM that its clients trust, for the programs of Images. Default: it is not.
+	// Address is the address of the served API, such as "127.0.0.1:6443", and Authority the
+	// certificate in PEM that its clients trust, for the programs of Images. Default: the API is
+	// not served.
 	Address   string
 	Authority []byte
 	// Network gives the nodes and their pods networks of their own; nodes need mount namespaces
-	// then. Default: they have that of this machine.
+	// then. Default: they use the network of this machine.
 	Network Network
 	// NoDataCheck keeps the containers of pods from writing to their volumes and from reading their
 	// content. Default: false.
 	NoDataCheck bool
 }
 
-// Isolation says how the nodes of a run are kept apart from each other and from
-// the machine they run on.
+// Isolation is how the nodes of a run are separated from each other and from the machine.
 type Isolation string
 
 const (
-	// Auto gives each node a mount namespace if a driver is a program. Where the machine
-	// permits none the run fails with an EnvironmentError that names the cause.
+	// Auto gives each node a mount namespace if a driver is a program. If the machine does not
+	// permit one, the run fails with an EnvironmentError that names the cause.
 	Auto Isolation = "auto"
 	// Namespace gives nodes mount namespaces without driver programs, too.
 	Namespace Isolation = "namespace"
@@ -191,46 +192,44 @@ type Node struct {
 	// SELinux says that the node enforces SELinux, with the file labels of Fedora.
 	// Default: false.
 	SELinux bool
-	// ChownTime is how long it takes the kubelet, in virtual time, to give one file
-	// of a volume to a pod's fsGroup. Default: 0.
+	// ChownTime is the virtual time that the kubelet takes to change the group of one file of a
+	// volume to a pod's fsGroup. Default: 0.
 	ChownTime time.Duration
 }
 
-// Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers says
-// how it is reached.
+// Driver is one CSI driver. Exactly one of Mock, Program, Socket and Servers is set.
 type Driver struct {
-	// Name is the CSI driver name, which GetPluginInfo must return. Of a Socket and of
-	// a Program it may be left empty; then GetPluginInfo decides. Default of a Mock:
-	// its own.
+	// Name is the CSI driver name, which GetPluginInfo must return. A Socket or a Program may leave
+	// it empty: then GetPluginInfo returns the name. Default of a Mock: its own.
 	Name string
 	// Mock is the reference driver in memory.
 	Mock *mock.Options
 	// Program is a driver program, started for each node and for the controller.
 	Program *Program
-	// Socket is a driver that runs already.
+	// Socket is a driver that already runs.
 	Socket *Socket
 	// Servers are Go servers in this process, called without a socket.
 	Servers *Servers
 	// NodeIDs are the CSI node ids by node name. Default: the node's name.
 	NodeIDs map[string]string
-	// Down are the nodes on which it is down until StartDriver. Default: none.
+	// Down are the nodes on which the driver is down until StartDriver. Default: none.
 	Down []string
-	// Further are plugins on nodes beside the driver's own, as an upgrade or a mistake
-	// brings them. All are down until StartDriver. Default: none.
+	// Further are additional plugins on nodes, as during an upgrade or after a mistake. All are
+	// down until StartDriver. Default: none.
 	Further []FurtherPlugin
-	// Later leaves all of it out until Install: plugins, sidecars and CSIDriver
-	// object. Default: false.
+	// Later omits the whole driver until Install: plugins, sidecars and CSIDriver object. Default:
+	// false.
 	Later bool
-	// Replicas is how many the controller plugin has, each with its sidecars; those work
-	// only while they hold their Leases, unless their flags say otherwise. Default: 1.
+	// Replicas is the number of controller plugins, each with its sidecars; sidecars work only
+	// while they hold their Leases, unless their flags say otherwise. Default: 1.
 	Replicas int
-	// NoNode and NoController leave that half of the driver out.
+	// NoNode and NoController omit that half of the driver.
 	NoNode, NoController bool
 	// CSIDriver is the spec of its CSIDriver object. Default: attachRequired as
 	// the controller's PUBLISH_UNPUBLISH_VOLUME capability says.
 	CSIDriver *storagev1.CSIDriverSpec
-	// StandIns take the place of services that a Program needs beside Kubernetes. They
-	// serve one cluster. Default: none.
+	// StandIns replace services outside Kubernetes that a Program needs. They serve one cluster.
+	// Default: none.
 	StandIns []standin.StandIn
 	// Sidecars are the flags of its sidecars. Default: as they are without flags.
 	Sidecars Sidecars
@@ -239,11 +238,11 @@ type Driver struct {
 	Addons []AddonsSidecar
 	// NoCSIDriver leaves out the CSIDriver object: the test or the scenario applies it.
 	NoCSIDriver bool
-	// External lists the sidecars that run outside, against the API and the driver's sockets, which
-	// are real ones then. Default: none.
+	// External lists the sidecars that run outside csisim, and use the API and the driver's
+	// sockets, which are real ones then. Default: none.
 	External []Sidecar
-	// Without lists the sidecars that it is deployed without, although they would go with its
-	// capabilities. Default: none.
+	// Without lists the sidecars that are left out although the driver has their capabilities.
+	// Default: none.
 	Without []Sidecar
 }
 

@@ -16,14 +16,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// remains follows the content of volumes that containers have written down to the places where
-// programs of drivers keep it, as far as that lies in the directories that the run gives them.
+// remains follows the content of volumes that containers have written to the places where driver
+// programs store it, within the directories that the run gives them.
 type remains struct {
 	kept     map[data.Volume]*trace.Event // the first deletion of each volume that had content before
 	reported bool
 }
 
-// beforeDeletion takes notice of a volume that is about to be deleted.
+// beforeDeletion records a volume that is about to be deleted.
 func (c *Simulation) beforeDeletion(call *trace.Event) {
 	request, deletes := call.Request.(*csi.DeleteVolumeRequest)
 	if !deletes || !c.hasProgram(call.Driver) {
@@ -39,7 +39,8 @@ func (c *Simulation) beforeDeletion(call *trace.Event) {
 	c.remains.kept[v] = call
 }
 
-// mostContents is how many files are looked at: if a driver has more, it keeps other things there.
+// mostContents is the largest number of files to examine: a driver with more stores other data
+// there.
 const mostContents = 2000
 
 // contents returns the files with the content of volumes, by the volume.

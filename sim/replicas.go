@@ -26,7 +26,8 @@ func (d Driver) checkReplicas(subject string) error {
 	return nil
 }
 
-// startControlPlanes makes the computers on which controller plugins run, as many as a driver has replicas.
+// startControlPlanes creates the computers on which controller plugins run, one for each replica of
+// a driver.
 func (c *Simulation) startControlPlanes() error {
 	most := 0
 	for _, d := range c.options.Drivers {
@@ -57,8 +58,8 @@ func (d Driver) controllerPlugins() int {
 // isSingle reports whether one program is both the controller plugin and that of a node.
 func (d Driver) isSingle() bool { return d.Program != nil && d.Program.Single }
 
-// startReplicas starts the replicas of a driver's controller plugin but the first, which
-// gets its number.
+// startReplicas starts the replicas of a driver's controller plugin except the first, which gets
+// its number.
 func (c *Simulation) startReplicas(d *driver) error {
 	if d.Replicas < 2 {
 		return nil
@@ -115,7 +116,7 @@ func (d *driver) answering() *plugin {
 	return d.controller
 }
 
-// leader stands in the name of a sidecar for the replica that holds its lease.
+// leader is the name, in that of a sidecar, of the replica that holds its lease.
 const leader = "leader"
 
 // replicaName is the name of a sidecar beside a replica.

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// bootLimit is how much virtual time nodes and drivers get to come up.
+// bootLimit is the virtual time in which nodes and drivers must start.
 const bootLimit = 5 * time.Minute
 
 // Boot runs until all nodes are Ready, their kubelets know their pods, and all drivers are registered on them.
@@ -25,8 +25,8 @@ func (c *Simulation) Boot() error {
 	return err
 }
 
-// EachInstant calls look at the end of each instant of virtual time, when nothing is left to happen
-// at it. It must change nothing. If several are given, the last one is called.
+// EachInstant calls look at the end of each instant of virtual time, after the last event of the
+// instant. look must change nothing. If several are given, the last one is called.
 func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look) }
 
 // missing is the first thing that is not up: a node or a driver on it.
@@ -51,7 +51,7 @@ func (c *Simulation) missing() string {
 	return ""
 }
 
-// refused lists the drivers that kubelets do not register, with the kubelets' words.
+// refused lists the drivers that kubelets do not register, with the kubelets' messages.
 func (c *Simulation) refused() (lines []string) {
 	for _, n := range c.nodes {
 		for _, d := range c.drivers {
@@ -86,7 +86,7 @@ func isReady(node *corev1.Node) bool {
 }
 
 // WaitFor runs until cond holds, at most for limit of virtual time. The *StuckError describes the
-// condition by the given text.
+// condition with the given text.
 func (c *Simulation) WaitFor(what string, limit time.Duration, cond func() bool) error {
 	return c.pass(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
 }
@@ -101,7 +101,7 @@ func (c *Simulation) Settle(limit time.Duration) error {
 	return err
 }
 
-// Advance lets d of virtual time pass.
+// Advance advances virtual time by d.
 func (c *Simulation) Advance(d time.Duration) error {
 	return c.pass(fmt.Sprintf("%v to pass", d), d, kernel.Until{At: c.World.Kernel.Elapsed() + d}, kernel.Deadline)
 }

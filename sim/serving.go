@@ -23,7 +23,7 @@ type serving struct {
 	listener machine.Listener
 }
 
-// setUpMock makes the mock driver's backend under the driver's name.
+// setUpMock creates the mock driver's backend under the driver's name.
 func (d *driver) setUpMock() {
 	options := *d.Mock
 	if d.Name != "" {
@@ -37,7 +37,8 @@ func (s *serving) start() error {
 	if err := s.machine.Remove(s.socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &EnvironmentError{"remove the old socket of " + s.String(), err}
 	}
-	// The driver's own directory is as a DaemonSet's hostPath of type DirectoryOrCreate makes it.
+	// The driver's own directory looks like one that a DaemonSet's hostPath of type
+	// DirectoryOrCreate creates.
 	if err := s.machine.MkdirAll(path.Dir(s.socket), 0o755); err != nil {
 		return &EnvironmentError{"make the directory of " + s.String(), err}
 	}
@@ -119,8 +120,8 @@ func (s *serving) lostPower() {
 	}
 }
 
-// mounter lets the mock driver mount on its node's machine: a volume's content is
-// a directory or a file of that machine, or of a storage that all nodes share.
+// mounter lets the mock driver mount on its node's machine: the content of a volume is a directory
+// or a file of that machine, or of a storage that all nodes share.
 type mounter struct {
 	machine machine.Machine
 	driver  string
@@ -129,7 +130,7 @@ type mounter struct {
 
 func (m *mounter) content(source string) string { return contentPath(m.driver, source) }
 
-// contentPath is where the content of a volume lies.
+// contentPath returns the path of the content of a volume.
 func contentPath(driver, volumeID string) string { return path.Join("/mock", driver, volumeID) }
 
 // Mount binds a volume, or another mount, on target.

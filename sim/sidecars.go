@@ -87,7 +87,7 @@ func (c *Simulation) sidecar(s sidecar.Sidecar, p *plugin, at sidecar.Target) *c
 	return ctl
 }
 
-// besides are the sidecars of a plugin, but for its registrar.
+// besides are the sidecars of a plugin, except its registrar.
 func (c *Simulation) besides(p *plugin) (all []*controller) {
 	for _, ctl := range c.controllers {
 		if ctl.beside == p {
@@ -97,7 +97,7 @@ func (c *Simulation) besides(p *plugin) (all []*controller) {
 	return all
 }
 
-// registrarOf is the registrar of a node's plugin, which is down.
+// registrarOf is the stopped registrar of a node's plugin.
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
 	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: cmp.Or(p.refused, p.driver.Sidecars.Registrar.Refused) == registrar.RefusedStays}
 	if p.registry != "" {

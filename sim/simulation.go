@@ -24,8 +24,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Simulation is a simulated cluster and its time. It is not safe for concurrent
-// use, but for Interrupt.
+// Simulation is a simulated cluster and its virtual time. Only Interrupt is safe for concurrent
+// use.
 type Simulation struct {
 	// World is the kernel, the store and the trace.
 	World *component.World
@@ -67,9 +67,9 @@ type Simulation struct {
 	written    []string          // by programs, outside the run
 }
 
-// Start makes a cluster and starts everything in it; virtual time does not move
-// before the first wait. A *ConfigError or an *EnvironmentError says why it
-// cannot be made. Whatever Start has begun is undone when it fails.
+// Start creates a cluster and starts its components; virtual time does not advance before the first
+// wait. A *ConfigError or an *EnvironmentError describes why the cluster cannot be created. If
+// Start fails, it undoes its changes.
 func Start(o Options) (*Simulation, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -137,8 +137,8 @@ func (c *Simulation) start() error {
 	return nil
 }
 
-// Close ends the cluster, and with it the time of all clusters of its run: no process,
-// mount, socket or file of it is left. It may be called more than once.
+// Close ends the cluster, and the time of all clusters of its run. None of their processes, mounts,
+// sockets and files remains. Close may be called several times.
 func (c *Simulation) Close() error {
 	c.run.end()
 	c.addons.Close()
@@ -182,8 +182,8 @@ func (c *Simulation) Drivers() []string {
 	return names
 }
 
-// Controllers are the names of the controllers and sidecars; of a sidecar with replicas those
-// of each, of all together, and of the one that leads.
+// Controllers returns the names of the controllers and sidecars. For a sidecar with replicas, these
+// are the name of each replica, of all replicas together, and of the leader.
 func (c *Simulation) Controllers() []string {
 	var names []string
 	for _, ctl := range c.controllers {

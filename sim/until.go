@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Until lets virtual time pass until all of it holds, at most 10 minutes.
+// Until advances virtual time until all expectations hold, at most 10 minutes.
 func (c *Cluster) Until(expectations ...expect.Expectation) {
 	c.t.Helper()
 	c.Within(settleLimit, expectations...)
@@ -28,8 +28,7 @@ func (c *Cluster) Within(limit time.Duration, expectations ...expect.Expectation
 	c.waited(c.await(what, limit, w.over), what, w.last)
 }
 
-// Settle lets virtual time pass until only housekeeping is left to do, at most 10
-// minutes.
+// Settle advances virtual time until only housekeeping is left to do, at most 10 minutes.
 func (c *Cluster) Settle() {
 	c.t.Helper()
 	c.standsStill("Settle")
@@ -37,7 +36,7 @@ func (c *Cluster) Settle() {
 	c.waited(c.world.Settle(settleLimit), "nothing left to do but housekeeping", nil)
 }
 
-// Advance lets d of virtual time pass.
+// Advance advances virtual time by d.
 func (c *Cluster) Advance(d time.Duration) {
 	c.t.Helper()
 	c.standsStill("Advance")
@@ -45,7 +44,7 @@ func (c *Cluster) Advance(d time.Duration) {
 	c.waited(c.world.Advance(d), fmt.Sprintf("%v to pass", d), nil)
 }
 
-// wait looks at expectations while the cluster runs, whenever there is news.
+// wait checks expectations while the cluster runs, after each change.
 type wait struct {
 	evidence     *expect.Evidence
 	expectations []expect.Expectation
@@ -54,7 +53,7 @@ type wait struct {
 	last         *expect.Failure // the first one that did not hold then
 }
 
-// over says whether all holds, or never can.
+// over reports whether all hold, or can never hold.
 func (w *wait) over() bool {
 	revision := w.evidence.Store.Revision()
 	news := w.evidence.Update()
@@ -70,8 +69,8 @@ func (w *wait) over() bool {
 	return true
 }
 
-// waited ends the test if a wait did not end well: with the missing condition, the waiting
-// processes, and the events that led there.
+// waited ends the test if a wait failed, and prints the missing condition, the waiting processes,
+// and the preceding events.
 func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 	c.t.Helper()
 	var stuck *StuckError

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// Option is one wish about a cluster. Fields without a function here are set by a function of the
-// test's own: func(o *sim.Options) { o.Guard = true }.
+// Option changes the Options of a cluster. To set a field without a function here, write one:
+// func(o *sim.Options) { o.Guard = true }.
 type Option func(*Options)
 
 // WithNodes adds nodes by their names. Default: node-a and node-b.
@@ -20,7 +20,7 @@ func WithNodes(names ...string) Option {
 	}
 }
 
-// WithNode adds a node with all that is to be known of it.
+// WithNode adds a node.
 func WithNode(n Node) Option { return func(o *Options) { o.Nodes = append(o.Nodes, n) } }
 
 // WithServers adds a driver with servers in Go code of this process; see Services.
@@ -28,15 +28,15 @@ func WithServers(name string, servers Servers) Option {
 	return WithDriver(Driver{Name: name, Servers: &servers})
 }
 
-// WithProgram adds a driver that is a program: it is started for each node and for the controller,
-// over real sockets. Its name is the one that GetPluginInfo returns. The words of the command are
-// templates; see Program.
+// WithProgram adds a driver program: csisim starts it for each node and for the controller, and
+// calls it over real sockets. Its name is the one that GetPluginInfo returns. The words of the
+// command are templates; see Program.
 func WithProgram(command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command}})
 }
 
-// WithEndpoint adds a driver that runs already, to a cluster of one node: its
-// controller plugin and its node plugin, by the paths of their unix sockets.
+// WithEndpoint adds a running driver to a cluster of one node: its controller plugin and its node
+// plugin, by the paths of their unix sockets.
 func WithEndpoint(controller, node string) Option {
 	return WithDriver(Driver{Socket: &Socket{Controller: controller, Node: node}})
 }
@@ -44,10 +44,10 @@ func WithEndpoint(controller, node string) Option {
 // WithMock adds the reference driver in memory.
 func WithMock(options mock.Options) Option { return WithDriver(Driver{Mock: &options}) }
 
-// WithDriver adds a driver with all that is to be known of it.
+// WithDriver adds a driver.
 func WithDriver(d Driver) Option { return func(o *Options) { o.Drivers = append(o.Drivers, d) } }
 
-// WithFaults puts faults in force before anything is called.
+// WithFaults puts faults in force before the first call.
 func WithFaults(faults ...fault.Fault) Option {
 	return func(o *Options) {
 		for i := range faults {
@@ -56,17 +56,17 @@ func WithFaults(faults ...fault.Fault) Option {
 	}
 }
 
-// WithStrategy takes the decisions of the run: the next process, delays, stale views. Default:
-// Calm{}, which takes the fair order without surprises.
+// WithStrategy sets the strategy that takes the decisions of the run: the next process, delays,
+// stale views. Default: Calm{}, which takes the fair order without faults.
 func WithStrategy(s Strategy) Option { return func(o *Options) { o.Strategy = s } }
 
-// WithSeed takes the decisions of the run by chance. The same seed makes the same run.
+// WithSeed takes the decisions of the run at random. The same seed gives the same run.
 func WithSeed(seed uint64) Option { return WithStrategy(NewRandom(seed)) }
 
-// WithPatience is how long, in wall time, a driver may think before the cluster goes
-// on without its answer. Default: 2 s.
+// WithPatience sets the wall time that the cluster waits for a driver's answer before it continues
+// without the answer. Default: 2 s.
 func WithPatience(d time.Duration) Option { return func(o *Options) { o.Patience = d } }
 
-// WithoutBoot leaves the cluster at its first instant, for tests of the time in which nodes and
-// drivers come up. Default: New returns when they are up.
+// WithoutBoot leaves the cluster at its first instant, for tests of the start of nodes and drivers.
+// Default: New returns when they are up.
 func WithoutBoot() Option { return func(o *Options) { o.NoBoot = true } }

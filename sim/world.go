@@ -15,11 +15,11 @@ import (
 type World interface {
 	// Boot waits until all nodes are Ready and all drivers registered on them.
 	Boot() error
-	// Close removes everything that the test has made.
+	// Close removes all objects that the test has created.
 	Close() error
 	// Nodes are the names of the nodes.
 	Nodes() []string
-	// RESTConfig is how clients of any kind reach the API.
+	// RESTConfig is the configuration with which clients of any kind reach the API.
 	RESTConfig() *rest.Config
 
 	// Evidence is the evidence for checking expectations. Exclusively runs a look at it.
@@ -29,7 +29,7 @@ type World interface {
 	Say(what string)
 	Last() uint64
 
-	// Apply creates an object or changes it, as kubectl apply does; Delete asks for its deletion.
+	// Apply creates an object or changes it, as kubectl apply does; Delete requests its deletion.
 	Apply(store.Object) (verb string, err error)
 	Delete(*store.Resource, store.Key, ...store.DeleteOption) error
 
@@ -62,7 +62,7 @@ func (c *Simulation) Inject(f *fault.Fault) error {
 	return nil
 }
 
-// EndFault ends a fault, and lets go of the calls that it holds.
+// EndFault ends a fault, and releases the calls that it holds.
 func (c *Simulation) EndFault(f *fault.Fault) error {
 	c.Wire.Faults.End(f)
 	return nil
