@@ -35,7 +35,7 @@ type AddonsSidecar struct {
 	Port int `json:"port,omitempty" doc:"--controller-port; default 9070, or a free port of loopback if the controller manager is external."`
 	// EnableAuth requires TLS and a token from the controller manager. Default: true.
 	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: require TLS and a token from the controller manager, which is reviewed; default true. The manager needs the same value."`
-	// Down leaves the sidecar stopped until StartController. Default: false.
+	// Down leaves the sidecar stopped until Start. Default: false.
 	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
 	// VolumeCondition makes it report the conditions of volumes. Default: it does not.
 	VolumeCondition *fakecontroller.AddonsVolumeCondition `json:"volumeCondition,omitempty" doc:"--enable-volume-condition: has it report the conditions of the volumes that are attached to its node; {} for the usual flags. Default: it does not."`

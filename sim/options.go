@@ -212,10 +212,10 @@ type Driver struct {
 	Servers *Servers
 	// NodeIDs are the CSI node ids by node name. Default: the node's name.
 	NodeIDs map[string]string
-	// Down are the nodes on which the driver is down until StartDriver. Default: none.
+	// Down are the nodes on which the driver is down until Start. Default: none.
 	Down []string
 	// Further are additional plugins on nodes, as during an upgrade or after a mistake. All are
-	// down until StartDriver. Default: none.
+	// down until Start. Default: none.
 	Further []FurtherPlugin
 	// Later omits the whole driver until Install: plugins, sidecars and CSIDriver object. Default:
 	// false.
