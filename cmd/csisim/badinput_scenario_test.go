@@ -44,7 +44,7 @@ var badScenarios = []badInput{
 		code: 1, says: []string{
 			"timed out waiting for the condition: pvc data in phase Lost (after 10m0s of cluster time)",
 			"bad.yaml:13  step 3: wait pvc data, phase Lost",
-			"pvc data: phase is Bound, not Lost", "who waits for what:\n", "nobody is at work",
+			"pvc data: phase is Bound, not Lost", "components and their waits:\n", "all components are idle",
 		},
 	},
 	{
