@@ -14,7 +14,7 @@ import (
 // cardOf returns a report card without the parts that differ between runs: times, calls, names.
 func cardOf(text string) string {
 	text = regexp.MustCompile(`(?m) · .*$|^(?:    )?(replay|found|got|all runs together waited) .*$|^    volume vol-.*$|^note .*\n(?:    .*\n)*\n`).ReplaceAllString(text, "")
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(regexp.MustCompile(`\n\n+`).ReplaceAllString(text, "\n\n"))
 }
 
 // --save writes the flags that describe a driver as a profile; a check with that profile gives the
