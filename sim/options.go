@@ -297,6 +297,19 @@ type Program struct {
 	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one
 	// that has more is killed. Default: 2 GiB.
 	Memory int64
+	// Versions are other releases of the program, by their names: see Simulation.UpgradeDriver.
+	// Default: none.
+	Versions map[string]ProgramVersion
+}
+
+// ProgramVersion is another release of a driver program.
+type ProgramVersion struct {
+	// Command is the program and its arguments.
+	Command []string
+	// ControllerCommand starts the controller plugin. Default: Command.
+	ControllerCommand []string
+	// Env is added to the program's environment. Default: that of the Program.
+	Env map[string]string
 }
 
 // ContainerVolume is a volume of a driver's container, as its deployment has it.

@@ -122,6 +122,21 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	return s
 }
 
+// Given a new release that does not unmount the volumes of the old one. When the driver is upgraded, then
+// the mount that stays is found.
+func TestADefectOfANewReleaseIsFoundAfterTheUpgrade(t *testing.T) {
+	withHostdir(t)
+	s, err := scenario.Load("programs/hostdir-upgrade.yaml")
+	require.NoError(t, err)
+	v2 := s.Drivers[0].Versions["v2"]
+	v2.Command = append(v2.Command, "--broken=unpublish-leaves-mount")
+	s.Drivers[0].Versions["v2"] = v2
+	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
+	require.NoError(t, err)
+	require.NotEmpty(t, result.Failures)
+	assert.Contains(t, result.Failures[0].Verdict.Text, "CSI spec violated: NodeUnpublishVolume has no effect: 1 mounted still: ")
+}
+
 // A search makes thousands of runs: the memory of a program in each of them is bounded, and its
 // leftovers are named.
 func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {

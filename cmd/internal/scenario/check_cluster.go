@@ -106,6 +106,7 @@ func (c *checker) checkDrivers() {
 			}
 			c.checkMock(d)
 			c.checkProgram(d.Program)
+			c.checkVersionsOf(d)
 			c.checkSocket(d.Socket)
 		})
 	}
@@ -183,14 +184,8 @@ func (c *checker) checkProgram(p *Program) {
 	if p == nil {
 		return
 	}
-	if len(p.Command) == 0 && c.has("program.command") {
-		c.report("program.command", "an empty list", "a program and its arguments")
-	}
-	for field, command := range map[string][]string{"program.command": p.Command, "program.controllerCommand": p.ControllerCommand} {
-		for i, argument := range command {
-			c.checkTemplate(strict.Index(c.path+"."+field, i), argument)
-		}
-	}
+	c.checkCommand("program.command", p.Command)
+	c.checkCommand("program.controllerCommand", p.ControllerCommand)
 	for name, value := range p.Env {
 		c.checkTemplate(strict.Key(c.path+".program.env", name), value)
 	}
@@ -206,6 +201,16 @@ func (c *checker) checkProgram(p *Program) {
 		c.report("program.addonsSocket", fmt.Sprintf("path %q", p.AddonsSocket), profile.WantedSocket)
 	}
 	p.StandIns.Check(c.document, c.path+".program.standIns")
+}
+
+// checkCommand reports an empty command, and arguments that are no templates.
+func (c *checker) checkCommand(field string, command []string) {
+	if len(command) == 0 && c.has(field) {
+		c.report(field, "an empty list", "a program and its arguments")
+	}
+	for i, argument := range command {
+		c.checkTemplate(strict.Index(c.path+"."+field, i), argument)
+	}
 }
 
 func (c *checker) checkTemplate(path, text string) {

@@ -19,24 +19,25 @@ import (
 
 // Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
 type Driver struct {
-	Name         string              `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must return; default for a program or a driver on a socket: its own answer."`
-	Mock         *mock.Options       `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
-	Profile      string              `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver with a built-in profile that describes its start, or a YAML file with a profile, relative to this file."`
-	Binary       string              `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
-	Program      *Program            `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
-	Socket       *Socket             `json:"socket,omitempty" doc:"A driver that runs already."`
-	Deploy       []string            `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, with which flags, their replicas, and the volumes of the driver's container; the driver is the mock, profile, program or socket."`
-	NodeIDs      map[string]string   `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
-	Down         []string            `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
-	Plugins      []FurtherPlugin     `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
-	Later        bool                `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
-	Replicas     uint                `json:"replicas,omitempty" example:"2" doc:"How many replicas the controller plugin has, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
-	NoNode       bool                `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
-	NoController bool                `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
-	Sidecars     sim.Sidecars        `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
-	CSIAddons    []sim.AddonsSidecar `json:"csiAddons,omitempty" doc:"Its sidecars of CSI-Addons; default one beside each plugin of a mock that serves CSI-Addons."`
-	NoCSIDriver  bool                `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
-	External     []externalName      `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
+	Name         string                   `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must return; default for a program or a driver on a socket: its own answer."`
+	Mock         *mock.Options            `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
+	Profile      string                   `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver with a built-in profile that describes its start, or a YAML file with a profile, relative to this file."`
+	Binary       string                   `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
+	Program      *Program                 `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
+	Versions     map[string]DriverVersion `json:"versions,omitempty" example:"{v2: {command: [bin/hostdir-v2, '--endpoint={{.Endpoint}}']}}" doc:"Other releases of the program by their names, for the step upgrade-driver."`
+	Socket       *Socket                  `json:"socket,omitempty" doc:"A driver that runs already."`
+	Deploy       []string                 `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, with which flags, their replicas, and the volumes of the driver's container; the driver is the mock, profile, program or socket."`
+	NodeIDs      map[string]string        `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
+	Down         []string                 `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
+	Plugins      []FurtherPlugin          `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
+	Later        bool                     `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
+	Replicas     uint                     `json:"replicas,omitempty" example:"2" doc:"How many replicas the controller plugin has, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
+	NoNode       bool                     `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
+	NoController bool                     `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
+	Sidecars     sim.Sidecars             `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
+	CSIAddons    []sim.AddonsSidecar      `json:"csiAddons,omitempty" doc:"Its sidecars of CSI-Addons; default one beside each plugin of a mock that serves CSI-Addons."`
+	NoCSIDriver  bool                     `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
+	External     []externalName           `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
 
 	profile *profile.Profile // named by Profile
 	own     *deploy.Own      // read from Deploy; nil for none
@@ -131,6 +132,7 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
 			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, NodePaths: d.Program.NodePaths, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(),
+			Versions: d.versions(dir),
 		}
 		o.StandIns = d.Program.StandIns.Make(dir)
 	case d.Socket != nil:

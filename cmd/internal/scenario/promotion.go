@@ -175,6 +175,8 @@ func unpromoted(a action) Promotion {
 		return never("csisim cannot slow down the requests of a real program")
 	case *upgradeStep:
 		return never("a real cluster is not upgraded in mid-run")
+	case *upgradeDriverStep:
+		return never("the image of a driver's pods has one release of its program")
 	case *failServiceStep, *recoverServicesStep:
 		return never("stand-ins for services run in the simulation only")
 	case *uninstallDriverStep:
@@ -201,7 +203,7 @@ func controllerPromoted(name, how string) Promotion {
 
 func (s *faultStep) promoted() Promotion {
 	switch {
-	case s.InUse, s.TimeOut, s.Stall, s.Fails != "", s.Before != nil:
+	case s.InUse, s.TimeOut, s.Stall, s.Mounted != "", s.Fails != "", s.Before != nil:
 		return never("the proxy does not see the driver's system calls")
 	case slices.Contains([]string{string(fault.Kubelet), string(fault.Node), string(fault.Caller)}, s.Kill):
 		return becomes("the proxy holds the call until the %s was killed", s.Kill)

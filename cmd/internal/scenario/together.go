@@ -67,7 +67,7 @@ const wholeNode = "it is about a node as a whole"
 func touches(a action) string {
 	switch s := a.(type) {
 	case *applyStep, *waitStep, *settleStep, *advanceStep, noteStep, *ledgerStep, clearFaultStep,
-		*killDriverStep, *startDriverStep, *restartDriverStep, *stopDriverStep, *readFileStep, *writeFileStep:
+		*killDriverStep, *startDriverStep, *restartDriverStep, *upgradeDriverStep, *stopDriverStep, *readFileStep, *writeFileStep:
 		return ""
 	case *deleteStep:
 		return ofNodes(s.Resource)

@@ -104,6 +104,11 @@ func StopAll(programs []*Program) error {
 	return errors.Join(failed...)
 }
 
+// Upgrade has later instances run another release of the program.
+func (p *Program) Upgrade(command []string, env map[string]string) {
+	p.spec.Command, p.spec.Env = command, env
+}
+
 // Restart starts the program again, after stopping it if it runs.
 func (p *Program) Restart(ctx context.Context) error {
 	if p.Running() {
