@@ -58,7 +58,7 @@ lint: ## gofmt, go vet, staticcheck, vale; go vet for macOS of what knows the sy
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	$(GO) tool -modfile=tools/go.mod vale --output=line --glob='*.{go,md}' --minAlertLevel=error $(PROSE)
+	GO=$(GO) tools/vale.sh $(PROSE)
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/world/machine ./internal/world/namespaces ./internal/world/workdir
 
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
