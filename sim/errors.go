@@ -49,7 +49,7 @@ type StuckError struct {
 // The forms of a verdict on a wait.
 const (
 	timedOut verdict.Form = "timed out waiting for the condition"
-	stuck    verdict.Form = "can never become true"
+	stuck    verdict.Form = "can never come true"
 )
 
 // Verdict returns the verdict on the wait. It found the condition and the time that was given.

@@ -102,7 +102,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"publish-leaves-zombie", "life/again-and-again", "left behind: dead process true on node-a (of driver hostdir.csi.csisim.dev on node-a, which has "},
 	{"unmounts-lazily", "in-use/NodeUnpublishVolume", "NodeUnpublishVolume unmounts lazily: /var/lib/kubelet/pods/"},
 	{"unmounts-lazily", "in-use/NodeUnstageVolume", "NodeUnstageVolume unmounts lazily: /var/lib/kubelet/plugins/"},
-	{"delete-forgets-first", "crash-driver/DeleteVolume", "DeleteVolume leaves data: the data of volume vol-"},
+	{"delete-forgets-first", "crash-driver/DeleteVolume", "DeleteVolume leaves data: what was written to volume vol-"},
 	{"delete-takes-origin", "snapshot/clone-deleted", "data lost: pod default/after does not find its data"},
 	{"delete-takes-own-snapshot", "snapshot/restored-twice", "CreateVolume fails for good: NotFound: snapshots "},
 	{"restore-consumes", "snapshot/restored-twice", "data lost: pod default/again does not find its data"},

@@ -84,7 +84,7 @@ func (w *Watch) isGiven(call *trace.Event, r used) {
 			verdict.Say("volume %s on node %s %s", r.GetVolumeId(), verdict.Kept(call.Node), verdict.Quoted(text)))
 	}
 	if h.made && (r.GetVolumeCapability().GetBlock() != nil) != h.block {
-		wrong("is requested in another form than in CreateVolume, block device or file system")
+		wrong("is asked for in the other form than CreateVolume was, block device or file system")
 	}
 	if h.made && !slices.ContainsFunc(h.contexts, func(c map[string]string) bool { return isWithin(c, r.GetVolumeContext()) }) {
 		wrong("comes without the volume_context that CreateVolume answered")

@@ -59,7 +59,7 @@ func (w *Watch) listed(call *trace.Event) {
 			if v.since[node] < began && !slices.Contains(entry.GetStatus().GetPublishedNodeIds(), node) {
 				delete(v.since, node) // once is enough
 				w.OnBreach(call, contract.Broken(call.Method, contract.LeavesOutNode, verdict.Say(
-					"volume %s is attached to node %s, and was not detached from it", entry.GetVolume().GetVolumeId(), node)))
+					"volume %s is attached to node %s, from which nobody has detached it", entry.GetVolume().GetVolumeId(), node)))
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (f *follower) attachShared(to, code, injected string) {
 
 func TestAListHasTheNodesThatAVolumeIsAttachedTo(t *testing.T) {
 	leftOut := func(node string) []string {
-		return []string{"ListVolumes leaves out a node: volume v is attached to node " + node + ", and was not detached from it"}
+		return []string{"ListVolumes leaves out a node: volume v is attached to node " + node + ", from which nobody has detached it"}
 	}
 	for name, c := range map[string]struct {
 		calls func(*follower)

@@ -130,7 +130,7 @@ func TestValuesOfAnswersArePassedOn(t *testing.T) {
 		"with Kubernetes' additions":  {uses{context: map[string]string{"of": "v", "csi.storage.k8s.io/pod.name": "web"}, attached: attached}, nil},
 		"without the volume's":        {uses{attached: attached}, []string{"wrong request: NodeStageVolume: volume v on node node-a comes without the volume_context that CreateVolume answered"}},
 		"with another attachment's":   {uses{context: context, attached: map[string]string{"device": "y"}}, []string{"wrong request: NodeStageVolume: volume v on node node-a comes without the publish_context that ControllerPublishVolume answered for the node"}},
-		"as a block device":           {uses{context: context, attached: attached, block: true}, []string{"wrong request: NodeStageVolume: volume v on node node-a is requested in another form than in CreateVolume, block device or file system"}},
+		"as a block device":           {uses{context: context, attached: attached, block: true}, []string{"wrong request: NodeStageVolume: volume v on node node-a is asked for in the other form than CreateVolume was, block device or file system"}},
 		"from where it is not staged": {uses{context: context, attached: attached, from: "/other"}, []string{"wrong request: NodePublishVolume: volume v on node node-a is published from /other, and staged at /s"}},
 	} {
 		f := follow()

@@ -69,7 +69,7 @@ func (f *findings) failure(code codes.Code, caps *Caps) {
 	case code == codes.Unimplemented && mustImplement(f.method, orNothing(caps)):
 		f.add("", "the CSI spec requires the call of a driver with these capabilities", "is answered with Unimplemented")
 	case code == codes.NotFound && deletes[f.method]:
-		f.add("", "the CSI spec wants OK for a volume that does not exist", "is answered with NotFound")
+		f.add("", "the CSI spec wants OK for what does not exist", "is answered with NotFound")
 	}
 	f.keep("", canonical)
 }

@@ -62,12 +62,12 @@ func (f *findings) createdVolume(req *csi.CreateVolumeRequest, v *csi.Volume, ca
 	const sameSource = "the CSI spec wants the source of the request"
 	switch want := req.GetVolumeContentSource(); {
 	case want != nil && !proto.Equal(want, v.GetContentSource()):
-		f.add("volume.content_source", sameSource, "is %v, requested was %v", verdict.Quoted(sourceName(v.GetContentSource())), verdict.Quoted(sourceName(want)))
+		f.add("volume.content_source", sameSource, "is %v, asked for was %v", verdict.Quoted(sourceName(v.GetContentSource())), verdict.Quoted(sourceName(want)))
 	case want != nil:
 		f.keep("volume.content_source", sameSource)
 	}
 	if req != nil && req.GetVolumeContentSource() == nil && v.GetContentSource() != nil {
-		f.add("volume.content_source", "an empty volume was requested", "is %v", sourceName(v.GetContentSource()))
+		f.add("volume.content_source", "an empty volume was asked for", "is %v", sourceName(v.GetContentSource()))
 	}
 	if requisite := req.GetAccessibilityRequirements().GetRequisite(); len(requisite) > 0 && len(v.GetAccessibleTopology()) > 0 &&
 		!anyTopology(v.GetAccessibleTopology(), requisite) {

@@ -57,7 +57,7 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []verdict.V
 
 // RemovesOthers is that a call has removed a directory that the kubelet had made.
 func RemovesOthers(method, dir string) verdict.Verdict {
-	return Broken(method, removesOthers, verdict.Say("%s was removed, the kubelet's record of the volume", dir))
+	return Broken(method, removesOthers, verdict.Say("%s is gone, in which the kubelet keeps what it knows of the volume", dir))
 }
 
 // MountsNothing is a call that answers OK without a mount at its path, though others of its method
@@ -76,7 +76,7 @@ func DetachedWithMount(method, mount string) verdict.Verdict {
 // unmounted.
 func UnmountsLazily(method, path string) verdict.Verdict {
 	return Broken(method, unmountsLazily, verdict.Say(
-		"%s was in use: programs with open files there still write to the volume, which may be attached elsewhere by then", path))
+		"%s was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then", path))
 }
 
 // CheckContradiction holds the answer to a call that contradicts one which has just

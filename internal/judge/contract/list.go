@@ -75,7 +75,7 @@ func (f *findings) gotVolume(req *csi.ControllerGetVolumeRequest, r *csi.Control
 // same checks that the answer is about the requested object.
 func (f *findings) same(field, got, asked string) {
 	if got != "" && asked != "" && got != asked {
-		f.add(field, "the answer must match the request", "is %s, requested was %s", got, asked)
+		f.add(field, "the answer must be about what was asked for", "is %s, asked for was %s", got, asked)
 	}
 }
 

@@ -25,5 +25,5 @@ func CheckMountGroup(method string, request *csi.NodePublishVolumeRequest, owner
 	if !wanted || owner == gid || slices.Contains(options, "gid="+strconv.FormatUint(uint64(gid), 10)) {
 		return nil
 	}
-	return broken(method, ignoresGroup, "%s belongs to group %d, requested was %d", request.GetTargetPath(), owner, gid)
+	return broken(method, ignoresGroup, "%s belongs to group %d, asked for was %d", request.GetTargetPath(), owner, gid)
 }

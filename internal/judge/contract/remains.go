@@ -16,7 +16,7 @@ func LeavesData(method, volume, file string, always bool) verdict.Verdict {
 	if !always {
 		other = ", and that of another volume went"
 	}
-	v := Broken(method, leavesData, verdict.Say("the data of volume %s stays in %s%s", volume, file, verdict.Kept(other)))
+	v := Broken(method, leavesData, verdict.Say("what was written to volume %s stays in %s%s", volume, file, verdict.Kept(other)))
 	v.Remark = always
 	return v
 }

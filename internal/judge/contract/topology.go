@@ -29,10 +29,10 @@ func (f *findings) topology(field string, t *csi.Topology) {
 			prefix, name = "", key
 		}
 		if len(name) > maxTopologyName || !topologyName.MatchString(name) {
-			f.add(field, rule, "has the key %q with an invalid name", key)
+			f.add(field, rule, "has the key %q, whose name is not valid", key)
 		}
 		if qualified && (len(prefix) > maxTopologyName || !topologyPrefix.MatchString(prefix) || !domainName(prefix)) {
-			f.add(field, rule, "has the key %q with an invalid prefix", key)
+			f.add(field, rule, "has the key %q, whose prefix is not valid", key)
 		}
 		if value := t.GetSegments()[key]; len(value) > maxTopologyName || !topologyName.MatchString(value) {
 			f.add(field, rule, "has the value %q for the key %q", value, key)

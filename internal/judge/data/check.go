@@ -228,7 +228,7 @@ func (c *Check) refused(u Use, err error) {
 	if wrote.pod == "" {
 		has = "nothing yet, and other pods could write to theirs"
 	}
-	c.report(u, lost, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only without a request for that: it has %s",
+	c.report(u, lost, fmt.Sprintf("pod %s cannot write its data: volume %s at %s on %s is read-only, which nobody has asked for: it has %s",
 		u.Pod, u.Name, u.Path, u.Node, has))
 }
 

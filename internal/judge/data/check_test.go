@@ -139,7 +139,7 @@ func TestAVolumeThatIsAskedForToWriteToItStaysWritable(t *testing.T) {
 		forWriting bool
 		want       []string
 	}{
-		{"a pod wrote to it before", wrote, true, []string{"pod default/b cannot write its data: volume pv-v at /pods/b on node-a is read-only without a request for that: it has generation 1, which pod default/a wrote on node-a"}},
+		{"a pod wrote to it before", wrote, true, []string{"pod default/b cannot write its data: volume pv-v at /pods/b on node-a is read-only, which nobody has asked for: it has generation 1, which pod default/a wrote on node-a"}},
 		{"it is requested read-only elsewhere", wrote, false, nil},
 		{"no pod wrote to it before", func(*node) {}, true, nil},
 		{"something in the run may have made it read-only", func(n *node) {

@@ -27,6 +27,6 @@ func (c *Check) deletion(call *trace.Event) {
 
 func (c *Check) reclaimed(call *trace.Event, id string) {
 	if c.deleted[Volume{call.Driver, id}] {
-		c.breach(call, "reclaims space of a deleted volume", verdict.Say("DeleteVolume of volume %s has answered OK", id))
+		c.breach(call, "reclaims space of a deleted volume", verdict.Say("volume %s is gone since DeleteVolume answered OK", id))
 	}
 }
