@@ -66,6 +66,7 @@ func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
 	require.NoError(t, err, string(out))
 	for _, page := range documents(t) {
 		t.Run(page, func(t *testing.T) {
+			t.Parallel()
 			blocks := blocksOf(t, page)
 			if len(blocks) == 0 {
 				return
