@@ -83,7 +83,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"detach-from-all-nodes", "access/ReadWriteMany", "ListVolumes leaves out a node: volume vol-"},
 	{"readonly-for-all", "share/read-only-beside", "data lost: pod default/again cannot write its data: volume pvc-"},
 	{"device-remembered", "share/blocks-in-turns", "data lost: "},
-	{"device-recorded", "reboot/blocks-in-another-order", "then data lost: pod … does not find its data: "},
+	{"device-recorded", "reboot/blocks-in-another-order", "does not find its data: volume "},
 	{"limit-too-high", "share/up-to-the-limit", "ControllerPublishVolume fails for good: ResourceExhausted: node node-a has 3 of 3 volumes"},
 	{"list-ignores-source", "listed/snapshots", "ListSnapshotsResponse.entries.snapshot.source_volume_id is vol-"},
 	{"pages-skip", "listed/snapshots", "ListSnapshots leaves out on its pages what it lists at once: snap-"},
