@@ -251,6 +251,9 @@ func (t carried) attach() error {
 	if err != nil {
 		return err
 	}
+	if t.isDeleted() {
+		return nil
+	}
 	if _, err := os.Lstat(t.at); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(path.Dir(t.at), 0o755); err != nil {
 			return err
@@ -259,7 +262,18 @@ func (t carried) attach() error {
 			return err
 		}
 	}
-	return moveTree(t.tree, t.at)
+	err = moveTree(t.tree, t.at)
+	if errors.Is(err, unix.ENOENT) && t.isDeleted() {
+		return nil
+	}
+	return err
+}
+
+// isDeleted reports whether the file at the root of a tree was deleted since: such a tree cannot be
+// mounted. The host deletes temporary files at any time.
+func (t carried) isDeleted() bool {
+	var stat unix.Stat_t
+	return unix.Fstat(int(t.tree.Fd()), &stat) == nil && stat.Nlink == 0
 }
 
 func closeTrees(trees []carried) {

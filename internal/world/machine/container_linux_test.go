@@ -66,6 +66,15 @@ func TestARestartedContainerHasAFreshRoot(t *testing.T) {
 	assert.Equal(t, []string{"made /csisim-test", "changed " + host + "/changed", "removed " + host + "/removed", "made /var/lib/csisim-test/"}, written)
 }
 
+// A temporary file of the host may be deleted while a container is prepared.
+func TestAFileThatTheHostDeletesIsNotCarriedIntoAContainer(t *testing.T) {
+	needRoot(t)
+	name := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(name, nil, 0o600))
+	require.NoError(t, machine.AttachDeleted(name))
+	assert.NoFileExists(t, name)
+}
+
 // Given a restarted container, when it mounts below the kubelet's directory, then the node sees
 // that mount; when it mounts elsewhere, no other program does.
 func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {

@@ -1,6 +1,11 @@
 package machine
 
-import "testing"
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
 
 // FirstPrograms returns the programs that can be process 1.
 func FirstPrograms() []string { return firstPrograms() }
@@ -30,3 +35,21 @@ func CanLimit() bool {
 
 // OwnGroups returns the prefix of the names of this process's control groups.
 func OwnGroups() string { return ownGroups() }
+
+// AttachDeleted carries a file into a container after the host has deleted it.
+func AttachDeleted(name string) error {
+	open, err := os.OpenFile(name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer open.Close()
+	tree, err := treeCopy(open)
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	if err := os.Remove(name); err != nil {
+		return err
+	}
+	return carried{at: name, tree: tree}.attach()
+}
