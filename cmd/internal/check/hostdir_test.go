@@ -170,6 +170,15 @@ var defects = []struct{ name, trial, verdict string }{
 	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},
 }
 
+// triesOf returns how often a defect is looked for. All processes of the machine share its loop
+// devices: one that takes a device meanwhile may let a volume have the device that it had before.
+func triesOf(defect string) int {
+	if strings.HasPrefix(defect, "device-") {
+		return 5
+	}
+	return 1
+}
+
 func TestDefectsOfAProgramAreFound(t *testing.T) {
 	program := buildHostdir(t)
 	for _, d := range defects {
@@ -188,8 +197,14 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 			if d.trial == "share/up-to-the-limit" {
 				subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--max-volumes=3")
 			}
-			card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, d.trial)
-			assert.Contains(t, verdicts(card), d.verdict)
+			var found string
+			for range triesOf(d.name) {
+				found = verdicts(checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, d.trial))
+				if strings.Contains(found, d.verdict) {
+					break
+				}
+			}
+			assert.Contains(t, found, d.verdict)
 		})
 	}
 }
