@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // loopDevices are those to which programs of a machine attached files. The kernel of the machine
@@ -58,26 +59,9 @@ func (l *loopDevices) lose() error {
 	defer l.mu.Unlock()
 	var failed []error
 	for _, name := range slices.Sorted(maps.Keys(l.files)) {
-		failed = append(failed, detach("/dev/"+name, l.files[name]))
+		file := l.files[name]
+		failed = append(failed, workdir.DetachLoop("/dev/"+name, file.device, file.inode))
 	}
 	clear(l.files)
 	return errors.Join(failed...)
-}
-
-// detach detaches a loop device if it has a certain file.
-func detach(device string, file backingFile) error {
-	f, err := os.Open(device)
-	if err != nil {
-		return nil // another process is detaching it, or has removed it
-	}
-	defer f.Close()
-	info, err := unix.IoctlLoopGetStatus64(int(f.Fd()))
-	if err != nil || (backingFile{info.Device, info.Inode}) != file {
-		return nil // detached meanwhile
-	}
-	err = unix.IoctlSetInt(int(f.Fd()), unix.LOOP_CLR_FD, 0)
-	if err != nil && !errors.Is(err, unix.ENXIO) {
-		return fmt.Errorf("detach loop device %s: %w", device, err)
-	}
-	return nil
 }

@@ -94,6 +94,12 @@ func filesBelow(dir string) map[file]bool {
 	return files
 }
 
+// DetachLoop detaches a loop device if it has a file, which is given by its file system and inode.
+func DetachLoop(device string, fileSystem, inode uint64) error {
+	_, err := detachLoop(device, func(f file, _ string) bool { return f == file{fileSystem, inode} })
+	return err
+}
+
 // detachLoop detaches a loop device if its file belongs to the run.
 func detachLoop(device string, isOurs func(f file, backing string) bool) (freed bool, err error) {
 	f, err := os.Open(device)
