@@ -59,14 +59,17 @@ func (b BrokenMounts) use(n *notification) (call SystemCall, uses bool) {
 	return call, b.holds(n, c.name, call.Path) || b.holds(n, c.name, call.From)
 }
 
+// callsOnFiles are all calls that are seen of a program with SeesLookups.
+var callsOnFiles = slices.Concat(changesOfFiles, usesOfFiles, lookups)
+
 // callOnFiles is the table's entry for a waiting call.
 func (n *notification) callOnFiles() (change, bool) {
-	for _, c := range slices.Concat(changesOfFiles, usesOfFiles, lookups) {
-		if c.number == uint32(n.number) {
-			return c, c.name != "umount2" && c.name != "ioctl" && c.name != syncAll
-		}
+	i := slices.IndexFunc(callsOnFiles, func(c change) bool { return c.number == uint32(n.number) })
+	if i < 0 {
+		return change{}, false
 	}
-	return change{}, false
+	c := callsOnFiles[i]
+	return c, c.name != "umount2" && c.name != "ioctl" && c.name != syncAll
 }
 
 // inPlainTerms is the name under which a call is shown: stat stands for all that look at a file.
