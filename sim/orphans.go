@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -65,11 +64,8 @@ func (c *Simulation) lookForOrphans() {
 	stays := func() []orphan {
 		return slices.DeleteFunc(slices.Clone(c.orphans.made), func(o orphan) bool { return !o.stays() || c.hasObjects(o.call.Driver) })
 	}
-	stay := stays()
-	for end := time.Now().Add(remainsPatience); len(stay) > 0 && time.Now().Before(end); stay = stays() {
-		time.Sleep(remainsPatience / 100)
-	}
-	if len(stay) == 0 {
+	var stay []orphan
+	if removed(func() bool { stay = stays(); return len(stay) == 0 }) {
 		return
 	}
 	c.orphans.reported = true

@@ -83,6 +83,18 @@ func contentOf(path string, entry fs.DirEntry) string {
 // it is deleted.
 const remainsPatience = 2 * time.Second
 
+// removed reports whether a driver has removed everything, at once or within its time for that.
+func removed(all func() bool) bool {
+	end := time.Now().Add(remainsPatience)
+	for !all() {
+		if time.Now().After(end) {
+			return false
+		}
+		time.Sleep(remainsPatience / 100)
+	}
+	return true
+}
+
 // lookForRemains looks for content of volumes that were deleted.
 func (c *Simulation) lookForRemains() {
 	if c.remains.reported || len(c.remains.kept) == 0 {
@@ -102,11 +114,9 @@ func (c *Simulation) lookForRemains() {
 		slices.SortFunc(stay, func(a, b data.Volume) int { return int(deleted[a].Seq) - int(deleted[b].Seq) })
 		return stay, contents
 	}
-	stay, contents := stays()
-	for end := time.Now().Add(remainsPatience); len(stay) > 0 && time.Now().Before(end); stay, contents = stays() {
-		time.Sleep(remainsPatience / 100)
-	}
-	if len(stay) == 0 {
+	var stay []data.Volume
+	var contents map[string]string
+	if removed(func() bool { stay, contents = stays(); return len(stay) == 0 }) {
 		return
 	}
 	c.remains.reported = true
