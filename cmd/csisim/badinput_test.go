@@ -22,7 +22,7 @@ type badInput struct {
 	scenario     string            // without apiVersion and kind, which are lines 1 and 2
 	files        map[string]string // beside the scenario
 	flags        string
-	mount        string // shell command that prepares the work directory w in the command's own mount namespace; needs root
+	mount        string // shell command that prepares the work directory w; takes root
 	unprivileged bool   // runs as a user without rights
 	barred       bool   // runs as a user without the right to create namespaces
 	filtered     bool   // runs with the seccomp filter that containers have by default, as root

@@ -55,7 +55,7 @@ var habits = []habit{
 // wide is the limit of comment lines of more than 100 columns, in 1,000; the goal is none.
 const wide = 18
 
-// exempt are files whose sentences are not counted, each for a reason.
+// exempt lists the files without a count of their sentences, each with the reason.
 var exempt = map[string]string{
 	"docs/spec/":                          "quotes the sources of Kubernetes",
 	"internal/view/web/dist/":             "is made by a bundler",

@@ -35,12 +35,13 @@ func (e effect) failures() int {
 // assume that the file system is unmounted.
 func failingMounts(p *plan) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
+	effects := p.effects()
 	for _, at := range mountedErrors {
-		i := slices.IndexFunc(p.effects(), func(e effect) bool { return e.call == at.call })
+		i := slices.IndexFunc(effects, func(e effect) bool { return e.call == at.call })
 		if i < 0 {
 			continue
 		}
-		e := p.effects()[i]
+		e := effects[i]
 		var parts []part
 		for _, fails := range at.fails {
 			name := strings.ToLower(fails)

@@ -59,7 +59,7 @@ func contradictedPublish(p *plan) {
 	})
 }
 
-// lostAnswers lets the driver perform a call whose answer its caller never receives.
+// lostAnswers: the driver performs a call, and the caller never receives the answer.
 func lostAnswers(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The answer of %s is lost twice, then it comes too late.", e.call)
@@ -122,7 +122,7 @@ func stalls(call string) string {
 	return fmt.Sprintf("The driver stalls in %s until the call is repeated, and continues while its pod runs; then again after everything is deleted.", call)
 }
 
-// abandonedCalls lets the driver perform a call whose answer its caller never receives. Then the
+// abandonedCalls: the driver performs a call, and the caller never receives the answer. Then the
 // result is no longer needed, but has to be undone.
 func abandonedCalls(p *plan) {
 	for _, e := range p.effects() {

@@ -21,8 +21,8 @@ type request struct {
 	nth           int
 }
 
-// failures lists the failures that the request can have at a correct service, whose answers about
-// its objects are true.
+// failures lists the failures that the request can have at a correct service. The answers of such a
+// service about its objects are true.
 func (r request) failures() []string {
 	all := []string{"HTTP 500", "HTTP 429"}
 	switch r.method {

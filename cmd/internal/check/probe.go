@@ -52,8 +52,8 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	return f, f.tryMountOption(ctx, o)
 }
 
-// noMounts returns the reason why a driver program cannot mount on this machine; empty if it can. A
-// user who turns isolation off accepts that.
+// noMounts returns the reason why a driver program cannot mount on this machine; empty if it can.
+// It returns no reason if the user has turned isolation off.
 func noMounts(s Subject, o RunOptions) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || o.Isolation == sim.None {
 		return ""
