@@ -44,7 +44,7 @@ await run(program, {
   "the rules that a call kept": async (open) => {
     const page = await open(passing + "#tab=timeline&at=7");
     await page.locator(".rules summary").click({ position: { x: 5, y: 8 } });
-    await has(page, ".rules li", "what was asked for lies at the target path");
+    await has(page, ".rules li", "the target path is as requested: a directory or a block device");
     await has(page, ".rules li", "the CSI spec requires it: volume_id, target_path, volume_capability");
     await has(page, ".rules li", "the CSI spec wants an absolute path: target_path");
   },
