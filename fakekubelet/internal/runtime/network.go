@@ -102,9 +102,12 @@ func dialer(from *machine.Network) machine.Dial {
 	return from.Dial
 }
 
-// leaveNetwork ends the network of a sandbox.
-func (s *sandbox) leaveNetwork() {
+// leaveNamespaces ends the namespaces of a sandbox.
+func (s *sandbox) leaveNamespaces() {
 	if s.network != nil {
 		s.network.Close()
+	}
+	if s.ipc != nil {
+		s.ipc.Close()
 	}
 }

@@ -43,7 +43,11 @@ func (r *Runtime) holderOf(c *Program) (*machine.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	holder, err := r.options.Machine.Start(machine.Command{Root: &root, Dir: "/", Bare: true, Network: network})
+	ipc, err := r.ipcOf(c.pod)
+	if err != nil {
+		return nil, err
+	}
+	holder, err := r.options.Machine.Start(machine.Command{Root: &root, Dir: "/", Bare: true, Network: network, IPC: ipc})
 	if err != nil {
 		return nil, fmt.Errorf("start the sandbox of pod %s: %w", c.pod.Name, err)
 	}

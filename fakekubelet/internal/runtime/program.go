@@ -95,6 +95,9 @@ func (c *Program) Start(command machine.Command) {
 		command.Network, err = c.runtime.networkOf(c.pod)
 	}
 	if err == nil {
+		command.IPC, err = c.runtime.ipcOf(c.pod)
+	}
+	if err == nil {
 		process, err = c.runtime.options.Machine.Start(command)
 	}
 	if err != nil {

@@ -64,6 +64,7 @@ type sandbox struct {
 	running                       []string         // of a pod that started all containers at once
 	holder                        *machine.Process // of the processes that the containers share; nil without
 	network                       *machine.Network // the pod's own, once a program was in it; nil without
+	ipc                           *machine.IPC     // the pod's own, once a program was in it; nil without
 }
 
 // Mount is a mount of a volume in a container.
@@ -185,7 +186,7 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 	if s.holder != nil {
 		_ = s.holder.Signal(syscall.SIGKILL) // it may have ended with the node
 	}
-	s.leaveNetwork()
+	s.leaveNamespaces()
 	for range s.running {
 		r.record("StopContainer", s.podName(), nil)
 	}
@@ -198,7 +199,7 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 func (r *Runtime) PowerOff() {
 	for _, uid := range r.Pods() {
 		s := r.sandboxes[uid]
-		s.leaveNetwork()
+		s.leaveNamespaces()
 		s.lost = r.world.Kernel.Now()
 		r.lost[uid] = s
 		r.losePower(uid)

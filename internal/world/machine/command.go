@@ -45,6 +45,8 @@ type Command struct {
 	// Network is the network namespace of the program; only in a namespace. A program Beside
 	// another is in that program's network. Default: csisim's own.
 	Network *Network
+	// IPC is the IPC namespace of the program; only in a namespace. Default: the machine's.
+	IPC *IPC
 	// Limits bound the program and its children. A program Beside another has that program's
 	// limits.
 	Limits Limits
@@ -80,6 +82,8 @@ type Volume struct {
 	Private bool
 	// Slave lets later mounts of others below it reach the program, but not the reverse.
 	Slave bool
+	// Device means that the volume is a device, which a program without privileges may use.
+	Device bool
 	// Optional skips the volume if it has no mount point and none can be made, since it is below
 	// another volume that is read-only.
 	Optional bool

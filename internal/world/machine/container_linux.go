@@ -212,6 +212,9 @@ func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 	if err := of.nameHost(c.Hostname); err != nil {
 		return err
 	}
+	if err := of.enterIPC(c.IPC); err != nil {
+		return err
+	}
 	if c.Network != nil {
 		if err := c.Network.enter(); err != nil {
 			return err

@@ -54,6 +54,11 @@ func unshareNetwork() (*os.File, error) {
 
 func (*Network) enter() error { return errNotLinux }
 
+// unshareIPC fails: there are no IPC namespaces.
+func unshareIPC() (*os.File, error) {
+	return nil, fmt.Errorf("%w: %w", ErrNoPermission, errNotLinux)
+}
+
 func (d *Disk) keepBase() error { return nil }
 
 func onMainThread() bool { return false }

@@ -59,6 +59,13 @@ func (d *Disk) enter() error {
 	if err := takeHostname(d.name); err != nil {
 		return err
 	}
+	if !d.own.sharesIPC() {
+		own, err := unshareIPC()
+		if err != nil {
+			return err
+		}
+		defer own.Close()
+	}
 	if d.net != nil {
 		if err := d.net.enter(); err != nil {
 			return err

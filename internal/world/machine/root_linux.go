@@ -219,6 +219,9 @@ func (r *ownRoot) join(c Command) (err error) {
 	if err := r.nameHost(c.Hostname); err != nil {
 		return err
 	}
+	if err := r.enterIPC(c.IPC); err != nil {
+		return err
+	}
 	if c.Network != nil {
 		if err := c.Network.enter(); err != nil {
 			return err
