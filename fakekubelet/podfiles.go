@@ -165,7 +165,7 @@ func (w *podWorker) mountsOfProgram(p *kernel.Process, c *corev1.Container) ([]m
 	}
 	for _, d := range c.VolumeDevices {
 		if spec := w.volumes.SpecOf(w.pod.UID, d.Name); spec != nil {
-			volumes = append(volumes, machine.Volume{Source: csi.PodDevicePath(w.pod.UID, spec.Name), Path: d.DevicePath, Private: true})
+			volumes = append(volumes, machine.Volume{Source: csi.PodDevicePath(w.pod.UID, spec.Name), Path: d.DevicePath, Private: true, Device: true})
 		}
 	}
 	if _, err := w.options.Machine.Lstat(w.filesDir(accountFiles)); err == nil && !hasAccount {

@@ -39,7 +39,7 @@ func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
 		return err
 	}
 	defer node.Close()
-	m := &volumeMounts{node: node, own: map[uint64]bool{}}
+	m := &volumeMounts{node: node, own: map[uint64]bool{}, noDevices: !r.Privileged}
 	volumes = sortedByDepth(volumes)
 	trees := make([]*os.File, len(volumes))
 	for i, v := range volumes {
@@ -113,7 +113,7 @@ func (r *Root) build(image *os.File, oneUser bool) error {
 	if oneUser {
 		options += ",userxattr"
 	}
-	if err := mountError("/", unix.Mount("csisim", builtDir, "overlay", 0, options)); err != nil {
+	if err := mountError("/", unix.Mount("csisim", builtDir, "overlay", r.mountFlags(), options)); err != nil {
 		return fmt.Errorf("put a layer over %s: %w", image.Name(), err)
 	}
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
@@ -122,6 +122,15 @@ func (r *Root) build(image *os.File, oneUser bool) error {
 		}
 	}
 	return r.showKernel()
+}
+
+// mountFlags are those of the program's own file systems. Device nodes that a program without
+// privileges makes there cannot be opened.
+func (r *Root) mountFlags() uintptr {
+	if r.Privileged {
+		return 0
+	}
+	return unix.MS_NODEV
 }
 
 // makeDir makes a directory. It replaces any other file of the image at that path: a symlink would
@@ -200,7 +209,7 @@ func (r *Root) showKernel() error {
 	if r.Privileged {
 		return bindTree("/dev", dev)
 	}
-	if err := mountError("/dev", unix.Mount("csisim", dev, "tmpfs", unix.MS_NOSUID, memoryOptions)); err != nil {
+	if err := mountError("/dev", unix.Mount("csisim", dev, "tmpfs", unix.MS_NOSUID|r.mountFlags(), memoryOptions)); err != nil {
 		return err
 	}
 	for _, name := range devices {

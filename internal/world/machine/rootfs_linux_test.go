@@ -19,7 +19,7 @@ import (
 // image makes a root directory with a shell, a few programs, and its own users.
 func image(t *testing.T) string {
 	dir := shortDir(t)
-	for _, name := range []string{"sh", "id", "cat", "ls", "stat", "touch", "grep", "chroot"} {
+	for _, name := range []string{"sh", "id", "cat", "ls", "stat", "touch", "grep", "chroot", "mknod", "mount"} {
 		program, err := exec.LookPath(name)
 		require.NoError(t, err)
 		install(t, dir, program, "/bin/"+name)
@@ -185,6 +185,34 @@ func TestARootLimitsPrivileges(t *testing.T) {
 		assert.Equal(t, "1000\n", run(t, m, c), "a command in the container is its user's")
 	}
 	require.NoError(t, host.Kill())
+}
+
+// A program without privileges cannot use a device node that it makes, in its root or in a volume.
+// The devices that a container has work, and so does a volume that is a device.
+func TestARootOpensNoDevices(t *testing.T) {
+	needRoot(t)
+	m, dir := newNamespace(t), image(t)
+	defer m.Close()
+	mkdirs(t, m, volume)
+	try := func(r machine.Root, script string, volumes ...machine.Volume) string {
+		r.Dir = dir
+		c := inRoot(r, "{ "+script+"; } >/dev/null 2>&1 && echo done || echo refused")
+		c.Volumes = append(volumes, machine.Volume{Source: volume, Path: "/data"})
+		return strings.TrimSpace(run(t, m, c))
+	}
+	maker := machine.Root{Capabilities: []string{"MKNOD"}}
+	for _, place := range []string{"/d", "/data/d", "/dev/d", "/dev/shm/d"} {
+		assert.Equal(t, "refused", try(machine.Root{}, "mknod "+place+" c 1 5 && cat <"+place+" | { read x; }"), place)
+		assert.Equal(t, "refused", try(maker, "mknod "+place+" c 1 3 && cat "+place), place)
+	}
+	assert.Equal(t, "done", try(machine.Root{}, "cat /dev/null; echo x >/dev/full || echo x >/dev/null"))
+	zero := machine.Volume{Source: "/dev/null", Path: "/dev/block", Private: true}
+	assert.Equal(t, "refused", try(machine.Root{}, "cat /dev/block", zero), "a device that is no volume")
+	zero.Device = true
+	assert.Equal(t, "done", try(machine.Root{}, "cat /dev/block", zero))
+	if !namespaces.Rootless() {
+		assert.Equal(t, "done", try(machine.Root{Privileged: true}, "mknod /data/null c 1 3 && cat /data/null"))
+	}
 }
 
 func TestAProgramThatItsRootLacksIsAnError(t *testing.T) {

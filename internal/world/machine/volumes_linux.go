@@ -19,6 +19,8 @@ type volumeMounts struct {
 	node  *os.File        // the machine's root, where the volumes are
 	shown []string        // where volumes are, without symlinks on the way
 	own   map[uint64]bool // file systems that were made for the thread
+	// noDevices keeps device nodes in volumes from being opened, other than volumes that are devices.
+	noDevices bool
 }
 
 // mountVolumes shows volumes beside the machine's own files. With ownKubeletDir, the kubelet's
@@ -134,6 +136,12 @@ func (m *volumeMounts) show(v Volume, tree *os.File) error {
 	}
 	if v.Slave {
 		if err := propagate(target, unix.MS_SLAVE|unix.MS_REC); err != nil {
+			return err
+		}
+	}
+	if m.noDevices && !v.Device {
+		all := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NODEV}
+		if err := unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &all); err != nil {
 			return err
 		}
 	}
