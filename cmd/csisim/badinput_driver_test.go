@@ -58,7 +58,7 @@ var badDrivers = []badInput{
 	{
 		name: "a driver that hangs for ever", scenario: badDriver("hangs in CreateVolume", long), flags: "--patience 50ms",
 		code: 1, says: []string{
-			"timed out waiting for the condition: pvc data in phase Bound", "patience ran out: Controller/CreateVolume",
+			"Timed out waiting 10 min for pvc data in phase Bound", "patience ran out: Controller/CreateVolume",
 			"the last warning was ProvisioningFailed about PersistentVolumeClaim/data: rpc error: code = DeadlineExceeded",
 		},
 	},
@@ -105,17 +105,17 @@ var badDrivers = []badInput{
 	},
 	{
 		name: "a driver with a busy mount", scenario: badDriver("keeps its mount busy", long) + podStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n",
-		code: 1, says: []string{"timed out waiting for the condition: pod web gone", "NodeUnpublishVolume  data  Internal  pod=web: unmount /var/lib/kubelet/pods/", "device or resource busy"}, namespaces: true,
+		code: 1, says: []string{"Timed out waiting 10 min for pod web gone", "the driver fails NodeUnpublishVolume on node-a: unmount …/pvc-281a…/mount: device or resource busy"}, namespaces: true,
 	},
 	{
 		name: "a driver that unmounts mounts of others", scenario: badDriver("unmounts mounts of others", long) + podStep,
 		code: 1, says: []string{
-			"timed out waiting for the condition: pod web in phase Running", "✗ Internal: mkdir ", "no such file or directory",
+			"Timed out waiting 10 min for pod web in phase Running", "✗ Internal: mkdir ", "no such file or directory",
 			"foreign mount: driver bad.csi.example.com unmounted /var/lib/kubelet on node-a, a mount of the node, during NodePublishVolume of volume pvc-",
 		}, namespaces: true,
 	},
 	{
 		name: "a driver that fills its disk", scenario: badDriver("fills its disk", long) + podStep, mount: "mount -t tmpfs -o size=2m none w",
-		code: 1, says: []string{"timed out waiting for the condition: pvc data in phase Bound", "no space left on device"},
+		code: 1, says: []string{"Timed out waiting 10 min for pvc data in phase Bound", "no space left on device"},
 	},
 }

@@ -25,21 +25,21 @@ var badMachines = []badInput{
 	{
 		name: "loop devices that are not permitted", scenario: hostdirPod, unprivileged: true, namespaces: true,
 		code: 1, says: []string{
-			"timed out waiting for the condition: pod web in phase Running", "open /dev/loop-control: permission denied",
+			"Timed out waiting 10 min for pod web in phase Running", "open /dev/loop-control: permission denied",
 			"    nodes     by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners",
 		},
 	},
 	{
 		name: "loop devices that are not there", scenario: hostdirPod, mount: withoutLoops,
 		code: 1, says: []string{
-			"timed out waiting for the condition: pod web in phase Running",
+			"Timed out waiting 10 min for pod web in phase Running",
 			"no loop device is left: open /dev/loop-control: no such file or directory: load the kernel module (modprobe loop) or, in a container, share the machine's /dev",
 		},
 	},
 	{
 		name: "loop devices that are used up", scenario: hostdirPod, mount: fewLoops + ownDev,
 		code: 1, says: []string{
-			"timed out waiting for the condition: pod web in phase Running", "✗ ResourceExhausted: attach loop device to ",
+			"Timed out waiting 10 min for pod web in phase Running", "✗ ResourceExhausted: attach loop device to ",
 			"no loop device is left: all 2 that have a node in /dev are in use, [", "detach some (losetup --list shows them) or make more nodes (mknod /dev/loop",
 		},
 	},

@@ -42,7 +42,7 @@ var badScenarios = []badInput{
 	{
 		name: "a wait for an impossible condition", scenario: mocked + claimOf("a.example.com") + "- wait: {pvc: data, phase: Lost}\n",
 		code: 1, says: []string{
-			"timed out waiting for the condition: pvc data in phase Lost (after 10m0s of cluster time)",
+			"Timed out waiting 10 min for pvc data in phase Lost",
 			"bad.yaml:13  step 3: wait pvc data, phase Lost",
 			"pvc data: phase is Bound, not Lost", "components and their waits:\n", "all components are idle",
 		},
@@ -52,7 +52,7 @@ var badScenarios = []badInput{
 		scenario: mocked + claimOf("a.example.com") + `- fault: {call: NodeStageVolume, code: Internal}
 ` + podStep,
 		code: 1, says: []string{
-			"timed out waiting for the condition: pod web in phase Running", "pod default/web: waits for its volumes to be mounted: v",
+			"Timed out waiting 10 min for pod web in phase Running", "pod default/web: waits for its volumes to be mounted: v",
 			"fault NodeStageVolume is still in force for every NodeStageVolume",
 		},
 	},

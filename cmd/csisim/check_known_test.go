@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,14 +42,21 @@ findings:
   trials: [lost/NodeStageVolume, repeated/filesystem]
 `, string(written))
 
-	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent")
+	got = p.checks(t, only+"--known known.yaml --junit known.xml --report reports", "--broken", "stage-not-idempotent")
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "\nknown NodeStageVolume is not idempotent: OK, then Internal\n")
-	assert.Contains(t, got.stdout, "2 failed (only known findings)")
+	assert.Contains(t, got.stdout, "\nknown NodeStageVolume is not idempotent: OK, then Internal  2 trials\n")
+	assert.Contains(t, got.stdout, " 0 failed, 2 with known findings · ")
+	assert.NotContains(t, got.stdout, "FAIL")
+	assert.Contains(t, got.stdout, "\n---- Repeated calls            1 known\n")
+	junit, err := os.ReadFile(filepath.Join(p.dir, "known.xml"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(string(junit), `<skipped message="known: NodeStageVolume is not idempotent: OK, then Internal">`))
+	assert.NotContains(t, string(junit), "<failure")
+	assert.NoDirExists(t, filepath.Join(p.dir, "reports"), "there is nothing new to look at")
 
 	got = p.checks(t, only+"--known known.yaml", "--broken", "stage-not-idempotent,unpublish-leaves-target-dir")
 	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.stdout, "\nFAIL NodeUnpublishVolume leaves what it has to delete: … is there still  stuck\n")
+	assert.Contains(t, got.stdout, "\nFAIL NodeUnpublishVolume leaves what it has to delete  stuck\n")
 
 	got = p.checks(t, only+"--known known.yaml")
 	assert.Equal(t, 0, got.code, got.stdout+got.stderr)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/csisim/csisim/cmd/internal/check"
@@ -282,10 +283,10 @@ func (c *checking) printCard(card *check.Card) error {
 	single := len(card.Outcomes) == 1 && card.Outcomes[0].Tried() && card.Outcomes[0].Search == nil && card.Known == nil
 	if single || c.flags.verbose {
 		printer := report.NewPrinter(c.env.stdout, report.Options{
-			Terminal: c.terminal, Workspace: workspaceOf(c.env), Began: time.Now().Add(-card.Took),
+			Terminal: c.terminal, Verbose: c.flags.verbose, Workspace: workspaceOf(c.env), Began: time.Now().Add(-card.Took),
 		})
 		for _, run := range c.runs(card) {
-			if single || !run.Passed() && run.NotTried == "" {
+			if single || !run.Passed() && run.NotTried == "" && run.Known == "" {
 				printer.Finished(run)
 			}
 		}
@@ -299,15 +300,29 @@ func (c *checking) printCard(card *check.Card) error {
 // runs returns the trials as the runs of a report.
 func (c *checking) runs(card *check.Card) []report.Run {
 	var runs []report.Run
+	found := card.Findings()
 	for _, o := range card.Outcomes {
 		if o.NotOffered != "" {
 			continue
 		}
 		runs = append(runs, report.Run{
 			Name: o.Name(), File: c.kept(o.Trial), Result: placed(o.Result, c.kept(o.Trial)), Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
+			Known: knownOf(found, o),
 		})
 	}
 	return runs
+}
+
+// knownOf names the findings of a trial that shows only known ones; "" for any other trial.
+func knownOf(found []check.Finding, o check.Outcome) string {
+	if !o.Failed() || !check.OnlyKnown(found, o.Trial) {
+		return ""
+	}
+	var names []string
+	for _, f := range check.FindingsOf(found, o.Trial) {
+		names = append(names, f.Name)
+	}
+	return "known: " + strings.Join(names, "; ")
 }
 
 // placed returns a result with failures that point into the file of the scenario; without a file

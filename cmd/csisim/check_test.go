@@ -148,7 +148,7 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 		"hostdir.csi.example.com 0.1.0\n",
 		"PASS Life of a volume          block\n",
 		"FAIL Repeated calls            filesystem FAILED  block FAILED  many-nodes FAILED  read-only FAILED\n",
-		"FAIL CreateVolume is not idempotent: volume … then …  leak\n    volume vol-",
+		"FAIL CreateVolume is not idempotent  leak\n    volume vol-",
 		"    CreateVolume OK → CreateVolume OK (the same call again, right after its OK)\n",
 		"    --only repeated/block  (and 3 more)\n",
 		"replay    " + filepath.Join(p.bin, "csisim") + " run kept/repeated-block.yaml\n",
@@ -191,8 +191,10 @@ func TestAMountThatStaysIsReportedWithTheMountAndTheLineOfItsScenario(t *testing
 	assert.Equal(t, 1, got.code, got.stderr)
 	junit, err := os.ReadFile(filepath.Join(p.dir, "junit.xml"))
 	require.NoError(t, err)
+	assert.Contains(t, got.stdout, "still mounted at the target path on node-a.\n")
+	assert.Regexp(t, `1 mount is still there after the OK: of …/vol-\w+/data at …/pvc-\S+/mount\n`, got.stdout)
+	assert.Regexp(t, `NodeUnpublishVolume has no effect: 1 mounted still: of /run/csisim/state/hostdir\S*/volumes/vol-\w+/data at /var/lib/kubelet/pods/\S+/mount`, string(junit))
 	for what, text := range map[string]string{"terminal": got.stdout, "JUnit": string(junit)} {
-		assert.Regexp(t, `NodeUnpublishVolume has no effect: 1 mounted still: of /run/csisim/state/hostdir\S*/volumes/vol-\w+/data at /var/lib/kubelet/pods/\S+/mount`, text, what)
 		assert.Contains(t, text, "of scenario life/filesystem", what)
 		assert.NotContains(t, text, ".yaml", what)
 	}

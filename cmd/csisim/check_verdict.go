@@ -49,7 +49,7 @@ func (f *checkFlags) untried(card *check.Card) string {
 	switch {
 	case len(names) > 0:
 		return plural.Of(len(names), "scenario") + " not tried"
-	case totals.Passed+totals.Failed+totals.NotTried == 0 && !slices.Contains(f.allowUntried, anyTrial):
+	case totals.Passed+totals.Failed+totals.Known+totals.NotTried == 0 && !slices.Contains(f.allowUntried, anyTrial):
 		return "nothing was tried"
 	}
 	return ""

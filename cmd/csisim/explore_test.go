@@ -164,7 +164,7 @@ func TestAScenarioThatFailsCalmlyIsReportedAndNotSearched(t *testing.T) {
 	assert.Contains(t, string(page), `"verdict":"failed"`)
 	assert.Contains(t, got.stdout, "  report: "+filepath.Join(dir, "mine.html")+"\n")
 	assert.Contains(t, got.stdout, "FAIL mine ")
-	assert.Contains(t, got.stdout, "left behind: mount ")
+	assert.Contains(t, got.stdout, "\n  NodeUnstageVolume answered OK, but the mount that NodeStageVolume made is still there on node-a: …/de96…/globalmount (and 3 more)\n")
 	assert.Contains(t, got.stdout, "mine fails in the calm run, without any fault, so it was not searched\n")
 	assert.NotContains(t, got.stdout, "FINDING")
 }

@@ -25,13 +25,13 @@ func reportFlag(command *cobra.Command, file *string) {
 // shownStates bounds the states in a report or in the page of a live cluster.
 const shownStates = 20_000
 
-// writePages writes a browser report for each failed trial, if reports are requested.
+// writePages writes a browser report for each trial with a new finding, if reports are requested.
 func (c *checking) writePages(card *check.Card) error {
 	if c.flags.reports == "" {
 		return nil
 	}
 	for _, run := range c.runs(card) {
-		if run.Result == nil || run.Passed() {
+		if run.Result == nil || run.Passed() || run.Known != "" {
 			continue
 		}
 		if _, err := writeKept(run, c.flags.reports, run.Name); err != nil {

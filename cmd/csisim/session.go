@@ -39,7 +39,7 @@ type session struct {
 
 func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *session {
 	terminal := report.TerminalOf(env.stdout, env.getenv)
-	options := report.Options{Terminal: terminal, Workspace: workspaceOf(env), Planned: len(scenarios)}
+	options := report.Options{Terminal: terminal, Workspace: workspaceOf(env), Planned: len(scenarios), Verbose: f.verbose > 0}
 	options.Live = terminal.Live && f.verbose == 0 // the timeline shows the progress
 	return &session{
 		env: env, flags: f, terminal: terminal, printer: report.NewPrinter(env.stdout, options),

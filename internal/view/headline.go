@@ -1,16 +1,14 @@
 package view
 
 import (
-	"path"
-
-	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/judge/verdict"
-
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
-	"github.com/csisim/csisim/internal/world/lazyregexp"
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -29,7 +27,7 @@ func (x *reading) headline(f Finding) string {
 		}
 	}
 	first, _, _ := strings.Cut(f.Verdict, "\n")
-	return shortPaths(x.narrator.Short(first))
+	return excerpt.Paths(x.narrator.Short(first))
 }
 
 // waited returns the sentence for a wait that timed out, with the failing call that explains it if
@@ -46,7 +44,7 @@ func (x *reading) waited(v verdict.Verdict, at int) string {
 	if at >= 0 {
 		why = x.failing(x.story.parts[x.story.culprit(at)])
 	}
-	return shortPaths(x.narrator.Short(fmt.Sprintf("Waited %s in vain for %s%s", trace.Span(long), v.Found[0], why)))
+	return excerpt.Paths(x.narrator.Short(fmt.Sprintf("Timed out waiting %s for %s%s", trace.Span(long), v.Found[0], why)))
 }
 
 // failing describes a failing call and its place; empty for anything but a failed call.
@@ -75,13 +73,8 @@ func (x *reading) stayed(v verdict.Verdict) string {
 		more = fmt.Sprintf(" (and %d more)", v.More)
 	}
 	return fmt.Sprintf("%s answered OK, but the %s that %s made is still there on %s: %s%s",
-		v.Undo, v.Kind, path.Base(v.Method), v.Node, shortPaths(x.narrator.Short(v.Found[0])), more)
+		v.Undo, v.Kind, path.Base(v.Method), v.Node, excerpt.Paths(x.narrator.Short(v.Found[0])), more)
 }
-
-// shortPaths shortens long paths to their ends.
-func shortPaths(text string) string { return longPath().ReplaceAllString(text, "…/$1") }
-
-var longPath = lazyregexp.New(`(?:/[^\s/'",;:)\]]+){3,}/([^\s/'",;:)\]]+/[^\s/'",;:)\]]+)`)
 
 // undone are the calls that must unmount, with the names of their paths.
 var undone = map[string]string{"NodeUnpublishVolume": "target path", "NodeUnstageVolume": "staging path"}
@@ -110,7 +103,7 @@ func (x *reading) contrast(about uint64) (should, found string) {
 		mounts = fmt.Sprintf("%d mounts are", n)
 	}
 	should = fmt.Sprintf("Once %s has answered OK, nothing is mounted at the %s any more.", t.method, undone[t.method])
-	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, shortPaths(x.narrator.Short(last)))
+	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, excerpt.Paths(x.narrator.Short(last)))
 }
 
 // volumeWords name the volume of an event and its pod, as far as they are known.

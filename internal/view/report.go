@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -73,7 +74,7 @@ func (x *reading) Explain(r *Report) {
 		f := &r.Findings[i]
 		f.Short = x.headline(*f)
 		f.Should, f.Found = x.contrast(f.About)
-		if short := shortPaths(x.narrator.Short(f.Got)); f.Found == "" && short != f.Got {
+		if short := excerpt.Paths(x.narrator.Short(f.Got)); f.Found == "" && short != f.Got {
 			f.Found = short
 		}
 		f.Chain = x.story.chain(f.About, f.Trail)

@@ -17,6 +17,9 @@ type Link struct {
 	Why string `json:"why"`
 }
 
+// FoundAfter is the relation of a finding to the call before it.
+const FoundAfter = "found after it"
+
 // story keeps the events of a trace that can explain others.
 type story struct {
 	parts  []part      // in order
@@ -103,14 +106,14 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 	c := &chain{story: s, why: map[uint64]string{}}
 	last := s.find(end)
 	if last < 0 {
-		for _, seq := range further {
+		for _, seq := range slices.Backward(further) {
 			c.add(seq, "")
 		}
 		return c.links()
 	}
 	culprit := s.culprit(last)
 	if culprit != last {
-		c.add(s.parts[last].seq, map[bool]string{true: "reports it", false: "found after it"}[s.parts[last].kind == trace.KubeEvent])
+		c.add(s.parts[last].seq, map[bool]string{true: "reports it", false: FoundAfter}[s.parts[last].kind == trace.KubeEvent])
 	}
 	from := culprit
 	if made := s.maker(culprit); made >= 0 {

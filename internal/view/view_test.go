@@ -50,7 +50,7 @@ func TestTheChainOfAWaitInVainLeadsToTheCallThatFails(t *testing.T) {
 		Judged: verdict.Verdict{Breaks: verdict.Progress, Found: []string{"pod web in phase Running", "2m0s"}},
 	}}}
 	e.Explain(&r)
-	assert.Equal(t, "Waited 2 min in vain for pod web in phase Running: the driver fails NodeStageVolume on node-a: mkfs.ext4 failed", r.Sentence)
+	assert.Equal(t, "Timed out waiting 2 min for pod web in phase Running: the driver fails NodeStageVolume on node-a: mkfs.ext4 failed", r.Sentence)
 	assert.Equal(t, []view.Link{
 		{Seq: 10, Why: ""},
 		{Seq: 12, Why: "the last that succeeded"},
@@ -103,7 +103,7 @@ func TestAWaitInVainIsASentenceAlsoIfNoCallExplainsIt(t *testing.T) {
 	judged := verdict.Verdict{Breaks: verdict.Progress, Found: []string{"the cluster to settle", "10m0s"}}
 	r := view.Report{Findings: []view.Finding{{Verdict: "timed out waiting for the condition", Judged: judged}}}
 	encoded(t, "testdata/stage-fails.jsonl").Explain(&r)
-	assert.Equal(t, "Waited 10 min in vain for the cluster to settle", r.Sentence)
+	assert.Equal(t, "Timed out waiting 10 min for the cluster to settle", r.Sentence)
 }
 
 func TestAPageAsksNobodyForAnything(t *testing.T) {

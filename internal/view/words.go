@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -53,7 +54,7 @@ func wordsFor(n *trace.Narrator, l trace.Line, before map[string]any) trace.Word
 	strikes, _ := trace.Glance(&l)
 	words := n.DescribeLine(l, before)
 	if strikes == "warning" || strikes == "failure" {
-		words.Text = shortPaths(words.Text)
+		words.Text = excerpt.Paths(words.Text)
 	}
 	return words
 }

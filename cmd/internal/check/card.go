@@ -50,10 +50,10 @@ func (c *Card) Lines() []Line {
 
 // Totals counts outcomes. Trials that the driver does not support are not counted.
 type Totals struct {
-	Passed, Failed, NotTried, Calls int
-	// Known is the number of failed trials with only known findings.
-	Known       int
-	ClusterTime time.Duration
+	Passed, NotTried, Calls int
+	// Failed is the number of trials with a new finding, Known that of trials with only known ones.
+	Failed, Known int
+	ClusterTime   time.Duration
 }
 
 // Totals counts the outcomes of the card.
@@ -65,11 +65,10 @@ func (c *Card) Totals() Totals {
 		case o.NotOffered != "":
 		case !o.Tried():
 			t.NotTried++
+		case o.Failed() && OnlyKnown(found, o.Trial):
+			t.Known++
 		case o.Failed():
 			t.Failed++
-			if OnlyKnown(found, o.Trial) {
-				t.Known++
-			}
 		default:
 			t.Passed++
 		}

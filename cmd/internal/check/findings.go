@@ -71,9 +71,15 @@ func (g *gathering) enter(f Finding) {
 		return
 	}
 	known.rank, known.Harm = min(f.rank, known.rank), min(f.Harm, known.Harm)
+	again := known.isShownBy(f.Shown[0].Trial) // in another form of the defect
 	if !f.speaksBefore(known) {
-		known.Shown = append(known.Shown, f.Shown[0])
+		if !again {
+			known.Shown = append(known.Shown, f.Shown[0])
+		}
 		return
+	}
+	if again {
+		known.Shown = slices.DeleteFunc(known.Shown, func(o Outcome) bool { return o.Name() == f.Shown[0].Name() })
 	}
 	name := known.Name
 	known.Verdict, known.Failure, known.found, known.shows = f.Verdict, f.Failure, f.found, f.shows
@@ -157,9 +163,11 @@ func unite(shown [][]Finding) {
 
 // FindingsOf returns the findings of a card that a trial shows.
 func FindingsOf(all []Finding, t *Trial) []Finding {
-	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool {
-		return !slices.ContainsFunc(f.Shown, func(o Outcome) bool { return o.Name() == t.Name() })
-	})
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return !f.isShownBy(t) })
+}
+
+func (f *Finding) isShownBy(t *Trial) bool {
+	return slices.ContainsFunc(f.Shown, func(o Outcome) bool { return o.Name() == t.Name() })
 }
 
 // OnlyKnown reports whether a trial failed with known findings only.

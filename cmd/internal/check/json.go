@@ -11,6 +11,7 @@ type jsonCard struct {
 	Capabilities map[string][]string `json:"capabilities"`
 	Passed       int                 `json:"passed"`
 	Failed       int                 `json:"failed"`
+	Known        int                 `json:"known,omitempty"` // with only known findings
 	NotTried     int                 `json:"notTried"`
 	Calls        int                 `json:"calls"`
 	ClusterTime  float64             `json:"clusterSeconds"`
@@ -75,7 +76,7 @@ func (c *Card) JSON(w io.Writer) error {
 	card := jsonCard{
 		Driver: f.Name, Version: f.Version,
 		Capabilities: map[string][]string{"plugin": f.Plugin, "controller": f.Controller, "group": f.Group, "node": f.Node},
-		Passed:       t.Passed, Failed: t.Failed, NotTried: t.NotTried, Calls: t.Calls,
+		Passed:       t.Passed, Failed: t.Failed, Known: t.Known, NotTried: t.NotTried, Calls: t.Calls,
 		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Findings: []jsonFinding{}, Trials: []jsonTrial{},
 	}
 	for _, w := range c.Waits {
@@ -125,6 +126,9 @@ func (c *Card) jsonTrial(o Outcome, found []Finding) jsonTrial {
 		t.Outcome = "not tried"
 	case o.Failed():
 		t.Outcome, t.Replay = "failed", c.replay(o.Trial)
+		if OnlyKnown(found, o.Trial) {
+			t.Outcome = "known"
+		}
 	}
 	for _, f := range FindingsOf(found, o.Trial) {
 		t.Findings = append(t.Findings, f.Name)

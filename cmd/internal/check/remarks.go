@@ -2,13 +2,12 @@ package check
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -58,13 +57,12 @@ func remarksOn(o Outcome) (all []verdict.Verdict) {
 // remarks prints the remarks as notes, which do not fail a trial.
 func (p *page) remarks(c *Card) {
 	for _, r := range c.Remarks() {
-		fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "note"), headline(r.Text))
+		p.WriteByte('\n')
+		p.text(p.paint(dim, "note")+" ", "     ", excerpt.Paths(headline(r.Text)))
 		for _, row := range [][2]string{
 			{"shown by", namesOf(r.Shown)}, {"why", cmp.Or(contract.Advice(r.Verdict), calls.Advice(r.Verdict))}, {"strict", strictly(r.Verdict)},
 		} {
-			if row[1] != "" {
-				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.TrimSpace(row[1]))
-			}
+			p.labelled(row[0], row[1])
 		}
 	}
 }

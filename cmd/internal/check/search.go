@@ -104,7 +104,7 @@ func (p *page) hazards(c *Card) {
 			for _, row := range [][2]string{
 				{"shown by", o.Name()}, {"with", strings.Join(h.Choices, "\n")}, {"why", strings.Join(append([]string{"the driver executed all calls; with such faults real Kubernetes may do the same"}, h.Known...), "\n")}, {"replay", h.Replay},
 			} {
-				fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
+				p.labelled(row[0], row[1])
 			}
 		}
 	}

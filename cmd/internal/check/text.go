@@ -62,19 +62,19 @@ const (
 )
 
 func (p *page) paint(color, text string) string {
-	if !p.terminal.Color || text == "" {
+	if !p.terminal.Color || text == "" || color == "" {
 		return text
 	}
 	return trace.Paint(color, text)
 }
 
 // mark returns the outcome of a group or trial, as a sign on a terminal and as a word elsewhere.
-func (p *page) mark(failed, tried bool) string {
+func (p *page) mark(failed, succeeded bool) string {
 	sign, word, color := "✓", "PASS", green
 	switch {
 	case failed:
 		sign, word, color = "✗", "FAIL", red
-	case !tried:
+	case !succeeded:
 		sign, word, color = "–", "----", dim
 	}
 	if p.terminal.Live {
@@ -138,38 +138,52 @@ func pad(text string, column int) string {
 // mostTitles is the highest number of trials in a group for which all titles are printed.
 const mostTitles = 5
 
-// line prints the outcome of a group and its trials. In a large group passed trials are only
-// counted.
+// mostFailed is the highest number of printed titles of failed trials in a group.
+const mostFailed = 8
+
+// line prints the outcome of a group and its trials. Trials with only known findings are counted,
+// and in a large group passed trials, too.
 func (p *page) line(l Line, found []Finding, all bool) {
 	var words []word
-	failed, tried, passed := false, false, 0
+	failed, succeeded, passed, known, more := false, false, 0, 0, 0
+	shown := 0 // failed ones
 	for _, o := range l.Outcomes {
-		if o.Passed() && o.Search == nil && len(l.Outcomes) > mostTitles && !all {
-			passed, tried = passed+1, true
-			continue
-		}
-		known := o.Failed() && OnlyKnown(found, o.Trial)
+		isKnown := o.Failed() && OnlyKnown(found, o.Trial)
+		failed, succeeded = failed || o.Failed() && !isKnown, succeeded || o.Passed()
 		title := o.title()
-		failed, tried = failed || o.Failed(), tried || o.Tried()
 		switch {
-		case known:
+		case o.Passed() && o.Search == nil && len(l.Outcomes) > mostTitles && !all:
+			passed++
+		case isKnown && !all:
+			known++
+		case isKnown:
 			words = append(words, word{title + " known", dim})
 		case !o.Tried() && p.terminal.Color:
 			words = append(words, word{title, dim})
 		case !o.Tried():
 			words = append(words, word{"(" + title + ")", ""})
+		case o.Failed() && shown == mostFailed && !all:
+			more++
 		case o.Failed() && p.terminal.Live:
+			shown++
 			words = append(words, word{"✗ " + title, red})
 		case o.Failed():
+			shown++
 			words = append(words, word{title + " FAILED", red})
 		default:
 			words = append(words, word{title, green})
 		}
 	}
+	if more > 0 {
+		words = append(words, word{fmt.Sprintf("%d more failed", more), red})
+	}
 	if passed > 0 {
 		words = append(words, word{fmt.Sprintf("%d passed", passed), green})
 	}
-	margin := p.mark(failed, tried) + " "
+	if known > 0 {
+		words = append(words, word{fmt.Sprintf("%d known", known), dim})
+	}
+	margin := p.mark(failed, succeeded) + " "
 	p.WriteString(margin)
 	p.row("", l.Group.Title, titleWidth, words, "")
 }
@@ -180,7 +194,7 @@ func (p *page) findings(c *Card, found []Finding) {
 	for _, f := range found {
 		switch {
 		case f.Known:
-			fmt.Fprintf(p, "\n%s %s\n", p.paint(dim, "known"), headline(f.Name))
+			fmt.Fprintf(p, "\n%s %s  %s\n", p.paint(dim, "known"), headline(f.Name), p.paint(dim, plural.Of(len(f.Shown), "trial")))
 		case c.Verbose:
 			p.inFull(c, f)
 		default:
@@ -191,12 +205,51 @@ func (p *page) findings(c *Card, found []Finding) {
 }
 
 func (p *page) finding(c *Card, f Finding) {
-	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
-	for _, line := range []string{f.detail(), strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), c.shownBy(f)} {
+	p.title(f.title(), f.Harm)
+	for _, line := range []string{excerpt.Paths(f.detail()), strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n")} {
 		if line != "" {
-			fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(line, "\n", "\n    "))
+			p.text("    ", "    ", line)
 		}
 	}
+	fmt.Fprintf(p, "    %s\n", c.shownBy(f))
+}
+
+// title prints the first lines of a finding, with its harm.
+func (p *page) title(name string, harm Harm) {
+	sign := len("FAIL ")
+	if p.terminal.Live {
+		sign = len("✗ ") - 2 // columns
+	}
+	text := excerpt.Wrap(headline(name)+"  "+harm.String(), p.width-sign)
+	text = strings.TrimSuffix(text, harm.String())
+	before := strings.TrimRight(text, " \n")
+	between := strings.ReplaceAll(text[len(before):], "\n", "\n"+strings.Repeat(" ", sign))
+	fmt.Fprintf(p, "\n%s %s%s%s\n", p.mark(true, true), p.lines(before, strings.Repeat(" ", sign), red), between, p.paint(dim, harm.String()))
+}
+
+// text prints a text within the width of the page, with one margin before its first line and
+// another before all others.
+func (p *page) text(first, rest, text string) {
+	room := p.width - utf8.RuneCountInString(rest)
+	fmt.Fprintf(p, "%s%s\n", first, p.lines(excerpt.Wrap(text, room), rest, ""))
+}
+
+// lines paints the lines of a text, with a margin before all but the first.
+func (p *page) lines(text, margin, color string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = p.paint(color, lines[i])
+	}
+	return strings.Join(lines, "\n"+margin)
+}
+
+// title is the name without the part that differs from run to run; the detail has that part.
+func (f Finding) title() string {
+	before, _, varies := strings.Cut(f.Name, "…")
+	if i := strings.LastIndex(before, ": "); varies && i > 0 {
+		return before[:i]
+	}
+	return f.Name
 }
 
 // prefixed puts a word before each line.
@@ -273,7 +326,7 @@ func (p *page) replay(c *Card, found []Finding) {
 
 // inFull prints a finding with all its details.
 func (p *page) inFull(c *Card, f Finding) {
-	fmt.Fprintf(p, "\n%s %s  %s\n", p.mark(true, true), p.paint(red, headline(f.Name)), p.paint(dim, f.Harm.String()))
+	p.title(f.Name, f.Harm)
 	verdict := ""
 	if f.Text != f.Name {
 		verdict = headline(f.Text)
@@ -284,9 +337,19 @@ func (p *page) inFull(c *Card, f Finding) {
 		{"with", strings.Join(f.choices(), "\n")},
 		{"chance", f.chance()}, {"patience", f.overdue()}, {"replay", c.replayOf(f)}, {"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 	} {
-		if row[1] != "" {
-			fmt.Fprintf(p, "    %s %s\n", p.paint(bold, pad(row[0], 9)), strings.ReplaceAll(row[1], "\n", "\n"+strings.Repeat(" ", 14)))
-		}
+		p.labelled(row[0], row[1])
+	}
+}
+
+// labelled prints a text beside its label, unless it is empty. A command is not wrapped.
+func (p *page) labelled(label, text string) {
+	text = strings.TrimSpace(text)
+	switch shown := p.paint(bold, pad(label, 9)); {
+	case text == "":
+	case label == "replay":
+		fmt.Fprintf(p, "    %s %s\n", shown, text)
+	default:
+		p.text("    "+shown+" ", strings.Repeat(" ", 14), text)
 	}
 }
 
@@ -417,18 +480,15 @@ func (p *page) reasons(title string, reasons []Reason) {
 func (p *page) total(c *Card) {
 	t := c.Totals()
 	text := fmt.Sprintf("%s: %d passed, %d failed", c.Facts.Name, t.Passed, t.Failed)
-	switch {
-	case t.Known > 0 && t.Known == t.Failed:
-		text += " (only known findings)"
-	case t.Known > 0:
-		text += fmt.Sprintf(" (%d of them with known findings only)", t.Known)
+	if t.Known > 0 {
+		text += fmt.Sprintf(", %d with known findings", t.Known)
 	}
 	if t.NotTried > 0 {
 		text += fmt.Sprintf(", %d not tried", t.NotTried)
 	}
 	color := green
 	switch {
-	case t.Failed > t.Known:
+	case t.Failed > 0:
 		color = red
 	case t.NotTried > 0:
 		color = bold

@@ -84,10 +84,8 @@ func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 			return
 		}
 	}
-	for _, note := range result.Notes {
-		if strings.HasPrefix(note, "left behind: ") { // Kubernetes' own litter
-			left = cmp.Or(left, note)
-		}
+	if len(result.Litter) > 0 {
+		left = cmp.Or(left, result.Litter[0])
 	}
 	if left == "" {
 		f.blameScenario()

@@ -41,6 +41,8 @@ type Run struct {
 	Blame string
 	// NotTried is the reason why it was not run; empty if it was.
 	NotTried string
+	// Known says which known findings are all that the run shows; empty if it shows others or none.
+	Known string
 }
 
 // Passed reports whether all expectations of the scenario held.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -101,7 +102,7 @@ func jsonOf(run Run) jsonRun {
 	if result == nil {
 		return entry
 	}
-	entry.Calls, entry.Notes = result.Calls, result.Notes
+	entry.Calls, entry.Notes = result.Calls, slices.Concat(result.Notes, result.Litter)
 	entry.ClusterTime, entry.WallTime = result.VirtualTime.Seconds(), result.WallTime.Seconds()
 	for _, f := range result.Failures {
 		entry.Failures = append(entry.Failures, jsonFailure{

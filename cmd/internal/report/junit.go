@@ -53,7 +53,8 @@ type junitProblem struct {
 }
 
 // JUnit writes the runs as one test suite with a test case for each scenario. A scenario that could
-// not be run is an error, a failed expectation is a failure.
+// not be run is an error, a failed expectation is a failure. A scenario with only known findings is
+// skipped.
 func JUnit(w io.Writer, runs []Run) error {
 	suite := junitSuite{Name: "csisim", Tests: len(runs)}
 	var wall time.Duration
@@ -100,6 +101,10 @@ func caseOf(run Run) junitCase {
 		return c
 	}
 	c.Time = wallSeconds(run.Result.WallTime)
+	if run.Known != "" {
+		c.Skipped = &junitSkipped{Message: run.Known}
+		return c
+	}
 	c.Failure = problemOf(run)
 	return c
 }
@@ -110,16 +115,12 @@ func problemOf(run Run) *junitProblem {
 	if len(failures) == 0 {
 		return nil
 	}
-	message := firstLine(failures[0].Verdict.Text)
+	message := excerpt.Paths(firstLine(failures[0].Verdict.Text))
 	if more := len(failures) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %s)", plural.Of(more, "further failure"))
 	}
-	plain := NewPrinter(io.Discard, Options{})
-	var texts []string
-	for _, f := range failures {
-		texts = append(texts, strings.Trim(plain.failure(run, f), "\n")+"\n")
-	}
-	return &junitProblem{Message: excerpt.Words(message), Type: "expectation", Text: excerpt.Words(strings.Join(texts, "\n"))}
+	plain := NewPrinter(io.Discard, Options{Verbose: true})
+	return &junitProblem{Message: excerpt.Words(message), Type: "expectation", Text: excerpt.Words(strings.Trim(plain.failures(run), "\n") + "\n")}
 }
 
 func wallSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

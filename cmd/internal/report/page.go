@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -36,17 +37,22 @@ func pageOf(run Run) view.Report {
 	if result == nil {
 		return page
 	}
-	for _, f := range result.Failures {
-		page.Findings = append(page.Findings, findingOf(run, f))
-	}
+	page.Findings = append(page.Findings, findingsOf(run)...)
 	if len(page.Findings) > 0 {
 		page.Sentence = cmp.Or(page.Sentence, firstLine(page.Findings[0].Verdict))
 	}
 	for _, s := range result.Steps {
 		page.Steps = append(page.Steps, view.Step{Number: s.Number, Title: s.Title, State: string(s.State), At: s.Began.Milliseconds(), Took: s.Took.Milliseconds()})
 	}
-	page.Facts, page.Notes, page.End = facts(run), result.Notes, result.VirtualTime.Milliseconds()
+	page.Facts, page.Notes, page.End = facts(run), slices.Concat(result.Notes, result.Litter), result.VirtualTime.Milliseconds()
 	return page
+}
+
+func findingsOf(run Run) (all []view.Finding) {
+	for _, f := range run.Result.Failures {
+		all = append(all, findingOf(run, f))
+	}
+	return all
 }
 
 func findingOf(run Run, f scenario.Failure) view.Finding {

@@ -36,7 +36,8 @@ func clock() func() time.Time {
 func passed() report.Run {
 	return report.Run{File: "scenarios/basic.yaml", Result: &scenario.Result{
 		Scenario: &scenario.Scenario{Name: "basic"}, VirtualTime: 20 * time.Minute, WallTime: 12 * time.Millisecond, Calls: 30, Exit: scenario.Passed,
-		Notes: []string{"left behind: directory a; the kubelet's own litter", "left behind: b", "left behind: c", "left behind: d"},
+		Notes:  []string{"could not be looked at: a", "could not be looked at: /var/lib/kubelet/plugins/kubernetes.io/csi/x/globalmount", "c", "d"},
+		Litter: []string{"left behind: directory a; the kubelet's own litter"},
 	}}
 }
 
@@ -49,6 +50,7 @@ func failed() report.Run {
 		File: "scenarios/it's lost.yaml", Strategy: "random", Seed: 7, Trace: "out.jsonl", Flags: []string{"--until", "3"},
 		Result: &scenario.Result{
 			Scenario: &scenario.Scenario{Name: "lost"}, Apart: "by directories only, nothing can be mounted", VirtualTime: time.Minute, WallTime: 3 * time.Millisecond, Calls: 1, Exit: scenario.Failed,
+			Trace: trail,
 			Steps: []scenario.StepResult{{Number: 1, Title: "wait pod web"}},
 			Failures: []scenario.Failure{{
 				Verdict: verdict.Plain("NodePublishVolume is not idempotent: vol-1 at /mnt"), Step: 1, File: "scenarios/it's lost.yaml", Line: 42,
@@ -79,6 +81,7 @@ func TestTextShowsAllRunsAndWhyTheyFailed(t *testing.T) {
 	require.NoError(t, err)
 	for name, options := range map[string]report.Options{
 		"pipe":     {},
+		"verbose":  {Verbose: true},
 		"terminal": {Terminal: report.Terminal{Live: true, Color: true, Width: 100}},
 		"github":   {Workspace: workspace, Planned: 4, Exists: func(file string) bool { return file != "scenarios/program.yaml" }},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 // Options control the appearance of a report. The zero value is plain text for a pipe.
 type Options struct {
 	Terminal
+	// Verbose prints failures and notes in full. Default: shortened, as on a page.
+	Verbose bool
 	// Workspace is the root of the repository in a GitHub workflow: failures are
 	// annotated with paths relative to it. Default: no annotations.
 	Workspace string
@@ -79,10 +82,10 @@ func (p *Printer) Finished(run Run) {
 	if run.Result == nil {
 		return
 	}
-	p.notes(run.Result.Notes)
+	p.notes(run.Result)
 	p.waits(run.Result)
+	p.print(p.failures(run))
 	for _, failure := range run.Result.Failures {
-		p.print(p.failure(run, failure))
 		p.annotate(failure.File, failure.Line, scenarioName(run), gist(failure))
 	}
 }
@@ -90,13 +93,21 @@ func (p *Printer) Finished(run Run) {
 // longestNotes bounds the printed notes of a run.
 const longestNotes = 3
 
-// notes prints leftovers and observations that are no failures.
-func (p *Printer) notes(notes []string) {
+// notes prints observations that are no failures. The litter of Kubernetes itself is printed only
+// in verbose output.
+func (p *Printer) notes(result *scenario.Result) {
+	notes := result.Notes
+	if p.o.Verbose {
+		for _, note := range slices.Concat(notes, result.Litter) {
+			p.print(p.paint(dim, indented(note, "    ")) + "\n")
+		}
+		return
+	}
 	for _, note := range notes[:min(len(notes), longestNotes)] {
-		p.print(p.paint(dim, "    "+note) + "\n")
+		p.print(p.paint(dim, indented(excerpt.Wrap(excerpt.Paths(note), p.o.Width-4), "    ")) + "\n")
 	}
 	if more := len(notes) - longestNotes; more > 0 {
-		p.print(p.paint(dim, fmt.Sprintf("    … and %d more: the step ledger shows all", more)) + "\n")
+		p.print(p.paint(dim, fmt.Sprintf("    … and %d more: -v prints all", more)) + "\n")
 	}
 }
 

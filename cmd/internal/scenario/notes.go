@@ -10,14 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
-	"github.com/csisim/csisim/sim/expect"
 )
-
-// notes lists the leftovers that did not make the run fail, one per line, and the places that could
-// not be checked.
-func notes(found sim.Ledger, allowed *expect.Allowed) []string {
-	return append(lines("left behind: ", allowed.Without(found.Litter)), unseen(found)...)
-}
 
 // remarks lists violated requirements of the CSI spec on which nothing depends.
 func (r *runner) remarks() (found []string) {
@@ -78,6 +71,7 @@ func Lost(usage []sim.Usage) (found []string) {
 	return found
 }
 
+// unseen lists the places that could not be checked.
 func unseen(l sim.Ledger) []string {
 	var all []string
 	for _, what := range l.Unseen {

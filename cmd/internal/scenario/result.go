@@ -39,9 +39,11 @@ type Result struct {
 	States      []*trace.Event // between them, with KeepStates
 	VirtualTime time.Duration
 	WallTime    time.Duration
-	// Notes lists, one per line, the leftovers that are no party's fault, and the places that could
-	// not be checked.
+	// Notes lists, one per line, observations that are no failures, and the places that could not be
+	// checked.
 	Notes []string
+	// Litter lists, one per line, the leftovers that real Kubernetes leaves behind, too.
+	Litter []string
 	// Written lists the files that programs wrote outside the run, or tried to; the writes were
 	// discarded.
 	Written []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,7 +96,7 @@ func got(r *scenario.Result) string {
 	for _, f := range r.Failures {
 		b.WriteString(f.Text(r.Names))
 	}
-	for _, note := range r.Notes {
+	for _, note := range slices.Concat(r.Notes, r.Litter) {
 		fmt.Fprintln(&b, "note:", note)
 	}
 	fmt.Fprintf(&b, "%s, %d calls", r.Exit, r.Calls)

@@ -242,7 +242,8 @@ func (r *runner) expectOf(cluster string) {
 	}
 	r.fail(expect.Mounts{}.Failure(r.evidence), line, 0)
 	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
-	r.result.Notes = append(r.result.Notes, notes(look(), wanted.Leftovers)...)
+	r.result.Litter = append(r.result.Litter, lines("left behind: ", wanted.Leftovers.Without(look().Litter))...)
+	r.result.Notes = append(r.result.Notes, unseen(look())...)
 }
 
 func (r *runner) allowedViolations() *expect.Allowed {

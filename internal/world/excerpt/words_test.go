@@ -18,3 +18,14 @@ func TestLongWordsAreCutInTheMiddle(t *testing.T) {
 	assert.Equal(t, "pod web runs\n"+strings.Repeat("word ", 200), excerpt.Words("pod web runs\n"+strings.Repeat("word ", 200)))
 	assert.Equal(t, "    replay  csisim run "+long, excerpt.Words("    replay  csisim run "+long), "a command stays one")
 }
+
+func TestLongPathsKeepTheirEnds(t *testing.T) {
+	assert.Equal(t, "of …/vol-1/data at …/9bb8/globalmount, and /a/b/c",
+		excerpt.Paths("of /run/state/volumes/vol-1/data at /var/lib/kubelet/plugins/9bb8/globalmount, and /a/b/c"))
+}
+
+func TestLinesAreBrokenBetweenWords(t *testing.T) {
+	assert.Equal(t, "one two three four\nfive\nsix", excerpt.Wrap("one two three four five\nsix", 20))
+	assert.Equal(t, strings.Repeat("x", 30)+"\nshort", excerpt.Wrap(strings.Repeat("x", 30)+" short", 20), "a word stays whole")
+	assert.Equal(t, "one two three four five", excerpt.Wrap("one two three four five", 0))
+}

@@ -23,6 +23,8 @@ type TimelineOptions struct {
 	FromStep bool
 	// Raw leaves it to the caller to pass the text through Escaped.
 	Raw bool
+	// Story shows few events, in narrow columns and without numbers, each with its remark by Seq.
+	Story map[uint64]string
 	// Legend begins with an explanation of the columns and signs.
 	Legend bool
 }
@@ -105,11 +107,18 @@ func (t *Timeline) number(e *Event, shown entry) {
 	t.pause(e.At)
 	t.lines++
 	t.lineOf[e.Seq] = t.lines
-	if because := t.lineOf[e.Cause]; because != 0 && because != t.lines-1 {
+	if t.options.Story != nil {
+		if remark := t.options.Story[e.Seq]; remark != "" {
+			shown.because = "← " + remark
+		}
+	} else if because := t.lineOf[e.Cause]; because != 0 && because != t.lines-1 {
 		shown.because = "⟵ #" + strconv.Itoa(because)
 	}
 	shown.lane, shown.text, shown.outcome = OneLine(shown.lane), OneLine(shown.text), OneLine(shown.outcome)
-	if !t.options.Verbose {
+	switch {
+	case t.options.Story != nil:
+		shown.text, shown.outcome = ending(excerpt.Paths(shown.text)), ending(excerpt.Paths(shown.outcome))
+	case !t.options.Verbose:
 		shown.text, shown.outcome = excerpt.Of(shown.text, excerpt.Line), excerpt.Of(shown.outcome, excerpt.Line)
 	}
 	t.write(t.options.line(t.lines, e.At, shown))

@@ -10,6 +10,7 @@ import (
 // The columns of a timeline.
 const (
 	laneWidth     = 26 // service account controller
+	storyLane     = 15 // csi-provisioner
 	sentenceWidth = 60 // outcomes are aligned behind it
 	narrow        = 24 // on a terminal with less room, sentences are not wrapped
 )
@@ -35,8 +36,23 @@ func (o TimelineOptions) paint(escape, text string) string {
 	return Paint(escape, text)
 }
 
+// longestOfStory bounds the description of an event and its outcome in a story.
+const longestOfStory = 120
+
+// ending cuts the end of a long text off.
+func ending(text string) string {
+	if runes := []rune(text); len(runes) > longestOfStory {
+		return string(runes[:longestOfStory-1]) + "…"
+	}
+	return text
+}
+
 // line lays out one event, wrapped under its own sentence if it is too long.
 func (o TimelineOptions) line(number int, at time.Duration, shown entry) string {
+	if o.Story != nil {
+		head := fmt.Sprintf("%s%9s  %s  ", o.Indent, seconds(at), o.paint(laneEscape(shown.lane), fit(shown.lane, storyLane)))
+		return head + o.sentence(shown, len(o.Indent)+9+2+storyLane+2) + "\n"
+	}
 	lane := fit(shown.lane, laneWidth)
 	head := fmt.Sprintf("%s%s %10s  %s  ", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%4d", number)), seconds(at),
 		o.paint(laneEscape(shown.lane), lane))
@@ -94,6 +110,9 @@ func (o TimelineOptions) wrapped(shown entry, indent, room int) string {
 }
 
 func (o TimelineOptions) gapLine(passed time.Duration) string {
+	if o.Story != nil {
+		return fmt.Sprintf("%s%s\n", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%9s", "… "+Span(passed)+" …")))
+	}
 	return fmt.Sprintf("%s     %s\n", o.Indent, o.paint(escapes[quiet], fmt.Sprintf("%10s", "… "+Span(passed)+" …")))
 }
 
