@@ -297,6 +297,9 @@ type Program struct {
 	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one
 	// that has more is killed. Default: 2 GiB.
 	Memory int64
+	// Capabilities are those of Linux that programs do not have unless they are named here:
+	// DAC_READ_SEARCH, SYS_BOOT and SYS_TIME. Default: none of them.
+	Capabilities []string
 	// Versions are other releases of the program, by their names: see Simulation.UpgradeDriver.
 	// Default: none.
 	Versions map[string]ProgramVersion

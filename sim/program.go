@@ -25,7 +25,7 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 	spec := program.Spec{
 		Driver: d.Name, NodeName: p.node, Mode: "node", Command: o.Command, Env: o.Env, Socket: p.socket, AddonsSocket: p.addons,
 		StateDir: filepath.Join(c.run.work.Path(), "state", d.directory),
-		LogDir:   c.logDir(), StartTimeout: o.StartTimeout, Memory: o.Memory,
+		LogDir:   c.logDir(), StartTimeout: o.StartTimeout, Memory: o.Memory, Capabilities: o.Capabilities,
 		ServesAt: o.PluginSocket, NodePaths: o.NodePaths, Cluster: c.cluster,
 	}
 	spec.SeesLookups = c.options.SeesLookups || c.options.FaultSpace.Has(fault.Mounts)

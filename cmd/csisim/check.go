@@ -29,6 +29,7 @@ type checkFlags struct {
 	patience          time.Duration
 	waitForDriver     time.Duration
 	isolation         string
+	rootless          bool
 	workDir           string
 	hostPaths         []string
 	keep              bool
@@ -113,6 +114,7 @@ already runs.
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
+	rootlessFlag(flags, &f.isolation, &f.rootless)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory, with --deep memory if they fit)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")

@@ -147,7 +147,7 @@ func (c *checking) keepFinding(s *explore.Search, t *check.Trial, f *explore.Fin
 
 // forReplay returns the flags that affect the run of a kept scenario.
 func (f *checkFlags) forReplay() []string {
-	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, hostPaths: f.hostPaths, strict: f.strict}.forReplay()
+	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, rootless: f.rootless, hostPaths: f.hostPaths, strict: f.strict}.forReplay()
 }
 
 // inWords renders choices for people.

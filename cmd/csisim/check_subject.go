@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // subjectFlags select, with the arguments, the driver that is checked.
@@ -26,6 +27,7 @@ type subjectFlags struct {
 	env                          pairsFlag
 	pluginSocket                 string
 	nodePaths                    []string
+	capabilities                 []string
 	addonsEndpoint               string
 	startTimeout                 time.Duration
 	memory                       string
@@ -44,6 +46,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.nodeOnly, "node-only", false, "the driver has no controller plugin")
 	flags.Var(&f.env, "env", "`KEY=VALUE` for the driver's environment, a template too; may be repeated")
 	flags.StringVar(&f.pluginSocket, "plugin-socket", "", "`PATH` at which the driver serves regardless of its flags; not needed for /csi/csi.sock")
+	flags.StringArrayVar(&f.capabilities, "capability", nil, "let the driver have the capability `NAME`: "+strings.Join(machine.Withheld, ", ")+"; may be repeated")
 	flags.StringArrayVar(&f.nodePaths, "node-path", nil, "`DIR` of the node that the driver's container mounts: files there outlive the container; may be repeated")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
 	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory above which a process of the driver is killed (default 2Gi)")
@@ -106,7 +109,7 @@ func (f *subjectFlags) checkWays(args []string, dash int) error {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--node-path", len(f.nodePaths) > 0}, {"--start-timeout", f.startTimeout != 0}, {"--memory", f.memory != ""}} {
+	}{{"--single", f.single}, {"--env", len(f.env) > 0}, {"--plugin-socket", f.pluginSocket != ""}, {"--node-path", len(f.nodePaths) > 0}, {"--start-timeout", f.startTimeout != 0}, {"--memory", f.memory != ""}, {"--capability", len(f.capabilities) > 0}} {
 		if flag.given && len(args) == 0 {
 			return usage("%s and %s: it goes with the command that starts a driver", flag.name, ways[0])
 		}
@@ -185,7 +188,7 @@ func socketPath(flag, address string) (string, error) {
 // program sets up a driver that csisim starts. A second -- begins the command of its controller
 // plugin.
 func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Profile, error) {
-	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, NodePaths: f.nodePaths, StartTimeout: strict.Duration{Duration: f.startTimeout}}
+	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, NodePaths: f.nodePaths, Capabilities: f.capabilities, StartTimeout: strict.Duration{Duration: f.startTimeout}}
 	if f.memory != "" {
 		var err error
 		if p.Memory, err = resource.ParseQuantity(f.memory); err != nil || p.Memory.Sign() <= 0 {
@@ -201,6 +204,11 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 	}
 	if !profile.IsSocket(f.pluginSocket) {
 		return nil, usage("--plugin-socket %s: want %s", f.pluginSocket, profile.WantedSocket)
+	}
+	for _, name := range f.capabilities {
+		if !slices.Contains(machine.Withheld, name) {
+			return nil, usage("--capability: %w", unknown("capability", name, machine.Withheld))
+		}
 	}
 	for _, dir := range f.nodePaths {
 		if !profile.IsNodePath(dir) {
@@ -234,7 +242,7 @@ func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Prof
 func profileOf(program *scenario.Program, nodeOnly bool) *profile.Profile {
 	p := &profile.Profile{
 		Arguments: program.Command[1:], Env: program.Env, Single: program.Single, NoController: nodeOnly,
-		PluginSocket: program.PluginSocket, NodePaths: program.NodePaths, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout, Memory: program.Memory,
+		PluginSocket: program.PluginSocket, NodePaths: program.NodePaths, AddonsSocket: program.AddonsSocket, StartTimeout: program.StartTimeout, Memory: program.Memory, Capabilities: program.Capabilities,
 		VolumeModes: slices.Clone(volumeModes), AccessModes: slices.Clone(accessModes),
 	}
 	p.Binary.Name = program.Command[0]

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"syscall"
 
@@ -23,6 +24,21 @@ func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
+// rootless is the isolation of root's programs as those of an ordinary user. In its namespaces it is
+// sim.Namespace, as for any ordinary user.
+const rootless = "rootless"
+
+// rootlessFlag adds the flag of all commands that start driver programs.
+func rootlessFlag(flags *pflag.FlagSet, isolation *string, given *bool) {
+	flags.BoolFunc("rootless", "run as root what an ordinary user may run: the one of sudo, or nobody", func(string) error {
+		*given, *isolation = true, string(sim.Namespace)
+		if os.Geteuid() == 0 && !namespaces.Entered() {
+			*isolation = rootless
+		}
+		return nil
+	})
+}
+
 // hostPathFlag adds the flag of all commands that run programs.
 func hostPathFlag(command *cobra.Command, paths *[]string) {
 	command.Flags().StringArrayVar(paths, "host-path", nil,
@@ -41,7 +57,7 @@ func checkHostPaths(paths []string) error {
 }
 
 func checkIsolation(isolation string) error {
-	if !slices.Contains(isolations, isolation) {
+	if isolation != rootless && !slices.Contains(isolations, isolation) {
 		return usage("%w", unknown("isolation", isolation, isolations))
 	}
 	return nil
@@ -56,10 +72,17 @@ func isolate(ctx context.Context, env environment, isolation, workDir string, sc
 
 // isolatePrograms is isolate for a caller that already knows whether there are programs.
 func isolatePrograms(ctx context.Context, env environment, isolation, workDir string, programs bool) (done bool, err error) {
-	if programs && isolation != string(sim.None) && !namespaces.Entered() {
-		code, err := namespaces.Again(ctx)
+	if (programs || isolation == rootless) && isolation != string(sim.None) && !namespaces.Entered() {
+		again := namespaces.Again
+		if isolation == rootless {
+			again = namespaces.AgainRootless
+		}
+		code, err := again(ctx)
 		if err == nil {
 			return true, env.endedAgain(code, workDir)
+		}
+		if isolation == rootless {
+			return true, &failure{code: exitEnvironment, err: err}
 		}
 		// The nodes detect this themselves and report it.
 	}

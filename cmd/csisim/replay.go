@@ -48,6 +48,7 @@ are instead, and exits with code 2.`,
 	reportFlag(command, &f.report)
 	flags.CountVarP(&f.verbose, "verbose", "v", "print the events from the first step on; -vv prints all, from the start of the cluster")
 	isolationFlag(flags, &f.isolation)
+	rootlessFlag(flags, &f.isolation, &f.rootless)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the run (default the system's temporary directory)")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	waitFlag(command, &f.waitForDriver)

@@ -24,6 +24,7 @@ type runFlags struct {
 	patience         time.Duration
 	waitForDriver    time.Duration
 	isolation        string
+	rootless         bool
 	workDir          string
 	hostPaths        []string
 	strict           bool
@@ -81,6 +82,7 @@ a failure repeats the same run.`,
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
+	rootlessFlag(flags, &f.isolation, &f.rootless)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")

@@ -165,7 +165,10 @@ func (f runFlags) forReplay() []string {
 	if f.waitForDriver != unfinished.Default {
 		flags = append(flags, "--wait-for-driver", f.waitForDriver.String())
 	}
-	if f.isolation != string(sim.Auto) {
+	switch {
+	case f.rootless:
+		flags = append(flags, "--rootless")
+	case f.isolation != string(sim.Auto):
 		flags = append(flags, "--isolation", f.isolation)
 	}
 	if f.strict {

@@ -56,6 +56,7 @@ type Program struct {
 	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
 	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
 	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes that csisim starts may have: one that has more is killed."`
+	Capabilities      []string          `json:"capabilities,omitempty" enum:"DAC_READ_SEARCH|SYS_BOOT|SYS_TIME" doc:"Capabilities of Linux that programs do not have unless they are named here: they reach beyond the node."`
 	StandIns          profile.StandIns  `json:"standIns,omitzero" doc:"Stand-ins for services that the driver needs beside Kubernetes."`
 }
 
@@ -131,7 +132,7 @@ func (d Driver) options(dir string) sim.Driver {
 	case d.Program != nil:
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
-			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, NodePaths: d.Program.NodePaths, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(),
+			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, NodePaths: d.Program.NodePaths, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(), Capabilities: d.Program.Capabilities,
 			Versions: d.versions(dir),
 		}
 		o.StandIns = d.Program.StandIns.Make(dir)

@@ -175,7 +175,7 @@ func (p *Program) prepare() (machine.Command, error) {
 	}
 	p.instance++
 	c.Ended, c.Followed, c.Memory = p.spec.Ended, true, p.spec.Memory
-	c.SeesLookups = p.spec.SeesLookups
+	c.SeesLookups, c.Capabilities = p.spec.SeesLookups, p.spec.Capabilities
 	if p.spec.NodeStateDir != "" {
 		c.OwnDirs = []string{p.spec.NodeStateDir}
 	}

@@ -68,6 +68,8 @@ type Spec struct {
 	StartTimeout time.Duration
 	// Memory is how much memory the program may have, in bytes: it is killed when it has more. Default: 2 GiB.
 	Memory int64
+	// Capabilities is that of machine.Command.
+	Capabilities []string
 	// SeesLookups is that of machine.Command.
 	SeesLookups bool
 }

@@ -54,6 +54,9 @@ type Command struct {
 	// exceed that. Unlike Limits it does not count the program's children, and needs no control
 	// group. Default: no limit.
 	Memory int64
+	// Capabilities are those of Withheld that the program has nevertheless. One in a root of its own
+	// has those of its Root. Default: none.
+	Capabilities []string
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
 	// Followed observes the program's changes of files, where the system permits it: see

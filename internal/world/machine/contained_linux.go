@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -227,11 +226,8 @@ func enterProcesses(pid int) error {
 
 // dropped has a bit for each capability that the root's programs must not have.
 func (r *Root) dropped() (bits uint64) {
-	if r.Privileged {
-		return 0
-	}
 	for number, name := range Capabilities {
-		if !slices.Contains(r.Capabilities, name) {
+		if !r.has(name) {
 			bits |= 1 << number
 		}
 	}

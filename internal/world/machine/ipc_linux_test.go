@@ -43,7 +43,7 @@ func TestMachinesAndPodsHaveTheirOwnIPC(t *testing.T) {
 	assert.Equal(t, string(before), string(after), "the host has no segment more")
 }
 
-// Given a machine whose programs reach the host's udev, then it shares the host's semaphores, by
+// Given programs that reach the udev of the host, then they share its semaphores, by
 // which udev and device mapper wait for each other.
 func TestAMachineWithTheHostsUdevSharesItsIPC(t *testing.T) {
 	needRoot(t)

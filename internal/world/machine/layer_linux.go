@@ -180,6 +180,11 @@ func (l *layers) view(name string) error {
 	if err := l.bind(name); err != nil {
 		return err
 	}
+	if name == "/dev" {
+		if err := mask(l.root + "/dev/kmsg"); err != nil { // the host's log
+			return err
+		}
+	}
 	return readOnly(l.root + name)
 }
 
@@ -252,18 +257,7 @@ func (l *layers) showProcesses() error {
 			return err
 		}
 	}
-	for _, name := range []string{proc + "/sys", proc + "/sysrq-trigger"} {
-		if _, err := os.Stat(name); err != nil {
-			continue
-		}
-		if err := bindTree(name, name); err != nil {
-			return err
-		}
-		if err := readOnly(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.maskKernel()
 }
 
 // coverMounts covers mounts of the host, the upper ones first.

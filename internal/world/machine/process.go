@@ -179,6 +179,11 @@ func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 // user, and in a directory that is made if missing.
 func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if c.Root == nil {
+		if on != nil {
+			if err := c.confine(); err != nil {
+				return err
+			}
+		}
 		return fork(cmd)
 	}
 	if p.as, err = c.Root.identify(on); err != nil {
@@ -190,16 +195,13 @@ func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if err := c.Root.startContained(cmd, p.as, on); err != nil {
 		return err
 	}
-	if err := p.addToBase(kernelPoints...); err != nil {
+	if err := p.addToBase(kernelPoints()...); err != nil {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()         // it was killed
 		return err
 	}
 	return nil
 }
-
-// kernelPoints are the mounts that belong to the processes of a container.
-var kernelPoints = []string{"/proc", "/proc/sys", "/proc/sysrq-trigger"}
 
 // fork starts the program from the calling thread, beside another one.
 func (p *Process) fork(cmd *exec.Cmd) error {

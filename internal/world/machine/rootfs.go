@@ -8,9 +8,10 @@ type Root struct {
 	Dir string
 	// ReadOnly lets the program write to its volumes only.
 	ReadOnly bool
-	// Privileged shows all devices of the machine, and keeps all capabilities.
+	// Privileged shows all devices of the machine, and keeps all capabilities but those in Withheld.
 	Privileged bool
-	// Capabilities are those that the program may have, such as "CHOWN"; it loses all others.
+	// Capabilities are those that the program may have, such as "CHOWN"; it loses all others. A
+	// Privileged one has those in Withheld among them.
 	Capabilities []string
 	// NoNewPrivileges denies programs the privileges of setuid bits.
 	NoNewPrivileges bool
@@ -39,3 +40,8 @@ var Capabilities = []string{
 	"AUDIT_CONTROL", "SETFCAP", "MAC_OVERRIDE", "MAC_ADMIN", "SYSLOG", "WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF",
 	"CHECKPOINT_RESTORE",
 }
+
+// Withheld are capabilities that no driver needs and by which root reaches beyond its machine: it
+// opens files of the host by their numbers, sets the clock, or restarts the host. Programs have
+// them only if they ask for them.
+var Withheld = []string{"DAC_READ_SEARCH", "SYS_BOOT", "SYS_TIME"}

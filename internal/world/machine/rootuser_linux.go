@@ -179,11 +179,25 @@ func (r *Root) confine() error {
 			return fmt.Errorf("gain no privileges: %w", err)
 		}
 	}
-	if r.Privileged {
-		return nil
-	}
+	return dropAllBut(r.has)
+}
+
+// has reports whether the root's programs may have a capability.
+func (r *Root) has(name string) bool {
+	return r.Privileged && !slices.Contains(Withheld, name) || slices.Contains(r.Capabilities, name)
+}
+
+// confine removes from the calling thread's children the capabilities that programs of the machine
+// must not have.
+func (c Command) confine() error {
+	return dropAllBut(func(name string) bool {
+		return !slices.Contains(Withheld, name) || slices.Contains(c.Capabilities, name)
+	})
+}
+
+func dropAllBut(has func(name string) bool) error {
 	for number, name := range Capabilities {
-		if slices.Contains(r.Capabilities, name) {
+		if has(name) {
 			continue
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(number), 0, 0, 0)

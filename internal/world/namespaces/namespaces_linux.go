@@ -16,12 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sets are the namespaces to try, the best first. Root needs no user namespace; in a container the
-// files of a new process namespace may not be mountable.
-var sets = []struct {
+type set struct {
 	names []string
 	flags uintptr
-}{
+}
+
+// sets are the namespaces to try, the best first. Root needs no user namespace; in a container the
+// files of a new process namespace may not be mountable.
+var sets = []set{
 	{[]string{"mount", "pid"}, unix.CLONE_NEWNS | unix.CLONE_NEWPID},
 	{[]string{"user", "mount", "pid"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID},
 	{[]string{"mount"}, unix.CLONE_NEWNS},
@@ -39,7 +41,29 @@ var refused error
 // Again runs this program again, with the same arguments, in the best namespaces that the machine
 // permits, and returns its exit code: as in a shell if a signal ended it. It forwards the signal
 // that ends ctx. If this process is killed, the program is killed, too.
-func Again(ctx context.Context) (code int, err error) {
+func Again(ctx context.Context) (code int, err error) { return againIn(ctx, sets, nil) }
+
+// AgainRootless is Again as an ordinary user, called by root: the user of sudo, or nobody.
+// Files of other users are out of reach, as are those of root.
+func AgainRootless(ctx context.Context) (code int, err error) {
+	as := user{idIn("SUDO_UID"), idIn("SUDO_GID")}
+	ordinary := slices.DeleteFunc(slices.Clone(sets), func(s set) bool { return s.flags&unix.CLONE_NEWUSER == 0 })
+	return againIn(ctx, ordinary, &as)
+}
+
+// user is an ordinary user of the machine.
+type user struct{ uid, gid int }
+
+// idIn returns the number in an environment variable, that of nobody without one.
+func idIn(variable string) int {
+	const nobody = 65534
+	if id, err := strconv.Atoi(os.Getenv(variable)); err == nil && id > 0 {
+		return id
+	}
+	return nobody
+}
+
+func againIn(ctx context.Context, sets []set, as *user) (code int, err error) {
 	runtime.LockOSThread() // the program dies with the thread that starts it
 	defer runtime.UnlockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) // otherwise its timers are as precise as usual
@@ -48,7 +72,7 @@ func Again(ctx context.Context) (code int, err error) {
 		if ctx.Err() != nil {
 			return InterruptedCode(ctx), nil
 		}
-		program := again(set.names, set.flags)
+		program := again(set.names, set.flags, as)
 		err := runUninterrupted(ctx, program)
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) && program.ProcessState == nil {
@@ -64,7 +88,7 @@ func Again(ctx context.Context) (code int, err error) {
 	return 0, refused
 }
 
-func again(names []string, flags uintptr) *exec.Cmd {
+func again(names []string, flags uintptr, as *user) *exec.Cmd {
 	// Not by ctx: a program that has no signal handler yet would lose the signal.
 	program := exec.Command("/proc/self/exe", os.Args[1:]...)
 	program.Args[0] = os.Args[0]
@@ -75,6 +99,11 @@ func again(names []string, flags uintptr) *exec.Cmd {
 	if flags&unix.CLONE_NEWUSER != 0 {
 		program.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
 		program.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+	}
+	if as != nil {
+		program.SysProcAttr.UidMappings[0].HostID, program.SysProcAttr.GidMappings[0].HostID = as.uid, as.gid
+		program.SysProcAttr.GidMappingsEnableSetgroups = true
+		program.SysProcAttr.Credential = &syscall.Credential{} // without root's groups
 	}
 	return program
 }

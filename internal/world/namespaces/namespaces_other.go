@@ -7,6 +7,9 @@ import "context"
 // Again fails with ErrNotPermitted.
 func Again(context.Context) (code int, err error) { return 0, ErrNotPermitted }
 
+// AgainRootless fails with ErrNotPermitted.
+func AgainRootless(context.Context) (code int, err error) { return 0, ErrNotPermitted }
+
 // Rootless reports whether this process is root in a user namespace only.
 func Rootless() bool { return false }
 

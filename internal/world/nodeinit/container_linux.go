@@ -80,16 +80,25 @@ func (c ContainerProgram) execute() error {
 	select {}
 }
 
-// kernelFiles are files below /proc that are not about processes.
-var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger"}
+// ReadOnly are files below /proc that set up the kernel and the machine: programs read them.
+var ReadOnly = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/irq"}
 
-// showOwnProcesses mounts the processes of the namespace, with all other files of /proc read-only.
+// Masked are files that tell of the memory, the keys and the processes of the whole machine:
+// programs find /dev/null there, as in a container of containerd.
+var Masked = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}
+
+// showOwnProcesses mounts the processes of the namespace, without the machine's other files.
 func showOwnProcesses() error {
 	if err := showProcesses("/proc"); err != nil {
 		return err
 	}
+	for _, name := range Masked {
+		if err := syscall.Mount("/dev/null", name, "", syscall.MS_BIND, ""); err != nil && err != syscall.ENOENT {
+			return err
+		}
+	}
 	const again = syscall.MS_REMOUNT | syscall.MS_BIND | syscall.MS_RDONLY | syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC
-	for _, name := range kernelFiles {
+	for _, name := range ReadOnly {
 		err := syscall.Mount(name, name, "", syscall.MS_BIND, "")
 		if err == nil {
 			err = syscall.Mount("", name, "", again, "")

@@ -32,6 +32,7 @@ type Profile struct {
 	AddonsSocket        string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the arguments have that."`
 	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
 	Memory              resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes may have: one that has more is killed."`
+	Capabilities        []string          `json:"capabilities,omitempty" enum:"DAC_READ_SEARCH|SYS_BOOT|SYS_TIME" doc:"Capabilities of Linux that programs do not have unless they are named here: they reach beyond the node."`
 
 	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`
 	StorageClass  Class                    `json:"storageClass,omitzero" doc:"The fields that a StorageClass of the driver needs."`
@@ -77,7 +78,7 @@ func (p *Profile) Install(name, binary string) sim.Driver {
 		binary = p.program(p.Binary.Name)
 	}
 	program := &sim.Program{
-		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, NodePaths: p.NodePaths, AddonsSocket: p.AddonsSocket, StartTimeout: p.StartTimeout.Duration, Memory: p.Memory.Value(),
+		Command: command(binary, p.Arguments), Env: p.Env, Single: p.Single, PluginSocket: p.PluginSocket, NodePaths: p.NodePaths, AddonsSocket: p.AddonsSocket, StartTimeout: p.StartTimeout.Duration, Memory: p.Memory.Value(), Capabilities: p.Capabilities,
 	}
 	if p.ControllerArguments != nil || p.ControllerBinary.Name != "" {
 		arguments := p.ControllerArguments

@@ -61,7 +61,7 @@ func TestMistakesInAProfileAreReported(t *testing.T) {
 	const head = "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: tiny.example.com\nbinary: {name: tiny}\n"
 	for _, c := range []struct{ what, text, want string }{
 		{"an unknown field", head + "argument: [a]\n",
-			`p.yaml:5:1: argument: found unknown field "argument", want one of the 28 fields of Profile; did you mean "arguments"?`},
+			`p.yaml:5:1: argument: found unknown field "argument", want one of the 29 fields of Profile; did you mean "arguments"?`},
 		{"an unknown field of the CSIDriver spec", head + "csiDriver: {attach: false}\n",
 			`p.yaml:5:13: csiDriver.attach: found unknown field "attach", want one of attachRequired, `},
 		{"no driver", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\nbinary: {name: tiny}\n",

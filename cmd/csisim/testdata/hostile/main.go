@@ -1,0 +1,87 @@
+// Command hostile tries to reach beyond the node on which csisim runs it, one way after the other,
+// and prints for each whether the machine was reached. It does no harm: it writes values that are
+// there already, opens what it does not change, and otherwise touches marker files of the test.
+//
+//	hostile KEY=VALUE ... [-- PROGRAM ARGUMENT ...]
+//
+// The keys are in type target. With a program it becomes that afterwards, so that a driver can be
+// hostile.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// target is what the test has prepared on the machine.
+type target map[string]string
+
+// way is one way to reach the machine. try returns an error if it failed.
+type way struct {
+	name string
+	try  func(target) error
+}
+
+var ways = []way{
+	{"write a file", writeFile},
+	{"open a file by its number", openByHandle},
+	{"open a device node", openDevice},
+	{"write to the kernel's log", writeLog},
+	{"set a kernel parameter", setParameter},
+	{"set it on another /proc", setParameterElsewhere},
+	{"set a device's parameter", setDevice},
+	{"set it on another /sys", setDeviceElsewhere},
+	{"set a release agent", setReleaseAgent},
+	{"make a file in /dev", makeDevice},
+	{"set the clock", setClock},
+	{"load a kernel module", loadModule},
+	{"see a process", seeProcess},
+	{"read a System V segment", readSegment},
+	{"change the network", changeNetwork},
+	{"connect to loopback", connect},
+}
+
+func main() {
+	words, program, _ := cut(os.Args[1:])
+	t := target{}
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		t[key] = value
+	}
+	for _, w := range ways {
+		if err := w.try(t); err != nil {
+			fmt.Fprintf(os.Stderr, "hostile: %s: no: %v\n", w.name, err)
+		} else {
+			fmt.Fprintf(os.Stderr, "hostile: %s: yes\n", w.name)
+		}
+	}
+	if len(program) > 0 {
+		fmt.Fprintln(os.Stderr, syscall.Exec(program[0], program, os.Environ()))
+		os.Exit(1)
+	}
+}
+
+func cut(words []string) (before, after []string, found bool) {
+	at := slices.Index(words, "--")
+	if at < 0 {
+		return words, nil, false
+	}
+	return words[:at], words[at+1:], true
+}
+
+// first returns nil if one of the attempts succeeds.
+func first(attempts ...func() error) error {
+	var failed []error
+	for _, try := range attempts {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
