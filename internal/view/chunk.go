@@ -66,6 +66,7 @@ const (
 	flagQuiet    = 1 << 3
 	flagInjected = 1 << 4
 	flagOpen     = 1 << 5
+	flagNoEffect = 1 << 6 // of a verdict: its call answered OK without effect
 )
 
 // columns writes rows column by column. Times and numbers are differences to the previous row.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -187,6 +189,11 @@ func flagsOf(f *facts) int {
 	}
 	if f.K == trace.Call && !f.isAnswered && f.Code == "" {
 		flags |= flagOpen
+	}
+	if f.K == trace.Violation {
+		if v, judged := verdict.OfEvent(f.Obj, f.Msg); judged && v.Form == contract.NoEffect {
+			flags |= flagNoEffect
+		}
 	}
 	return flags
 }

@@ -1,9 +1,10 @@
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Place, read, type Tab, written } from "./address.ts";
 import { Cluster } from "./cluster.tsx";
 import { Compare } from "./compare.tsx";
 import { fitting } from "./filter.ts";
 import { useSearch } from "./found.ts";
+import { Keys } from "./keys.tsx";
 import { follow, type Live } from "./live.ts";
 import type { Report } from "./report.ts";
 import { Summary } from "./summary.tsx";
@@ -33,15 +34,15 @@ export function LiveApp({ report }: { report: Report }) {
 }
 
 export function App({ report, trace, live, other }: { report: Report; trace: Trace; live?: Live; other?: Trace }) {
-  const [place, setPlace] = useState(() => read(location.hash, report.verdict === "live" ? "cluster" : report.compare ? "compare" : "summary"));
+  const culprit = useMemo(() => culpritOf(report, trace), [report, trace]);
+  useMemo(() => { if (culprit >= 0 && trace.isKind(culprit, "csi")) trace.markBad(culprit); }, [culprit, trace]);
+  const [place, setPlace] = useState(() => {
+    const place = read(location.hash, report.verdict === "live" ? "cluster" : report.compare ? "compare" : "summary");
+    return place.at || culprit < 0 || /[#&]at=/.test(location.hash) ? place : { ...place, at: trace.seq[culprit] };
+  });
   const go = useCallback((change: Partial<Place>) => setPlace((was) => ({ ...was, ...change })), []);
-
-  useEffect(() => history.replaceState(null, "", written(place)), [place]);
-  useEffect(() => {
-    const follow = () => setPlace(read(location.hash, "summary"));
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
-  }, []);
+  useHistory(place, setPlace);
+  const [helps, setHelps] = useState(false);
   const found = useSearch(trace, place.filter.q), isSearching = !!place.filter.q && !found?.ended;
 
   const shown = useMemo(() => fitting(trace, place.filter, found?.rows), [place.filter, found, trace.length]);
@@ -52,7 +53,7 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
   const shared: Shared = { report, trace, place: isMissing ? { ...place, at: 0 } : place, shown, isSearching, row, go, look, live, other };
 
   useEffect(() => {
-    const press = (e: KeyboardEvent) => keys(e, shared);
+    const press = (e: KeyboardEvent) => keys(e, shared, setHelps);
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
@@ -65,12 +66,16 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
         <span class={"verdict " + report.verdict}>{verdicts[report.verdict]}</span>
         <h1 title={report.name}>{report.name}</h1>
         {live && <span class={"link-state " + (live.problem ? "bad" : "soft")} role="status">{live.problem || "up " + span(live.now)}</span>}
-        <nav role="tablist" aria-label="Views">
+        <nav>
+          <div role="tablist" aria-label="Views">
           {tabs.map(([tab, title], i) => (
             <button key={tab} role="tab" id={"tab-" + tab} aria-selected={place.tab === tab} aria-controls="view" title={`${title} (${i + 1})`} onClick={() => go({ tab })}>{title}</button>
           ))}
+          </div>
+          <button class="help" aria-label="Keys" title="Keys (?)" onClick={() => setHelps(true)}>?</button>
         </nav>
       </header>
+      {helps && <Keys close={() => setHelps(false)} />}
       {report.lost && <p class="problem notice" role="alert">{report.lost}</p>}
       {isMissing && report.verdict !== "reading" && <p class="problem notice" role="alert">No event here has the number {place.at}: the address is of another trace, or the event is kept no more. <button class="small" onClick={() => go({ at: 0 })}>Close</button></p>}
       <main id="view" role="tabpanel" aria-labelledby={"tab-" + place.tab} class={place.tab}>
@@ -83,8 +88,38 @@ export function App({ report, trace, live, other }: { report: Report; trace: Tra
   );
 }
 
+/** The event at which a failed run is shown first: the call that was wrong, or the event that shows
+ * the failure. -1 for none. */
+function culpritOf(report: Report, trace: Trace): number {
+  const finding = report.findings?.[0];
+  if (!finding || report.verdict === "live" || report.compare) return -1;
+  const call = finding.chain?.map((l) => trace.row(l.seq)).filter((row) => row >= 0 && trace.isKind(row, "csi")).at(-1);
+  return call ?? (finding.about ? trace.row(finding.about) : -1);
+}
+
+/** Places that are closer in time than this, in ms, are one entry of the history. */
+const oneLook = 600;
+
+/** Writes the place to the address. Back and Forward walk through the places that were looked at. */
+function useHistory(place: Place, setPlace: (place: Place) => void) {
+  const before = useRef<{ place: Place; since: number }>();
+  useEffect(() => {
+    const was = before.current, now = performance.now(), address = written(place);
+    const isNew = !!was && (was.place.tab !== place.tab || was.place.at !== place.at || was.place.object !== place.object);
+    if (location.hash === address) { /* Back or Forward led here */ }
+    else if (isNew && now - was.since > oneLook) history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
+    before.current = { place, since: isNew ? now : was?.since ?? -oneLook };
+  }, [place]);
+  useEffect(() => {
+    const follow = () => setPlace(read(location.hash, "summary"));
+    addEventListener("popstate", follow); // also for an address that is typed in
+    return () => removeEventListener("popstate", follow);
+  }, []);
+}
+
 /** The keyboard: moves through time, in both directions, and between views. */
-function keys(e: KeyboardEvent, { report, trace, place, shown, row, go }: Shared) {
+function keys(e: KeyboardEvent, { report, trace, place, shown, row, go, live }: Shared, setHelps: (helps: boolean) => void) {
   const target = e.target as HTMLElement;
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
@@ -92,7 +127,8 @@ function keys(e: KeyboardEvent, { report, trace, place, shown, row, go }: Shared
     return;
   }
   const step = (by: 1 | -1, wanted: (i: number) => boolean = () => true) => {
-    for (let i = row + by; i >= 0 && i < trace.length; i += by) {
+    const from = place.at || live ? row : by > 0 ? -1 : trace.length; // nothing is chosen yet
+    for (let i = from + by; i >= 0 && i < trace.length; i += by) {
       if (shown[i] && wanted(i)) { go({ at: trace.seq[i] }); return; }
     }
   };
@@ -104,6 +140,8 @@ function keys(e: KeyboardEvent, { report, trace, place, shown, row, go }: Shared
     case "ArrowLeft": case "k": step(-1); break;
     case "n": step(1, trouble); break;
     case "p": step(-1, trouble); break;
+    case "?": setHelps(true); break;
+    case "Escape": setHelps(false); break;
     case "Home": go({ at: trace.seq[shown.indexOf(1)] || 0 }); break;
     case "End": go({ at: 0 }); break;
     case "/":

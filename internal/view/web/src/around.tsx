@@ -38,7 +38,7 @@ function around(trace: Trace, row: number): Thing[] {
       const [resource, name] = trace.objects[known.object];
       if (kinds[resource]) at(resource + name, { name: `${kinds[resource]} ${short(name)}`, title: objectName(trace.objects[known.object]), object: true })[when] = stateOf(known);
     }
-    for (const m of nodesAt(trace, until, (i) => isOfIt(i) || trace.isKind(i, "violation")).mounts) {
+    for (const m of nodesAt(trace, until, isOfIt).mounts) {
       const thing = at(m.node + m.path, { name: "mount " + m.path.replace(/^.*\//, "…/"), title: `${m.path} on ${m.node}`, object: false });
       thing[when] = m.what;
       if (when === "after") thing.left = m.left !== undefined;

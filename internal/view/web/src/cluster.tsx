@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { objectName } from "./filter.ts";
-import { usePromise, Yaml } from "./parts.tsx";
+import { useDetails, usePromise, Yaml } from "./parts.tsx";
 import { Caches, Waits } from "./standing.tsx";
 import { type Known, nodesAt, objectAt, objectsAt, underWay } from "./state.ts";
 import { instant, span } from "./time.ts";
@@ -27,6 +27,26 @@ export function Cluster(shared: Shared) {
   }
   const worst = titles.flatMap(([resource]) => groups.get(resource)!).sort((a, b) => rank(a) - rank(b))[0];
   const chosen = place.object ? trace.objects.findIndex((o) => objectName(o) === place.object) : (worst?.object ?? -1);
+  const isLeft = nodes.mounts.some((m) => m.left !== undefined);
+  const mounts = shared.live && !place.at ? <section>
+            <h3>Mounts · {shared.live.mounts.length}</h3>
+            {shared.live.mounts.length === 0 ? <p class="soft">none</p> : (
+              <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Source</th></tr></thead>
+                <tbody>{shared.live.mounts.map((m) => <tr key={m.node + m.target}><td>{m.node}</td><td class="path" title={m.target}><bdi>{m.target}</bdi></td><td class="soft path" title={m.source}><bdi>{m.source}</bdi></td></tr>)}</tbody></table>
+            )}
+          </section> : <section>
+            <h3>Mounts · {nodes.mounts.length}</h3>
+            <p class="soft note">by the answers of the driver, the writes of the kubelet, and the mount table after each call</p>
+            {nodes.mounts.length === 0 ? <p class="soft">none</p> : (
+              <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Made by</th></tr></thead>
+                <tbody>{nodes.mounts.map((m) => (
+                  <tr key={m.node + m.path} onClick={() => go({ tab: "timeline", at: trace.seq[m.left ?? m.by] })}>
+                    <td>{m.node}</td><td class="path" title={m.path}><bdi>{m.path}</bdi></td>
+                    <td class={m.left !== undefined ? "bad" : ""}><button class="link">{m.left !== undefined ? "still there" : m.what}</button></td>
+                  </tr>
+                ))}</tbody></table>
+            )}
+          </section>;
   return (
     <>
       <Slider {...shared} />
@@ -39,27 +59,9 @@ export function Cluster(shared: Shared) {
             ))}</ul>
           </section>}
           <Caches {...shared} />
+          {isLeft && mounts}
           {titles.filter(([resource]) => groups.get(resource)!.length).map(([resource, title]) => <Table key={resource} {...shared} title={title} all={groups.get(resource)!} chosen={chosen} />)}
-          {shared.live && !place.at ? <section>
-            <h3>Mounts · {shared.live.mounts.length}</h3>
-            {shared.live.mounts.length === 0 ? <p class="soft">none</p> : (
-              <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Source</th></tr></thead>
-                <tbody>{shared.live.mounts.map((m) => <tr key={m.node + m.target}><td>{m.node}</td><td class="path" title={m.target}><bdi>{m.target}</bdi></td><td class="soft path" title={m.source}><bdi>{m.source}</bdi></td></tr>)}</tbody></table>
-            )}
-          </section> : <section>
-            <h3>Mounts · {nodes.mounts.length}</h3>
-            <p class="soft note">as the driver answered and the kubelet wrote</p>
-            {nodes.mounts.length === 0 ? <p class="soft">none</p> : (
-              <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Made by</th></tr></thead>
-                <tbody>{nodes.mounts.map((m) => (
-                  <tr key={m.node + m.path} onClick={() => go({ tab: "timeline", at: trace.seq[m.left ?? m.by] })}>
-                    <td>{m.node}</td><td class="path" title={m.path}><bdi>{m.path}</bdi></td>
-                    <td class={m.left !== undefined ? "bad" : ""}><button class="link">{m.left !== undefined ? "still there" : m.what}</button></td>
-                  </tr>
-                ))}</tbody></table>
-            )}
-          </section>}
-          <Waits {...shared} />
+          {!isLeft && mounts}
           {nodes.files.length > 0 && <section>
             <h3>Files of kubelets · {nodes.files.length}</h3>
             <table class="paths"><thead class="unseen"><tr><th>Node</th><th>Path</th><th>Made by</th></tr></thead>
@@ -68,6 +70,7 @@ export function Cluster(shared: Shared) {
               ))}</tbody></table>
           </section>}
           {[...groups].filter(([resource, all]) => all.length && !titles.some(([r]) => r === resource)).map(([resource, all]) => <Table key={resource} {...shared} title={resource} all={all} chosen={chosen} />)}
+          <Waits {...shared} />
         </div>
         {chosen > 0 ? <ObjectDetail {...shared} object={chosen} /> : <aside class="detail" aria-label="Object" tabIndex={0}><p class="soft none">Choose an object to see it as it was at this instant, with what the last change did to it.</p></aside>}
       </div>
@@ -115,23 +118,33 @@ function Warning({ trace, object, row, go }: Shared & { object: number }) {
   return <p class="warning"><button class="link" onClick={() => go({ tab: "timeline", at: trace.seq[last] })}>{detail?.line.m} at {instant(trace.at[last])}</button> {detail?.line.msg}</p>;
 }
 
+const mostChanges = 40;
+
+/** The words of a change without the name of the object. */
+const changeOf = (text = "…") => text.replace(/^\S+\s+/, "") || text;
+
 /** An object in full, and its history. */
 function ObjectDetail(shared: Shared & { object: number }) {
   const { trace, row, object, go } = shared;
   const state = usePromise(() => objectAt(trace, object, row), [trace, object, row, trace.length]);
   const changes: number[] = [];
   for (let i = 0; i < trace.length; i++) if (trace.object[i] === object && trace.isKind(i, "api")) changes.push(i);
+  const last = changes.slice(-mostChanges), texts = useDetails(trace, last);
   const name = objectName(trace.objects[object]);
   const lines = state?.after ? difference(state.before ? yaml(state.before) : yaml(state.after), yaml(state.after)) : [];
   return (
     <aside class="detail" aria-label="Object" tabIndex={0}>
       <h2>{name}</h2>
       <Warning {...shared} />
-      <p class="history">
-        {changes.slice(-40).map((i) => (
-          <button key={i} class={"small" + (state?.row === i ? " on" : "")} onClick={() => go({ at: trace.seq[i] })} title={trace.lanes[trace.lane[i]]}>{(trace.at[i] / 1000).toFixed(3)}</button>
+      {changes.length > last.length && <p class="soft">{changes.length - last.length} earlier changes</p>}
+      <ol class="history" aria-label="Changes">
+        {last.map((i, k) => (
+          <li key={i} class={state?.row === i ? "on" : ""}>
+            <button class="link" onClick={() => go({ at: trace.seq[i] })} aria-current={state?.row === i}><span class="at">{instant(trace.at[i])}</span> <span>{changeOf(texts[k]?.text)}</span></button>
+            <span class="soft">{trace.lanes[trace.lane[i]]}</span>
+          </li>
         ))}
-      </p>
+      </ol>
       {!state ? <p class="soft">It does not exist yet.</p> : !state.after ? <p class="soft">It was deleted at {instant(trace.at[state.row])}.</p>
         : <><p class="soft">last written at {instant(trace.at[state.row])} by {trace.lanes[trace.lane[state.row]]}</p><Yaml lines={lines} label={name} /></>}
     </aside>

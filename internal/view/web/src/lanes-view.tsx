@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { Axis } from "./axis.ts";
-import type { Lane } from "./lanes.ts";
+import { folded, type Lane } from "./lanes.ts";
+import { Overview } from "./overview.tsx";
 import { type Mark, paint, type Picture, rowHeight, shownLanes } from "./paint.ts";
 import { instant } from "./time.ts";
 
@@ -30,7 +31,9 @@ export function Lanes(props: Shared & { lanes: Lane[]; beside?: Beside }) {
   const most = Math.min(widest, Math.max(8, room / 9)); // the smallest initial width of a place
   const to = view.to || (place.at ? widest : Math.min(widest, Math.max(most, widest <= room / 4 ? widest : most)));
   const from = view.to ? view.from : Math.max(0, to - Math.max(most, Math.min(widest, room / 4)));
-  const lanes = useMemo(() => shownLanes(props.lanes, shown, trace), [props.lanes, shown]);
+  const [isWhole, setWhole] = useState(false);
+  const visible = useMemo(() => shownLanes(props.lanes, shown, trace), [props.lanes, shown]);
+  const lanes = useMemo(() => (isWhole ? visible : folded(visible)), [visible, isWhole]);
   const full = lanes.length * rowHeight;
   const height = Math.min(Math.max(full + 22, 80), Math.max(160, Math.round(innerHeight * (beside ? 0.3 : 0.47))));
   const scale = room / (to - from || 1);
@@ -125,19 +128,24 @@ export function Lanes(props: Shared & { lanes: Lane[]; beside?: Beside }) {
     if (found >= 0) go({ at: trace.seq[found] });
     else if (e.offsetX < labels) {
       const lane = lanes[Math.floor((e.offsetY + top - 22) / rowHeight)];
-      if (lane && trace.lanes.includes(lane.name)) go({ filter: { ...place.filter, lane: place.filter.lane === lane.name ? "" : lane.name } });
+      if (lane?.folds) setWhole(true);
+      else if (lane && trace.lanes.includes(lane.name)) go({ filter: { ...place.filter, lane: place.filter.lane === lane.name ? "" : lane.name } });
     }
   };
   return (
+    <>
+    {!beside && <Overview {...{ trace, axis, shown, labels, width: size.width, sight: { from, to }, setView }} />}
     <div class="lanes" style={{ height: height + "px" }}>
       <canvas ref={canvas} role="img" aria-label={`Lanes${beside ? " of " + beside.name : ""}: ${lanes.map((l) => l.name).join(", ")}. The list of events below has the same content.`}
         onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setHover(undefined)} class={hover ? "hot" : ""} />
       {!beside?.second && <div class="zoom">
+        {(isWhole || lanes.some((l) => l.folds)) && <button class="small" aria-pressed={isWhole} onClick={() => setWhole(!isWhole)}>{isWhole ? "fold lanes" : "all lanes"}</button>}
         <button class="small" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(0.6)}>+</button>
         <button class="small" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoom(1.7)}>−</button>
         <button class="small" aria-label="Show all" title="Show all (0)" onClick={() => setView({ from: 0, to: widest })}>all</button>
       </div>}
       {hover && <p class="hover" style={{ left: Math.min(hover.x + 12, size.width - 320) + "px", top: Math.min(hover.y + 16, height - 30) + "px" }}>{hover.text}</p>}
     </div>
+    </>
   );
 }

@@ -1,12 +1,13 @@
 import type { Trace } from "./trace.ts";
 
 export type Group = "user" | "api" | "control plane" | "sidecar" | "node" | "driver" | "volume";
-// failed are positions in rows.
-export interface Lane { name: string; group: Group; rows: number[]; failed: number[]; spans: Span[] }
+// failed are positions in rows; folds is the number of lanes that this one stands for.
+export interface Lane { name: string; group: Group; rows: number[]; failed: number[]; spans: Span[]; folds?: number }
 
 /** A period of a volume's life on a node: attached, staged or published, from one event to
  * another. */
-export interface Span { what: "attached" | "staged" | "published"; from: number; to: number; left?: boolean; pod?: string }
+// left is the call that should have ended it; it goes on to the end.
+export interface Span { what: "attached" | "staged" | "published"; from: number; to: number; left?: number; pod?: string }
 
 const order: Group[] = ["user", "api", "control plane", "sidecar", "node", "driver", "volume"];
 const makes: Record<string, Span["what"]> = { ControllerPublishVolume: "attached", NodeStageVolume: "staged", NodePublishVolume: "published" };
@@ -22,11 +23,7 @@ export function lanesOf(trace: Trace): Lane[] {
     return known;
   };
   const open = new Map<string, Span>();
-  const unmountedStill = new Set<number>(); // calls after which a mount was still there
-  const [call, api, fault, violation] = ["csi", "api", "fault", "violation"].map((kind) => trace.strings.indexOf(kind));
-  for (let i = 0; violation >= 0 && i < trace.length; i++) {
-    if (trace.kind[i] === violation) unmountedStill.add(trace.cause[i]);
-  }
+  const [call, api, fault] = ["csi", "api", "fault"].map((kind) => trace.strings.indexOf(kind));
   const add = (to: Lane, row: number) => { if (trace.failed(row)) to.failed.push(to.rows.length); to.rows.push(row); };
   const named = (row: number) => { const name = laneName(trace, row); return lane(name, groupOf(name)); };
   let server: Lane | undefined;
@@ -41,10 +38,32 @@ export function lanesOf(trace: Trace): Lane[] {
     const key = place * 65536 + trace.method[i];
     if (!called.has(key)) called.set(key, lane(pluginOf(trace, i), "driver"));
     add(called.get(key)!, i);
-    life(trace, i, open, unmountedStill, lane);
+    life(trace, i, open, lane);
   }
   for (const span of open.values()) span.to = trace.length;
   return [...byName.values()].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group) || (a.group === "volume" || a.group === "node" ? a.name.localeCompare(b.name) : 0));
+}
+
+/** More lanes of a kind than this are folded. */
+const mostOfAKind = 6;
+
+/** Lanes in which those of many nodes, and of many volumes, share one of each kind, unless they have
+ * trouble. */
+export function folded(lanes: Lane[]): Lane[] {
+  const kinds: [string, (l: Lane) => boolean][] = [
+    ["kubelets", (l) => l.group === "node" && l.name.startsWith("kubelet ")], ["registrars", (l) => l.group === "node" && !l.name.startsWith("kubelet ")],
+    ["drivers on nodes", (l) => l.name.startsWith("driver on ")], ["volumes on nodes", (l) => l.group === "volume"],
+  ];
+  for (const [name, isOf] of kinds) {
+    const quiet = lanes.filter((l) => isOf(l) && !l.failed.length && !l.spans.some((s) => s.left !== undefined));
+    if (quiet.length <= mostOfAKind) continue;
+    const one: Lane = {
+      name: `${quiet.length} ${name}`, group: quiet[0].group, rows: quiet.flatMap((l) => l.rows).sort((a, b) => a - b), failed: [], spans: quiet.flatMap((l) => l.spans), folds: quiet.length,
+    };
+    const first = lanes.indexOf(quiet[0]), isQuiet = new Set(quiet);
+    lanes = [...lanes.slice(0, first), one, ...lanes.slice(first).filter((l) => !isQuiet.has(l))];
+  }
+  return lanes;
 }
 
 /** The lane of an event: events of a node are shown with its kubelet. */
@@ -68,19 +87,19 @@ export function pluginOf(trace: Trace, row: number): string {
   return node && service !== "Controller" ? "driver on " + node : "driver, controller";
 }
 
-function life(trace: Trace, row: number, open: Map<string, Span>, still: Set<number>, lane: (name: string, group: Group) => Lane) {
+function life(trace: Trace, row: number, open: Map<string, Span>, lane: (name: string, group: Group) => Lane) {
   const method = trace.methodOf(row), begins = makes[method], ends = undoes[method];
   if ((!begins && !ends) || trace.code[row] || !trace.volume[row]) return;
   const volume = trace.volumes[trace.volume[row]].label, node = trace.nodeOf(row);
   const key = [volume, node, begins ?? ends, (begins ?? ends) === "published" ? trace.path[row] : ""].join("\n");
-  if (begins && !open.has(key)) {
+  if (begins && !open.has(key) && !trace.noEffect.has(row)) {
     const span: Span = { what: begins, from: row, to: row, pod: trace.objects[trace.object[row]][1] };
     open.set(key, span);
     lane(volume + (node ? " on " + node : ""), "volume").spans.push(span);
   }
   const known = ends && open.get(key);
   if (!known) return;
-  if (still.has(trace.seq[row])) { known.left = true; return; } // the driver answered OK without any effect
+  if (trace.noEffect.has(row)) { known.left ??= row; return; }
   known.to = row;
   open.delete(key);
 }

@@ -253,11 +253,16 @@ function spans(c: CanvasRenderingContext2D, p: Picture, lane: Lane, y: number, c
   for (const s of ordered) {
     const left = x(p.axis.place[s.from]), right = s.to >= p.trace.length ? p.width + 10 : x(p.axis.place[s.to]);
     if (right < p.labels || left > p.width) continue;
-    c.fillStyle = s.left ? color.bad : color[s.what];
-    c.beginPath();
-    c.roundRect(left, y + inset[s.what], Math.max(2, right - left), rowHeight - 2 * inset[s.what], 3);
-    c.fill();
+    bar(c, left, right, y + inset[s.what], rowHeight - 2 * inset[s.what], color[s.what]);
+    if (s.left !== undefined) bar(c, x(p.axis.place[s.left]), right, y + inset[s.what], rowHeight - 2 * inset[s.what], color.bad);
   }
+}
+
+function bar(c: CanvasRenderingContext2D, left: number, right: number, top: number, height: number, fill: string) {
+  c.fillStyle = fill;
+  c.beginPath();
+  c.roundRect(left, top, Math.max(2, right - left), height, 3);
+  c.fill();
 }
 
 /** The chain of causes, from the selected event back. */
@@ -285,7 +290,8 @@ function arrows(c: CanvasRenderingContext2D, p: Picture, color: Colors, x: (plac
 }
 
 function place(p: Picture, row: number, x: (place: number) => number) {
-  const name = laneName(p.trace, row), lane = p.lanes.findIndex((l) => l.name === name);
+  const name = laneName(p.trace, row), own = p.lanes.findIndex((l) => l.name === name);
+  const lane = own >= 0 ? own : p.lanes.findIndex((l) => l.folds && l.rows.includes(row));
   return lane < 0 ? undefined : { x: x(p.axis.place[row]), y: head + lane * rowHeight - p.top + rowHeight / 2 };
 }
 
@@ -303,7 +309,7 @@ function labels(c: CanvasRenderingContext2D, p: Picture, color: Colors, first: n
   for (let i = first; i < last; i++) {
     const lane = p.lanes[i], y = head + i * rowHeight - p.top;
     if (i && lane.group !== p.lanes[i - 1].group) { c.fillStyle = color.line; c.fillRect(0, y, p.labels, 1); }
-    c.fillStyle = lane.spans.some((s) => s.left) ? color.bad : color.text;
+    c.fillStyle = lane.spans.some((s) => s.left !== undefined) ? color.bad : lane.folds ? color.accent : color.text;
     c.fillText(fitName(c, lane.name, p.labels - 18), 12, y + rowHeight / 2);
   }
   c.restore();

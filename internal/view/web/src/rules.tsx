@@ -16,7 +16,7 @@ export function Rules({ trace, row, go }: Shared) {
       {broken.length > 0 && <ul class="plain findings">{broken.map((i) => <Broken key={i} trace={trace} row={i} go={go} />)}</ul>}
       {count > 0 && (
         <details class="rules" open={broken.length === 0 && count < 3}>
-          <summary><span class="good">✓</span> {count === 1 ? "1 rule" : `${count} rules`} of the CSI spec kept</summary>
+          <summary><span class="good">✓</span> {count} {broken.length > 0 && "other "}{count === 1 ? "rule" : "rules"} of the CSI spec kept</summary>
           <ul class="plain">
             {seen.map((rule) => <li key={rule}>{rule}</li>)}
             {kept.map(([rule, ...fields]) => <li key={rule}>{rule}{fields.length > 0 && <span class="soft">: {fields.join(", ")}</span>}</li>)}

@@ -53,39 +53,32 @@ export function merged(before: unknown, patch: unknown): unknown {
   return after;
 }
 
-/** A mount on a node, made by a call or by the kubelet itself. */
+/** A mount on a node, made by a call or by the kubelet itself; left is the call that should have
+ * removed it. */
 export interface Mount { node: string; path: string; what: string; by: number; left?: number }
 
-/** The mounts and files that exist after an event, according to answers and writes; isWanted
- * selects events. */
+/** The mounts and files that exist after an event, by answers and writes; a mount stays that a call
+ * should have removed and did not. isWanted selects events. */
 export function nodesAt(trace: Trace, row: number, isWanted: (i: number) => boolean = all): { mounts: Mount[]; files: Mount[] } {
   const mounts = new Map<string, Mount>(), files = new Map<string, Mount>();
   for (let i = 0; i <= row; i++) {
     if (!isWanted(i)) continue;
     const node = trace.nodeOf(i), path = trace.paths[trace.path[i]], at = node + ":" + path, kind = trace.kindOf(i);
-    if (kind === "violation" && trace.cause[i]) {
-      const call = trace.causeOf(i), left = call >= 0 && gone.get(trace.seq[call]);
-      if (left) mounts.set(left.node + ":" + left.path, { ...left, left: i });
-      continue;
-    }
     if (!path || trace.code[i]) continue;
     if (kind === "file") file(trace, i, at, node, path, mounts, files);
     if (kind !== "csi") continue;
+    const isEffective = !trace.noEffect.has(i);
     switch (trace.methodOf(i)) {
-      case "NodeStageVolume": mounts.set(at, { node, path, what: "staged", by: i }); break;
-      case "NodePublishVolume": mounts.set(at, { node, path, what: "published", by: i }); break;
+      case "NodeStageVolume": if (isEffective) mounts.set(at, { node, path, what: "staged", by: i }); break;
+      case "NodePublishVolume": if (isEffective) mounts.set(at, { node, path, what: "published", by: i }); break;
       case "NodeUnstageVolume": case "NodeUnpublishVolume": {
         const was = mounts.get(at);
-        if (was) gone.set(trace.seq[i], was);
-        mounts.delete(at);
+        if (isEffective) mounts.delete(at); else if (was) mounts.set(at, { ...was, left: i });
       }
     }
   }
-  gone.clear();
-  return { mounts: [...mounts.values()], files: [...files.values()] };
+  return { mounts: [...mounts.values()].sort((a, b) => Number(a.left === undefined) - Number(b.left === undefined)), files: [...files.values()] };
 }
-
-const gone = new Map<number, Mount>(); // by the number of the call that removed it
 
 function file(trace: Trace, i: number, at: string, node: string, path: string, mounts: Map<string, Mount>, files: Map<string, Mount>) {
   const what = trace.strings[trace.method[i]];

@@ -2,7 +2,8 @@ import { useMemo } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { purpose } from "./calls.ts";
 import { lanesOf } from "./lanes.ts";
-import { Copy, useDetails } from "./parts.tsx";
+import { Lives } from "./lives.tsx";
+import { Copy, ShortPaths, useDetails } from "./parts.tsx";
 import type { Finding } from "./report.ts";
 import { instant, span } from "./time.ts";
 import type { Trace } from "./trace.ts";
@@ -84,12 +85,14 @@ function Chain({ trace, finding, look }: Shared & { finding: Finding }) {
 }
 
 export function outcomeTone(trace: Trace, row: number): string {
-  if (trace.code[row]) return "bad";
+  if (trace.failed(row)) return "bad";
   return trace.isKind(row, "csi") ? "good" : trace.toneOf(row);
 }
 
+const mostNotes = 12, mostSteps = 60, longestTitle = 160;
+
 /** The content of a trace: its figures, its calls, the lives of its volumes, its steps. */
-function Covered({ report, trace, go, place }: Shared) {
+function Covered({ report, trace, go, look, place }: Shared) {
   const { calls, volumes } = useMemo(() => ({ calls: callsOf(trace), volumes: lanesOf(trace).filter((l) => l.group === "volume") }), [trace, trace.length]);
   const filtered = (filter: Partial<Shared["place"]["filter"]>) => go({ tab: "timeline", filter: { ...place.filter, ...filter } });
   return (
@@ -99,15 +102,16 @@ function Covered({ report, trace, go, place }: Shared) {
         <dl class="facts">{report.facts?.map(([name, text]) => <><dt>{name}</dt><dd>{text}</dd></>)}</dl>
         {report.steps && (
           <ol class="steps">
-            {report.steps.map((s) => (
+            {report.steps.slice(0, mostSteps).map((s) => (
               <li key={s.number} class={s.state}>
                 <span class="mark" aria-label={s.state}>{s.state === "passed" ? "✓" : s.state === "failed" ? "✗" : "·"}</span>
-                <span>{s.title}</span><span class="soft">{s.took ? span(s.took) : ""}</span>
+                <span title={s.title}>{s.title.length > longestTitle ? s.title.slice(0, longestTitle) + "…" : s.title}</span><span class="soft">{s.took ? span(s.took) : ""}</span>
               </li>
             ))}
+            {report.steps.length > mostSteps && <li><span /><span class="soft">… and {report.steps.length - mostSteps} more steps</span></li>}
           </ol>
         )}
-        {report.notes?.map((n) => <p class="soft" key={n}>{n}</p>)}
+        {report.notes && <div class="notes">{report.notes.slice(0, mostNotes).map((n) => <p class="soft" key={n}><ShortPaths text={n} /></p>)}{report.notes.length > mostNotes && <p class="soft">… and {report.notes.length - mostNotes} more</p>}</div>}
       </section>}
       <section>
         <h3>Driver calls</h3>
@@ -122,29 +126,20 @@ function Covered({ report, trace, go, place }: Shared) {
             ))}</tbody>
           </table>
         )}
-        {volumes.length > 0 && <>
-          <h3>Volumes on nodes</h3>
-          <ul class="plain">{volumes.slice(0, 30).map((v) => (
-            <li key={v.name}>
-              <button class="link" onClick={() => filtered({ volume: v.name.replace(/ on .*$/, "") })}>{v.name}</button>{" "}
-              <span class="soft">{[...new Set(v.spans.map((s) => s.what))].join(", ")}</span>
-              {v.spans.some((s) => s.left) && <span class="bad"> still mounted</span>}
-            </li>
-          ))}</ul>
-        </>}
+        {volumes.length > 0 && <Lives trace={trace} lanes={volumes} look={look} choose={(volume) => filtered({ volume })} />}
       </section>
     </div>
   );
 }
 
-/** The numbers of successful and failed calls of each kind. */
+/** The numbers of calls of each kind that were right, and that failed or broke a rule. */
 function callsOf(trace: Trace): Map<string, { ok: number; failed: number }> {
   const calls = new Map<string, { ok: number; failed: number }>(), call = trace.strings.indexOf("csi");
   for (let i = 0; i < trace.length; i++) {
     if (trace.kind[i] !== call) continue;
     const method = trace.methodOf(i);
     if (!calls.has(method)) calls.set(method, { ok: 0, failed: 0 });
-    calls.get(method)![trace.code[i] ? "failed" : "ok"]++;
+    calls.get(method)![trace.failed(i) ? "failed" : "ok"]++;
   }
   return calls;
 }

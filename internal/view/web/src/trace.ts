@@ -18,7 +18,7 @@ interface Added { n: number; strings?: string[]; lanes?: string[]; objects?: [st
  * point. */
 export interface State { after: number; raw: string; line?: Line; known?: Record<string, [string, number]> }
 
-export const QUIET = 8, INJECTED = 16, OPEN = 32;
+export const QUIET = 8, INJECTED = 16, OPEN = 32, NOEFFECT = 64;
 export const tones = ["", "quiet", "strong", "wait", "bad", "good"];
 
 const names = ["at", "seq", "cause", "kind", "method", "lane", "node", "object", "path", "volume", "code", "took", "flags", "first", "state", "info", "stateTone"] as const;
@@ -37,6 +37,8 @@ export class Trace implements Record<Column, Numbers> {
   paths = [""]; // of a step its title
   objects: [string, string][] = [["", ""]];
   volumes: Volume[] = [{ i: 0, id: "", label: "" }];
+  /** The rows of the calls that answered OK without having their effect. */
+  noEffect = new Set<number>();
   /** Lets the server find the events that contain a text; undefined if the whole trace is
    * here. */
   searched?: (text: string, stop: AbortSignal, found: (row: number) => void) => Promise<void>;
@@ -70,9 +72,22 @@ export class Trace implements Record<Column, Numbers> {
       if (this.unanswered.size || this.flags[i] & OPEN) this.supersede(i);
     }
     this.chunks.push({ from: this.length, packed: details, between, waits: added.waits });
+    const first = this.length, violation = this.strings.indexOf("violation");
     this.length += added.n;
     this.bySeq = undefined;
+    for (let i = first; i < this.length; i++) if (this.kind[i] === violation && this.cause[i]) this.accuse(i);
   }
+
+  /** The call that a violation is about is trouble, whatever it answered. */
+  private accuse(violation: number) {
+    const call = this.causeOf(violation);
+    if (call < 0 || !this.isKind(call, "csi")) return;
+    this.markBad(call);
+    if (this.flags[violation] & NOEFFECT) this.noEffect.add(call);
+  }
+
+  /** Marks an event as trouble. */
+  markBad(row: number) { this.flags[row] = (this.flags[row] & ~7) | tones.indexOf("bad"); }
 
   /** In a live cluster, an answered call arrives again and replaces the unanswered one. */
   private supersede(row: number) {

@@ -1,7 +1,7 @@
 // Reports: node report.mjs CHROMIUM FAILED PASSED BOTH TRACE-OF-FAILED TRACE-OF-PASSED. FAILED is of a driver that forgets to
 // unmount, PASSED of a run with a cache that lags, BOTH has two traces side by side.
 import { readFileSync } from "node:fs";
-import { checkAll, expect, has, run, until } from "./browser.mjs";
+import { check, checkAll, expect, has, run, until } from "./browser.mjs";
 
 const [program, file, passed, both, trace, stale] = process.argv.slice(2);
 const address = "file://" + file, passing = "file://" + passed, comparing = "file://" + both;
@@ -125,7 +125,7 @@ await run(program, {
   "filters leave what they name": async (open) => {
     const page = await open(address + "#tab=timeline");
     await page.getByLabel("Only trouble").check();
-    await until(page, () => document.querySelectorAll(".row").length === 5);
+    await until(page, () => document.querySelectorAll(".row").length === 6);
     await page.getByLabel("Only trouble").uncheck();
     await page.getByLabel("Any call").selectOption("CreateVolume");
     await until(page, () => document.querySelectorAll(".row").length === 1);
@@ -146,6 +146,65 @@ await run(program, {
     await has(page, ".paths", "still there");
     await page.goto(address + "#tab=cluster&at=94");
     await until(page, () => document.querySelector(".paths").innerText.includes("published"));
+  },
+  "no page contradicts the first screen: the call is trouble, and its mount is there": async (open) => {
+    const page = await open(address + "#tab=timeline&at=121");
+    await has(page, ".detail h2.bad", "NodeUnpublishVolume");
+    await has(page, ".row.bad[aria-selected=true]", "NodeUnpublishVolume");
+    await has(page, ".detail .rules summary", "other rules of the CSI spec kept");
+    await page.goto(address + "#tab=cluster&at=121");
+    await has(page, ".objects h3:first-child", "Mounts · 2");
+    await has(page, ".paths .bad", "still there");
+    await page.goto(address + "#tab=timeline&failures=");
+    await has(page, ".row", "NodeUnpublishVolume");
+    await page.goto(address + "#tab=summary");
+    await has(page, ".lives", "still mounted");
+    await until(page, () => document.querySelectorAll(".life .left-behind").length === 1);
+  },
+  "the timeline opens at the failure": async (open) => {
+    const page = await open(address);
+    await page.keyboard.press("2");
+    await has(page, ".detail h2.bad", "NodeUnpublishVolume");
+    await page.waitForSelector("canvas.overview");
+  },
+  "n finds the first trouble of a run in which nothing is chosen": async (open) => {
+    const page = await open(address + "#tab=timeline&at=0");
+    await has(page, ".detail", "Choose an event");
+    await page.keyboard.press("n");
+    await has(page, ".detail h2", "FailedScheduling");
+  },
+  "? shows the keys": async (open) => {
+    const page = await open(address);
+    await page.keyboard.press("?");
+    await has(page, ".keys", "the trouble before and after");
+    await check(page);
+    await page.keyboard.press("Escape");
+    await until(page, () => !document.querySelector(".keys"));
+  },
+  "Back and Forward walk through what was looked at": async (open) => {
+    const page = await open(address);
+    await page.locator(".chain a", { hasText: "NodePublishVolume" }).first().click();
+    await has(page, ".detail h2", "NodePublishVolume");
+    await page.waitForTimeout(700);
+    await page.locator(".row", { hasText: "VIOLATION" }).click();
+    await has(page, ".detail h2", "VIOLATION");
+    await page.goBack();
+    await has(page, ".detail h2", "NodePublishVolume");
+    await page.goBack();
+    await page.waitForSelector(".chain");
+    await page.goForward();
+    await has(page, ".detail h2", "NodePublishVolume");
+  },
+  "the history of an object says what changed": async (open) => {
+    const page = await open(address + "#tab=cluster&at=102&show=persistentvolumeclaims/data");
+    await has(page, ".history", "phase Bound");
+    await has(page, ".history", "PV controller");
+  },
+  "long paths show their ends, and are whole when copied": async (open) => {
+    const page = await open(address);
+    const text = await page.evaluate(() => document.querySelector(".notes .long-path")?.textContent ?? "");
+    expect(text.startsWith("/var/lib/kubelet/"), "the path is not whole: " + text);
+    await check(page);
   },
   "all forms can be taken away": async (open) => {
     const page = await open(address + "#tab=timeline&failures=");
