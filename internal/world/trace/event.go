@@ -51,6 +51,8 @@ const (
 	Unmounted Kind = "unmount"
 	// Died is a program of a driver that exited unexpectedly.
 	Died Kind = "died"
+	// Log is a line of a log that was imported: a message, and the fact that it states.
+	Log Kind = "log"
 )
 
 // Event is one entry of a trace. Its objects and messages are shared and must not be modified.

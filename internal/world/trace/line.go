@@ -33,6 +33,10 @@ type Line struct {
 	Code    string         `json:"code,omitempty"`
 	Ms      int64          `json:"ms,omitempty"`
 	Inj     string         `json:"inj,omitempty"`
+	// Real is the real time of an event that was imported from logs, and Src the places in them,
+	// "file:line" each.
+	Real string `json:"at,omitempty"`
+	Src  string `json:"src,omitempty"`
 }
 
 // MarshalJSON writes the empty request and answer of a call as {}, as the recorded traces do.

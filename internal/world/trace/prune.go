@@ -20,6 +20,12 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, err
 	}
+	Prune(resource, fields)
+	return fields, nil
+}
+
+// Prune brings the fields of an object into the form of [Pruned].
+func Prune(resource string, fields map[string]any) {
 	delete(fields, "apiVersion")
 	delete(fields, "kind")
 	if meta, ok := fields["metadata"].(map[string]any); ok {
@@ -38,7 +44,6 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	if status, ok := fields["status"].(map[string]any); ok && len(status) == 0 && !optionalStatus[resource] {
 		delete(fields, "status")
 	}
-	return fields, nil
 }
 
 // optionalStatus are the resources with an optional status: an empty one has a meaning.

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/internal/incident"
+	"github.com/csisim/csisim/internal/incident/lines"
+	"github.com/csisim/csisim/internal/world/plural"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// importFlags holds the flags of csisim import.
+type importFlags struct {
+	output, zone, until string
+	onlyFacts           bool
+}
+
+func newImport(env environment) *cobra.Command {
+	var f importFlags
+	command := &cobra.Command{
+		Use:   "import PATH... --output TRACE",
+		Short: "Make a trace from the logs of a real incident",
+		Long: `Read the logs of a real cluster and write a trace for csisim explain, view and
+diff. A PATH is a file, a folder, an archive (.tar, .tar.gz, .gz), or - for standard
+input. Forms are found by content: klog, journalctl, kubectl logs, files of
+containerd, JSON of zap and logr; objects and Events of kubectl get, audit logs,
+kubectl cluster-info dump and must-gather.
+
+Secrets are redacted. Each event names its file and line.
+
+Exit codes: 0 the trace is written, 2 bad input.`,
+		Example: `  csisim import must-gather.tar.gz -o incident.jsonl
+  journalctl -u kubelet -o short-iso-precise | csisim import - -o incident.jsonl
+  csisim explain incident.jsonl`,
+		Args: needs("a PATH"),
+		RunE: func(_ *cobra.Command, paths []string) error { return importLogs(env, f, paths) },
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&f.output, "output", "o", "", "write the trace to `FILE`; - is standard output")
+	flags.StringVar(&f.zone, "time-zone", "", "`ZONE` of times that name none, such as Europe/Berlin (default UTC)")
+	flags.StringVar(&f.until, "until", "", "a `TIME` after the last line, for lines without a year (default the file's time)")
+	flags.BoolVar(&f.onlyFacts, "only-facts", false, "leave out the lines that no pattern recognizes")
+	complete(command, "output", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "time-zone", cobra.NoFileCompletions)
+	complete(command, "until", cobra.NoFileCompletions)
+	return command
+}
+
+// options returns the inputs of the import.
+func (f importFlags) options(paths []string) (o incident.Options, err error) {
+	o = incident.Options{Paths: paths, Stdin: os.Stdin, OnlyFacts: f.onlyFacts}
+	if f.zone != "" {
+		if o.Zone, err = time.LoadLocation(f.zone); err != nil {
+			return o, usage("--time-zone %s: not a time zone such as Europe/Berlin or UTC", f.zone)
+		}
+	}
+	if f.until != "" {
+		if o.Until, err = untilTime(f.until); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// untilTime parses a day, or a day with a time.
+func untilTime(text string) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.Add(24*time.Hour - time.Nanosecond), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, usage("--until %s: not a time such as 2026-11-28 or 2026-11-28T14:00:00Z", text)
+	}
+	return t.UTC(), nil
+}
+
+func importLogs(env environment, f importFlags, paths []string) error {
+	if f.output == "" {
+		return usage("csisim import needs --output: the file of the trace, or - for standard output")
+	}
+	o, err := f.options(paths)
+	if err != nil {
+		return err
+	}
+	result, err := f.write(env, o)
+	if err != nil {
+		return err
+	}
+	printImported(env.stderr, result)
+	if result.Events == 0 {
+		return usage("there is no line with a time in %s", plural.Of(result.Files, "file"))
+	}
+	if f.output != "-" {
+		fmt.Fprintf(env.stderr, "\nNext: csisim explain %s\n      csisim view %s\n", f.output, f.output)
+	}
+	return nil
+}
+
+// write imports the logs into the output.
+func (f importFlags) write(env environment, o incident.Options) (result *incident.Result, err error) {
+	run := func(to io.Writer) (err error) {
+		result, err = incident.Run(o, to)
+		if errors.Is(err, os.ErrNotExist) {
+			return usage("%w", err)
+		}
+		return err
+	}
+	if f.output == "-" {
+		return result, run(env.stdout)
+	}
+	release, err := outputFiles{"output": f.output}.reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	err = writeFile(f.output, "trace", run)
+	return result, err
+}
+
+// mostProblems is the number of problems that are printed.
+const mostProblems = 20
+
+// printImported prints a summary of an import.
+func printImported(to io.Writer, r *incident.Result) {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "Read %s, %s, %.1f MB.\n", plural.Of(r.Files, "file"), plural.Of(r.Lines, "line"), float64(r.Bytes)/1e6)
+	if r.Events > 0 {
+		fmt.Fprintf(&text, "Wrote %s from %s to %s UTC (%s):\n", plural.Of(r.Events, "event"), r.Began.Format(time.DateTime), r.Ended.Format(time.DateTime), trace.Span(r.Ended.Sub(r.Began)))
+		fmt.Fprintf(&text, "  %s, %s, %s.\n", plural.Of(r.Calls, "driver call"), plural.Of(r.Facts, "further fact"), plural.Of(r.Objects, "object"))
+	}
+	if r.Uncertain > 0 {
+		fmt.Fprintf(&text, "  %s uncertain: their lines may belong to other calls.\n", are(r.Uncertain, "call"))
+	}
+	for _, program := range slices.Sorted(maps.Keys(r.Programs)) {
+		fmt.Fprintf(&text, "  %-28s %s recognized\n", program, plural.Of(r.Programs[program], "line"))
+	}
+	for _, s := range r.Skews {
+		fmt.Fprintf(&text, "  The clock of %s is %s ahead, give or take %s; corrected.\n", s.Clock, s.By, s.Error)
+	}
+	printLogProblems(&text, r.Problems)
+	_, _ = to.Write(text.Bytes())
+}
+
+func are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return plural.Of(n, noun) + " are"
+}
+
+func printLogProblems(to io.Writer, problems []lines.Problem) {
+	for i, p := range problems {
+		if i == mostProblems {
+			fmt.Fprintf(to, "  … and %s\n", plural.Of(len(problems)-i, "further remark"))
+			return
+		}
+		where := p.File
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s:%d", p.File, p.Line)
+		}
+		if where != "" {
+			where += ": "
+		}
+		fmt.Fprintf(to, "csisim: %s%s\n", trace.Escaped(where), trace.Escaped(p.Text))
+	}
+}

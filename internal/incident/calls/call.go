@@ -1,0 +1,36 @@
+package calls
+
+import "time"
+
+// Call is a call that a log shows.
+type Call struct {
+	// Method is the RPC, such as "Controller/CreateVolume".
+	Method string
+	// Begin and End are the times of its first and last line; End is zero without an answer.
+	Begin, End time.Time
+	// Request and Answer have the form of traces; nil if the log does not show them.
+	Request, Answer map[string]any
+	// Code and Error are those of an answer that is no success.
+	Code, Error string
+	// IsAnswered reports that the log shows the end of the call.
+	IsAnswered bool
+	// Uncertain says why lines may belong to another call; empty if they surely belong together.
+	Uncertain string
+	// Lines are the numbers of the lines in the file, and Texts those lines, cut.
+	Lines []int
+	Texts []string
+
+	method  *method
+	id      string
+	context string
+}
+
+// longestText is the number of bytes of a line that a call keeps.
+const longestText = 600
+
+func (c *Call) line(number int, text string) {
+	if len(text) > longestText {
+		text = text[:longestText] + "…"
+	}
+	c.Lines, c.Texts = append(c.Lines, number), append(c.Texts, text)
+}

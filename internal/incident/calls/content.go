@@ -1,0 +1,95 @@
+package calls
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// errNotOfMethod is the error for a content that is that of another RPC.
+var errNotOfMethod = errors.New("not a message of this call")
+
+// parse reads a request or an answer: JSON as csi-lib-utils prints it, or the text form of Protocol
+// Buffers. The result has the form of traces, without secrets.
+func parse(text string, t protoreflect.MessageType) (map[string]any, error) {
+	text = strings.TrimSpace(text)
+	if isEmpty(text) {
+		return map[string]any{}, nil
+	}
+	m := newMessage(t)
+	if text[0] != '{' {
+		if prototext.Unmarshal([]byte(text), m) != nil {
+			return nil, errNotOfMethod
+		}
+		return trace.Fields(m)
+	}
+	return parseJSON(text, m, protojson.UnmarshalOptions{})
+}
+
+// parseLoosely reads a content of which the RPC is known: it ignores unknown fields.
+func parseLoosely(text string, t protoreflect.MessageType) (map[string]any, error) {
+	if strings.HasPrefix(text, "{") && !isEmpty(text) {
+		return parseJSON(text, newMessage(t), protojson.UnmarshalOptions{DiscardUnknown: true})
+	}
+	return parse(text, t)
+}
+
+func isEmpty(text string) bool {
+	return text == "" || text == "{}" || text == "null" || text == "<nil>" || text == "&{}"
+}
+
+func parseJSON(text string, m proto.Message, form protojson.UnmarshalOptions) (map[string]any, error) {
+	var content map[string]any
+	if json.Unmarshal([]byte(text), &content) != nil {
+		return nil, errNotOfMethod
+	}
+	if inner, ok := content["request"].(map[string]any); ok { // democratic-csi prints the whole call
+		content = inner
+	}
+	_, hasSecrets := content["secrets"]
+	delete(content, "secrets")
+	flatten(content)
+	plain, err := json.Marshal(content)
+	if err != nil || form.Unmarshal(plain, m) != nil {
+		return nil, errNotOfMethod
+	}
+	fields, err := trace.Fields(m)
+	if err == nil && hasSecrets {
+		fields["secrets"] = map[string]any{"?": trace.Redacted}
+	}
+	return fields, err
+}
+
+// flatten brings the JSON of older programs into the form of Protocol Buffers: the alternatives of
+// a field stand in an object of their own there, under the name of the field in Go.
+func flatten(content map[string]any) {
+	for name, value := range content { // in any order: fields are independent
+		inner, isObject := value.(map[string]any)
+		if list, isList := value.([]any); isList {
+			for _, item := range list {
+				if object, is := item.(map[string]any); is {
+					flatten(object)
+				}
+			}
+		}
+		if !isObject {
+			continue
+		}
+		flatten(inner)
+		if alternatives[name] {
+			delete(content, name)
+			for key, v := range inner {
+				content[strings.ToLower(key)] = v
+			}
+		}
+	}
+}
+
+var alternatives = map[string]bool{"AccessType": true, "Type": true}

@@ -1,0 +1,217 @@
+package calls
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/lines"
+	"github.com/csisim/csisim/internal/incident/messages"
+)
+
+// Tracker follows the calls in the log of one program. The zero value is ready.
+type Tracker struct {
+	open    []*Call // without an answer, the oldest first
+	closing []*Call // answered; a line with the error may follow
+	failed  time.Time
+}
+
+// mostOpen bounds the calls without an answer; more of them are those of a driver that prints none.
+const mostOpen = 2000
+
+// shortened is a length from which programs cut an answer.
+const shortened = 256
+
+// grace is how long the error of a call may be printed after its answer.
+const grace = 50 * time.Millisecond
+
+// Take adds a line with a part of a call. It returns the calls that are complete.
+func (t *Tracker) Take(r *lines.Record, f messages.Fact) (done []*Call) {
+	done = t.Settle(r.At)
+	switch f.Means {
+	case messages.CallBegins:
+		done = append(done, t.begin(r, f)...)
+	case messages.CallRequest:
+		t.request(r, f)
+	case messages.CallAnswer:
+		done = append(done, t.answer(r, f)...)
+	case messages.CallError:
+		done = append(done, t.fail(r, f)...)
+	}
+	return done
+}
+
+// Settle returns the answered calls to which no error belongs, because none followed in time.
+func (t *Tracker) Settle(now time.Time) (done []*Call) {
+	if len(t.closing) == 0 || now.Sub(t.closing[len(t.closing)-1].End) < grace {
+		return nil
+	}
+	done, t.closing = t.closing, nil
+	return done
+}
+
+// End returns the calls that the log leaves open.
+func (t *Tracker) End() (done []*Call) {
+	done = append(t.closing, t.open...)
+	t.closing, t.open = nil, nil
+	return done
+}
+
+func (t *Tracker) begin(r *lines.Record, f messages.Fact) (done []*Call) {
+	m := methodNamed(f.Fields["method"])
+	if m == nil {
+		return nil
+	}
+	c := &Call{Method: m.name, Begin: r.At, method: m, id: f.Fields["id"], context: contextOf(f.Fields)}
+	c.line(r.Number, r.Text)
+	if text, has := f.Fields["request"]; has {
+		c.fill(text)
+	}
+	if len(t.open) >= mostOpen {
+		done, t.open = t.open[:1:1], t.open[1:]
+	}
+	t.open = append(t.open, c)
+	return done
+}
+
+// fill sets the request. A content that cannot be read is left out: it may hold secrets.
+func (c *Call) fill(text string) {
+	if request, err := parseLoosely(text, c.method.request); err == nil {
+		c.Request = request
+	}
+}
+
+// request adds the line with the request to the oldest call that lacks one and to which it fits.
+func (t *Tracker) request(r *lines.Record, f messages.Fact) {
+	for _, c := range t.candidates(f) {
+		if c.Request != nil {
+			continue
+		}
+		if request, err := parse(f.Fields["request"], c.method.request); err == nil {
+			c.Request = request
+			c.line(r.Number, r.Text)
+			return
+		}
+	}
+}
+
+// contextOf returns the pairs that the lines of a call share: those of its logger.
+func contextOf(f messages.Fields) string {
+	var pairs []string
+	for _, key := range []string{"attachment", "pvc", "pv", "key", "snapshot", "nodeID", "volume", "TraceId"} {
+		if value := f[key]; value != "" {
+			pairs = append(pairs, key+"="+value)
+		}
+	}
+	return strings.Join(pairs, " ")
+}
+
+// candidates are the open calls to which a line can belong: those with its id, otherwise those of
+// its method, otherwise those with its pairs, otherwise all.
+func (t *Tracker) candidates(f messages.Fact) []*Call {
+	all := t.open
+	if id := f.Fields["id"]; id != "" {
+		return slices.DeleteFunc(slices.Clone(all), func(c *Call) bool { return c.id != id })
+	}
+	for _, fits := range []func(*Call) bool{
+		func(c *Call) bool { return isOf(c, f.Fields["method"]) || isOf(c, rpcIn(f)) },
+		func(c *Call) bool { return c.context != "" && c.context == contextOf(f.Fields) },
+	} {
+		if fitting := slices.DeleteFunc(slices.Clone(all), func(c *Call) bool { return !fits(c) }); len(fitting) > 0 {
+			all = fitting
+		}
+	}
+	return all
+}
+
+// rpcIn returns the first word of a message that names its RPC, as in
+// "NodePublishVolume: volume operation finished".
+func rpcIn(f messages.Fact) string {
+	rpc, _, _ := strings.Cut(f.Text, ":")
+	return rpc
+}
+
+func isOf(c *Call, name string) bool {
+	m := methodNamed(name)
+	return m != nil && m == c.method
+}
+
+// answer closes the call to which an answer belongs.
+func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
+	text := f.Fields["response"]
+	if isEmpty(text) && r.At.Sub(t.failed) < grace && !t.failed.IsZero() && f.Fields["id"] == "" {
+		t.failed = time.Time{}
+		return nil // the empty answer of a call that has failed
+	}
+	c := t.pick(t.candidates(f), func(c *Call) bool {
+		_, err := parse(text, c.method.answer)
+		return err == nil
+	})
+	if c == nil && len(text) >= shortened { // by the program, so that it cannot be read
+		c = t.pick(t.candidates(f), func(*Call) bool { return true })
+	}
+	if c == nil {
+		return nil
+	}
+	c.Answer, _ = parseLoosely(text, c.method.answer)
+	c.close(r)
+	t.closing = append(t.closing, c)
+	if code := f.Fields["code"]; code != "" || f.Fields["error"] != "" {
+		return t.fail(r, f)
+	}
+	return nil
+}
+
+// pick removes the oldest fitting call from the open ones. It is uncertain if others fit as well.
+func (t *Tracker) pick(from []*Call, fits func(*Call) bool) *Call {
+	fitting := slices.DeleteFunc(slices.Clone(from), func(c *Call) bool { return !fits(c) })
+	if len(fitting) == 0 {
+		return nil
+	}
+	c := fitting[0]
+	if len(fitting) > 1 {
+		c.Uncertain = fmt.Sprintf("the line of the answer fits %d calls under way, and the oldest is taken", len(fitting))
+	}
+	t.open = slices.DeleteFunc(t.open, func(o *Call) bool { return o == c })
+	return c
+}
+
+func (c *Call) close(r *lines.Record) {
+	c.End, c.IsAnswered = r.At, true
+	if c.Lines[len(c.Lines)-1] != r.Number {
+		c.line(r.Number, r.Text)
+	}
+}
+
+// fail adds the error to a call: to the one that was answered just now, or to an open one.
+func (t *Tracker) fail(r *lines.Record, f messages.Fact) []*Call {
+	message, code := f.Fields["error"], f.Fields["code"]
+	if len(t.closing) > 0 && f.Fields["id"] == "" {
+		c := t.closing[0]
+		t.closing = t.closing[1:]
+		c.end(r, code, message)
+		return []*Call{c}
+	}
+	if message == "" { // GRPC error: <nil>
+		return nil
+	}
+	c := t.pick(t.candidates(f), func(*Call) bool { return true })
+	if c == nil {
+		return nil
+	}
+	c.end(r, code, message)
+	t.failed = r.At
+	return []*Call{c}
+}
+
+func (c *Call) end(r *lines.Record, code, message string) {
+	c.close(r)
+	if message == "" && code == "" {
+		return
+	}
+	c.Answer, c.Code, c.Error = nil, code, message
+	if code == "" {
+		c.Code = "Unknown"
+	}
+}

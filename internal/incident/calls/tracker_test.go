@@ -1,0 +1,156 @@
+package calls_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/incident/calls"
+	"github.com/csisim/csisim/internal/incident/lines"
+	"github.com/csisim/csisim/internal/incident/messages"
+)
+
+// collector follows the calls of a program.
+type collector struct {
+	t       *testing.T
+	table   *messages.Table
+	tracker calls.Tracker
+	found   []string
+}
+
+func (c *collector) Record(r *lines.Record) error {
+	f, ok := c.table.Match(r.Message, r.Values)
+	require.True(c.t, ok, r.Text)
+	c.add(c.tracker.Take(r, f))
+	return nil
+}
+
+func (c *collector) add(all []*calls.Call) {
+	for _, call := range all {
+		took := "open"
+		if call.IsAnswered {
+			took = call.End.Sub(call.Begin).String()
+		}
+		text := fmt.Sprintf("%s %s %s req=%v resp=%v", call.Method, strings.TrimSpace(call.Code+" "+call.Error), took, call.Request, call.Answer)
+		if call.Uncertain != "" {
+			text += " uncertain"
+		}
+		c.found = append(c.found, text)
+	}
+}
+
+func (c *collector) Objects(*lines.Source, lines.Form, int, io.Reader) (io.Reader, error) {
+	return nil, nil
+}
+
+// Given the lines of a program, then the calls are found with request, answer, error and duration.
+func TestCallsAreFoundInLines(t *testing.T) {
+	for _, c := range []struct {
+		name, program, log string
+		want               []string
+	}{
+		{"four lines a call", "csi-attacher", `
+00.000 GRPC call: /csi.v1.Controller/ControllerPublishVolume
+00.000 GRPC request: {"node_id":"n1","secrets":"***stripped***","volume_id":"v1"}
+01.500 GRPC response: {"publish_context":{"device":"x"}}
+01.500 GRPC error: <nil>
+02.000 GRPC call: /csi.v1.Controller/ControllerPublishVolume
+02.000 GRPC request: {"node_id":"n1","volume_id":"v2"}
+12.000 GRPC response: {}
+12.000 GRPC error: rpc error: code = DeadlineExceeded desc = too late`,
+			[]string{
+				"Controller/ControllerPublishVolume  1.5s req=map[node_id:n1 secrets:map[?:***redacted***] volume_id:v1] resp=map[publish_context:map[device:x]]",
+				"Controller/ControllerPublishVolume DeadlineExceeded too late 10s req=map[node_id:n1 volume_id:v2] resp=map[]",
+			}},
+		{"two calls at once: the answer's form decides", "csi-provisioner", `
+00.000 GRPC call: /csi.v1.Controller/CreateVolume
+00.000 GRPC request: {"name":"pvc-1"}
+00.100 GRPC call: /csi.v1.Controller/DeleteVolume
+00.100 GRPC request: {"volume_id":"v9"}
+01.000 GRPC response: {"volume":{"capacity_bytes":1024,"volume_id":"v1"}}
+01.000 GRPC error: <nil>
+05.000 GRPC response: {}
+05.000 GRPC error: <nil>`,
+			[]string{
+				"Controller/CreateVolume  1s req=map[name:pvc-1] resp=map[volume:map[capacity_bytes:1024 volume_id:v1]]",
+				"Controller/DeleteVolume  4.9s req=map[volume_id:v9] resp=map[]",
+			}},
+		{"pairs of the logger", "csi-attacher", `
+00.000 "GRPC call" VolumeAttachment="csi-1" method="/csi.v1.Controller/ControllerUnpublishVolume" request="{\"volume_id\":\"v1\"}"
+00.100 "GRPC call" VolumeAttachment="csi-2" method="/csi.v1.Controller/ControllerUnpublishVolume" request="{\"volume_id\":\"v2\"}"
+01.000 "GRPC response" VolumeAttachment="csi-2" response="{}" err="rpc error: code = Internal desc = busy"
+02.000 "GRPC response" VolumeAttachment="csi-1" response="{}" err=null`,
+			[]string{
+				"Controller/ControllerUnpublishVolume Internal busy 900ms req=map[volume_id:v2] resp=map[]",
+				"Controller/ControllerUnpublishVolume  2s req=map[volume_id:v1] resp=map[]",
+			}},
+		{"ids of ceph-csi", "ceph-csi", `
+00.000 ID: 1 Req-ID: v1 GRPC call: /csi.v1.Node/NodeUnpublishVolume
+00.000 ID: 1 Req-ID: v1 GRPC request: {"target_path":"/a","volume_id":"v1"}
+00.100 ID: 2 Req-ID: v2 GRPC call: /csi.v1.Node/NodeUnpublishVolume
+00.100 ID: 2 Req-ID: v2 GRPC request: {"target_path":"/b","volume_id":"v2"}
+01.000 ID: 2 Req-ID: v2 GRPC error: rpc error: code = Aborted desc = an operation already exists
+02.000 ID: 1 Req-ID: v1 GRPC response: {}`,
+			[]string{
+				"Node/NodeUnpublishVolume Aborted an operation already exists 900ms req=map[target_path:/b volume_id:v2] resp=map[]",
+				"Node/NodeUnpublishVolume  2s req=map[target_path:/a volume_id:v1] resp=map[]",
+			}},
+		{"the error stands before the answer", "csi-driver-host-path", `
+00.000 GRPC call: /csi.v1.Node/NodeStageVolume
+00.000 GRPC request: {"volume_id":"v1"}
+01.000 GRPC error: rpc error: code = Internal desc = no
+01.000 GRPC response: null
+02.000 GRPC call: /csi.v1.Node/NodeStageVolume
+02.000 GRPC request: {"volume_id":"v1"}`,
+			[]string{
+				"Node/NodeStageVolume Internal no 1s req=map[volume_id:v1] resp=map[]",
+				"Node/NodeStageVolume  open req=map[volume_id:v1] resp=map[]",
+			}},
+		{"nothing but order", "csi-driver-host-path", `
+00.000 GRPC call: /csi.v1.Node/NodeStageVolume
+00.000 GRPC request: {"volume_id":"v1"}
+00.100 GRPC call: /csi.v1.Node/NodeStageVolume
+00.100 GRPC request: {"volume_id":"v2"}
+02.000 GRPC response: {}`,
+			[]string{
+				"Node/NodeStageVolume  2s req=map[volume_id:v1] resp=map[] uncertain",
+				"Node/NodeStageVolume  open req=map[volume_id:v2] resp=map[]",
+			}},
+		{"the text form of requests", "aws-ebs-csi-driver", `
+00.000 "NodeUnstageVolume: called" args="volume_id:\"vol-1\" staging_target_path:\"/s\""
+01.000 "GRPC error" err="rpc error: code = Internal desc = busy"`,
+			[]string{"Node/NodeUnstageVolume Internal busy 1s req=map[staging_target_path:/s volume_id:vol-1] resp=map[]"}},
+		{"methods in the answer", "gcp-compute-persistent-disk-csi-driver", `
+00.000 /csi.v1.Controller/ControllerPublishVolume called with request: volume_id:"d1" node_id:"n1"
+03.000 /csi.v1.Controller/ControllerPublishVolume returned with error: rpc error: code = Unavailable desc = quota`,
+			[]string{"Controller/ControllerPublishVolume Unavailable quota 3s req=map[node_id:n1 volume_id:d1] resp=map[]"}},
+		{"democratic-csi", "democratic-csi", `
+00.000 new request - driver: FreeNASSshDriver method: NodeStageVolume call: {"_events":{},"request":{"volume_id":"v1"}}
+03.000 handler error - driver: FreeNASSshDriver method: NodeStageVolume error: {"name":"GrpcError","code":10,"message":"operation locked"}`,
+			[]string{`Node/NodeStageVolume Aborted operation locked 3s req=map[volume_id:v1] resp=map[]`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, follow(t, c.program, c.log))
+		})
+	}
+}
+
+func follow(t *testing.T, program, log string) []string {
+	t.Helper()
+	var text strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSpace(log), "\n") {
+		second, message, _ := strings.Cut(line, " ")
+		fmt.Fprintf(&text, "I1128 12:00:%s000 1 a.go:1] %s\n", second, message)
+	}
+	c := &collector{t: t, table: messages.Named(program)}
+	require.NotNil(t, c.table)
+	d := &lines.Reading{Clock: lines.Clock{Until: time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)}, Stdin: strings.NewReader(text.String()), To: c}
+	require.NoError(t, d.Paths([]string{"-"}))
+	c.add(c.tracker.End())
+	return c.found
+}

@@ -1,0 +1,10 @@
+// Package incident turns the logs of a real incident into a trace.
+//
+//   - lines reads files, folders and archives, and finds the form of each line;
+//   - messages recognizes the messages of programs, one file a program;
+//   - calls finds the calls of drivers in them;
+//   - objects reads objects, Events and audit logs;
+//   - timeline sorts all facts, and writes the trace.
+//
+// This package passes the lines through these parts. Package explain reads the trace.
+package incident

@@ -1,0 +1,126 @@
+package incident_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/incident"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+var until = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+
+// imported imports files with the given names and contents.
+func imported(t *testing.T, files map[string]string) ([]trace.Line, *incident.Result) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	}
+	var out bytes.Buffer
+	r, err := incident.Run(incident.Options{Paths: []string{"."}, Until: until}, &out)
+	require.NoError(t, err)
+	var all []trace.Line
+	for text := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		var l trace.Line
+		require.NoError(t, json.Unmarshal([]byte(text), &l), text)
+		all = append(all, l)
+	}
+	return all, r
+}
+
+func shown(all []trace.Line) (texts []string) {
+	for _, l := range all {
+		parts := []string{fmt.Sprintf("%d", l.T), string(l.K)}
+		for _, part := range []string{l.From, l.Node, l.Ev, l.R, l.Name, l.M, l.Code, l.Src} {
+			if part != "" {
+				parts = append(parts, part)
+			}
+		}
+		texts = append(texts, strings.Join(parts, " "))
+	}
+	return texts
+}
+
+// Given logs of several programs, objects and Events, then their facts stand in one order, each
+// with its file and line; lines that no pattern recognizes keep their place.
+func TestLogsOfSeveralProgramsBecomeOneTrace(t *testing.T) {
+	all, r := imported(t, map[string]string{
+		"csi-attacher.log": `I1128 12:00:01.000000       1 connection.go:183] GRPC call: /csi.v1.Controller/ControllerPublishVolume
+I1128 12:00:01.000000       1 connection.go:184] GRPC request: {"node_id":"n1","volume_id":"vol-1"}
+I1128 12:00:03.000000       1 connection.go:186] GRPC response: {}
+I1128 12:00:03.000000       1 connection.go:187] GRPC error: <nil>
+`,
+		"journal.txt": `Nov 28 12:00:00 node-a kubelet[1]: I1128 12:00:00.500000       1 reconciler_common.go:251] "operationExecutor.VerifyControllerAttachedVolume started for volume \"pvc-1\" (UniqueName: \"kubernetes.io/csi/mock.csi^vol-1\") pod \"web\" (UID: \"u1\") " pod="default/web"
+Nov 28 12:00:02 node-a systemd[1]: Something else.
+`,
+		"pods.json": `{"apiVersion":"v1","kind":"List","items":[
+ {"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default","creationTimestamp":"2026-11-28T11:00:00Z"},"spec":{"nodeName":"node-a"},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-11-28T12:00:00Z"}]}},
+ {"apiVersion":"v1","kind":"Event","metadata":{"name":"web.1","namespace":"default"},"involvedObject":{"kind":"Pod","name":"web","namespace":"default"},"reason":"FailedAttachVolume","message":"no","type":"Warning","count":3,"firstTimestamp":"2026-11-28T12:00:01Z","lastTimestamp":"2026-11-28T12:00:04Z","source":{"component":"attachdetach-controller"}}]}
+`,
+	})
+	assert.Equal(t, []string{
+		"0 api INIT pods default/web pods.json:1",
+		"0 api MODIFIED pods default/web pods.json:1",
+		"500 log kubelet node-a attachment awaited operationExecutor.VerifyControllerAttachedVolume started for volume \"…\" (UniqueName: \"…\") pod \"…\" (UID: \"…\")… journal.txt:1",
+		"1000 event attachdetach-controller Warning Pod/web FailedAttachVolume pods.json:1",
+		"1000 csi csi-attacher Controller/ControllerPublishVolume csi-attacher.log:1, csi-attacher.log:2, csi-attacher.log:3, csi-attacher.log:4",
+		"2000 log systemd node-a journal.txt:2",
+		"4000 event attachdetach-controller Warning Pod/web FailedAttachVolume pods.json:1",
+		"4000 api MODIFIED pods default/web pods.json:1",
+	}, shown(all))
+	assert.Equal(t, "2026-11-28T12:00:01.000Z", all[4].Real)
+	assert.Equal(t, int64(2000), all[4].Ms)
+	assert.Equal(t, 1, r.Calls)
+	assert.Equal(t, 1, r.Objects)
+}
+
+// Given a short file with lines of several programs and a described pod, as people paste them, then
+// each line is recognized.
+func TestPastedLines(t *testing.T) {
+	all, _ := imported(t, map[string]string{"paste.txt": `Name:         web
+Namespace:    shop
+Events:
+  Type     Reason              Age                  From                     Message
+  ----     ------              ----                 ----                     -------
+  Normal   Scheduled           10m                  default-scheduler        Successfully assigned shop/web to node-b
+  Warning  FailedAttachVolume  2m (x3 over 10m)     attachdetach-controller  Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) old
+E1128 23:58:00.000000       1 csi_handler.go:246] Error processing "csi-1": failed to attach: rpc error: code = Internal desc = busy
+E1128 23:59:00.000000    1234 nestedpendingoperations.go:348] Operation for "{volumeName:kubernetes.io/csi/mock.csi^vol-1 podName: nodeName:}" failed. No retries permitted until 2026-11-28 23:59:02 +0000 UTC m=+1 (durationBeforeRetry 2s). Error: MountVolume.MountDevice failed for volume "pvc-1" (UniqueName: "kubernetes.io/csi/mock.csi^vol-1") pod "web" (UID: "u1") : rpc error: code = Internal desc = bad
+`})
+	var facts []string
+	for _, l := range all {
+		if l.Ev != "" || l.K == trace.KubeEvent {
+			facts = append(facts, strings.TrimSpace(strings.Join([]string{string(l.K), l.From, l.Ev, l.Name, strings.Join(strings.Fields(l.M)[:1], ""), l.Code}, " ")))
+		}
+	}
+	assert.Equal(t, []string{
+		"event default-scheduler  Pod/shop/web Scheduled",
+		"event attachdetach-controller  Pod/shop/web FailedAttachVolume",
+		"log csi-attacher attach failed  Error Internal",
+		"log kubelet stage failed  MountVolume.MountDevice Internal",
+	}, facts)
+}
+
+// Given an audit log, then its writes are changes of objects with their users.
+func TestAuditLogs(t *testing.T) {
+	entry := func(verb, at, object string) string {
+		return fmt.Sprintf(`{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":"ResponseComplete","verb":%q,"user":{"username":"system:node:node-a"},"objectRef":{"resource":"persistentvolumeclaims","namespace":"default","name":"data"},"responseStatus":{"code":200},"responseObject":%s,"requestReceivedTimestamp":%q,"stageTimestamp":%q}`+"\n", verb, object, at, at)
+	}
+	all, _ := imported(t, map[string]string{"audit.log": entry("create", "2026-11-28T12:00:00.000000Z", `{"kind":"PersistentVolumeClaim","metadata":{"name":"data","namespace":"default"},"status":{"phase":"Pending"}}`) +
+		entry("patch", "2026-11-28T12:00:01.000000Z", `{"kind":"PersistentVolumeClaim","metadata":{"name":"data","namespace":"default"},"status":{"phase":"Bound"}}`)})
+	assert.Equal(t, []string{
+		"0 api kubelet/node-a ADDED persistentvolumeclaims default/data audit.log:1",
+		"1000 api kubelet/node-a MODIFIED persistentvolumeclaims default/data audit.log:2",
+	}, shown(all))
+	assert.Equal(t, map[string]any{"status": map[string]any{"phase": "Bound"}}, all[1].Patch)
+}

@@ -1,0 +1,38 @@
+package messages
+
+// csi-provisioner: pkg/controller of external-provisioner v2 to v6, and
+// sig-storage-lib-external-provisioner.
+var _ = register(&Table{Program: "csi-provisioner", Names: []string{"csi-provisioner", "provisioner", "external-provisioner"}, Shared: []*Table{grpcCalls}, Messages: []Message{
+	{"controller.go", "Starting provisioner controller", ProgramStarted},
+	{"controller.go", "Starting provisioner controller {}!", ProgramStarted},
+	{"controller.go", "Started provisioner controller", None},
+	{"controller.go", "successfully created PV {pv} for PVC {pvc} and csi volume name {volume}", Provisioned},
+	{"controller.go", "Volume is provisioned", Provisioned},
+	{"controller.go", "Failed to provision volume", ProvisionFailed},
+	{"controller.go", "Succeeded", None},
+	{"controller.go", "Started", None},
+	{"controller.go", `provision "{pvc}" class "{}": started`, ProvisionStarted},
+	{"controller.go", `provision "{pvc}" class "{}": volume "{pv}" provisioned`, Provisioned},
+	{"controller.go", `provision "{pvc}" class "{}": succeeded`, None},
+	{"controller.go", "Retrying syncing claim", ProvisionFailed},
+	{"controller.go", `Retrying syncing claim "{}", failure {failures}`, ProvisionFailed},
+	{"controller.go", "Retrying syncing claim because failures < threshold", ProvisionFailed},
+	{"controller.go", "Giving up syncing claim because failures >= threshold", ProvisionFailed},
+	{"controller.go", "Final error received, removing PVC from claims in progress", None},
+	{"controller.go", "Final error received, removing PVC {} from claims in progress", None},
+	{"controller.go", "Temporary error received, adding PVC to claims in progress", None},
+	{"controller.go", "Temporary error received, adding PVC {} to claims in progress", None},
+	{"controller.go", "Detected infeasible volume provisioning request", ProvisionFailed},
+	{"controller.go", "Volume rescheduled because", None},
+	{"controller.go", "Volume deletion failed", DeleteFailed},
+	{"controller.go", `delete "{pv}": volume deletion failed: {error}`, DeleteFailed},
+	{"controller.go", "Volume deletion postponed", DeleteFailed},
+	{"controller.go", "Volume deleted", Deleted},
+	{"controller.go", `delete "{pv}": started`, DeleteStarted},
+	{"controller.go", `delete "{pv}": volume deleted`, Deleted},
+	{"controller.go", "Retrying syncing volume", DeleteFailed},
+	{"controller.go", `Retrying syncing volume "{pv}", failure {failures}`, DeleteFailed},
+	{"controller.go", "PersistentVolume deleted succeeded", None},
+	{"controller.go", "create volume rep: {}", None},
+	{"controller.go", "Leaderelection lost", LostLeader},
+}})

@@ -1,0 +1,21 @@
+package messages
+
+import "github.com/csisim/csisim/internal/incident/lines"
+
+// Own is the weight of a message that is no part of a call; such parts weigh 1.
+const Own = 1000
+
+// Score returns how many of the lines the program prints. Many programs print calls alike.
+func (t *Table) Score(held []lines.Record) (score int) {
+	for i := range held {
+		f, ok := t.Match(held[i].Message, held[i].Values)
+		switch {
+		case !ok:
+		case f.Means.IsCall():
+			score++
+		default:
+			score += Own
+		}
+	}
+	return score
+}

@@ -1,0 +1,153 @@
+package messages
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Table holds the messages of a program.
+type Table struct {
+	// Program is the name in traces.
+	Program string
+	// Names are those of the program's containers and units; the first words of longer ones match.
+	Names []string
+	// Driver is the name of the driver that the program is, as far as it has one name only.
+	Driver string
+	// IsDriver reports that the program answers calls; the others call.
+	IsDriver bool
+	// IsSilent reports that the driver prints nothing when it answers some calls, so that a call
+	// without an answer need not be one that hangs.
+	IsSilent bool
+	// Messages are those that the program prints.
+	Messages []Message
+	// Shared are further tables with messages that the program prints.
+	Shared []*Table
+
+	compiling sync.Once
+	byWord    map[string][]*Pattern
+	open      []*Pattern // that begin with a field
+}
+
+// tables are all programs, in the order in which an unknown one is compared with them.
+var tables []*Table
+
+// register adds a table. The files of programs call it.
+func register(t *Table) *Table {
+	if t.Program != "" {
+		tables = append(tables, t)
+	}
+	return t
+}
+
+// compile makes patterns of the messages. Most runs of this program need none.
+func (t *Table) compile() {
+	t.byWord = map[string][]*Pattern{}
+	t.add(t)
+}
+
+func (t *Table) add(from *Table) {
+	for _, m := range from.Messages {
+		p := compiled(m)
+		if p.parts[0].text == "" {
+			t.open = append(t.open, p)
+			continue
+		}
+		word := firstWord(p.Text)
+		t.byWord[word] = append(t.byWord[word], p)
+	}
+	for _, shared := range from.Shared {
+		t.add(shared)
+	}
+}
+
+// All lists the tables of all programs.
+func All() []*Table { return slices.Clone(tables) }
+
+// Named returns the table of a container, a unit or a program; nil if none has this name.
+func Named(name string) *Table {
+	name = strings.ToLower(name)
+	var best *Table
+	longest := 0
+	for _, t := range tables {
+		for _, known := range append(t.Names[:len(t.Names):len(t.Names)], t.Program) {
+			if len(known) > longest && (name == known || strings.HasPrefix(name, known+"-") || strings.HasSuffix(name, "-"+known)) {
+				best, longest = t, len(known)
+			}
+		}
+	}
+	return best
+}
+
+// Fact is a recognized message.
+type Fact struct {
+	*Pattern
+	// Fields are those of the pattern and the pairs of the message, by the names that this package
+	// gives them.
+	Fields Fields
+}
+
+// IsWhole reports whether the message within an error was recognized, too.
+func (f Fact) IsWhole() bool { return f.Fields["inner"] == "" }
+
+// IsOfAnyProgram reports whether the message is one of csi-lib-utils, which many programs print.
+func (f Fact) IsOfAnyProgram() bool { return strings.HasPrefix(f.Text, "GRPC ") }
+
+// prefixes are put before many messages of one package.
+var prefixes = []string{"kubernetes.io/csi: "}
+
+// Match recognizes a message. The pairs of a structured message are parsed only if its text is
+// known.
+func (t *Table) Match(message string, pairs func() map[string]string) (Fact, bool) {
+	fields := Fields{}
+	message = fields.withoutIDs(message)
+	for _, prefix := range prefixes {
+		message = strings.TrimPrefix(message, prefix)
+	}
+	p, found := t.find(message)
+	if p == nil {
+		return Fact{}, false
+	}
+	for key, value := range pairs() { // in any order: the keys differ
+		fields.set(key, value)
+	}
+	for i := 0; i < len(found); i += 2 {
+		fields.set(found[i], found[i+1])
+	}
+	return t.within(Fact{p, fields}), true
+}
+
+func (t *Table) find(message string) (*Pattern, []string) {
+	t.compiling.Do(t.compile)
+	var room [16]string
+	for _, p := range t.byWord[firstWord(message)] {
+		if found, ok := p.match(message, room[:0]); ok {
+			return p, found
+		}
+	}
+	for _, p := range t.open {
+		if found, ok := p.match(message, room[:0]); ok {
+			return p, found
+		}
+	}
+	return nil, nil
+}
+
+// within recognizes the message within an error: the kubelet and kube-controller-manager print the
+// failure of an operation with the time of the next attempt around it.
+func (t *Table) within(f Fact) Fact {
+	inner := f.Fields["inner"]
+	if inner == "" {
+		return f
+	}
+	p, found := t.find(inner)
+	if p == nil {
+		f.Fields.set("error", inner)
+		return f
+	}
+	for i := 0; i < len(found); i += 2 {
+		f.Fields.set(found[i], found[i+1])
+	}
+	delete(f.Fields, "inner")
+	return Fact{p, f.Fields}
+}

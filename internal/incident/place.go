@@ -1,0 +1,59 @@
+package incident
+
+import (
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/timeline"
+)
+
+// place is where facts come from: a node, or a pod whose node the objects name, and the file. Facts
+// of one place have one clock.
+type place struct{ node, pod, file string }
+
+// places numbers the places.
+type places struct {
+	known map[place]timeline.Place
+	all   []place
+	nodes map[string]string // of pods, by namespace/name and by name
+}
+
+func (p *places) of(at place) timeline.Place {
+	number, known := p.known[at]
+	if !known {
+		number = timeline.Place(len(p.all))
+		p.known[at] = number
+		p.all = append(p.all, at)
+	}
+	return number
+}
+
+// node returns the node of a place; empty if it is unknown.
+func (p *places) node(of timeline.Place) string {
+	at := p.all[of]
+	if at.node != "" {
+		return at.node
+	}
+	return p.nodes[at.pod]
+}
+
+// clock names the clock of a place: that of its node, or that of its file.
+func (p *places) clock(of timeline.Place) string {
+	if node := p.node(of); node != "" {
+		return node
+	}
+	return p.all[of].file
+}
+
+// on notes the node of a pod.
+func (p *places) on(pod, node string) {
+	if pod != "" && node != "" {
+		p.nodes[pod] = node
+	}
+}
+
+// Skew is a clock that differs from the others.
+type Skew struct {
+	Clock string
+	// By is how far the clock is ahead, and Error how wrong this may be.
+	By, Error time.Duration
+}

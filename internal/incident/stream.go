@@ -1,0 +1,246 @@
+package incident
+
+import (
+	"bytes"
+	"cmp"
+
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/calls"
+	"github.com/csisim/csisim/internal/incident/lines"
+	"github.com/csisim/csisim/internal/incident/messages"
+	"github.com/csisim/csisim/internal/incident/timeline"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// streamKey identifies the lines of one program in a file.
+type streamKey struct{ node, program, namespace, pod, container string }
+
+// recentStream is the stream of the line before, which is usually that of the next.
+type recentStream struct {
+	key streamKey
+	of  *stream
+}
+
+// stream is the log of one program.
+type stream struct {
+	of      *importing
+	key     streamKey
+	order   int
+	place   timeline.Place
+	table   *messages.Table // nil if the program is unknown
+	program string
+	driver  string
+	calls   calls.Tracker
+	held    []lines.Record // until the program is known
+	isMixed bool           // lines of several programs may stand in the file
+	// byMethods reports that nothing but calls is known: their methods name the callers.
+	byMethods bool
+}
+
+// mostHeld is the number of lines by which a program is recognized.
+const mostHeld = 400
+
+// stream returns the stream of a line.
+func (m *importing) stream(r *lines.Record) *stream {
+	key := streamKey{r.Node, r.Program, r.Namespace, r.Pod, r.Container}
+	if m.recent.of != nil && m.recent.key == key {
+		return m.recent.of
+	}
+	s := m.streams[key]
+	if s == nil {
+		s = m.newStream(key, r)
+		m.streams[key] = s
+	}
+	m.recent = recentStream{key, s}
+	return s
+}
+
+func (m *importing) newStream(key streamKey, r *lines.Record) *stream {
+	pod := key.pod
+	if key.namespace != "" && pod != "" {
+		pod = key.namespace + "/" + pod
+	}
+	s := &stream{of: m, key: key, order: len(m.streams), place: m.places.of(place{key.node, pod, r.Source.Name})}
+	for _, name := range []string{key.container, key.program, key.pod} {
+		if s.table = messages.Named(name); name != "" && s.table != nil {
+			s.identify(s.table)
+			return s
+		}
+	}
+	s.program = cmp.Or(key.container, key.program)
+	return s
+}
+
+func (s *stream) identify(t *messages.Table) { s.table, s.program, s.driver = t, t.Program, t.Driver }
+
+// ordered returns the streams of a file in the order of their first lines.
+func (m *importing) ordered() []*stream {
+	return slices.SortedFunc(maps.Values(m.streams), func(a, b *stream) int { return a.order - b.order })
+}
+
+// take adds a line. Lines of an unknown program are held back until there are enough of them.
+func (s *stream) take(r *lines.Record) error {
+	if s.table != nil || s.program != "" {
+		return s.record(r)
+	}
+	s.held = append(s.held, *r)
+	if len(s.held) < mostHeld {
+		return nil
+	}
+	return s.release(false)
+}
+
+// release recognizes the program of the lines that are held back, and adds them. In a short file,
+// lines of several programs may stand together.
+func (s *stream) release(isMixed bool) error {
+	held := s.held
+	s.held = nil
+	s.isMixed = isMixed
+	t, score := recognized(held)
+	switch {
+	case score == 0:
+		s.program = "unknown"
+	case score < messages.Own:
+		s.identify(messages.Calls)
+		s.byMethods = true
+	default:
+		s.identify(t)
+	}
+	for i := range held {
+		if err := s.record(&held[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recognized returns the program that prints most of the lines.
+func recognized(held []lines.Record) (best *messages.Table, most int) {
+	for _, t := range messages.All() {
+		if n := t.Score(held); n > most {
+			best, most = t, n
+		}
+	}
+	return best, most
+}
+
+// end adds what is left after the last line of a file.
+func (s *stream) end() error {
+	if err := s.release(true); err != nil {
+		return err
+	}
+	return s.done(s.calls.End())
+}
+
+// record adds a line as a fact, as a part of a call, or as it is.
+func (s *stream) record(r *lines.Record) error {
+	if r.Program == "" && strings.Contains(r.Message, "audit.k8s.io/") {
+		if is, err := s.audited(r); is {
+			return err
+		}
+	}
+	if r.Message == "" {
+		return s.line(r)
+	}
+	table, f, known := s.match(r)
+	switch {
+	case known && f.Means.IsCall():
+		s.of.result.Programs[table.Program]++
+		return s.done(s.calls.Take(r, f))
+	case known:
+		s.of.result.Programs[table.Program]++
+		s.of.result.Facts++
+		if driver := f.Fields["driver"]; driver != "" && s.driver == "" && !table.IsDriver {
+			s.driver = driver
+		}
+		return s.fact(table.Program, r, f)
+	}
+	if r.Caller == "" && r.Level == 0 {
+		if event, is := s.of.tables.Row(r.Message); is {
+			event.Line.Src = refOf(r.Source, r.Number)
+			return s.of.fact(event, s.place)
+		}
+	}
+	if err := s.done(s.calls.Settle(r.At)); err != nil || s.of.options.OnlyFacts || r.Text == "" {
+		return err
+	}
+	return s.line(r)
+}
+
+// match recognizes a message. In a short file of an unknown program, all programs are tried.
+func (s *stream) match(r *lines.Record) (*messages.Table, messages.Fact, bool) {
+	var own messages.Fact
+	known := false
+	if s.table != nil {
+		if own, known = s.table.Match(r.Message, r.Values); known && own.IsWhole() || !s.isMixed {
+			return s.table, own, known
+		}
+	}
+	for _, t := range messages.All() {
+		f, ok := t.Match(r.Message, r.Values)
+		switch {
+		case !ok || !f.IsWhole() && known:
+		case f.IsOfAnyProgram():
+			return messages.Calls, f, true
+		default:
+			return t, f, true
+		}
+	}
+	return s.table, own, known
+}
+
+// audited adds the change in a line of an audit log.
+func (s *stream) audited(r *lines.Record) (is bool, err error) {
+	f, isChange := s.of.audit.Line(r.Message)
+	if !isChange {
+		return false, nil
+	}
+	f.Line.Src = refOf(r.Source, r.Number)
+	return true, s.of.fact(f, s.place)
+}
+
+// refOf names a line of a file.
+func refOf(source *lines.Source, number int) string {
+	return source.Name + ":" + strconv.Itoa(number)
+}
+
+// fact adds a recognized message.
+func (s *stream) fact(program string, r *lines.Record, f messages.Fact) error {
+	l := trace.Line{
+		K: trace.Log, From: program, M: f.Name(), Ev: string(f.Means), Msg: r.Message, Src: refOf(r.Source, r.Number),
+		Driver: f.Fields["driver"], Code: f.Fields["code"],
+	}
+	if len(f.Fields) > 0 {
+		l.Obj = map[string]string(f.Fields)
+	}
+	if l.Code == "" && (r.Level == 'E' || r.Level == 'F') {
+		l.Code = "Error"
+	}
+	return s.of.add(r.At, s.place, &l)
+}
+
+// line adds a line that no pattern recognizes.
+func (s *stream) line(r *lines.Record) error {
+	b := append(s.of.body[:0], `"k":"log"`...)
+	b = timeline.AppendField(b, "from", s.program)
+	b = timeline.AppendField(b, "msg", r.Text)
+	b = timeline.AppendField(b, "src", refOf(r.Source, r.Number))
+	s.of.body = b
+	s.of.result.Events++
+	return s.of.sorted.Add(r.At, s.place, bytes.Clone(b))
+}
+
+// add adds a line of a trace. The fields that depend on the others are set when it is written.
+func (m *importing) add(at time.Time, place timeline.Place, l *trace.Line) error {
+	text, err := l.Text()
+	if err != nil {
+		return err
+	}
+	m.result.Events++
+	return m.sorted.Add(at, place, text[len(`{"t":0,`):len(text)-1])
+}
