@@ -61,7 +61,7 @@ cannot run it, or a check did not try everything, 130 interrupted,
 	root.SetVersionTemplate("{{.Version}}") // the same as csisim version
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
-	root.AddCommand(newRun(env), newCheck(env), newExplore(env), newReplay(env), newValidate(env), newDiff(env), newCompare(env), newImport(env), newView(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
+	root.AddCommand(newRun(env), newCheck(env), newExplore(env), newReplay(env), newValidate(env), newDiff(env), newCompare(env), newImport(env), newExplain(env), newView(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
 		newProfiles(env), newInit(env), newManifests(env), newTestDriver(env), newVersion(env), newClean(env))
 	root.AddCommand(pod.Commands()...)
 	return root

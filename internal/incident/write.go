@@ -21,6 +21,7 @@ func (m *importing) write(to io.Writer) error {
 	if err != nil {
 		return err
 	}
+	began = began.Truncate(time.Millisecond)
 	m.result.Began, m.result.Ended = began, ended
 	w := &traceWriter{to: bufio.NewWriterSize(to, 1<<20), began: began, ended: ended, places: &m.places}
 	if err := m.sorted.Each(correction, w.line); err != nil {

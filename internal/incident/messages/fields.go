@@ -44,6 +44,12 @@ func (f Fields) set(name, value string) {
 	case "v", "ts", "time", "timestamp", "level", "msg", "message", "caller", "logger", "source", "service":
 	case "request", "response":
 		f[known] = value
+	case "volume":
+		if strings.HasPrefix(value, "{") {
+			f.structure(value)
+			return
+		}
+		f[known] = value
 	default:
 		if value != "" && value != "<nil>" {
 			f[known] = strings.Trim(value, `"`)
@@ -80,6 +86,21 @@ func (f Fields) failure(text string) {
 	}
 	if found := status().FindStringSubmatch(text); found != nil {
 		f["code"], f["error"] = found[1], found[2]
+	}
+}
+
+var (
+	structName = lazyregexp.New(`VolumeName"?:"?([^"\s},]+)`)
+	structNode = lazyregexp.New(`NodeName"?:"?([^"\s},]+)`)
+)
+
+// structure takes the names out of the structure that kube-controller-manager prints for a volume.
+func (f Fields) structure(text string) {
+	if found := structName().FindStringSubmatch(text); found != nil {
+		f.unique(found[1])
+	}
+	if found := structNode().FindStringSubmatch(text); found != nil {
+		f["node"] = found[1]
 	}
 }
 

@@ -1,0 +1,244 @@
+package explain
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/messages"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// fact is the content of a recognized message.
+type fact struct {
+	means  messages.Meaning
+	fields map[string]string
+	at     time.Duration
+	by     string
+	node   string
+	seen   Place
+	code   string
+}
+
+// log adds the fact of a line of a log.
+func (s *Story) log(l *trace.Line) {
+	if l.Ev == "" {
+		return
+	}
+	f := fact{means: messages.Meaning(l.Ev), fields: textsOf(l.Obj), at: l.At(), by: l.From, node: l.Node, seen: Place{l.Seq, l.Src}}
+	f.code = f.fields["code"]
+	s.fact(&f)
+}
+
+func textsOf(object any) map[string]string {
+	texts := map[string]string{}
+	fields, _ := object.(map[string]any)
+	for name, value := range fields { // in any order: names differ
+		if text, ok := value.(string); ok {
+			texts[name] = text
+		}
+	}
+	return texts
+}
+
+// fact adds a fact to the operation that it is about.
+func (s *Story) fact(f *fact) {
+	v := s.volumeOf(f)
+	switch f.means {
+	case messages.Registered, messages.RegisterFailed, messages.Unregistered:
+		s.registration(f)
+		return
+	case messages.VolumesAwaited, messages.VolumesMounted:
+		s.podWaits(f)
+		return
+	}
+	if v == nil {
+		return
+	}
+	step, ok := steps[f.means]
+	if !ok {
+		return
+	}
+	if f.means == messages.AttachFailed && strings.Contains(f.fields["error"], "failed to detach") {
+		step.kind = "detach" // of csi-attacher, which has one message for both
+	}
+	o := s.operation(step.kind, v, s.placeOf(step.kind, f, v))
+	s.note(o, f, v)
+	s.attach(v, o.Node)
+	switch step.phase {
+	case started:
+		o.start(f)
+	case succeeded:
+		o.succeed(f)
+	case failed:
+		o.fail(f)
+	case refused:
+		o.fail(f)
+		o.HeldBy = cmp.Or(f.fields["attachedTo"], o.HeldBy)
+		o.Code = "Multi-Attach"
+	case forced:
+		o.start(f)
+		o.IsForced = true
+	case postponed:
+		o.fail(f)
+		o.Code, o.Error = "Waiting", "still mounted"
+	}
+}
+
+// phase is the state of an operation after a message.
+type phase int
+
+const (
+	started phase = iota
+	succeeded
+	failed
+	refused
+	forced
+	postponed
+)
+
+// steps maps the meanings of messages to operations.
+var steps = map[messages.Meaning]struct {
+	kind  string
+	phase phase
+}{
+	messages.ProvisionStarted: {"provision", started}, messages.Provisioned: {"provision", succeeded}, messages.ProvisionFailed: {"provision", failed},
+	messages.DeleteStarted: {"delete", started}, messages.Deleted: {"delete", succeeded}, messages.DeleteFailed: {"delete", failed},
+	messages.AttachStarted: {"attach", started}, messages.Attached: {"attach", succeeded}, messages.AttachFailed: {"attach", failed}, messages.MultiAttach: {"attach", refused},
+	messages.DetachStarted: {"detach", started}, messages.Detached: {"detach", succeeded}, messages.DetachFailed: {"detach", failed}, messages.DetachForced: {"detach", forced},
+	messages.DetachWaits: {"detach", postponed},
+	messages.Staged:      {"stage", succeeded}, messages.StageFailed: {"stage", failed},
+	messages.MountStarted: {"publish", started}, messages.Published: {"publish", succeeded}, messages.PublishFailed: {"publish", failed},
+	messages.UnpublishStarted: {"unpublish", started}, messages.Unpublished: {"unpublish", succeeded}, messages.UnpublishFailed: {"unpublish", failed},
+	messages.UnstageStarted: {"unstage", started}, messages.Unstaged: {"unstage", succeeded}, messages.UnstageFailed: {"unstage", failed},
+	messages.ResizeStarted: {"resize", started}, messages.Resized: {"resize", succeeded}, messages.ResizeFailed: {"resize", failed}, messages.NodeResizeFailed: {"resize", failed},
+	messages.SnapshotStarted: {"snapshot", started}, messages.Snapshotted: {"snapshot", succeeded}, messages.SnapshotFailed: {"snapshot", failed}, messages.SnapshotDeleteFailed: {"snapshot delete", failed},
+}
+
+// volumeOf returns the volume of a fact; nil if it names none.
+func (s *Story) volumeOf(f *fact) *Volume {
+	claim := f.fields["pvc"]
+	if claim == "" && f.by == "csi-resizer" {
+		claim = f.fields["key"]
+	}
+	handle := f.fields["volume"]
+	if strings.HasPrefix(handle, "{") { // the whole structure, as kube-controller-manager prints it
+		handle = ""
+	}
+	if snapshot := f.fields["snapshot"]; snapshot != "" {
+		claim = "snapshot " + snapshot
+	}
+	v := s.names.volume(byHandle+handle, byPV+f.fields["pv"], byClaim+claim, byAttachment+f.fields["attachment"])
+	if v != nil && f.fields["driver"] != "" {
+		v.Driver = f.fields["driver"]
+	}
+	return v
+}
+
+// placeOf returns the place of an operation: attachments belong to nodes, mounts to nodes and pods.
+func (s *Story) placeOf(kind string, f *fact, v *Volume) string {
+	node := cmp.Or(f.fields["node"], f.node)
+	switch kind {
+	case "attach", "detach":
+		return cmp.Or(f.fields["node"], v.Attachments[f.fields["attachment"]])
+	case "stage", "unstage":
+		return node
+	case "publish", "unpublish":
+		return node + " " + f.fields["podUID"]
+	}
+	return ""
+}
+
+// note completes the names of an operation.
+func (s *Story) note(o *Operation, f *fact, v *Volume) {
+	o.Volume = v
+	switch o.Kind {
+	case "attach", "detach":
+		o.Node = cmp.Or(f.fields["node"], o.Node, v.Attachments[f.fields["attachment"]])
+	case "stage", "unstage", "publish", "unpublish":
+		o.Node = cmp.Or(f.fields["node"], f.node, o.Node)
+	}
+	if uid := f.fields["podUID"]; uid != "" {
+		if name := f.fields["pod"]; name != "" {
+			s.podNames[uid] = name
+		}
+		o.Pod = cmp.Or(s.podNames[uid], o.Pod, uid)
+	} else if name := f.fields["pod"]; name != "" {
+		o.Pod = name
+	}
+	o.By = cmp.Or(o.By, f.by)
+}
+
+func (o *Operation) start(f *fact) {
+	if o.IsDone || o.Failures == 0 && !o.IsRunning {
+		*o = Operation{Kind: o.Kind, Volume: o.Volume, Node: o.Node, Pod: o.Pod, By: f.by, Began: f.at, First: f.seen}
+	}
+	o.IsRunning, o.Since, o.Last, o.Seen, o.Next = true, f.at, f.at, f.seen, 0
+}
+
+func (o *Operation) succeed(f *fact) {
+	if o.First == (Place{}) {
+		o.Began, o.First = f.at, f.seen
+	}
+	o.IsDone, o.IsRunning, o.Failures, o.Last, o.Seen = true, false, 0, f.at, f.seen
+	o.Code, o.Error, o.Next = "", "", 0
+}
+
+func (o *Operation) fail(f *fact) {
+	if o.IsDone || o.First == (Place{}) {
+		o.Began, o.First, o.Failures = f.at, f.seen, 0
+	}
+	o.IsDone, o.IsRunning = false, false
+	o.Failures++
+	if f.by == "event" { // a summary of what others print
+		o.Failures = max(o.Failures-1, 1)
+	}
+	o.Last, o.Seen = f.at, f.seen
+	if text := f.fields["error"]; text != "" {
+		o.Code, o.Error = cmp.Or(f.code, "Error"), text
+	}
+	if strings.Contains(o.Error, "already exists") && o.Code == "Aborted" || o.Code == "Aborted" {
+		o.InUse++
+	}
+	if wait, err := time.ParseDuration(f.fields["backoff"]); err == nil {
+		o.Next = f.at + wait
+	}
+}
+
+// registration notes whether a driver is registered on a node.
+func (s *Story) registration(f *fact) {
+	driver := f.fields["driver"]
+	if driver == "" && f.means != messages.RegisterFailed {
+		return
+	}
+	r := registration{isRegistered: f.means == messages.Registered, failed: f.means == messages.RegisterFailed, at: f.at, seen: f.seen, why: f.fields["error"]}
+	s.registered[[2]string{driver, f.node}] = r
+}
+
+// podWaits notes that a pod waits for its volumes, or no longer does.
+func (s *Story) podWaits(f *fact) {
+	name := f.fields["pod"]
+	if name == "" {
+		return
+	}
+	p := s.pod(name)
+	p.node = cmp.Or(f.node, p.node)
+	waits := f.means == messages.VolumesAwaited
+	if waits && !p.waits {
+		p.since = f.at
+	}
+	p.waits, p.seen = waits, f.seen
+	p.reason = f.fields["error"]
+}
+
+func (s *Story) pod(name string) *pod {
+	if !strings.Contains(name, "/") {
+		name = "default/" + name
+	}
+	p := s.pods[name]
+	if p == nil {
+		p = &pod{name: name}
+		s.pods[name] = p
+	}
+	return p
+}

@@ -1,0 +1,110 @@
+package explain
+
+import (
+	"strings"
+)
+
+// names joins the names of a volume: its handle, its PersistentVolume, its claim and its
+// attachments.
+type names struct {
+	group map[string]*Volume
+	all   []*Volume
+}
+
+// Volume holds the names of a volume; empty ones are unknown.
+type Volume struct {
+	Handle, PV, Claim, Driver string
+	// Attachments are the nodes of its attachments, by their names.
+	Attachments map[string]string
+
+	merged *Volume // the volume that has the names now
+}
+
+// now returns the volume that holds the names.
+func (v *Volume) now() *Volume {
+	for v != nil && v.merged != nil {
+		v = v.merged
+	}
+	return v
+}
+
+// String is the best known name, with the claim.
+func (v *Volume) String() string {
+	switch {
+	case v == nil:
+		return "a volume"
+	case v.PV != "" && v.Claim != "":
+		return "volume " + v.PV + " (claim " + shortName(v.Claim) + ")"
+	case v.PV != "":
+		return "volume " + v.PV
+	case v.Claim != "":
+		return "claim " + shortName(v.Claim)
+	}
+	return "volume " + v.Handle
+}
+
+// shortName omits the default namespace.
+func shortName(name string) string { return strings.TrimPrefix(name, "default/") }
+
+// The kinds of names.
+const (
+	byHandle     = "handle:"
+	byPV         = "pv:"
+	byClaim      = "claim:"
+	byAttachment = "attachment:"
+)
+
+// volume returns the volume with the given names, of which some may be empty, and joins what was
+// known under each of them; nil if all are empty.
+func (n *names) volume(keys ...string) *Volume {
+	var v *Volume
+	for _, key := range keys {
+		kind, name, _ := strings.Cut(key, ":")
+		if name == "" {
+			continue
+		}
+		known := n.group[key].now()
+		switch {
+		case v == nil && known == nil:
+			v = &Volume{Attachments: map[string]string{}}
+			n.all = append(n.all, v)
+		case v == nil:
+			v = known
+		case known != nil && known != v:
+			v.join(known)
+		}
+		n.group[key] = v
+		v.set(kind+":", name)
+	}
+	return v
+}
+
+func (v *Volume) set(kind, name string) {
+	switch kind {
+	case byHandle:
+		v.Handle = name
+	case byPV:
+		v.PV = name
+	case byClaim:
+		v.Claim = name
+	case byAttachment:
+		if _, known := v.Attachments[name]; !known {
+			v.Attachments[name] = ""
+		}
+	}
+}
+
+// join adds the names of another volume, which is the same one.
+func (v *Volume) join(other *Volume) {
+	other.merged = v
+	for _, f := range []struct{ to, of *string }{{&v.Handle, &other.Handle}, {&v.PV, &other.PV}, {&v.Claim, &other.Claim}, {&v.Driver, &other.Driver}} {
+		if *f.to == "" {
+			*f.to = *f.of
+		}
+	}
+	for name, node := range other.Attachments { // in any order: names differ
+		if v.Attachments[name] == "" {
+			v.Attachments[name] = node
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package explain
+
+import "time"
+
+// Story is a trace as a list of operations and states.
+type Story struct {
+	// Began is the real time of the first event, zero in the trace of a run; Ended is the time of
+	// the last one since then.
+	Began time.Time
+	Ended time.Duration
+	// Sources counts the lines of each program, and OnNode those of each program on each node.
+	Sources map[string]int
+	OnNode  map[[2]string]int
+
+	operations map[operationKey]*Operation
+	order      []*Operation
+	names      names
+	objects    map[string]map[string]any // by resource/name
+	pods       map[string]*pod
+	podNames   map[string]string // by uid
+	registered map[[2]string]registration
+	calls      int
+}
+
+// pod is a pod as far as events and messages show it.
+type pod struct {
+	name, node string
+	waits      bool // for its volumes, at the end
+	since      time.Duration
+	seen       Place
+	reason     string
+}
+
+// registration is the last that is known of a driver on a node.
+type registration struct {
+	isRegistered, failed bool
+	at                   time.Duration
+	seen                 Place
+	why                  string
+}
+
+// Place names an event: its number in the trace, and the lines of the logs.
+type Place struct {
+	Seq uint64
+	Src string
+}
+
+// operationKey identifies an operation and its retries.
+type operationKey struct {
+	kind   string
+	volume *Volume
+	on     string // the node, or the pod on it
+}
+
+// Operation is an operation on a volume with all of its attempts.
+type Operation struct {
+	// Kind is attach, detach, stage, publish, unpublish, unstage, provision, delete, resize,
+	// snapshot or "snapshot delete".
+	Kind   string
+	Volume *Volume
+	Node   string
+	Pod    string
+	// By is the component that carries the operation out.
+	By string
+	// Began is the first attempt of the last series, Last the end of its last one.
+	Began, Last time.Duration
+	// Failures counts the failed attempts since the last success.
+	Failures    int
+	Code, Error string
+	// Next is when the next attempt is due, 0 if unknown.
+	Next time.Duration
+	// IsRunning reports that the last attempt has not ended. Call is the RPC that is under way,
+	// since Since.
+	IsRunning bool
+	Call      string
+	Since     time.Duration
+	IsDone    bool
+	IsForced  bool
+	HeldBy    string // the node that has the volume, for an attachment that is refused
+	Uncertain string
+	First     Place
+	Seen      Place
+	// InUse counts the answers that another operation for the volume is under way.
+	InUse int
+}
+
+func newStory() *Story {
+	return &Story{
+		Sources: map[string]int{}, OnNode: map[[2]string]int{}, operations: map[operationKey]*Operation{}, names: names{group: map[string]*Volume{}},
+		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{},
+	}
+}
+
+// operation returns the operation on a volume at a node or of a pod, which may be new.
+func (s *Story) operation(kind string, v *Volume, on string) *Operation {
+	key := operationKey{kind, v.now(), on}
+	o := s.operations[key]
+	if o == nil {
+		o = &Operation{Kind: kind, Volume: v}
+		s.operations[key] = o
+		s.order = append(s.order, o)
+	}
+	return o
+}
+
+// isFailing reports whether the operation failed and has not succeeded since.
+func (o *Operation) isFailing() bool { return o.Failures > 0 && !o.IsDone }
+
+// find returns the operations of a kind on a volume, that are not done.
+func (s *Story) find(kind string, v *Volume) (found []*Operation) {
+	for _, o := range s.order {
+		if o.Kind == kind && o.Volume.now() == v.now() && !o.IsDone {
+			found = append(found, o)
+		}
+	}
+	return found
+}
