@@ -147,6 +147,10 @@ func (s *stream) record(r *lines.Record) error {
 	if r.Message == "" {
 		return s.line(r)
 	}
+	if event, is := eventOf(r); is {
+		event.From, event.Src = s.program, refOf(r.Source, r.Number)
+		return s.of.add(r.At, s.place, &event)
+	}
 	table, f, known := s.match(r)
 	switch {
 	case known && f.Means.IsCall():

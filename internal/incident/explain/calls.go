@@ -39,7 +39,7 @@ func (s *Story) call(l *trace.Line) {
 // attempt adds an attempt with its result.
 func (o *Operation) attempt(l *trace.Line, f *fact) {
 	o.start(f)
-	o.Call = path.Base(l.M)
+	began := f.at
 	f.at += time.Duration(l.Ms) * time.Millisecond
 	switch {
 	case l.Code != "":
@@ -47,6 +47,8 @@ func (o *Operation) attempt(l *trace.Line, f *fact) {
 		o.fail(f)
 	case l.Resp != nil || isUnlogged(l):
 		o.succeed(f)
+	case o.Open == nil:
+		o.Open = &OpenCall{path.Base(l.M), began, f.seen}
 	}
 }
 

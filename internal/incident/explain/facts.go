@@ -121,7 +121,7 @@ func (s *Story) volumeOf(f *fact) *Volume {
 	if claim == "" && f.by == "csi-resizer" {
 		claim = f.fields["key"]
 	}
-	handle := f.fields["volume"]
+	handle := cmp.Or(f.fields["volume"], f.fields["unique"])
 	if strings.HasPrefix(handle, "{") { // the whole structure, as kube-controller-manager prints it
 		handle = ""
 	}
@@ -170,10 +170,10 @@ func (s *Story) note(o *Operation, f *fact, v *Volume) {
 }
 
 func (o *Operation) start(f *fact) {
-	if o.IsDone || o.Failures == 0 && !o.IsRunning {
+	if o.IsDone || o.Failures == 0 && !o.IsRunning && o.Open == nil {
 		*o = Operation{Kind: o.Kind, Volume: o.Volume, Node: o.Node, Pod: o.Pod, By: f.by, Began: f.at, First: f.seen}
 	}
-	o.IsRunning, o.Since, o.Last, o.Seen, o.Next = true, f.at, f.at, f.seen, 0
+	o.IsRunning, o.Last, o.Seen, o.Next = true, f.at, f.seen, 0
 }
 
 func (o *Operation) succeed(f *fact) {
@@ -181,6 +181,7 @@ func (o *Operation) succeed(f *fact) {
 		o.Began, o.First = f.at, f.seen
 	}
 	o.IsDone, o.IsRunning, o.Failures, o.Last, o.Seen = true, false, 0, f.at, f.seen
+	o.Open, o.InUse = nil, 0
 	o.Code, o.Error, o.Next = "", "", 0
 }
 
@@ -197,7 +198,7 @@ func (o *Operation) fail(f *fact) {
 	if text := f.fields["error"]; text != "" {
 		o.Code, o.Error = cmp.Or(f.code, "Error"), text
 	}
-	if strings.Contains(o.Error, "already exists") && o.Code == "Aborted" || o.Code == "Aborted" {
+	if o.Code == "Aborted" {
 		o.InUse++
 	}
 	if wait, err := time.ParseDuration(f.fields["backoff"]); err == nil {

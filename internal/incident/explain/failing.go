@@ -11,7 +11,7 @@ import (
 // An operation fails again and again.
 var _ = register("operation-fails", failing, func(s *Story) (found []Finding) {
 	for _, o := range s.order {
-		if !o.isFailing() || o.Code == "Multi-Attach" || strings.Contains(o.Error, notRegistered) || o.Code == "Waiting" {
+		if !o.isFailing() || s.isHung(o) || o.Code == "Multi-Attach" || strings.Contains(o.Error, notRegistered) || o.Code == "Waiting" {
 			continue
 		}
 		found = append(found, s.failingFinding(o))

@@ -23,7 +23,7 @@ var _ = register("pod-waits", consequence, func(s *Story) (found []Finding) {
 func (s *Story) isExplained(p *pod) bool {
 	return slices.ContainsFunc(s.order, func(o *Operation) bool {
 		isOf := o.Pod == p.name || "default/"+o.Pod == p.name || strings.HasSuffix(p.name, "/"+o.Pod) && o.Pod != ""
-		return isOf && (o.isFailing() || o.IsRunning && o.Call != "")
+		return isOf && (o.isFailing() || o.Open != nil)
 	}) || slices.ContainsFunc(s.order, func(o *Operation) bool {
 		return o.Pod == "" && o.isFailing() && (p.node == "" || o.Node == p.node) && (o.Kind == "stage" || o.Kind == "attach" || o.Kind == "publish")
 	})

@@ -67,6 +67,9 @@ func (o *Operation) join(other *Operation) {
 	if !first.IsDone && !last.IsDone {
 		joined.Failures = max(first.Failures, last.Failures)
 		joined.InUse = max(first.InUse, last.InUse)
+		if joined.Open == nil {
+			joined.Open = first.Open
+		}
 	}
 	if !first.IsDone || last.IsDone {
 		joined.Began, joined.First = min(first.Began, last.Began), first.First

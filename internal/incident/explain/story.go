@@ -69,12 +69,11 @@ type Operation struct {
 	Code, Error string
 	// Next is when the next attempt is due, 0 if unknown.
 	Next time.Duration
-	// IsRunning reports that the last attempt has not ended. Call is the RPC that is under way,
-	// since Since.
+	// IsRunning reports that the last attempt has not ended, and IsDone that it succeeded.
 	IsRunning bool
-	Call      string
-	Since     time.Duration
 	IsDone    bool
+	// Open is the first call that has not returned; nil if all have.
+	Open      *OpenCall
 	IsForced  bool
 	HeldBy    string // the node that has the volume, for an attachment that is refused
 	Uncertain string
@@ -82,6 +81,13 @@ type Operation struct {
 	Seen      Place
 	// InUse counts the answers that another operation for the volume is under way.
 	InUse int
+}
+
+// OpenCall is a call without an answer.
+type OpenCall struct {
+	RPC   string
+	Since time.Duration
+	Seen  Place
 }
 
 func newStory() *Story {

@@ -66,6 +66,8 @@ func TestFormsAreFoundByContent(t *testing.T) {
 		{"zap console", "2026-11-28T12:47:26.123Z\tERROR\tservice/node.go:57\tIt happened\t{\"pod\":\"x\"}", `12:47:26.123 E node.go:57 "It happened" pod=x`},
 		{"logrus", `time="2026-11-28T12:47:26Z" level=warning msg="It happened" pod=x`, `12:47:26.000 W "It happened" pod=x`},
 		{"Go's log", `2026/11/28 12:47:26 It happened`, `12:47:26.000  "It happened"`},
+		{"stern", "csi-0-x csi-resizer " + klog, `12:47:26.123 I reconciler.go:341 "It happened" pod=default/web csi-0-x csi-resizer`},
+		{"numbered by a tool", "  |   | 2020-10-21 23:02:33 | " + klog, `12:47:26.123 I reconciler.go:341 "It happened" pod=default/web`},
 		{"no form", `It happened`, `00:00:00.000  "It happened"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

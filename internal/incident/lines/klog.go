@@ -18,6 +18,29 @@ func (r *reader) header(text string, to *Record) bool {
 	return false
 }
 
+// within parses a line with a header of klog behind other words: those of stern, which are a pod
+// and its container, or of a tool that numbers lines.
+func (r *reader) within(text string, to *Record) bool {
+	for at := strings.IndexByte(text, ' '); at >= 0 && at+20 < len(text) && at < mostBefore; {
+		rest := text[at+1:]
+		if rest[0] >= 'D' && rest[0] <= 'W' && r.klog(rest, to) {
+			if before := strings.Fields(text[:at]); len(before) == 2 && to.Pod == "" && strings.Contains(before[0], "-") {
+				to.Pod, to.Container = r.callers.of(before[0]), r.callers.of(before[1])
+			}
+			return true
+		}
+		next := strings.IndexByte(rest, ' ')
+		if next < 0 {
+			return false
+		}
+		at += 1 + next
+	}
+	return false
+}
+
+// mostBefore is the number of bytes of other words before a header.
+const mostBefore = 200
+
 // klog parses "I1128 12:47:26.123456   12345 file.go:120] text".
 func (r *reader) klog(text string, to *Record) bool {
 	if len(text) < 20 || strings.IndexByte("IWEFD", text[0]) < 0 || text[5] != ' ' {

@@ -27,6 +27,9 @@ func (r *reader) inner(text string, to *Record) {
 	if r.header(text, to) || strings.HasPrefix(text, "{") && r.program(r.flat(text), to) {
 		return
 	}
+	if strings.Contains(text, "] ") && r.within(text, to) {
+		return
+	}
 	to.Message = text
 }
 

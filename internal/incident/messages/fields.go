@@ -41,8 +41,10 @@ func (f Fields) set(name, value string) {
 		f.failure(value)
 	case "operation":
 		f.pending(value)
+	case "claimUID": // by which csi-provisioner names the volume
+		f["pv"] = "pvc-" + value
 	case "v", "ts", "time", "timestamp", "level", "msg", "message", "caller", "logger", "source", "service":
-	case "request", "response":
+	case "request", "response", "inner":
 		f[known] = value
 	case "volume":
 		if strings.HasPrefix(value, "{") {
@@ -131,8 +133,14 @@ func (f Fields) pending(operation string) {
 	}
 }
 
-// withoutIDs removes the ids that ceph-csi puts before messages.
+// withoutIDs removes the ids that ceph-csi and cloud-provider-openstack put before messages.
 func (f Fields) withoutIDs(message string) string {
+	if rest, ok := strings.CutPrefix(message, "[ID:"); ok {
+		if id, rest, ok := strings.Cut(rest, "] "); ok {
+			f["id"] = id
+			return rest
+		}
+	}
 	rest, ok := strings.CutPrefix(message, "ID: ")
 	id, rest, more := strings.Cut(rest, " ")
 	if !ok || !more {

@@ -84,6 +84,6 @@ var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkub
 	{"plugin_watcher.go", "Adding socket path or updating timestamp to desired state cache", RegisterStarted},
 	{"plugin_watcher.go", "Removing socket path from desired state cache", None},
 	{"plugin_watcher.go", "Error when handling create event", RegisterFailed},
-	{"goroutinemap.go", `Operation for "{operation}" failed. No retries permitted until {until} (durationBeforeRetry {backoff}). Error: {inner}`, RegisterFailed},
+	{"operation_generator.go", "RegisterPlugin error -- {error}", RegisterFailed},
 	{"nodeinfomanager.go", "Failed to publish CSINode", RegisterFailed},
 }})

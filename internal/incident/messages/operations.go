@@ -5,6 +5,7 @@ package messages
 var volumeOperations = register(&Table{Messages: []Message{
 	{"nestedpendingoperations.go", `Operation for "{operation}" failed. No retries permitted until {until} (durationBeforeRetry {backoff}). Error: {inner}`, None},
 	{"operation_generator.go", `AttachVolume.Attach succeeded for volume "{pv}" (UniqueName: "{unique}") from node "{node}"{}`, Attached},
+	{"operation_generator.go", `AttachVolume.Attach succeeded for volume "{pv}"`, Attached},
 	{"operation_generator.go", `AttachVolume.Attach failed for volume "{pv}" (UniqueName: "{unique}") from node "{node}" : {error}`, AttachFailed},
 	{"operation_generator.go", `AttachVolume.Attach failed for volume "{pv}" : {error}`, AttachFailed},
 	{"operation_generator.go", `AttachVolume.NewAttacher failed for volume "{pv}" (UniqueName: "{unique}") from node "{node}" : {error}`, AttachFailed},

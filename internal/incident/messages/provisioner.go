@@ -35,4 +35,7 @@ var _ = register(&Table{Program: "csi-provisioner", Names: []string{"csi-provisi
 	{"controller.go", "PersistentVolume deleted succeeded", None},
 	{"controller.go", "create volume rep: {}", None},
 	{"controller.go", "Leaderelection lost", LostLeader},
+	{"controller.go", `error syncing claim "{claimUID}": {error}`, ProvisionFailed},
+	{"controller.go", `error syncing volume "{pv}": {error}`, DeleteFailed},
+	{"controller.go", `CreateVolume failed, supports topology = {}, node selected {} => may reschedule = {} => state = {}: {}`, None},
 }})

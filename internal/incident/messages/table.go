@@ -2,6 +2,7 @@ package messages
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -139,6 +140,10 @@ func (t *Table) within(f Fact) Fact {
 	inner := f.Fields["inner"]
 	if inner == "" {
 		return f
+	}
+	if text, err := strconv.Unquote(inner); err == nil { // before v1.22
+		inner = text
+		f.Fields["inner"] = text
 	}
 	p, found := t.find(inner)
 	if p == nil {

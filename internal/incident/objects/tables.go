@@ -19,7 +19,7 @@ type Tables struct {
 }
 
 var (
-	describedRow = lazyregexp.New(`^\s*(Normal|Warning)\s+(\w+)\s+(<unknown>|[0-9dhmsy]+)(?: \(x(\d+) over ([0-9dhmsy]+)\))?\s{1,}([\w./-]+(?:[ ,_][\w./,-]+)*?)\s{1,}(\S.*)$`)
+	describedRow = lazyregexp.New(`^\s*(Normal|Warning)\s+(\w+)\s+(<unknown>|[0-9dhmsy]+)(?: \(x(\d+) over ([0-9dhmsy]+)\))?\s+(\S+(?:,? \S+)?\s{2,}|\S+(?:, \S+)?\s+)(\S.*)$`)
 	listedRow    = lazyregexp.New(`^(?:(\S+)\s+)?(<unknown>|[0-9dhmsy]+)(?: \(x(\d+) over ([0-9dhmsy]+)\))?\s+(Normal|Warning)\s+(\w+)\s+([\w.]+/\S+)\s+(\S.*)$`)
 	heading      = lazyregexp.New(`^(Name|Namespace|Node|Claim|StorageClass|Containers|Provisioner):\s*(\S*)`)
 )
@@ -86,7 +86,7 @@ func (t *Tables) event(age, times, kind, reason, name, from, message string) Fac
 	if err != nil {
 		count = 1
 	}
-	from, node, _ := strings.Cut(from, ", ")
+	from, node, _ := strings.Cut(strings.TrimSpace(from), ", ")
 	return Fact{t.Collected.Add(-Age(age)), trace.Line{
 		K: trace.KubeEvent, M: reason, Msg: message, R: kind, Name: name, From: from, Node: node, Obj: map[string]any{"count": count},
 	}}
