@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/internal/incident/explain"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/view"
 )
 
 func newExplain(env environment) *cobra.Command {
@@ -52,4 +57,45 @@ func explainTrace(env environment, name string) error {
 		return reported(exitFailed)
 	}
 	return nil
+}
+
+// addDiagnosis adds the findings in an imported trace to its page. Other traces have none.
+func addDiagnosis(r *view.Report, name string) {
+	file, err := strict.OpenFile(name, largestView, "a trace")
+	if err != nil {
+		return // the page names the problem
+	}
+	defer file.Close()
+	from := bufio.NewReaderSize(file, 1<<16)
+	if head, _ := from.Peek(1 << 12); !isImported(head) {
+		return
+	}
+	story, err := explain.Read(from)
+	if err != nil {
+		return // the page names the unreadable line
+	}
+	report := story.Explain()
+	for i := range report.Findings {
+		r.Findings = append(r.Findings, shownFinding(&report.Findings[i]))
+	}
+	r.Sentence = report.Summary()
+}
+
+// isImported reports whether the first line of a trace has a real time.
+func isImported(head []byte) bool {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.Contains(line, []byte(`,"at":"20`))
+}
+
+// shownFinding returns a finding in the form of the page.
+func shownFinding(f *explain.Finding) view.Finding {
+	hints := slices.DeleteFunc(append([]string{f.Advice}, f.Rules...), func(hint string) bool { return hint == "" })
+	shown := view.Finding{
+		Verdict: f.Title, Short: f.Title, Got: f.Cause, Hint: strings.Join(hints, "; "), Where: strings.Join(f.Chain, "; "),
+		Blame: fmt.Sprintf("%s (%s)", f.Component, f.Certainty),
+	}
+	if len(f.Seen) > 0 {
+		shown.About = f.Seen[len(f.Seen)-1].Seq
+	}
+	return shown
 }

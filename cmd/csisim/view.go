@@ -74,6 +74,7 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	printProblems(env, name, problems)
 	r := shown.Recorded(titleOf(name), problems)
 	r.Facts = [][2]string{{"Trace", name}}
+	addDiagnosis(&r, name)
 	var other []view.Chunk
 	if len(names) > 1 {
 		if r.Compare, err = compared(name, names[1]); err != nil {

@@ -89,6 +89,7 @@ func (v *reader) report() view.Report {
 		return view.Report{Name: v.title, Verdict: "error", Sentence: err.Error()}
 	}
 	r.Facts = [][2]string{{"Trace", v.name}}
+	addDiagnosis(&r, v.name)
 	return r
 }
 

@@ -196,8 +196,8 @@ var floors = [][]string{
 	// runs.
 	{"internal/api", "internal/input", "internal/judge", "internal/explore"},
 	// Reference drivers and faults; how drivers are served, called, recorded and broken; the page
-	// that shows a trace, and the rules of the CSI spec that its calls kept.
-	{"drivers", "internal/driver", "internal/view"},
+	// that shows a trace, and the rules of the CSI spec that its calls kept; the import of logs.
+	{"drivers", "internal/driver", "internal/view", "internal/incident"},
 	// The parts of Kubernetes, which meet in the store alone.
 	{"fakekubelet", "fakecontroller"},
 	// The public API: a cluster.

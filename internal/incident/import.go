@@ -9,6 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/incident/lines"
 	"github.com/csisim/csisim/internal/incident/objects"
 	"github.com/csisim/csisim/internal/incident/timeline"
+	"github.com/csisim/csisim/internal/world/plural"
 )
 
 // Options are the inputs of an import. The zero value reads nothing.
@@ -70,7 +71,7 @@ func Run(o Options, to io.Writer) (*Result, error) {
 // assumptions returns sentences about times.
 func (m *importing) assumptions(o Options) (all []lines.Problem) {
 	if n := m.reading.Unzoned; n > 0 && o.Zone == nil {
-		all = append(all, lines.Problem{Text: fmt.Sprintf("%d lines have a time without a time zone, and are read as UTC: set --time-zone if their clock is another", n)})
+		all = append(all, lines.Problem{Text: fmt.Sprintf("times without a time zone are read as UTC (%s): set --time-zone if their clock is another", plural.Of(n, "line"))})
 	}
 	return all
 }

@@ -82,7 +82,7 @@ func problemOf(problems []string) string {
 var kinds = map[trace.Kind]bool{
 	trace.Call: true, trace.API: true, trace.KubeEvent: true, trace.Runtime: true, trace.Files: true, trace.FileChange: true, trace.SystemCall: true, trace.Request: true, trace.Step: true,
 	trace.Registration: true, trace.ChoiceMade: true, trace.FaultFired: true, trace.Violation: true, trace.Remark: true, trace.AnswerLost: true,
-	trace.DataLost: true, trace.Unmounted: true, trace.Died: true,
+	trace.DataLost: true, trace.Unmounted: true, trace.Died: true, trace.Log: true,
 }
 
 // news returns the kinds of events that this version does not know.

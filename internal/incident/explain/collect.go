@@ -45,7 +45,7 @@ func (s *Story) missingFor(o *Operation, add func(Missing)) {
 			s.kubeletLog(o.Node, add)
 		}
 	default:
-		if s.Sources[by] == 0 {
+		if s.Sources[by] == 0 && o.Code != "Multi-Attach" {
 			add(Missing{"the log of " + by, "it makes the call " + rpcs[o.Kind],
 				fmt.Sprintf("kubectl -n NAMESPACE logs POD -c %s --timestamps > %s.log", by, by)})
 		}

@@ -46,7 +46,7 @@ var (
 func (s *Story) failingFinding(o *Operation) Finding {
 	f := Finding{
 		Title: fmt.Sprintf("%s %s%s: %s", upper(o.subject()), verbs[o.Kind], placed(o), codeWords(o)), Component: s.componentOf(o), Certainty: Certain,
-		Since: o.Began, Until: o.Last, Cause: o.Error, Seen: places(o), volume: o.Volume, node: o.Node,
+		Since: o.Began, Until: o.Last, Cause: o.Error, Seen: places(o), volume: o.Volume, node: o.Node, of: o,
 	}
 	f.Chain = append(s.waitersFor(o), fmt.Sprintf("%s: %s fails%s, %s%s", s.actor(o), rpcs[o.Kind], on(o), times(o.Failures), next(o)))
 	if rule := backoffs[owners[o.Kind]]; rule != "" && o.Failures > 2 {

@@ -43,6 +43,8 @@ type Finding struct {
 	volume *Volume
 	node   string
 	rank   int
+	// of is the operation of the finding, and because the one that causes it; nil if there is none.
+	of, because *Operation
 }
 
 // Report is the result of explaining a trace.
@@ -95,6 +97,9 @@ func (s *Story) Explain() *Report {
 func withoutConsequences(all []Finding) (kept []Finding) {
 	for _, f := range all {
 		explained := slices.ContainsFunc(kept, func(k Finding) bool {
+			if k.because != nil && k.because == f.of {
+				return true
+			}
 			return k.volume != nil && k.volume == f.volume && k.node == f.node && k.rank < f.rank && f.Rule != "pod-waits" && k.Rule != f.Rule && f.rank >= consequence
 		})
 		if !explained {

@@ -86,6 +86,7 @@ func (s *Story) whyHeld(f *Finding, v *Volume, holder string) {
 func (s *Story) heldBy(f *Finding, o *Operation) {
 	f.Chain = append(f.Chain, fmt.Sprintf("%s: %s%s", s.actor(o), rpcs[o.Kind], state(o)))
 	f.Seen = append(f.Seen, o.Seen)
+	f.because = o
 	f.Component = s.componentOf(o)
 	f.Cause = codeWords(o)
 	if o.IsRunning {

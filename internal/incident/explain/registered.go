@@ -33,15 +33,15 @@ func driverIn(message string) string {
 }
 
 func (s *Story) unregistered(o *Operation, driver string) Finding {
-	where := "the node"
+	where, kubelet := "its node", "the kubelet"
 	if o.Node != "" {
-		where = o.Node
+		where, kubelet = o.Node, "kubelet "+o.Node
 	}
 	f := Finding{
 		Title:     fmt.Sprintf("Driver %s is not registered on %s, so %s %s", driver, where, o.subject(), verbs[o.Kind]),
 		Component: "driver " + driver + " on " + where, Certainty: Certain, Since: o.Began, Until: o.Last, Seen: places(o), volume: o.Volume, node: o.Node,
 		Rules:  []string{"K-RPC-10: the kubelet calls only drivers whose registrar has registered them since it started"},
-		Chain:  append(s.waitersFor(o), fmt.Sprintf("kubelet %s waits for the registration of %s", where, driver)),
+		Chain:  append(s.waitersFor(o), fmt.Sprintf("%s waits for the registration of %s", kubelet, driver)),
 		Cause:  "the node plugin of the driver does not run there, or its registration failed",
 		Advice: "look at the pod of the driver on " + where + ", above all at its node-driver-registrar",
 	}

@@ -87,6 +87,9 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 		shown.hidden = !t.verbose // thousands under a random strategy
 	case Files:
 		shown.text = t.listing(line)
+	case Log:
+		shown.text = t.names.in(e.Message)
+		shown.fail(e.Code)
 	case Registration:
 		shown.text = t.registration(e)
 		shown.fail(t.failure(e))

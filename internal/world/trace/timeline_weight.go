@@ -36,6 +36,10 @@ func weigh(l *Line) weight {
 		}
 	case FileChange, Runtime:
 		w.folds = w.ended < warning
+	case Log:
+		if l.M == "" { // no pattern recognizes it
+			w.tone = quiet
+		}
 	}
 	return w
 }

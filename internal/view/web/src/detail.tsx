@@ -30,6 +30,8 @@ export function EventDetail(shared: Shared) {
       <dl class="facts">
         <dt>When</dt><dd>{instant(l.t)}{l.ms ? `, took ${span(l.ms)}` : ""}</dd>
         <dt>Who</dt><dd>{trace.lanes[trace.lane[row]]}{call && <> → {pluginOf(trace, row)}</>}{l.from?.includes("/") && <span class="soft"> {l.from}</span>}</dd>
+        {l.at && <><dt>Real time</dt><dd>{l.at}</dd></>}
+        {l.src && <><dt>Log</dt><dd>{l.src}</dd></>}
         {volume && <><dt>Volume</dt><dd><button class="link" onClick={() => go({ filter: { ...place.filter, volume } })}>{volume}</button> <span class="soft">{trace.volumes[trace.volume[row]].id}</span></dd></>}
         {object && <><dt>{call ? "Pod" : "Object"}</dt><dd><button class="link" onClick={() => go({ tab: "cluster", object, at: trace.seq[row] })}>{object}</button></dd></>}
         {(trace.flags[row] & INJECTED) !== 0 && <><dt>Fault</dt><dd class="wait">{l.inj}</dd></>}
