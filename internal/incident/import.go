@@ -35,7 +35,7 @@ type Result struct {
 	Bytes        int64
 	// Events counts the lines of the trace; Facts, Calls and Objects are among them.
 	Events, Facts, Calls, Objects int
-	// Uncertain counts the calls whose lines may belong to others.
+	// Uncertain counts the calls with lines that may belong to others.
 	Uncertain int
 	// Programs counts the recognized lines of each program.
 	Programs map[string]int

@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/incident/timeline"
 )
 
-// place is where facts come from: a node, or a pod whose node the objects name, and the file. Facts
+// place is the origin of facts: a node or a pod, and the file. Objects name the nodes of pods. Facts
 // of one place have one clock.
 type place struct{ node, pod, file string }
 

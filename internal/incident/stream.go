@@ -129,7 +129,7 @@ func recognized(held []lines.Record) (best *messages.Table, most int) {
 	return best, most
 }
 
-// end adds what is left after the last line of a file.
+// end adds the lines and calls that are left after the last line of a file.
 func (s *stream) end() error {
 	if err := s.release(true); err != nil {
 		return err

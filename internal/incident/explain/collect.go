@@ -23,7 +23,7 @@ func (s *Story) missing(found []Finding) (all []Missing) {
 		}
 	}
 	if len(found) > 0 && len(s.objects) == 0 {
-		add(Missing{"the objects", "they show which node and pod have a volume, and what is being deleted",
+		add(Missing{"the objects", "they name the nodes and pods of each volume, and pending deletions",
 			"kubectl get pods,pvc,pv,volumeattachments,csinodes,csidrivers,nodes -A -o yaml > objects.yaml"})
 	}
 	return all

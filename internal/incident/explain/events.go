@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// spoken are the Events whose messages are those of a program.
+// spoken maps reasons of Events to the program that prints the same messages.
 var spoken = map[string]string{
 	"FailedAttachVolume": "kube-controller-manager", "FailedMount": "kubelet", "FailedMapVolume": "kubelet", "SuccessfulAttachVolume": "kube-controller-manager",
 	"FailedUnMount": "kubelet", "VolumeResizeFailed": "kubelet",

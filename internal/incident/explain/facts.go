@@ -191,7 +191,7 @@ func (o *Operation) fail(f *fact) {
 	}
 	o.IsDone, o.IsRunning = false, false
 	o.Failures++
-	if f.by == "event" { // a summary of what others print
+	if f.by == "event" { // a summary of messages
 		o.Failures = max(o.Failures-1, 1)
 	}
 	o.Last, o.Seen = f.at, f.seen

@@ -54,8 +54,8 @@ const (
 	byAttachment = "attachment:"
 )
 
-// volume returns the volume with the given names, of which some may be empty, and joins what was
-// known under each of them; nil if all are empty.
+// volume returns the volume with the given names, some of which may be empty. It joins the volumes
+// that were known under them; nil if all names are empty.
 func (n *names) volume(keys ...string) *Volume {
 	var v *Volume
 	for _, key := range keys {

@@ -40,7 +40,7 @@ type Reading struct {
 	// Files, Lines and Bytes count the content that was read.
 	Files, Lines int
 	Bytes        int64
-	// Unzoned counts the lines whose time names no zone.
+	// Unzoned counts the lines with a time that names no zone.
 	Unzoned  int
 	problems []Problem
 }

@@ -15,7 +15,7 @@ type Source struct {
 	Name string
 	// Changed is the time of the last change of the file: its lines are not younger.
 	Changed time.Time
-	// Place is what the path of the file says about its lines.
+	// Place is the place of the lines, as far as the path of the file names it.
 	Place
 }
 
@@ -35,7 +35,7 @@ var forms = []func() *regexp.Regexp{
 	lazyregexp.New(`(?:^|/)(?P<program>kubelet|kube-controller-manager|kube-scheduler|kube-apiserver|csi-attacher|csi-provisioner|csi-resizer|csi-snapshotter|snapshot-controller|node-driver-registrar)[^/]*\.log$`),
 }
 
-// placeOf returns what a path says about the lines of its file.
+// placeOf returns the place that a path names.
 func placeOf(name string) (p Place) {
 	name = path.Clean(strings.ReplaceAll(name, "\\", "/"))
 	for _, form := range forms {

@@ -82,7 +82,7 @@ func (a *Audit) change(l trace.Line, object map[string]any, verb string) trace.L
 	return l
 }
 
-// unseen returns the line of a change whose object is not in the log: its level is Metadata.
+// unseen returns the line of a change without its object: the level of the log is Metadata.
 func (a *Audit) unseen(f Fact, l trace.Line, e *audited) Fact {
 	if e.Verb == "delete" {
 		delete(a.now, l.R+"/"+l.Name)

@@ -61,8 +61,8 @@ const largest = 16 << 20
 // errTooLarge is the error for a YAML object that is larger.
 var errTooLarge = errors.New("an object has more than 16 MB")
 
-// ReadYAML reads objects in YAML: documents, or a list whose items begin at the left margin, which
-// are read one by one.
+// ReadYAML reads objects in YAML: documents, or a list. Items that begin at the left margin are
+// read one by one.
 func ReadYAML(from io.Reader, take func(Object) error) error {
 	s := bufio.NewScanner(from)
 	s.Buffer(nil, largest)
