@@ -96,6 +96,7 @@ func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (ma
 		return nil, &EnvironmentError{"put the cluster on disk", err}
 	}
 	c.keepTime(m)
+	m.SeeLoops(c.run.loops.Attached)
 	return m, nil
 }
 
@@ -134,6 +135,7 @@ func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) 
 		c.apart = cmp.Or(c.apart, "by mount namespaces") + fmt.Sprintf("; they share processes (%v), so a program that enters the mount namespace of process 1 leaves its node", cause)
 	}
 	c.keepTime(m)
+	m.SeeLoops(c.run.loops.Attached)
 	return m, c.run.loops.AddMemory(m.Memory()...)
 }
 

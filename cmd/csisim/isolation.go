@@ -30,7 +30,7 @@ const rootless = "rootless"
 
 // rootlessFlag adds the flag of all commands that start driver programs.
 func rootlessFlag(flags *pflag.FlagSet, isolation *string, given *bool) {
-	flags.BoolFunc("rootless", "run as root what an ordinary user may run: the one of sudo, or nobody", func(string) error {
+	flags.BoolFunc("rootless", "as root, start programs as an ordinary user: that of sudo, or user 65534", func(string) error {
 		*given, *isolation = true, string(sim.Namespace)
 		if os.Geteuid() == 0 && !namespaces.Entered() {
 			*isolation = rootless

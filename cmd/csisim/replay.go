@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 func newReplay(env environment) *cobra.Command {
@@ -118,12 +118,12 @@ func scenarioOf(workDir, name string, file *explore.File) (path string, remove f
 	if file.Text == "" {
 		return filepath.Join(filepath.Dir(name), filepath.FromSlash(file.Scenario)), func() {}, nil
 	}
-	dir, err := os.MkdirTemp(workDir, "csisim-replay-")
+	dir, err := workdir.New(workDir) // csisim clean knows it
 	if err != nil {
 		return "", nil, &failure{code: exitEnvironment, err: fmt.Errorf("write the scenario of the finding: %w", err)}
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	if path, err = file.Unpack(dir); err != nil {
+	remove = func() { _ = dir.Close() }
+	if path, err = file.Unpack(dir.Path()); err != nil {
 		remove()
 		return "", nil, usage("%s: the scenario of the finding: %w", name, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/workdir"
 	"github.com/csisim/csisim/sim"
 )
 
@@ -58,12 +58,12 @@ func noMounts(s Subject, o RunOptions) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || o.Isolation == sim.None {
 		return ""
 	}
-	dir, err := os.MkdirTemp(o.WorkDir, "csisim-check-")
+	dir, err := workdir.New(o.WorkDir)
 	if err != nil {
 		return "" // the first run reports it
 	}
-	defer os.RemoveAll(dir)
-	m, err := machine.NewNamespace("probe", dir, false)
+	defer dir.Close() // if it fails, csisim clean removes the directory
+	m, err := machine.NewNamespace("probe", dir.Path(), false)
 	if refusal := (*namespaces.Refusal)(nil); errors.As(err, &refusal) {
 		return "nodes cannot have mounts of their own: " + refusal.Cause
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ import (
 type loopDevices struct {
 	mu    sync.Mutex
 	files map[string]backingFile // by the name of the device: "loop3"
+	seen  func(device string, fileSystem, inode uint64)
 }
 
 // backingFile is the file of a loop device.
@@ -50,8 +52,34 @@ func (l *loopDevices) note(n *notification) {
 	if l.files == nil {
 		l.files = map[string]backingFile{}
 	}
-	l.files[path.Base(n.pathOf(fileOpened(0)))] = backingFile{uint64(stat.Dev), stat.Ino}
+	name := loopOf(fmt.Sprintf("/proc/%d/fd/%d", n.pid, int32(n.args[0])))
+	if name == "" {
+		return
+	}
+	l.files[name] = backingFile{uint64(stat.Dev), stat.Ino}
+	if l.seen != nil {
+		l.seen("/dev/"+name, uint64(stat.Dev), stat.Ino)
+	}
 }
+
+// loopOf returns the kernel's name of a loop device, whatever the path of its node; empty if the
+// file is none.
+func loopOf(node string) string {
+	const loopMajor = 7
+	var stat unix.Stat_t
+	if unix.Stat(node, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFBLK || unix.Major(uint64(stat.Rdev)) != loopMajor {
+		return ""
+	}
+	device, _ := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", loopMajor, unix.Minor(uint64(stat.Rdev))))
+	if device == "" {
+		return ""
+	}
+	return path.Base(device)
+}
+
+// SeeLoops sets the function that is called, on any thread, when a Followed program is about to
+// attach a file to a loop device.
+func (d *Disk) SeeLoops(seen func(device string, fileSystem, inode uint64)) { d.loops.seen = seen }
 
 // lose detaches the devices that still have the files of the machine's programs.
 func (l *loopDevices) lose() error {

@@ -43,7 +43,7 @@ var refused error
 // that ends ctx. If this process is killed, the program is killed, too.
 func Again(ctx context.Context) (code int, err error) { return againIn(ctx, sets, nil) }
 
-// AgainRootless is Again as an ordinary user, called by root: the user of sudo, or nobody.
+// AgainRootless is Again as an ordinary user, called by root: the user of sudo, or 65534.
 // Files of other users are out of reach, as are those of root.
 func AgainRootless(ctx context.Context) (code int, err error) {
 	as := user{idIn("SUDO_UID"), idIn("SUDO_GID")}
@@ -54,7 +54,7 @@ func AgainRootless(ctx context.Context) (code int, err error) {
 // user is an ordinary user of the machine.
 type user struct{ uid, gid int }
 
-// idIn returns the number in an environment variable, that of nobody without one.
+// idIn returns the number in an environment variable, 65534 without one.
 func idIn(variable string) int {
 	const nobody = 65534
 	if id, err := strconv.Atoi(os.Getenv(variable)); err == nil && id > 0 {

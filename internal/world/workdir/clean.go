@@ -23,6 +23,8 @@ type Leftover struct {
 	Killed    []Program
 	Unmounted []string // mount points
 	Detached  []string // loop devices
+	// Before is set if the directory was removed before: only loop devices had its deleted files.
+	Before bool
 }
 
 // Program is a process that outlived its run.
@@ -44,7 +46,9 @@ func (r Report) String() string {
 		for _, l := range run.Detached {
 			fmt.Fprintf(&b, "detached %s\n", l)
 		}
-		fmt.Fprintf(&b, "removed %s\n", run.Dir)
+		if !run.Before {
+			fmt.Fprintf(&b, "removed %s\n", run.Dir)
+		}
 	}
 	return b.String()
 }
@@ -76,7 +80,9 @@ func Clean(parent string) (Report, error) {
 			report.Runs = append(report.Runs, left)
 		}
 	}
-	return report, errors.Join(failed...)
+	orphans, err := detachOrphans(real)
+	report.Runs = append(report.Runs, orphans...)
+	return report, errors.Join(append(failed, err)...)
 }
 
 // cleanRun removes one directory if it belongs to a dead run of this user.

@@ -77,6 +77,44 @@ func detachLoops(dir string) ([]string, error) {
 	return detached, nil
 }
 
+// detachOrphans detaches the loop devices with deleted files of runs in a directory that are gone:
+// the kernel detaches a device that is in use later, and keeps it if its image was deleted meanwhile.
+func detachOrphans(parent string) (left []Leftover, err error) {
+	found, err := attachedLoops()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range found {
+		device, dir := "/dev/"+name, ""
+		freed, err := detachLoop(device, func(_ file, backing string) bool {
+			dir = goneRun(backing, parent)
+			return dir != ""
+		})
+		if err != nil {
+			return left, err
+		}
+		if freed {
+			left = append(left, Leftover{Dir: dir, Detached: []string{device}, Before: true})
+		}
+	}
+	return left, nil
+}
+
+// goneRun returns the directory of the run in parent to which a deleted file belonged; empty if it
+// is no such file or the directory exists.
+func goneRun(backing, parent string) string {
+	rest, below := strings.CutPrefix(backing, parent+"/")
+	run, _, within := strings.Cut(rest, "/")
+	dir := filepath.Join(parent, run)
+	if !below || !within || !strings.HasSuffix(backing, deleted) || !runName.MatchString(run) {
+		return ""
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return dir
+}
+
 // filesBelow returns the regular files below dir; it ignores files that vanish meanwhile.
 func filesBelow(dir string) map[file]bool {
 	files := map[file]bool{}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -19,11 +20,19 @@ type Loops struct {
 	known map[shown]known
 	// memory are the run's file systems in memory.
 	memory map[uint64]bool
+
+	mu       sync.Mutex
+	attached map[shown]bool // by programs of the run, also files outside its directory
 }
 
 type shown struct {
 	device string
 	file   file
+}
+
+// trace returns the line of the run's traces.
+func (s shown) trace() string {
+	return fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode)
 }
 
 // known is the result of checking a loop device.
@@ -36,7 +45,25 @@ type known struct {
 
 // NewLoops looks for loop devices with files below dir.
 func NewLoops(dir string) *Loops {
-	return &Loops{dir: dir, known: map[shown]known{}, memory: map[uint64]bool{}}
+	return &Loops{dir: dir, known: map[shown]known{}, memory: map[uint64]bool{}, attached: map[shown]bool{}}
+}
+
+// Attached records that a program of the run is about to attach a file, which may be anywhere on
+// the host, to a loop device. Any thread may call it.
+func (l *Loops) Attached(device string, fileSystem, inode uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := shown{device, file{fileSystem, inode}}
+	if !l.attached[s] {
+		l.attached[s] = true
+		_ = leaveTrace(l.dir, s.trace()) // without it only this process knows the device
+	}
+}
+
+func (l *Loops) hasAttached(s shown) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.attached[s]
 }
 
 // AddMemory adds private file systems in memory that the run has made, by their device numbers.
@@ -114,20 +141,22 @@ func shownBy(device string) (file, bool) {
 func (l *Loops) name(s shown) (string, error) {
 	backing := backingOf(s.device)
 	k, ok := l.known[s]
-	if ok && (k.name != "" || k.backing == backing) {
+	if ok && (k.name != "" || k.backing == backing && !l.hasAttached(s)) {
 		return k.name, nil
 	}
 	k = known{backing: backing}
 	if l.memory[s.file.device] {
 		k.name = strings.TrimSuffix(backing, deleted)
-	} else if k.name = findFile(l.dir, s.file); k.name != "" {
+	} else if k.name = findFile(l.dir, s.file); k.name == "" && l.hasAttached(s) {
+		k.name = strings.TrimSuffix(backing, deleted)
+	} else if k.name != "" {
 		k.pin, _ = os.OpenFile(filepath.Join(l.dir, k.name), unix.O_PATH, 0) // nil if it was removed meanwhile
 	}
 	l.known[s] = k
 	if k.name == "" {
 		return "", nil
 	}
-	return k.name, leaveTrace(l.dir, fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode))
+	return k.name, leaveTrace(l.dir, s.trace())
 }
 
 // findFile returns the path, relative to dir, of a file below it; empty if it is elsewhere.

@@ -36,6 +36,44 @@ func TestLoopDevicesOfARunAreKnownAfterTheirFileIsRemoved(t *testing.T) {
 	assert.FileExists(t, backing(others), "somebody else's")
 }
 
+// A program of the run attaches a file outside the run's directory.
+func TestALoopDeviceThatAProgramAttachesIsTheRuns(t *testing.T) {
+	parent, elsewhere := t.TempDir(), t.TempDir()
+	device := attachLoop(t, elsewhere+"/image")
+	var stat syscall.Stat_t
+	require.NoError(t, syscall.Stat(elsewhere+"/image", &stat))
+	dead, dir, _ := startRun(t, parent)
+	loops := workdir.NewLoops(dir)
+	found, err := loops.InUse()
+	require.NoError(t, err)
+	assert.Empty(t, found, "it was there before")
+	loops.Attached(device, stat.Dev, stat.Ino)
+	found, err = loops.InUse()
+	require.NoError(t, err)
+	assert.Equal(t, []workdir.Loop{{Device: device, File: elsewhere + "/image"}}, found)
+	kill(t, dead)
+	report, err := workdir.Clean(parent)
+	require.NoError(t, err)
+	assert.Contains(t, report.String(), "detached "+device)
+	assertDetached(t, device)
+}
+
+// The directory of a run is gone, and a loop device has a deleted image of it.
+func TestCleanDetachesTheDeletedImagesOfRunsThatAreGone(t *testing.T) {
+	parent := t.TempDir()
+	dir := parent + "/csisim-4000000-1"
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	ours, others := attachLoop(t, dir+"/image"), attachLoop(t, parent+"/image")
+	defer func() { require.NoError(t, detach(others)) }()
+	require.NoError(t, os.RemoveAll(dir))
+	require.NoError(t, os.Remove(parent+"/image"))
+	report, err := workdir.Clean(parent)
+	require.NoError(t, err)
+	assert.Equal(t, "detached "+ours+"\n", report.String())
+	assertDetached(t, ours)
+	assert.FileExists(t, backing(others), "it is no run's")
+}
+
 // An image in a node's memory is on no disk, and belongs to the run nevertheless.
 func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 	needRoot(t)

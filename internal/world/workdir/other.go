@@ -16,6 +16,7 @@ func KillAll(func(pid int) bool) ([]Program, error) { return nil, nil }
 func killPrograms(string, owner) ([]Program, error) { return nil, nil }
 func unmountBelow(string) ([]string, error)         { return nil, nil }
 func detachLoops(string) ([]string, error)          { return nil, nil }
+func detachOrphans(string) ([]Leftover, error)      { return nil, nil }
 
 // Loops finds none.
 type Loops struct{}
@@ -28,6 +29,9 @@ func (*Loops) AddMemory(...uint64) error { return nil }
 
 // RemoveMemory removes nothing.
 func (*Loops) RemoveMemory(...uint64) error { return nil }
+
+// Attached records nothing.
+func (*Loops) Attached(string, uint64, uint64) {}
 
 // InUse returns none.
 func (*Loops) InUse() ([]Loop, error) { return nil, nil }

@@ -48,6 +48,16 @@ func fill() error {
 	return err
 }
 
+// attach attaches a file in the directory ELSEWHERE, which is the host's, to a loop device.
+func attach() error {
+	image := os.Getenv("ELSEWHERE") + "/image"
+	err := os.WriteFile(image, make([]byte, 1<<20), 0o600)
+	if err == nil {
+		err = exec.Command("losetup", "--find", image).Run()
+	}
+	return err
+}
+
 // NodePublishVolume mounts a file system in memory.
 func (d *driver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeRequest) (*csi.NodePublishVolumeResponse, error) {
 	if d.way == "unmounts mounts of others" {
@@ -57,6 +67,9 @@ func (d *driver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeRe
 	err := os.Mkdir(target, 0o755)
 	if err == nil {
 		err = syscall.Mount("bad", target, "tmpfs", 0, "size=64k")
+	}
+	if err == nil && d.goes("leaves a loop device") {
+		err = attach()
 	}
 	if err == nil && d.goes("keeps its mount busy") {
 		_, err = os.Create(target + "/open") // and never closed
