@@ -13,7 +13,7 @@ import (
 )
 
 // A driver attaches a loop device to a file of the host and leaves it. The report names it, and it
-// is gone after the run; after a kill -9, csisim clean detaches it.
+// is detached after the run; after a kill -9, csisim clean detaches it.
 func TestALoopDeviceWithAFileOfTheHostBelongsToItsRun(t *testing.T) {
 	needsMounts(t)
 	if _, err := exec.LookPath("losetup"); err != nil {

@@ -83,7 +83,7 @@ func (c ContainerProgram) execute() error {
 // ReadOnly are files below /proc that set up the kernel and the machine: programs read them.
 var ReadOnly = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/irq"}
 
-// Masked are files that tell of the memory, the keys and the processes of the whole machine:
+// Masked are files about the memory, the keys and the processes of the whole machine:
 // programs find /dev/null there, as in a container of containerd.
 var Masked = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}
 

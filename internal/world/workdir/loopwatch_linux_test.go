@@ -58,7 +58,7 @@ func TestALoopDeviceThatAProgramAttachesIsTheRuns(t *testing.T) {
 	assertDetached(t, device)
 }
 
-// The directory of a run is gone, and a loop device has a deleted image of it.
+// The directory of a run was removed, and a loop device still has an image of it.
 func TestCleanDetachesTheDeletedImagesOfRunsThatAreGone(t *testing.T) {
 	parent := t.TempDir()
 	dir := parent + "/csisim-4000000-1"
