@@ -87,6 +87,7 @@ func TestWrongUsageIsReportedInOneLineWithAHint(t *testing.T) {
 		{"run --isolation jail x.yaml", `unknown isolation "jail": there are auto, namespace, none`, "csisim run --help"},
 		{"run --patience 0s x.yaml", "--patience 0s: it must be more than 0", "csisim run --help"},
 		{"run --fast x.yaml", "unknown flag: --fast", "csisim run --help"},
+		{"run --strateg x.yaml", "unknown flag: --strateg; did you mean --strategy?", "csisim run --help"},
 		{"schema please", "unexpected argument please", "csisim schema --help"},
 		{"steps a b", "unexpected argument b", "csisim steps --help"},
 		{"steps weit", `unknown step "weit"; did you mean "wait"?`, "csisim steps"},

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/real/pod"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -77,8 +79,17 @@ func commandNames(root *cobra.Command) []string {
 	return names
 }
 
-// flagMistake removes the names of Go's parsers from an error.
-func flagMistake(_ *cobra.Command, err error) error {
+// flagMistake suggests a flag for one that does not exist, and removes the names of Go's parsers
+// from an error.
+func flagMistake(command *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) && len(missing.GetSpecifiedName()) > 1 {
+		var names []string
+		command.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if nearest := strict.Nearest(missing.GetSpecifiedName(), names); nearest != "" {
+			return usage("%w; did you mean --%s?", err, nearest)
+		}
+	}
 	var number *strconv.NumError
 	if errors.As(err, &number) {
 		text, _, _ := strings.Cut(err.Error(), ": strconv.")

@@ -3,10 +3,12 @@ package scenario
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems
@@ -16,7 +18,27 @@ func Load(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
+	if kinds := kindsOf(data); len(kinds) > 0 && !ownVersion().Match(data) {
+		return nil, strict.Problems{{
+			File: path, Line: 1, Column: 1, Found: "a Kubernetes manifest (" + strings.Join(kinds, ", ") + ")",
+			Want: fmt.Sprintf("a scenario; apply the manifest from a step of one: `- apply: {file: %s}`", filepath.Base(path)),
+		}}
+	}
 	return Parse(path, data)
+}
+
+var ownVersion = lazyregexp.New(`(?m)^apiVersion:[ \t]*["']?csisim\.dev/`)
+
+var topLevelKind = lazyregexp.New(`(?m)^kind:[ \t]*["']?(\w+)`)
+
+// kindsOf returns the kinds of the documents in a YAML file, each once.
+func kindsOf(data []byte) (kinds []string) {
+	for _, found := range topLevelKind().FindAllSubmatch(data, -1) {
+		if kind := string(found[1]); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // Parse is Load for text that has been read. Files that it names are relative to the directory of

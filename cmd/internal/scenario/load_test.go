@@ -100,3 +100,9 @@ func TestEverySidecarMayBeBesideAProgram(t *testing.T) {
 		assert.NoError(t, err, sidecar)
 	}
 }
+
+func TestAManifestIsNoScenario(t *testing.T) {
+	_, err := scenario.Load("../../../scenarios/manifests/pod-with-claim.yaml")
+	assert.EqualError(t, err, "../../../scenarios/manifests/pod-with-claim.yaml:1:1: found a Kubernetes manifest (PersistentVolumeClaim, Pod), "+
+		"want a scenario; apply the manifest from a step of one: `- apply: {file: pod-with-claim.yaml}`")
+}

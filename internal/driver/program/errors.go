@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // The errors of a program that does not become a running driver. A socket path that is too long is
@@ -73,17 +76,43 @@ func (e *StartError) Unwrap() error { return e.Err }
 // EndOfLog precedes the name of the log in a StartError.
 const EndOfLog = "the end of "
 
-// tailLines and tailBytes limit the part of a log in an error.
+// tailLines and tailBytes limit the part of a log in an error, usageBytes the part in which a usage
+// text is looked for.
 const (
-	tailLines = 10
-	tailBytes = 8 << 10
+	tailLines  = 10
+	tailBytes  = 8 << 10
+	usageBytes = 64 << 10
 )
 
-// tail is the last lines of a log.
+// tail is the last lines of a log. If a program rejects its flags, it is the lines that say so,
+// without the list of all flags that such programs print before or after them.
 func tail(file string) []string {
+	if said := complaints(lastLines(file, usageBytes)); len(said) > 0 {
+		return said
+	}
 	lines := lastLines(file, tailBytes)
 	return lines[max(0, len(lines)-tailLines):]
 }
+
+// complaints returns the lines of a log with a usage text that reject flags or arguments.
+func complaints(lines []string) (said []string) {
+	printsUsage := false
+	for _, line := range lines {
+		printsUsage = printsUsage || usageText().MatchString(line)
+		if rejection().MatchString(line) && len(said) < tailLines && !slices.Contains(said, line) {
+			said = append(said, line)
+		}
+	}
+	if !printsUsage {
+		return nil
+	}
+	return said
+}
+
+var (
+	usageText = lazyregexp.New(`(?i)^\W*usage\b|\busage of\b`)
+	rejection = lazyregexp.New(`(?i)provided but not defined|flag needs an argument|unknown (short|long)? ?(flag|option|argument)|unknown shorthand|unrecogni[sz]ed (argument|option)|no such option|invalid (value|argument|option)|unexpected argument|required (flag|option|argument)|(argument|option|flag)s? (is|are) required`)
+)
 
 // lastLines are the lines within so many bytes from the end of a log. A log that cannot
 // be read has none.

@@ -106,6 +106,9 @@ func (n *Node) decodeStruct(v reflect.Value, f *field) {
 		known, ok := byName[entry.Name]
 		if !ok {
 			want := oneOf(names(fields), "field", v.Type().Name())
+			if holder := holderOf(entry.Name, fields); holder != "" && Nearest(entry.Name, names(fields)) == "" {
+				want = fmt.Sprintf("it below %s, as in %s: {%s: …}", holder, holder, entry.Name)
+			}
 			entry.Key.ReportUnknown(fmt.Sprintf("unknown field %q", entry.Name), entry.Name, want, names(fields))
 			continue
 		}

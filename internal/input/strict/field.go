@@ -2,6 +2,7 @@ package strict
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -30,6 +31,24 @@ func fieldsOf(t reflect.Type) []*field {
 	}
 	known, _ := listed.LoadOrStore(t, listFields(t))
 	return known.([]*field)
+}
+
+// holderOf returns the one field of a struct that has a field of the given name in itself; "" if
+// there is none, or several.
+func holderOf(name string, fields []*field) (holder string) {
+	for _, f := range fields {
+		inner := deref(f.typ)
+		if inner.Kind() != reflect.Struct {
+			continue
+		}
+		if slices.ContainsFunc(fieldsOf(inner), func(in *field) bool { return in.name == name }) {
+			if holder != "" {
+				return ""
+			}
+			holder = f.name
+		}
+	}
+	return holder
 }
 
 func listFields(t reflect.Type) []*field {

@@ -22,6 +22,9 @@ import (
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
+	if nearest := strict.Nearest(e.Name, Names()); nearest != "" {
+		return fmt.Sprintf("unknown driver profile %q; did you mean %q? (csisim profiles lists all; a YAML file is possible, too)", e.Name, nearest)
+	}
 	return fmt.Sprintf("unknown driver profile %q: give one of %s, or a YAML file", e.Name, strings.Join(Names(), ", "))
 }
 

@@ -106,5 +106,5 @@ func TestWhatIsLoaded(t *testing.T) {
 	var unknown *profile.UnknownError
 	_, err = profile.Load("hostpth", dir)
 	require.ErrorAs(t, err, &unknown)
-	assert.ErrorContains(t, err, `unknown driver profile "hostpth": give one of `)
+	assert.ErrorContains(t, err, `unknown driver profile "hostpth"; did you mean "hostpath"? `)
 }
