@@ -186,3 +186,22 @@ func TestASignalEndsTheRunInOrder(t *testing.T) {
 		})
 	}
 }
+
+// A scenario with an optional program that is missing neither passes nor fails.
+func TestAScenarioWithoutItsOptionalProgramIsNotTried(t *testing.T) {
+	dir := t.TempDir()
+	const text = "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\ndrivers: [{name: a.example.com, program: {optional: true, command: [no-such-driver]}}]\nsteps: [{settle: {}}]\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "third-party.yaml"), []byte(text), 0o600))
+	junit := filepath.Join(dir, "junit.xml")
+	got := csisim(t, "run", dir, "../../scenarios/attach-limit.yaml", "--junit", junit)
+	assert.Zero(t, got.code, got.stdout+got.stderr)
+	assert.Contains(t, got.stdout, "---- third-party\n    not tried: program not found: no-such-driver is not in PATH")
+	assert.Contains(t, got.stdout, "2 scenarios: 1 passed, 0 failed, 1 not tried · ")
+	written, err := os.ReadFile(junit)
+	require.NoError(t, err)
+	assert.Contains(t, string(written), `<skipped message="program not found: no-such-driver`)
+
+	alone := csisim(t, "run", dir)
+	assert.Equal(t, exitEnvironment, alone.code)
+	assert.Contains(t, alone.stderr, "nothing was tried")
+}

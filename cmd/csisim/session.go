@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/namespaces"
@@ -108,6 +111,11 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 	}
 	run.Err = errors.Join(err, outputs.close())
 	run.Logs = withLogs(options.DriverLogs)
+	if sc.MayLack(run.Err) {
+		reason := run.Err.Error()
+		run.Name, run.NotTried, run.Err, run.Result = sc.Name, reason[max(0, strings.Index(reason, program.ErrNotFound.Error())):], nil, nil
+		return run
+	}
 	run.Err = errors.Join(run.Err, outputs.writePage(run))
 	return run
 }
@@ -140,6 +148,8 @@ func (s *session) end(ctx context.Context) error {
 		return &failure{code: namespaces.InterruptedCode(ctx), err: errors.New("interrupted; everything of the run is cleaned up")}
 	case err != nil:
 		return &failure{code: exitEnvironment, err: err}
+	case s.code == exitPassed && len(s.runs) > 0 && !slices.ContainsFunc(s.runs, func(r report.Run) bool { return r.NotTried == "" }):
+		return &failure{code: exitEnvironment, err: errors.New("nothing was tried")}
 	default:
 		return reported(s.code)
 	}
@@ -147,6 +157,9 @@ func (s *session) end(ctx context.Context) error {
 
 // exitOf returns the exit code of one run; the highest of all runs counts.
 func exitOf(run report.Run) int {
+	if run.NotTried != "" {
+		return exitPassed
+	}
 	if run.Err != nil {
 		return codeOf(run.Err)
 	}

@@ -1,8 +1,10 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,24 +20,21 @@ type TextOptions struct {
 	A, B string
 	// Color adds ANSI escapes.
 	Color bool
-	// Width is the number of columns. Default: 120.
+	// Width is the number of columns at which texts are cut. Default: they are whole.
 	Width int
 	// All shows every difference with its context, not only the first of each level.
 	All bool
 }
 
 const (
-	usualWidth = 120
-	around     = 3 // rows of context before and after a difference
+	usualWidth = 120 // for two traces side by side, if nothing is cut
+	around     = 3   // rows of context before and after a difference
 	listed     = 12
 )
 
 // Text writes the report for people: the first difference with its context, then a summary by
 // level, the other differences, and the uses of tolerances.
 func (r *Report) Text(w io.Writer, o TextOptions) error {
-	if o.Width == 0 {
-		o.Width = usualWidth
-	}
 	p := &printer{to: w, TextOptions: o}
 	p.line("A  %s", orName(o.A, "A"))
 	p.line("B  %s", orName(o.B, "B"))
@@ -94,7 +93,7 @@ func (p *printer) difference(d Difference) {
 	p.line("")
 	from, to := max(0, d.Index-around), min(len(d.Rows), d.Index+around+1)
 	rows := d.Rows[from:to]
-	column := (p.Width - 26) / 2
+	column := (cmp.Or(p.Width, usualWidth) - 26) / 2
 	if slices.ContainsFunc(rows, func(r Row) bool { return length(r.A.Text) > column || length(r.B.Text) > column }) {
 		p.stacked(rows, d.Index-from)
 	} else {
@@ -120,7 +119,7 @@ func (p *printer) beside(rows []Row, at, column int) {
 
 // stacked writes the rows one trace under the other; equal rows once.
 func (p *printer) stacked(rows []Row, at int) {
-	room := p.Width - 20
+	room := p.room(20)
 	for i, r := range rows {
 		if r.Same {
 			p.marked(false, true, "    "+stamp(r.A)+" "+clip(r.A.Text, room))
@@ -155,6 +154,14 @@ func orDash(text string) string {
 		return "–"
 	}
 	return text
+}
+
+// room returns the columns beside so many that are taken.
+func (p *printer) room(taken int) int {
+	if p.Width == 0 {
+		return math.MaxInt
+	}
+	return max(20, p.Width-taken)
 }
 
 func length(s string) int { return utf8.RuneCountInString(s) }
@@ -219,7 +226,7 @@ func (p *printer) others(r *Report) {
 			p.line("  … and %s; --all shows them", plural.Of(len(rest)-listed, "other"))
 			return
 		}
-		p.line("  %9.3f  %s %s", float64(d.At())/1000, pad(string(d.Level), 9), clip(d.Subject+": "+d.What, p.Width-24))
+		p.line("  %9.3f  %s %s", float64(d.At())/1000, pad(string(d.Level), 9), clip(d.Subject+": "+d.What, p.room(24)))
 	}
 }
 
@@ -232,6 +239,6 @@ func (p *printer) tolerances(r *Report) {
 	p.line("")
 	p.line("%s", p.paint(bold, "Not counted as differences"))
 	for _, rule := range used {
-		p.line("%6d× %s %s", r.Allowed[rule.Name], pad(string(rule.Name), 26), clip(rule.Allows, max(20, p.Width-36)))
+		p.line("%6d× %s %s", r.Allowed[rule.Name], pad(string(rule.Name), 26), clip(rule.Allows, p.room(36)))
 	}
 }

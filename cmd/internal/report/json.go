@@ -15,6 +15,7 @@ type jsonReport struct {
 	Passed      int       `json:"passed"`
 	Failed      int       `json:"failed"`
 	Errors      int       `json:"errors"` // scenarios that could not be run
+	NotTried    int       `json:"notTried,omitempty"`
 	Calls       int       `json:"calls"`
 	ClusterTime float64   `json:"clusterSeconds"`
 	Scenarios   []jsonRun `json:"scenarios"`
@@ -23,7 +24,7 @@ type jsonReport struct {
 type jsonRun struct {
 	Name        string        `json:"name"`
 	File        string        `json:"file"`
-	Verdict     string        `json:"verdict"` // passed, failed or error
+	Verdict     string        `json:"verdict"` // passed, failed, error or not tried
 	Error       string        `json:"error,omitempty"`
 	Failures    []jsonFailure `json:"failures,omitempty"`
 	Strategy    string        `json:"strategy"`
@@ -59,6 +60,8 @@ func JSON(w io.Writer, runs []Run, planned int) error {
 			r.Passed++
 		case verdictFailed:
 			r.Failed++
+		case verdictNotTried:
+			r.NotTried++
 		default:
 			r.Errors++
 		}
@@ -82,6 +85,8 @@ const (
 	verdictPassed = "passed"
 	verdictFailed = "failed"
 	verdictError  = "error"
+
+	verdictNotTried = "not tried"
 )
 
 func jsonOf(run Run) jsonRun {
@@ -93,6 +98,8 @@ func jsonOf(run Run) jsonRun {
 		entry.Seed = 0 // it has none
 	}
 	switch {
+	case run.NotTried != "":
+		entry.Verdict, entry.Error = verdictNotTried, run.NotTried
 	case run.Err != nil:
 		entry.Verdict, entry.Error = verdictError, run.Err.Error()
 	case run.Passed():

@@ -11,12 +11,14 @@ import (
 
 // totals are the sums over all runs.
 type totals struct {
-	passed, failed, impossible, calls int
-	virtual, waited                   time.Duration
+	passed, failed, impossible, notTried, calls int
+	virtual, waited                             time.Duration
 }
 
 func (t *totals) add(run Run) {
 	switch {
+	case run.NotTried != "":
+		t.notTried++
 	case run.Passed():
 		t.passed++
 	case run.Err != nil:
@@ -34,10 +36,13 @@ func (t *totals) add(run Run) {
 // line returns the last line: 14 scenarios: 14 passed, 0 failed · 312 driver calls · 21 min of
 // cluster time in 0.4 s.
 func (t *totals) line(planned int, wall time.Duration) string {
-	ended := t.passed + t.failed + t.impossible
+	ended := t.passed + t.failed + t.impossible + t.notTried
 	text := fmt.Sprintf("%s: %d passed, %d failed", plural.Of(max(ended, planned), "scenario"), t.passed, t.failed)
 	if t.impossible > 0 {
 		text += fmt.Sprintf(", %d could not run", t.impossible)
+	}
+	if t.notTried > 0 {
+		text += fmt.Sprintf(", %d not tried", t.notTried)
 	}
 	if left := planned - ended; left > 0 {
 		text += fmt.Sprintf(", %d not run", left)

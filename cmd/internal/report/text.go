@@ -75,6 +75,9 @@ func (p *Printer) Finished(run Run) {
 	p.erase()
 	p.total.add(run)
 	p.print(p.statusLine(run))
+	if run.NotTried != "" {
+		p.print(p.paint(dim, indented(excerpt.Wrap("not tried: "+firstLine(run.NotTried), p.o.Width-4), "    ")) + "\n")
+	}
 	if run.Err != nil {
 		p.print(indented(run.Err.Error(), "    ") + "\n")
 		p.annotate(run.File, 0, scenarioName(run), run.Err.Error())
@@ -134,7 +137,13 @@ func (p *Printer) statusLine(run Run) string {
 	if p.o.Live {
 		mark = "✓"
 	}
-	if !run.Passed() {
+	switch {
+	case run.NotTried != "":
+		mark, color = "----", dim
+		if p.o.Live {
+			mark = "–"
+		}
+	case !run.Passed():
 		mark, color = "FAIL", red
 		if p.o.Live {
 			mark = "✗"

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/sim"
@@ -50,6 +52,7 @@ type Program struct {
 	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}} {{.AddonsSocket}} {{.ServiceURL}}."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
+	Optional          bool              `json:"optional,omitempty" doc:"Where the program is not found, csisim run does not try the scenario: it neither passes nor fails. If no scenario of a command can be tried, the exit code is 3."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	NodePaths         []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
 	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves regardless of its flags; a driver that serves at /csi/csi.sock needs none."`
@@ -72,6 +75,12 @@ type Socket struct {
 // containers, need the API and the real clock.
 func (s *Scenario) Lives() bool {
 	return len(s.Images) > 0 || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
+}
+
+// MayLack reports whether the scenario is not to be tried where its program is not found, and err
+// is the error of such a place.
+func (s *Scenario) MayLack(err error) bool {
+	return errors.Is(err, program.ErrNotFound) && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil && d.Program.Optional })
 }
 
 // HasPrograms reports whether the run starts programs, which mount and leave processes.
