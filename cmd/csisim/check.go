@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
@@ -129,10 +130,22 @@ already runs.
 	for _, flag := range []string{"work-dir", "out", "report"} {
 		complete(command, flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	}
-	for _, flag := range []string{"budget", "deep", "parallel", "only", "allow-untried", "print", "seed", "patience"} {
+	for _, flag := range []string{"only", "allow-untried", "print"} {
+		complete(command, flag, completeTrials)
+	}
+	for _, flag := range []string{"budget", "deep", "parallel", "seed", "patience"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command
+}
+
+// completeTrials offers the groups of trials; a driver decides on the trials in them.
+func completeTrials(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, group := range check.Groups() {
+		words = append(words, group.Name+"/*\t"+group.Title)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (f *checkFlags) check() error {

@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
@@ -19,6 +22,38 @@ var yamlExtensions = []string{"yaml", "yml"}
 // completeScenarios offers YAML files and directories to the shell.
 func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return yamlExtensions, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeNames offers the names of the given scenarios.
+func completeNames(_ *cobra.Command, args []string, _ string) (words []string, _ cobra.ShellCompDirective) {
+	for _, s := range readable(args) {
+		words = append(words, s.Name+"\t"+s.Description)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeUntil offers the steps of the given scenarios, by their names or numbers.
+func completeUntil(_ *cobra.Command, args []string, _ string) (words []string, _ cobra.ShellCompDirective) {
+	for _, s := range readable(args) {
+		for i, step := range s.Steps {
+			words = append(words, cmp.Or(step.Name, strconv.Itoa(i+1))+"\t"+step.Kind)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// readable returns the scenarios of arguments that have no mistakes.
+func readable(args []string) (all []*scenario.Scenario) {
+	files, err := scenarioFiles(args)
+	if err != nil {
+		return nil
+	}
+	for _, file := range files {
+		if s, err := scenario.Load(file); err == nil {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // scenarioFiles returns the files that arguments name: a file, a directory with all scenarios in

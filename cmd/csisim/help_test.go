@@ -4,9 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -32,4 +35,39 @@ func TestHelpNamesFilesThatExist(t *testing.T) {
 	}
 	look(newRoot(environment{stdout: os.Stdout, stderr: os.Stderr}))
 	assert.Greater(t, found, 4)
+}
+
+// Help is at most 80 columns wide, but for examples, and each flag is in one group.
+func TestHelpFitsATerminal(t *testing.T) {
+	var look func(*cobra.Command)
+	look = func(c *cobra.Command) {
+		var out strings.Builder
+		writeHelp(&out, c)
+		text, _, found := strings.Cut(out.String(), "\nExamples:\n")
+		_, rest, _ := strings.Cut(out.String(), "\nUsage:\n")
+		if found {
+			text += rest
+		}
+		for line := range strings.Lines(text) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), helpWidth, "%s: %s", c.CommandPath(), line)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				term := regexp.MustCompile(`(?m)^(  -\w,|     ) --` + f.Name + `(\[| |$)`)
+				assert.Len(t, term.FindAllString(out.String(), -1), 1, "%s --%s", c.CommandPath(), f.Name)
+			}
+		})
+		for _, sub := range c.Commands() {
+			if !sub.Hidden {
+				look(sub)
+			}
+		}
+	}
+	root := newRoot(environment{stdout: os.Stdout, stderr: os.Stderr})
+	look(root)
+	for _, group := range commandGroups {
+		for _, name := range group.names {
+			assert.Contains(t, commandNames(root), name)
+		}
+	}
 }

@@ -129,6 +129,10 @@ func TestCompletion(t *testing.T) {
 	assert.Regexp(t, `(?s)^yaml\nyml\n:8\n`, files, "8 filters files by extension")
 	strategies := csisim(t, "__complete", "run", "--strategy", "").stdout
 	assert.Regexp(t, `(?s)^calm\t.*\nrandom\t.*\n:4\n`, strategies, "4 offers no files")
+	trials := csisim(t, "__complete", "check", "--only", "").stdout
+	assert.Contains(t, trials, "life/*\tLife of a volume\n")
+	until := csisim(t, "__complete", "run", "../../scenarios/rwo-filesystem.yaml", "--until", "").stdout
+	assert.Contains(t, until, "1\tapply\n")
 	steps := csisim(t, "__complete", "steps", "").stdout
 	assert.Contains(t, steps, "wait\t")
 	assert.Regexp(t, `(?s)\nnfs\n.*:4\n`, csisim(t, "__complete", "profiles", "").stdout)

@@ -46,9 +46,9 @@ event that occurs once in ten thousand runs happens when a scenario says so.
 Exit codes: 0 passed, 1 an expectation failed, 2 bad input, 3 this machine
 cannot run it, or a check did not try everything, 130 interrupted,
 143 terminated.`,
-		Example: `  csisim run scenarios/rwo-filesystem.yaml
-  csisim run scenarios --strategy random --seed 7
-  csisim validate my-scenario.yaml`,
+		Example: `  csisim check -- my-driver --endpoint={{.Endpoint}} --node-id={{.NodeID}}
+  csisim run scenarios/rwo-filesystem.yaml
+  csisim init`,
 		Version:       versions(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -63,6 +63,7 @@ cannot run it, or a check did not try everything, 130 interrupted,
 	root.SetVersionTemplate("{{.Version}}") // the same as csisim version
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(c.OutOrStdout(), c) })
 	root.AddCommand(newRun(env), newCheck(env), newExplore(env), newReplay(env), newValidate(env), newDiff(env), newCompare(env), newImport(env), newExplain(env), newView(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
 		newProfiles(env), newInit(env), newManifests(env), newTestDriver(env), newVersion(env), newClean(env))
 	root.AddCommand(pod.Commands()...)

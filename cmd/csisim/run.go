@@ -96,7 +96,9 @@ a failure repeats the same run.`,
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "json", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
-	for _, flag := range []string{"seed", "until", "patience", "only", "parallel"} {
+	complete(command, "only", completeNames)
+	complete(command, "until", completeUntil)
+	for _, flag := range []string{"seed", "patience", "parallel"} {
 		complete(command, flag, cobra.NoFileCompletions)
 	}
 	return command

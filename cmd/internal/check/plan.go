@@ -13,6 +13,9 @@ type Group struct {
 	Name, Title string
 }
 
+// Groups lists the groups of all trials in the order of the report card.
+func Groups() []Group { return slices.Clone(groups) }
+
 // groups are the groups of all trials in the order of the report card, the most important first.
 var groups = []Group{
 	{"claims", "Claims without pods"},

@@ -36,6 +36,7 @@ Records are written to --records before an answer goes to its caller. With
 Clients bear the token of the variable ` + tokenVariable + ` in the header ` + proxy.TokenHeader + `.
 A driver given as COMMAND is started, and started again when it ends, as the kubelet
 does with containers.`,
+		Hidden: true, // csisim puts it into the pods that it deploys
 		Example: `  csisim proxy --driver disk.example.com --node node-a --upstream /csi/driver.sock \
     --listen kubelet=/csi/csi.sock --listen node-driver-registrar=/csi/registrar.sock --records /var/log/csi`,
 		RunE: func(command *cobra.Command, args []string) error {
