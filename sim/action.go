@@ -234,7 +234,7 @@ func (c *Simulation) deleteNode(p *kernel.Process, at fault.Site) error {
 		return err
 	}
 	p.Sleep(actionTime)
-	c.Wire.KillAndRestart(fault.Kubelet, wire.Site{Node: at.Node}, actionTime, "the deletion of its node")
+	c.Wire.KillAndRestart(&fault.Fault{Victim: fault.Kubelet, RestartAfter: actionTime}, wire.Site{Node: at.Node}, "the deletion of its node")
 	return c.makeAgain(p, own)
 }
 

@@ -121,7 +121,7 @@ func (d *chance) draw(kind kernel.ChoiceKind, label string, names []string) int 
 
 // Kill kills the program of a component.
 func (d *chance) Kill(c *component.Component) {
-	d.cluster.Wire.KillAndRestart(d.programOf(c), wire.Site{Node: c.Node}, fault.RestartTime, "a write of "+c.Name)
+	d.cluster.Wire.KillAndRestart(&fault.Fault{Victim: d.programOf(c), RestartAfter: fault.RestartTime}, wire.Site{Node: c.Node}, "a write of "+c.Name)
 }
 
 // programOf is the program that a component is or belongs to: a kubelet, a sidecar, or kube-controller-manager with all

@@ -39,9 +39,10 @@ func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 	return err
 }
 
-// Restart starts the stopped parts of the victim again, unless its node has no power, or the
+// Restart starts the stopped parts of a fault's victim again, unless its node has no power, or the
 // scenario has ended it since.
-func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
+func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
+	victim := f.Victim
 	struck, err := c.struck(victim, at)
 	if err != nil {
 		return err
@@ -59,8 +60,7 @@ func (c crashes) Restart(victim fault.Victim, at wire.Site) error {
 		return c.startRegistrar(c.pluginAt(at), at.Node)
 	case fault.Driver:
 		for _, p := range struck {
-			c.pluginTransition(p.(*plugin), at.Node, trace.Started, "")
-			err = errors.Join(err, c.bringUp(p.(*plugin)))
+			err = errors.Join(err, c.restartPlugin(p.(*plugin), f.RestartAs))
 		}
 		return err
 	}

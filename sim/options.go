@@ -305,6 +305,9 @@ type Program struct {
 	Versions map[string]ProgramVersion
 }
 
+// FirstVersion is the name of the release of a Program that is installed first.
+const FirstVersion = "program"
+
 // ProgramVersion is another release of a driver program.
 type ProgramVersion struct {
 	// Command is the program and its arguments.

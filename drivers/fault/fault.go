@@ -43,6 +43,9 @@ type Fault struct {
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
+	// RestartAs is the release of a driver's program that is started then, if Victim is Driver.
+	// Default: the release that ran.
+	RestartAs string
 	// Changes counts changes of files by a driver's program. Just before the next change, the
 	// victim is killed with AtWork, the deadline passes with TimeOut, or the program stops with
 	// Stall. Default 1. Creating or truncating a file is one change, writing to it another; so are

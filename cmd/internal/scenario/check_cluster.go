@@ -106,7 +106,7 @@ func (c *checker) checkDrivers() {
 			}
 			c.checkMock(d)
 			c.checkProgram(d.Program)
-			c.checkVersionsOf(d)
+			c.checkVersionsOf(&c.scenario.Drivers[i])
 			c.checkSocket(d.Socket)
 		})
 	}

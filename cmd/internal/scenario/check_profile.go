@@ -17,22 +17,29 @@ func (c *checker) readProfile(d *Driver) {
 		}
 		return
 	}
-	read, err := profile.Load(d.Profile, c.dir)
+	if d.profile = c.loadProfile("profile", d.Profile); d.profile != nil {
+		c.checkSingle(d.profile)
+	}
+}
+
+// loadProfile reads a profile that a field names; nil if it has mistakes.
+func (c *checker) loadProfile(field, name string) *profile.Profile {
+	read, err := profile.Load(name, c.dir)
 	var problems strict.Problems
 	var unknown *profile.UnknownError
 	switch {
 	case err == nil:
-		d.profile = read
-		c.checkSingle(read)
+		return read
 	case errors.As(err, &problems):
 		c.problems = append(c.problems, problems...)
 	case errors.As(err, &unknown):
-		c.document.ReportUnknown(c.in("profile"), fmt.Sprintf("profile %q", d.Profile), d.Profile,
+		c.document.ReportUnknown(c.in(field), fmt.Sprintf("profile %q", name), name,
 			"a driver profile: "+strings.Join(profile.Names(), ", ")+", or a YAML file", profile.Names())
 	default:
-		c.report("profile", fmt.Sprintf("profile %q, which cannot be read (%v)", d.Profile, err),
+		c.report(field, fmt.Sprintf("profile %q, which cannot be read (%v)", name, err),
 			"a YAML file with a driver profile, relative to this file")
 	}
+	return nil
 }
 
 func (c *checker) checkSingle(p *profile.Profile) {

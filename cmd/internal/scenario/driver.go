@@ -142,11 +142,13 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
 			Single: d.Program.Single, Env: d.Program.Env, PluginSocket: d.Program.PluginSocket, NodePaths: d.Program.NodePaths, AddonsSocket: d.Program.AddonsSocket, StartTimeout: d.Program.StartTimeout.Duration, Memory: d.Program.Memory.Value(), Capabilities: d.Program.Capabilities,
-			Versions: d.versions(dir),
 		}
 		o.StandIns = d.Program.StandIns.Make(dir)
 	case d.Socket != nil:
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}
+	}
+	if o.Program != nil {
+		o.Program.Versions = d.versions(dir)
 	}
 	if o.Program != nil && d.own != nil {
 		o.Program.NodeVolumes, o.Program.ControllerVolumes = d.own.Volumes("node"), d.own.Volumes("controller")

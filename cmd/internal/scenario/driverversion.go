@@ -6,32 +6,63 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/sim"
 )
 
-// DriverVersion is another release of a driver program. Everything else is that of the program.
+// DriverVersion is another release of a driver program: a command, a binary of the driver's profile,
+// or another profile. Everything else is that of the release that is installed first.
 type DriverVersion struct {
-	Command           []string          `json:"command" want:"required" example:"[bin/hostdir-v2, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, as those of program."`
+	Command           []string          `json:"command,omitempty" example:"[bin/hostdir-v2, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, as those of program."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Env               map[string]string `json:"env,omitempty" doc:"Replaces the environment of program; default that environment."`
+	Profile           string            `json:"profile,omitempty" example:"hostpath" doc:"The profile that describes how the release is started; default, with binary, the driver's own."`
+	Binary            string            `json:"binary,omitempty" example:"bin/hostpathplugin-v2" doc:"The program of the profile's driver."`
+
+	profile *profile.Profile // that describes the release; nil for a command
 }
 
-// firstVersion is the name of the release that is installed first.
-const firstVersion = "program"
+// AsVersion returns the driver's program as a release of another driver.
+func (d Driver) AsVersion() DriverVersion {
+	if d.Program == nil {
+		return DriverVersion{Profile: d.Profile, Binary: d.Binary}
+	}
+	return DriverVersion{Command: d.Program.Command, ControllerCommand: d.Program.ControllerCommand, Env: d.Program.Env}
+}
 
 // checkVersionsOf reports versions of a driver that is no program, and commands that cannot be run.
-func (c *checker) checkVersionsOf(d Driver) {
-	if len(d.Versions) > 0 && d.Program == nil {
-		c.report("versions", "versions of a driver without program", "the release that is installed first as program")
+func (c *checker) checkVersionsOf(d *Driver) {
+	if len(d.Versions) > 0 && d.Program == nil && d.profile == nil {
+		c.report("versions", "versions of a driver without program or profile", "the release that is installed first as program or profile")
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Versions)) {
-		if name == firstVersion {
-			c.report("versions."+name, "version \""+name+"\"", "another name: "+firstVersion+" is the release that is installed first")
+		field := "versions." + name
+		if name == sim.FirstVersion {
+			c.report(field, "version \""+name+"\"", "another name: "+sim.FirstVersion+" is the release that is installed first")
 		}
 		v := d.Versions[name]
-		c.checkCommand("versions."+name+".command", v.Command)
-		c.checkCommand("versions."+name+".controllerCommand", v.ControllerCommand)
+		if v.Command != nil {
+			c.checkCommand(field+".command", v.Command)
+			c.checkCommand(field+".controllerCommand", v.ControllerCommand)
+		}
+		c.readVersion(field, d, &v)
+		d.Versions[name] = v
+	}
+}
+
+// readVersion reads the profile of a release.
+func (c *checker) readVersion(field string, d *Driver, v *DriverVersion) {
+	described := v.Profile != "" || v.Binary != ""
+	switch {
+	case described == (v.Command != nil):
+		c.report(field, "a version with both or none of command and profile", "command, or profile and binary")
+	case described && v.Profile == "" && d.profile == nil:
+		c.report(field+".binary", "binary of a driver without profile", "command")
+	case described && v.Profile == "":
+		v.profile = d.profile
+	case described:
+		v.profile = c.loadProfile(field+".profile", v.Profile)
 	}
 }
 
@@ -39,9 +70,32 @@ func (c *checker) checkVersionsOf(d Driver) {
 func (d Driver) versions(dir string) map[string]sim.ProgramVersion {
 	all := map[string]sim.ProgramVersion{}
 	for name, v := range d.Versions {
-		all[name] = sim.ProgramVersion{Command: located(v.Command, dir), ControllerCommand: located(v.ControllerCommand, dir), Env: v.Env}
+		release := sim.ProgramVersion{Command: v.Command, ControllerCommand: v.ControllerCommand, Env: v.Env}
+		if v.profile != nil {
+			p := v.profile.Install(d.Name, v.Binary).Program
+			release = sim.ProgramVersion{Command: p.Command, ControllerCommand: p.ControllerCommand, Env: p.Env}
+		}
+		release.Command, release.ControllerCommand = located(release.Command, dir), located(release.ControllerCommand, dir)
+		all[name] = release
 	}
 	return all
+}
+
+// version reports a release that no driver, or not the named one, has.
+func (c *checker) version(field, driver, name string) {
+	if name == "" || name == sim.FirstVersion {
+		return
+	}
+	known := []string{sim.FirstVersion}
+	for _, d := range c.scenario.Drivers {
+		if driver == "" || d.name() == driver {
+			known = append(known, slices.Sorted(maps.Keys(d.Versions))...)
+		}
+	}
+	slices.Sort(known)
+	if known = slices.Compact(known); !slices.Contains(known, name) {
+		c.document.ReportUnknown(c.in(field), fmt.Sprintf("version %q", name), name, "one of "+strings.Join(known, ", "), known)
+	}
 }
 
 func init() {
@@ -57,19 +111,7 @@ type upgradeDriverStep struct {
 
 func (s *upgradeDriverStep) check(c *checker) {
 	s.pluginFields.check(c)
-	if s.To == "" || s.To == firstVersion {
-		return
-	}
-	known := []string{firstVersion}
-	for _, d := range c.scenario.Drivers {
-		if s.Driver == "" || d.name() == s.Driver {
-			known = append(known, slices.Sorted(maps.Keys(d.Versions))...)
-		}
-	}
-	known = slices.Compact(known)
-	if !slices.Contains(known, s.To) {
-		c.document.ReportUnknown(c.in("to"), fmt.Sprintf("version %q", s.To), s.To, "one of "+strings.Join(known, ", "), known)
-	}
+	c.version("to", s.Driver, s.To)
 }
 
 func (s *upgradeDriverStep) do(r *runner) error {
@@ -77,9 +119,5 @@ func (s *upgradeDriverStep) do(r *runner) error {
 	if err != nil {
 		return err
 	}
-	to := s.To
-	if to == firstVersion {
-		to = ""
-	}
-	return s.each(r, func(p sim.Plugin) error { return cluster.UpgradeDriver(p, to) })
+	return s.each(r, func(p sim.Plugin) error { return cluster.UpgradeDriver(p, s.To) })
 }

@@ -176,7 +176,7 @@ func unpromoted(a action) Promotion {
 	case *upgradeStep:
 		return never("a real cluster is not upgraded in mid-run")
 	case *upgradeDriverStep:
-		return never("the image of a driver's pods has one release of its program")
+		return never("%s", oneRelease)
 	case *failServiceStep, *recoverServicesStep:
 		return never("stand-ins for services run in the simulation only")
 	case *uninstallDriverStep:
@@ -201,10 +201,15 @@ func controllerPromoted(name, how string) Promotion {
 	return becomes(how, "its container")
 }
 
+// oneRelease is why a driver is not upgraded on a real cluster.
+const oneRelease = "the image of a driver's pods has one release of its program"
+
 func (s *faultStep) promoted() Promotion {
 	switch {
 	case s.InUse, s.TimeOut, s.Stall, s.Mounted != "", s.Fails != "", s.Before != nil:
 		return never("the proxy does not see the driver's system calls")
+	case s.RestartAs != "":
+		return never("%s", oneRelease)
 	case slices.Contains([]string{string(fault.Kubelet), string(fault.Node), string(fault.Caller)}, s.Kill):
 		return becomes("the proxy holds the call until the %s was killed", s.Kill)
 	case s.Kill != "" && s.Kill != string(fault.Driver):

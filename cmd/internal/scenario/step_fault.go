@@ -62,6 +62,7 @@ type faultStep struct {
 	At           string            `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
 	AfterChanges uint              `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and its child processes have made; default 1. Creating or truncating a file is one, writing to it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
 	Before       *systemCall       `json:"before,omitempty" doc:"With kill: kills just before the driver program, or a child process, makes this system call. If a call does not make it, the fault waits for the next call."`
+	RestartAs    string            `json:"restartAs,omitempty" example:"v2" doc:"With kill: driver and restartAfter: the release that is started then, in a new pod, as an update of the driver does: one of the driver's versions, or program for the one that was installed first. Default the release that ran."`
 	RestartAfter strict.Duration   `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again, unless a step has ended it meanwhile; default never."`
 }
 
@@ -112,6 +113,7 @@ func (s *faultStep) checkEffect(c *checker) {
 	}
 	c.knownAs("mounted", "error", s.Mounted, fault.MountErrors())
 	s.checkKill(c)
+	c.version("restartAs", s.Driver, s.RestartAs)
 	if s.Request != "" {
 		s.checkRequest(c)
 	} else {
@@ -142,11 +144,13 @@ func (s *faultStep) checkKill(c *checker) {
 	node := s.Kill == string(fault.Kubelet) || s.Kill == string(fault.Node)
 	switch {
 	case s.Kill == "":
-		for _, field := range []string{"at", "before", "restartAfter", "afterChanges"} {
+		for _, field := range []string{"at", "before", "restartAfter", "restartAs", "afterChanges"} {
 			if c.has(field) {
 				c.report(field, field+" without kill", "kill beside it")
 			}
 		}
+	case c.has("restartAs") && (s.Kill != string(fault.Driver) || s.RestartAfter.Duration <= 0):
+		c.report("restartAs", "restartAs without kill: driver and restartAfter", "both beside it")
 	case s.At != string(fault.AtWork) && c.has("afterChanges"):
 		c.report("afterChanges", "afterChanges without at: work", "at: work beside it")
 	case node && calls.IsMethod(s.Call) && !calls.MayReachNode(s.Call):
@@ -229,7 +233,7 @@ func (s *faultStep) fault() *fault.Fault {
 		f.System = fault.SystemCall{Name: s.Syscall, Nth: int(s.Nth), Path: s.Path}
 	case s.Kill != "":
 		f.Effect, f.Victim, f.At, f.RestartAfter = fault.Kill, fault.Victim(s.Kill), fault.Moment(cmp.Or(s.At, string(fault.OnReceipt))), s.RestartAfter.Duration
-		f.Times, f.Changes = max(1, f.Times), int(s.AfterChanges)
+		f.Times, f.Changes, f.RestartAs = max(1, f.Times), int(s.AfterChanges), s.RestartAs
 		if s.Before != nil {
 			f.At, f.System = fault.AtWork, s.Before.fault()
 		}

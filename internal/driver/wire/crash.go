@@ -24,8 +24,8 @@ import (
 type Crasher interface {
 	// Kill ends the victim as SIGKILL, or the loss of power, does.
 	Kill(fault.Victim, Site) error
-	// Restart starts the victim again, unless it runs.
-	Restart(fault.Victim, Site) error
+	// Restart starts the victim of a fault again, unless it runs.
+	Restart(*fault.Fault, Site) error
 }
 
 // errConnectionLost is the error that a caller receives if the driver dies in its call.
@@ -145,20 +145,20 @@ func (c *call) crashByClock(p *kernel.Process, f *fault.Fault, answer proto.Mess
 }
 
 func (c *call) kill(f *fault.Fault) {
-	c.wire.KillAndRestart(f.Victim, c.site, f.RestartAfter, c.method)
+	c.wire.KillAndRestart(f, c.site, c.method)
 }
 
-// KillAndRestart kills a victim at a site, and restarts it after a virtual time; never if that is
-// 0. The description of the occasion is for messages.
-func (w *Wire) KillAndRestart(victim fault.Victim, site Site, after time.Duration, what string) {
+// KillAndRestart kills the victim of a fault at a site, and restarts it as the fault says. The
+// description of the occasion is for messages.
+func (w *Wire) KillAndRestart(f *fault.Fault, site Site, what string) {
 	k := w.World.Kernel
-	if err := w.Crasher.Kill(victim, site); err != nil {
-		k.Interrupt(fmt.Errorf("kill %s at %s: %w", victim, what, err))
+	if err := w.Crasher.Kill(f.Victim, site); err != nil {
+		k.Interrupt(fmt.Errorf("kill %s at %s: %w", f.Victim, what, err))
 	}
-	if after > 0 {
-		k.After(nil, fmt.Sprintf("restart of %s", victim), after, func(*kernel.Process) {
-			if err := w.Crasher.Restart(victim, site); err != nil {
-				k.Interrupt(&RestartError{victim, what, err})
+	if f.RestartAfter > 0 {
+		k.After(nil, fmt.Sprintf("restart of %s", f.Victim), f.RestartAfter, func(*kernel.Process) {
+			if err := w.Crasher.Restart(f, site); err != nil {
+				k.Interrupt(&RestartError{f.Victim, what, err})
 			}
 		})
 	}

@@ -34,8 +34,8 @@ func (r *reaper) Kill(victim fault.Victim, at wire.Site) error {
 	return r.fails
 }
 
-func (r *reaper) Restart(victim fault.Victim, at wire.Site) error {
-	r.note("restart", victim, at)
+func (r *reaper) Restart(f *fault.Fault, at wire.Site) error {
+	r.note("restart", f.Victim, at)
 	return nil
 }
 

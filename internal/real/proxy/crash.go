@@ -46,10 +46,10 @@ func (c crasher) Kill(victim fault.Victim, site wire.Site) error {
 	return nil
 }
 
-func (c crasher) Restart(victim fault.Victim, site wire.Site) error {
+func (c crasher) Restart(f *fault.Fault, site wire.Site) error {
 	switch {
-	case victim != fault.Driver:
-		c.order(Start, victim, site)
+	case f.Victim != fault.Driver:
+		c.order(Start, f.Victim, site)
 	case len(c.options.Command) > 0:
 		return c.program.start()
 	}
