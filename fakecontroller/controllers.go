@@ -91,7 +91,8 @@ var ControllerManager = []Controller{
 	{Name: "clusterrole-aggregation", Start: func(in Cluster) Program { return clusterroleaggregation.Start(in.World) }},
 }
 
-// SELinuxWarningName is how kube-controller-manager's --controllers names the one that is off by default.
+// SELinuxWarningName is how kube-controller-manager's --controllers names the one that is off by
+// default.
 const SELinuxWarningName = selinuxwarning.Name
 
 // SELinuxWarning is the controller of kube-controller-manager that runs only if it is named.

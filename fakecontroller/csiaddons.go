@@ -20,7 +20,8 @@ type (
 	AddonsManagerOptions = manager.Options
 	// AddonsVolumeCondition are the flags of a sidecar's reporter of volume conditions.
 	AddonsVolumeCondition = addons.VolumeCondition
-	// AddonsOutside is the network between programs of CSI-Addons that are simulated and ones that are not.
+	// AddonsOutside is the network between programs of CSI-Addons that are simulated and ones that
+	// are not.
 	AddonsOutside = relay.Outside
 	// AddonsConnection is a connection to one that is not.
 	AddonsConnection = relay.Connection
@@ -35,8 +36,8 @@ type Addons struct {
 	elections map[string]*sidecar.Election // by driver
 }
 
-// Reach has simulated programs and those outside of the simulation reach each other; the controller manager may
-// be one of these.
+// Reach has simulated programs and those outside of the simulation reach each other; the controller
+// manager may be one of these.
 func (a *Addons) Reach(outside AddonsOutside, managerToo bool) {
 	a.network.Outside, a.network.ManagerOutside = outside, managerToo
 }

@@ -51,7 +51,8 @@ type Sidecars struct {
 	Resizer       resizer.Options       `json:"csi-resizer,omitzero" doc:"Flags of csi-resizer."`
 	Snapshotter   snapshotter.Options   `json:"csi-snapshotter,omitzero" doc:"Flags of csi-snapshotter."`
 	HealthMonitor healthmonitor.Options `json:"csi-external-health-monitor-controller,omitzero" doc:"Flags of csi-external-health-monitor-controller, which runs beside drivers with VOLUME_CONDITION and LIST_VOLUMES or GET_VOLUME."`
-	// ClusterRegistrar makes the CSIDriver object instead of the deployment. Default: it does not run.
+	// ClusterRegistrar makes the CSIDriver object instead of the deployment. Default: it does not
+	// run.
 	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Has cluster-driver-registrar run, which makes the driver's CSIDriver object, for Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the object comes with the deployment."`
 	// Registrar is beside the plugins on nodes.
 	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`

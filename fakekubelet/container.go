@@ -217,7 +217,8 @@ func (c *container) endUnhealthy(p *kernel.Process) {
 	c.end(p, c.preStop(p, grace))
 }
 
-// endForResize ends a program that is to start again with other resources, unless it has ended by itself.
+// endForResize ends a program that is to start again with other resources, unless it has ended by
+// itself.
 func (c *container) endForResize(p *kernel.Process) {
 	c.renew = false
 	if c.running() {

@@ -19,8 +19,8 @@ func containerOf(pod corev1.PodSpec, spec corev1.Container) *container {
 	return &container{podWorker: &podWorker{podManager: m, pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: pod}}, spec: &spec}
 }
 
-// kubelet: startContainer pulls the image first, then makes the environment, then verifies the user; only then the
-// runtime looks for the command.
+// kubelet: startContainer pulls the image first, then makes the environment, then verifies the
+// user; only then the runtime looks for the command.
 func TestTheOrderOfAContainersErrors(t *testing.T) {
 	unknown := []corev1.EnvVar{{Name: "X", ValueFrom: &corev1.EnvVarSource{}}}
 	nonRoot := &corev1.SecurityContext{RunAsNonRoot: new(true)}

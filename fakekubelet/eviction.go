@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// eviction holds the reason for which the kubelet itself ends a pod, as the status of the pod shows it.
+// eviction holds the reason for which the kubelet itself ends a pod, as the status of the pod shows
+// it.
 type eviction struct {
 	reason, message string
 	condition       string         // message of the condition DisruptionTarget; empty for none

@@ -120,8 +120,8 @@ func (s *slowList) Choose(c kernel.Choice) int {
 
 func (*slowList) String() string { return "slow list" }
 
-// K-DSW-1: without its pods a kubelet that starts wants no volume, and gives none back: the list is empty
-// because it has not come back yet.
+// K-DSW-1: without its pods a kubelet that starts wants no volume, and gives none back: the list is
+// empty because it has not come back yet.
 func TestAKubeletThatHasNotListedItsPodsUnmountsNothing(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		var strategy slowList

@@ -30,7 +30,8 @@ type ContainerMount = runtime.Mount
 // RootFS is the root file system of an image.
 type RootFS = runtime.RootFS
 
-// Maps reports whether one of the images, with or without its tag, is the one that a container names.
+// Maps reports whether one of the images, with or without its tag, is the one that a container
+// names.
 func Maps(images map[string]string, image string) bool {
 	_, is := runtime.OfImage(images, image)
 	return is

@@ -197,7 +197,8 @@ func TestAReboot(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// reboot ends the kubelet, the containers and the driver of a node with its power, and boots it again.
+// reboot ends the kubelet, the containers and the driver of a node with its power, and boots it
+// again.
 func (n *node) reboot() {
 	n.killKubelet()
 	n.runtime.PowerOff()
@@ -210,7 +211,8 @@ func (n *node) reboot() {
 	n.startKubelet()
 }
 
-// K-POD-13: pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions, shouldRestartOnFailure.
+// K-POD-13: pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions,
+// shouldRestartOnFailure.
 func TestAPodThatNeverRestartsFailsAfterAReboot(t *testing.T) {
 	for name, lives := range map[string]map[string]runtime.Life{
 		"containers that are started at once":  nil,

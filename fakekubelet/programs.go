@@ -93,7 +93,8 @@ func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool
 	return c.program.Now != nil && c.program.Now.Code == 0
 }
 
-// begun reports whether a container that is no init container has been started in the pod's sandbox.
+// begun reports whether a container that is no init container has been started in the pod's
+// sandbox.
 func (w *podWorker) begun() bool {
 	return slices.ContainsFunc(w.programs, func(c *container) bool {
 		return !c.init && c.program.Now != nil && (!w.fresh || c.process != nil)

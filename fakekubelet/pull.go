@@ -18,7 +18,8 @@ var errNeverPull = errors.New("is not present with pull policy of Never")
 // pullLimit is how long an image may take to come.
 const pullLimit = time.Hour
 
-// pull fetches the container's image if its policy says so. [pkg/kubelet/images/image_manager.go EnsureImageExists]
+// pull fetches the container's image if its policy says so. [pkg/kubelet/images/image_manager.go
+// EnsureImageExists]
 func (c *container) pull(p *kernel.Process) error {
 	image, r := c.spec.Image, c.options.Runtime
 	present := r.Has(image)

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// rejectionTime passes before a rejected pod has failed. A workload replaces such a pod at once, and a
-// scheduler that sees no reason against the node sends the next one there: the requests of
+// rejectionTime passes before a rejected pod has failed. A workload replaces such a pod at once,
+// and a scheduler that sees no reason against the node sends the next one there: the requests of
 // replicaset-controller, 20 a second at most, bound the pace of that in a real cluster.
 const rejectionTime = 50 * time.Millisecond
 

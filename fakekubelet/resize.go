@@ -15,7 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// resizeRetry is how often a resize that has no room is tried again. [pkg/kubelet/allocation/allocation_manager.go]
+// resizeRetry is how often a resize that has no room is tried again.
+// [pkg/kubelet/allocation/allocation_manager.go]
 const resizeRetry = 3 * time.Minute
 
 // sizesOf returns the resources of the pod's containers, by name. A kubelet that starts takes the

@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// errUnmapped is returned for a container of an image that stands for nothing, where such are refused.
+// errUnmapped is returned for a container of an image that stands for nothing, where such are
+// refused.
 var errUnmapped = errors.New("no entry of images maps it, and such images are refused")
 
 // sayRecord emits an event for a container that is a record where others are programs.

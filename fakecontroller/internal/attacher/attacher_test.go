@@ -92,10 +92,10 @@ func seconds(at ...float64) []time.Duration {
 	return all
 }
 
-// C-ATT-10, C-ATT-16, C-ATT-21, C-ATT-42, fact 23: whatever the error, the call is repeated and nothing is
-// undone; it stands in the attachment's status, and no event reports it.
-// The sidecar's own patch queues the attachment again, which uses up one
-// step of the backoff; a detach has no such patch. Golden l17, l13.
+// C-ATT-10, C-ATT-16, C-ATT-21, C-ATT-42, fact 23: whatever the error, the call is repeated and
+// nothing is undone; it stands in the attachment's status, and no event reports it. The sidecar's
+// own patch queues the attachment again, which uses up one step of the backoff; a detach has no
+// such patch. Golden l17, l13.
 func TestBackoff(t *testing.T) {
 	t.Run("attach", func(t *testing.T) {
 		c := newSite(t, nil, mock.Options{})

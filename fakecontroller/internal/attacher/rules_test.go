@@ -225,7 +225,8 @@ func TestAVolumeIsKeptUntilItsLastAttachmentIsDeleted(t *testing.T) {
 	assert.Len(t, c.calls("ControllerUnpublishVolume"), 1, "C-ATT-12: only a new attach needs a volume that is not deleted")
 }
 
-// C-ATT-30, C-ATT-31: the sidecar's patches of a volume's finalizers test the list as the sidecar knows it.
+// C-ATT-30, C-ATT-31: the sidecar's patches of a volume's finalizers test the list as the sidecar
+// knows it.
 func TestPatchesOfFinalizersTestTheList(t *testing.T) {
 	const own = finalizer
 	for name, tt := range map[string]struct {

@@ -1,5 +1,5 @@
-// Package endpoints is the endpoints controller of the kube-controller-manager: it writes where the pods of a service
-// are reached. (kubernetes v1.36.3, pkg/controller/endpoint)
+// Package endpoints is the endpoints controller of the kube-controller-manager: it writes where the
+// pods of a service are reached. (kubernetes v1.36.3, pkg/controller/endpoint)
 package endpoints
 
 import (

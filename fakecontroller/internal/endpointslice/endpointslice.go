@@ -1,5 +1,6 @@
-// Package endpointslice is the endpoint slice controller of the kube-controller-manager: it writes where the pods of a
-// service are reached. A slice goes with its service, which owns it. (kubernetes v1.36.3, pkg/controller/endpointslice)
+// Package endpointslice is the endpoint slice controller of the kube-controller-manager: it writes
+// where the pods of a service are reached. A slice goes with its service, which owns it.
+// (kubernetes v1.36.3, pkg/controller/endpointslice)
 package endpointslice
 
 import (

@@ -24,8 +24,8 @@ type scheduledPod struct {
 	claims     []store.Key
 }
 
-// watchNodes emits events about claims on nodes that fail, or come back. A node is looked at when it
-// changes, and now and then. C-HEALTH-7
+// watchNodes emits events about claims on nodes that fail, or come back. A node is looked at when
+// it changes, and now and then. C-HEALTH-7
 func (r *run) watchNodes(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](r.Component, p)
 	pods := component.Watch[*corev1.Pod](r.Component, p)

@@ -39,7 +39,8 @@ type grantTo struct {
 	Name  string `json:"name"` // empty for all
 }
 
-// allows reports whether claims of a namespace may have the source. [pkg/controller/util.go: IsGranted]
+// allows reports whether claims of a namespace may have the source. [pkg/controller/util.go:
+// IsGranted]
 func (g *referenceGrant) allows(namespace string, source dataSource) bool {
 	from := grantFrom{Kind: claimKind, Namespace: namespace}
 	return slices.Contains(g.Spec.From, from) && slices.ContainsFunc(g.Spec.To, func(to grantTo) bool {

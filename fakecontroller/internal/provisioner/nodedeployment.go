@@ -18,7 +18,8 @@ import (
 )
 
 // nodeDeployment is the provisioner of one node, beside the node's plugin: it makes and deletes the
-// volumes of that node. Of the cluster's nodes it knows its own alone, as the driver describes it. C-PROV-6
+// volumes of that node. Of the cluster's nodes it knows its own alone, as the driver describes it.
+// C-PROV-6
 type nodeDeployment struct {
 	node     *corev1.Node
 	csiNode  *storagev1.CSINode

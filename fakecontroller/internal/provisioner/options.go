@@ -49,16 +49,18 @@ type Options struct {
 	// Default 1 min. C-PROV-91
 	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
 	// NodeDeployment has one run beside the plugin of each node, for the volumes of that node, and
-	// none beside the controller plugin. The plugins of nodes serve the Controller service then, too.
-	// Default: false.
+	// none beside the controller plugin. The plugins of nodes serve the Controller service then,
+	// too. Default: false.
 	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
-	// NodeDeploymentImmediateBinding lets nodes take claims of classes with immediate binding. Default: true.
+	// NodeDeploymentImmediateBinding lets nodes take claims of classes with immediate binding.
+	// Default: true.
 	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`
-	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound how long a node leaves such a claim to
-	// others before it takes it. Default: 20 s and 60 s.
+	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound how long a node leaves such a claim
+	// to others before it takes it. Default: 20 s and 60 s.
 	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`
 	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: for how long at most; default 60s."`
-	// CrossNamespaceVolumeDataSource makes volumes of sources in other namespaces. Default: false. C-PROV-42
+	// CrossNamespaceVolumeDataSource makes volumes of sources in other namespaces. Default: false.
+	// C-PROV-42
 	CrossNamespaceVolumeDataSource bool `json:"crossNamespaceVolumeDataSource,omitempty" doc:"The feature gate CrossNamespaceVolumeDataSource is on: a dataSourceRef may name another namespace that has a ReferenceGrant; default false."`
 	sidecar.Flags
 }

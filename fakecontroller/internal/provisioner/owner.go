@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// owns reports whether a claim is the node's to provision. One of immediate binding that no node has
-// taken it tries to take, and looks again when it sees its own annotation. C-PROV-80
+// owns reports whether a claim is the node's to provision. One of immediate binding that no node
+// has taken it tries to take, and looks again when it sees its own annotation. C-PROV-80
 func (c *Provisioner) owns(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (bool, error) {
 	if c.local == nil {
 		return true, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. It has a claim of
-// its own provisioned, the prime, and gives the volume of that to the claim that names
+// C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. It has
+// a claim of its own provisioned, the prime, and gives the volume of that to the claim that names
 // the source, by pointing the volume there. The prime is lost and goes, the volume stays.
 func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 	for says, class := range map[string]string{"at once": "stub", "when there is a consumer": "later"} {
@@ -88,7 +88,8 @@ func TestASourceInAnotherNamespaceIsDropped(t *testing.T) {
 	assert.Nil(t, lastCreate(w).GetVolumeContentSource())
 }
 
-// C-PROV-42: the informer of a kind that does not exist never syncs. [cmd/csi-provisioner: WaitForCacheSync]
+// C-PROV-42: the informer of a kind that does not exist never syncs. [cmd/csi-provisioner:
+// WaitForCacheSync]
 func TestNoClaimIsWorkedOnBeforeGrantsAreDefined(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{CrossNamespaceVolumeDataSource: true})
 	w.class("stub")

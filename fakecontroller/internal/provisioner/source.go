@@ -180,8 +180,8 @@ func (c *Provisioner) snapshotSource(p *kernel.Process, pvc claim, class *storag
 	}}, nil
 }
 
-// mayChangeMode is the error of a claim that reads a block device as a file system, or the other way
-// round, unless an annotation of the content allows it. C-SNAP-22
+// mayChangeMode is the error of a claim that reads a block device as a file system, or the other
+// way round, unless an annotation of the content allows it. C-SNAP-22
 func mayChangeMode(pvc claim, content *snapshotv1.VolumeSnapshotContent) error {
 	was, is := content.Spec.SourceVolumeMode, pvc.Spec.VolumeMode
 	if was == nil || is == nil || *was == *is {

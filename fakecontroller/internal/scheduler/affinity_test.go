@@ -90,7 +90,8 @@ func TestPodsRequireNeighbours(t *testing.T) {
 	}
 }
 
-// Given a pod that waits for another one to be beside, or to be gone, when that happens, then it is scheduled.
+// Given a pod that waits for another one to be beside, or to be gone, when that happens, then it is
+// scheduled.
 func TestNeighboursBringAPodBack(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"))

@@ -177,7 +177,8 @@ func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 // podChanged: a pod that has run to its end has left its node as far as the
 // scheduler is concerned.
 func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
-	// The real one ends over a pod that changes its node so, and is started anew. [backend/cache/cache.go UpdatePod]
+	// The real one ends over a pod that changes its node so, and is started anew.
+	// [backend/cache/cache.go UpdatePod]
 	if e.Replaced() {
 		s.podGone(e.Old)
 		e.Type, e.Old = store.Added, nil

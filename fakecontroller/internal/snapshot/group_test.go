@@ -412,8 +412,8 @@ func TestGroupsThatCannotBeCut(t *testing.T) {
 	}
 }
 
-// C-SNAP-33, C-SNAP-37, C-GSNAP-9: an administrator's content of a snapshot that the driver lists with its group goes
-// without it; the driver may refuse to delete it alone.
+// C-SNAP-33, C-SNAP-37, C-GSNAP-9: an administrator's content of a snapshot that the driver lists
+// with its group goes without it; the driver may refuse to delete it alone.
 func TestAnEarlierSnapshotIsDeletedWithItsGroup(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")

@@ -75,7 +75,8 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 // C-SNAP-10: failures are retried after 1 s, doubling, at most 5 min. A snapshot waits for nothing
 // but that.
 func TestTheControllerTriesAgain(t *testing.T) {
-	// The first four attempts, of which three are for the controller's own writes, are over at once.
+	// The first four attempts, of which three are for the controller's own writes, are over at
+	// once.
 	for late, tried := range map[time.Duration]time.Duration{
 		0: time.Second, 2 * time.Second: 9 * time.Second, 10 * time.Second: 25 * time.Second, 30 * time.Second: 57 * time.Second,
 		8 * time.Minute: 505 * time.Second, 10 * time.Minute: 805 * time.Second,

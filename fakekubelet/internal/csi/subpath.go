@@ -55,9 +55,9 @@ func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err er
 	return host, f.change("bind mount", host, func(m machine.Machine) error { return m.BindMount(source, host, false) })
 }
 
-// boundBefore reports whether source is bound at host already, by an earlier start of the container.
-// If something else is bound there, as when the directory was replaced since, it is unmounted.
-// K-POD-12
+// boundBefore reports whether source is bound at host already, by an earlier start of the
+// container. If something else is bound there, as when the directory was replaced since, it is
+// unmounted. K-POD-12
 func (f files) boundBefore(source, host string) (bool, error) {
 	if mounted, err := f.machine.IsMountPoint(host); err != nil || !mounted {
 		return false, nil

@@ -14,7 +14,8 @@ import (
 // pollAPI is how often a starting kubelet asks whether the API server answers. K-NODE-2
 const pollAPI = time.Second
 
-// initialize makes sure that the node has its record; a kubelet that cannot, exits. K-NODE-2, L-START-2
+// initialize makes sure that the node has its record; a kubelet that cannot, exits. K-NODE-2,
+// L-START-2
 func (m *Manager) initialize(p *kernel.Process) {
 	m.awaitAPI(p)
 	patience := initializationBackoff

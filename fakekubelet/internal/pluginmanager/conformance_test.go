@@ -25,8 +25,8 @@ func TestWithoutSocketsNothingHappens(t *testing.T) {
 	assert.Empty(t, w.plugins.Registered())
 }
 
-// K-REG-2, K-REG-8: wherever its socket is, a plugin receives GetInfo, then it is registered with the
-// endpoint that it announced, then unregistered when the socket is removed.
+// K-REG-2, K-REG-8: wherever its socket is, a plugin receives GetInfo, then it is registered with
+// the endpoint that it announced, then unregistered when the socket is removed.
 //
 // conformance: reg-socket-lifecycle
 func TestTheLifeOfASocket(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Networks are the networks of a node: its own, which pods with hostNetwork have, and one for each other pod.
+// Networks are the networks of a node: its own, which pods with hostNetwork have, and one for each
+// other pod.
 type Networks struct {
 	Node *machine.Network
 	// Pods are the addresses of pods. The first one is not used.
@@ -36,7 +37,8 @@ func (r *Runtime) MakeNetwork(pod *corev1.Pod) error {
 	return err
 }
 
-// networkOf is the network that a pod's programs are in, nil for csisim's. The first of them makes it.
+// networkOf is the network that a pod's programs are in, nil for csisim's. The first of them makes
+// it.
 func (r *Runtime) networkOf(pod *corev1.Pod) (*machine.Network, error) {
 	networks := r.options.Networks
 	switch s := r.sandboxes[pod.UID]; {

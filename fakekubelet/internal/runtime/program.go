@@ -25,7 +25,8 @@ type Program struct {
 	Before   *Instance       // the one before
 	Restarts int32           // how many instances came after the first
 	Command  machine.Command // of the latest instance
-	// TerminationLog is a path of the node to which the next instance writes why it ends; empty without.
+	// TerminationLog is a path of the node to which the next instance writes why it ends; empty
+	// without.
 	TerminationLog string
 	// Target is the container with the processes that this one, which is ephemeral, sees; empty for
 	// its own.

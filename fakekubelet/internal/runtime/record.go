@@ -120,8 +120,8 @@ func (r *Runtime) losePower(pod types.UID) {
 	}
 }
 
-// LostContainers reports whether containers of the pod ended with the power of the node, and the pod
-// has had no sandbox since.
+// LostContainers reports whether containers of the pod ended with the power of the node, and the
+// pod has had no sandbox since.
 func (r *Runtime) LostContainers(pod types.UID) bool {
 	s := r.lost[pod]
 	if s == nil {

@@ -43,9 +43,11 @@ type Options struct {
 	RootFS map[string]RootFS
 	// Lives says of containers of images how they end that are records. Default: they do not.
 	Lives map[string]Life
-	// RefuseUnmapped makes containers of further images fail as if they could not be pulled. Default: they are records.
+	// RefuseUnmapped makes containers of further images fail as if they could not be pulled.
+	// Default: they are records.
 	RefuseUnmapped bool
-	// Pull fetches further images. It is called on threads of its own. Default: they are not fetched.
+	// Pull fetches further images. It is called on threads of its own. Default: they are not
+	// fetched.
 	Pull func(ctx context.Context, image string) (RootFS, error)
 	// Networks are those that programs are in. Default: csisim's own.
 	Networks *Networks

@@ -9,7 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// How much of a termination message is kept, in bytes, and of a log that takes its place, in bytes and lines.
+// How much of a termination message is kept, in bytes, and of a log that takes its place, in bytes
+// and lines.
 const (
 	maxMessage  = 4096
 	maxLog      = 2048

@@ -158,8 +158,8 @@ func TestAnUnhealthyDriverIsRestarted(t *testing.T) {
 	}
 }
 
-// C-LIVE-1: livenessprobe connects for as long as it takes, and serves nothing meanwhile, which fails
-// the probe as well.
+// C-LIVE-1: livenessprobe connects for as long as it takes, and serves nothing meanwhile, which
+// fails the probe as well.
 func TestADriverThatIsNotThereFailsTheProbe(t *testing.T) {
 	p := newPod(t, livenessprobe.Options{FailureThreshold: 3})
 	p.at(35 * time.Second)

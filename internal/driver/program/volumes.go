@@ -96,8 +96,8 @@ func (p *Program) container() (*machine.Container, []machine.Volume, error) {
 	return c, volumes, nil
 }
 
-// seesPartOfKubeletDir reports whether the container has parts of the kubelet's directory, each with a
-// propagation of its own. A container that mounts none of it is taken for one that has all.
+// seesPartOfKubeletDir reports whether the container has parts of the kubelet's directory, each
+// with a propagation of its own. A container that mounts none of it is taken for one that has all.
 func (p *Program) seesPartOfKubeletDir() bool {
 	part := false
 	for _, v := range p.spec.Volumes {

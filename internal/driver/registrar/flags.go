@@ -8,7 +8,8 @@ const Program = "node-driver-registrar"
 // Refused is a registrar's reaction if the kubelet refuses the driver.
 type Refused string
 
-// A registrar that is refused exits, as node-driver-registrar does (C-REG-3), or stays, as others do.
+// A registrar that is refused exits, as node-driver-registrar does (C-REG-3), or stays, as others
+// do.
 const (
 	RefusedExits Refused = "exit"
 	RefusedStays Refused = "stay"

@@ -72,7 +72,8 @@ func (f Flags) withLease() Flags {
 	return f
 }
 
-// CheckElection checks the times of leader election, with which the program would not start. C-LIB-4
+// CheckElection checks the times of leader election, with which the program would not start.
+// C-LIB-4
 func (f Flags) CheckElection() (found []Mistake) {
 	f = f.withLease()
 	if f.LeaseDuration <= f.RenewDeadline || f.LeaseDuration%time.Second != 0 {

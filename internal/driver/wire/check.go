@@ -61,7 +61,8 @@ func (c *call) lookAround() {
 	}
 }
 
-// checkAround looks whether it is still there. Of a call that was given up the kubelet may have gone on.
+// checkAround looks whether it is still there. Of a call that was given up the kubelet may have
+// gone on.
 func (c *call) checkAround(err error) []verdict.Verdict {
 	if c.around == "" || err == errDeadline || err == ErrCallerExited {
 		return nil

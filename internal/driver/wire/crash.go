@@ -181,6 +181,9 @@ func (e *RestartError) Unwrap() error { return e.Err }
 // Verdict returns the verdict on a component that does not start again. The driver is to blame if
 // its program exits; all other errors may be those of a slow machine.
 func (e *RestartError) Verdict() verdict.Verdict {
+	if judged := (interface{ Verdict() verdict.Verdict })(nil); errors.As(e.Err, &judged) {
+		return judged.Verdict() // another release was started
+	}
 	text, _, _ := strings.Cut(e.Error(), "\n")
 	v := verdict.Plain(text)
 	v.Method, v.Form = e.At, doesNotRestart

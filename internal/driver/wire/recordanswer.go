@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// recordAnswer records the answer of a program, so that two runs can be compared: if the answers differ,
-// the driver differs.
+// recordAnswer records the answer of a program, so that two runs can be compared: if the answers
+// differ, the driver differs.
 func (c *call) recordAnswer(answer proto.Message, err error) {
 	k := c.wire.World.Kernel
 	if !k.Compares() || InProcess(c.site.Machine) {

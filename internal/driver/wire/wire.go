@@ -47,10 +47,11 @@ type Wire struct {
 	// ServiceAt returns the door through which the program that serves a socket reaches a stand-in
 	// that shows its HTTP requests; nil if there is none. Default: always nil.
 	ServiceAt func(Site) *standin.Door
-	// ShowSystemCalls records the system calls by which programs change files, of all calls that have an effect.
+	// ShowSystemCalls records the system calls by which programs change files, of all calls that
+	// have an effect.
 	ShowSystemCalls bool
-	// OnFailed is called with a call that failed and the system calls that were seen in it. Default:
-	// nothing.
+	// OnFailed is called with a call that failed and the system calls that were seen in it.
+	// Default: nothing.
 	OnFailed func(machine.Machine, *trace.Event, []machine.SystemCall)
 	// Work is the work of drivers that goes on outside the calls, for which virtual time waits.
 	// Default: it does not wait.

@@ -113,7 +113,8 @@ func (w *Watch) idOf(driver, node string) (id string) {
 	return ""
 }
 
-// isWithin reports whether a map has all entries of another one: Kubernetes adds some to a volume's context.
+// isWithin reports whether a map has all entries of another one: Kubernetes adds some to a volume's
+// context.
 func isWithin(part, all map[string]string) bool {
 	for key, value := range part { // any order: one is enough
 		if got, has := all[key]; !has || got != value {

@@ -65,5 +65,6 @@ func (w *Watch) listed(call *trace.Event) {
 	}
 }
 
-// Detached takes notice of a volume that was detached at the driver itself, which Kubernetes does not know.
+// Detached takes notice of a volume that was detached at the driver itself, which Kubernetes does
+// not know.
 func (w *Watch) Detached(driver, handle, node string) { delete(w.of(driver, handle).since, node) }

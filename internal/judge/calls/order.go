@@ -11,7 +11,8 @@ import (
 // OutOfOrder is the form of calls that come in an order which Kubernetes rules out.
 const OutOfOrder verdict.Form = "out of order"
 
-// usedWhereAttached looks at a call that uses a volume on a node: its ControllerPublishVolume has succeeded by then.
+// usedWhereAttached looks at a call that uses a volume on a node: its ControllerPublishVolume has
+// succeeded by then.
 func (w *Watch) usedWhereAttached(call *trace.Event, id, does string) {
 	node := w.idOf(call.Driver, call.Node)
 	if node != "" && len(w.of(call.Driver, id).hand().attached[node]) == 0 && w.MustAttach(call.Driver, id) {

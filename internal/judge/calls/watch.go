@@ -16,7 +16,8 @@ type Watch struct {
 	// OnBreach is called for breaches of a driver, OnDisorder for those of its callers, with the
 	// call that shows the breach.
 	OnBreach, OnDisorder func(call *trace.Event, v verdict.Verdict)
-	// MustAttach reports whether Kubernetes attaches a volume of a driver before it is used. Default: it attaches none.
+	// MustAttach reports whether Kubernetes attaches a volume of a driver before it is used.
+	// Default: it attaches none.
 	MustAttach func(driver, handle string) bool
 	// MayWork reports whether the driver may still work on the volume of a call, outside of calls.
 	// Default: it never does.

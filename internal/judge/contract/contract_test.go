@@ -174,7 +174,8 @@ func TestCreateVolumeAnswers(t *testing.T) {
 	})
 }
 
-// CSI "ControllerPublishVolume", "ValidateVolumeCapabilities", "ControllerExpandVolume", "GetCapacity".
+// CSI "ControllerPublishVolume", "ValidateVolumeCapabilities", "ControllerExpandVolume",
+// "GetCapacity".
 func TestControllerAnswers(t *testing.T) {
 	block := &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}}
 	confirmed := func(list ...*csi.VolumeCapability) proto.Message {

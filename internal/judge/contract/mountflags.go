@@ -8,7 +8,8 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// shownFlags are the mount flags that any file system and any bind mount takes, and that the mount itself shows.
+// shownFlags are the mount flags that any file system and any bind mount takes, and that the mount
+// itself shows.
 var shownFlags = []string{"nodev", "noexec", "nosuid"}
 
 // ShowsFlags says that the mount that NodePublishVolume makes has to show flags of the request.

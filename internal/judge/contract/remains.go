@@ -2,8 +2,8 @@ package contract
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// LeavesOrphan reports a file or a directory that a failed call made. It stays although the driver has
-// no volume and no snapshot any more. CSI spec: CreateVolume, "idempotent".
+// LeavesOrphan reports a file or a directory that a failed call made. It stays although the driver
+// has no volume and no snapshot any more. CSI spec: CreateVolume, "idempotent".
 func LeavesOrphan(method, file string) verdict.Verdict {
 	return Broken(method, leavesOrphan, verdict.Say("%s was made by a call that failed, and stays though every volume is deleted", file))
 }

@@ -134,7 +134,8 @@ func difference(path string, a, b protoreflect.Message) (field string, detail ve
 	return "", verdict.Say("the answers differ")
 }
 
-// elementsDiffer is the difference of the first messages that are not the same in two lists of the same length.
+// elementsDiffer is the difference of the first messages that are not the same in two lists of the
+// same length.
 func elementsDiffer(path string, a, b protoreflect.List) (field string, detail verdict.Sentence) {
 	for i := range a.Len() {
 		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {

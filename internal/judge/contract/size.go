@@ -40,7 +40,8 @@ type limited struct {
 	inside []limited // of messages
 }
 
-// limits are those of the fields of messages, by descriptor: each call is measured, and most fields have none.
+// limits are those of the fields of messages, by descriptor: each call is measured, and most fields
+// have none.
 var limits sync.Map
 
 // limitsOf returns the fields of a message to measure, in the order of its definition. No message

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// CSI "NodePublishVolume", target_path: the mounted directory, or the block device, is placed there.
+// CSI "NodePublishVolume", target_path: the mounted directory, or the block device, is placed
+// there.
 func TestATargetIsADirectoryOrADevice(t *testing.T) {
 	mount := &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Mount{Mount: &csi.VolumeCapability_MountVolume{}}}
 	block := &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Block{Block: &csi.VolumeCapability_BlockVolume{}}}

@@ -71,8 +71,8 @@ type findings struct {
 	kept   []Kept
 }
 
-// mostOfOne is how many breaches of one rule by one field are reported of a message: each entry of a list may
-// break it.
+// mostOfOne is how many breaches of one rule by one field are reported of a message: each entry of
+// a list may break it.
 const mostOfOne = 20
 
 // message is the name of the message.

@@ -229,8 +229,8 @@ func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
 	assert.Equal(t, 2, n.written[Volume{"d", "v"}].Get("node-a").generation)
 }
 
-// Given a volume with a FUSE daemon that has exited, when a pod reads it, then the verdict names the
-// daemon and helps with it.
+// Given a volume with a FUSE daemon that has exited, when a pod reads it, then the verdict names
+// the daemon and helps with it.
 func TestAnExitedDaemonIsNamed(t *testing.T) {
 	found := unreadable(&fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOTCONN})
 	assert.True(t, found.daemonDied)

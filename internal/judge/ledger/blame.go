@@ -151,8 +151,8 @@ func attaches(id, nodeID string) func(*trace.Event) bool {
 	}
 }
 
-// Created are the ids of the volumes, snapshots or groups of snapshots that a driver answered to calls of
-// the method and did not delete since, by its own answers.
+// Created are the ids of the volumes, snapshots or groups of snapshots that a driver answered to
+// calls of the method and did not delete since, by its own answers.
 func (h *History) Created(driver, make string) []string {
 	var ids []string
 	field := map[string]protoreflect.Name{

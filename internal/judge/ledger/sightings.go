@@ -56,7 +56,8 @@ func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) 
 	s.seen[scope] = now
 }
 
-// fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen before.
+// fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen
+// before.
 func fromBefore(before map[string]*trace.Event, parents map[string]string, key string) (made *trace.Event, known bool) {
 	made, known = before[key]
 	for range len(parents) { // each of them once

@@ -235,7 +235,8 @@ func ofCall(call *trace.Event) string {
 	return fmt.Sprintf("driver %s (%s of volume %s)", call.Driver, method(call), volumeOf(call))
 }
 
-// isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a block device.
+// isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a block
+// device.
 func isKubelets(target string) bool {
 	place := Locate(target)
 	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, blockDir+"/"))

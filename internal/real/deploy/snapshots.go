@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// SnapshotController is the name of the controller that all drivers with snapshots share, of its image and its pods.
+// SnapshotController is the name of the controller that all drivers with snapshots share, of its
+// image and its pods.
 const SnapshotController = "snapshot-controller"
 
 // SnapshotKinds returns the kinds of snapshots and their controller, which distributions install,

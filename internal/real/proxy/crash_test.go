@@ -78,7 +78,8 @@ func TestAKilledCallerGetsNoAnswer(t *testing.T) {
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
-// A sidecar loses its connection when the driver dies, as without a proxy, and gets a new one when the driver is back.
+// A sidecar loses its connection when the driver dies, as without a proxy, and gets a new one when
+// the driver is back.
 func TestASidecarLosesItsConnectionWithTheDriver(t *testing.T) {
 	r := start(t)
 	_, err := r.create("pvc-1")

@@ -24,7 +24,8 @@ type Manager struct {
 	opts    Options
 	network *relay.Network
 	pool    pool
-	// untried are the CSIAddonsNodes that were there at the start and have not been looked at since.
+	// untried are the CSIAddonsNodes that were there at the start and have not been looked at
+	// since.
 	untried  map[store.Key]bool
 	overlaps overlaps
 }
@@ -36,7 +37,8 @@ func Start(w *component.World, network *relay.Network, opts Options) *Manager {
 	return m
 }
 
-// main reads the ConfigMap and starts the controllers once their kinds are defined and it leads. A-VR-18
+// main reads the ConfigMap and starts the controllers once their kinds are defined and it leads.
+// A-VR-18
 func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 	m.configure(p)
 	m.await(p, &kinds.Node{}, &kinds.VolumeReplicationClass{}, &kinds.VolumeReplication{})

@@ -22,7 +22,8 @@ type Options struct {
 	StaggerHours *int `json:"cronjobStaggerWindow,omitempty" example:"0" doc:"--cronjob-stagger-window: the hours over which jobs that begin at the same time are spread, 0 for none; default 2."`
 	// MaxGroupClaims is the number of claims in a group, at most. Default: 100.
 	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the number of claims in a group, at most; default 100."`
-	// LeaderElect has it work only while it holds a Lease in its namespace. Default: false. A-ARCH-1
+	// LeaderElect has it work only while it holds a Lease in its namespace. Default: false.
+	// A-ARCH-1
 	LeaderElect bool `json:"leaderElect,omitempty" doc:"--leader-elect: it works only while it holds the Lease e8cd140a.openshift.io in its namespace, which must be there; default false."`
 	// EnableAuth has it call sidecars by TLS with its token. Default: true. A-POOL-2
 	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: it calls sidecars by TLS, with the token of its service account; default true. A sidecar must have the same."`

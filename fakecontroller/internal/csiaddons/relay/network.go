@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Network has the sidecars that listen, by their addresses. The zero value has none, and nothing outside of the
-// simulation.
+// Network has the sidecars that listen, by their addresses. The zero value has none, and nothing
+// outside of the simulation.
 type Network struct {
 	// Outside is where programs are that are none of the simulation; nil if there are none.
 	Outside Outside

@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// needed are the capabilities by the call that they promise. Drivers may do without GetVolumeReplicationInfo.
+// needed are the capabilities by the call that they promise. Drivers may do without
+// GetVolumeReplicationInfo.
 var needed = map[string]string{
 	"ControllerReclaimSpace":        "reclaim_space.OFFLINE",
 	"NodeReclaimSpace":              "reclaim_space.ONLINE",
@@ -31,7 +32,8 @@ var needed = map[string]string{
 	"ControllerGetVolumeGroup":      "volume_group.GET_VOLUME_GROUP",
 }
 
-// CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if none does.
+// CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if none
+// does.
 func CapabilityOf(call string) string { return needed[call] }
 
 // promises notes the capabilities that a plugin declares.

@@ -8,7 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// deletion holds calls to the invariant that nothing is reclaimed of a volume that has been deleted.
+// deletion holds calls to the invariant that nothing is reclaimed of a volume that has been
+// deleted.
 func (c *Check) deletion(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *csi.CreateVolumeRequest:
