@@ -52,7 +52,10 @@ func (c *Simulation) startAs(p *plugin, version string) error {
 	}
 	c.pluginTransition(p, p.node, trace.Started, ", version "+version)
 	c.fallen.settle(p)
-	return c.bringUp(p)
+	if err := c.bringUp(p); err != nil {
+		return &UpgradeError{Plugin: p.String(), Node: p.node, Version: version, Err: err}
+	}
+	return nil
 }
 
 // release returns a release of a plugin's program.
