@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
@@ -77,6 +78,10 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	})
 	flags.BoolVar(&o.logsAccounts, "log-accounts", false, "log user, endpoint and region of the secrets of each call")
 	addJobs(flags, c)
+	flags.Func("format", "form of the records of volumes, `v1` or v2: each release reads the records of the other", func(s string) (err error) {
+		c.Format, err = backend.ParseFormat(s)
+		return err
+	})
 	flags.Func("broken", "misbehave as `names` say, separated by commas:\n"+broken.Help(), func(s string) (err error) {
 		c.Broken, err = broken.Parse(s)
 		return err

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/drivers/hostdir/internal/release"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
@@ -35,9 +36,13 @@ func serve(ctx context.Context, o options) error {
 	case <-ctx.Done():
 		return nil
 	}
+	release.Configure(&cfg)
+	if err := release.Start(cfg); err != nil {
+		return err
+	}
 	exclusive := service.Exclusive(cfg.Broken)
 	newServer := func() *grpc.Server {
-		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken), logAccounts(logsAccounts), exclusive))
+		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken), logAccounts(logsAccounts), exclusive, release.Call(cfg.Broken)))
 	}
 	server := newServer()
 	servers, addonsServer := []*grpc.Server{server}, server

@@ -52,6 +52,8 @@ type Backend struct {
 
 	// Jobs configures work outside the calls. Default: none.
 	Jobs Jobs
+	// Format is the form of the records of volumes. Default: V1.
+	Format Format
 }
 
 // Open creates the missing directories below dir and removes the partial work of a killed process.

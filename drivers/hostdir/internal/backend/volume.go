@@ -103,7 +103,7 @@ func (b *Backend) createVolume(id string, spec VolumeSpec) (Volume, error) {
 		ID: id, Name: spec.Name, CapacityBytes: capacity, Block: spec.Block,
 		Source: spec.Source, Parameters: spec.Parameters, Topology: spec.Topology,
 	}
-	err = b.install(volumesDir, id, v, func(dir string) error {
+	err = b.install(volumesDir, id, b.record(v), func(dir string) error {
 		return fill(filepath.Join(dir, dataName(v.Block)), from, v.Block, capacity)
 	})
 	if err != nil {
@@ -245,14 +245,15 @@ func (b *Backend) volumes() ([]Volume, error) {
 }
 
 func (b *Backend) volume(id string) (Volume, error) {
-	var v Volume
-	err := b.load(volumesDir, id, &v)
+	var record volumeRecord
+	err := b.load(volumesDir, id, &record)
+	v := b.read(record)
 	maps.DeleteFunc(v.Attachments, func(_ string, a Attachment) bool { return a.detached() })
 	return v, err
 }
 
 func (b *Backend) saveVolume(v Volume) error {
-	return WriteJSON(filepath.Join(b.object(volumesDir, v.ID), recordFile), v)
+	return WriteJSON(filepath.Join(b.object(volumesDir, v.ID), recordFile), b.record(v))
 }
 
 // fits reports whether v is the volume that the specification describes.

@@ -106,6 +106,19 @@ const (
 	RecordsInContainer       Behaviour = "records-in-container"
 	DetachRefusesElsewhere   Behaviour = "detach-refuses-elsewhere"
 	UnstageForgives          Behaviour = "unstage-forgives-after-restart"
+	TrustsRecords            Behaviour = "unpublish-trusts-records"
+
+	UpgradeHandles         Behaviour = "upgrade-changes-handles"
+	UpgradeNodeIDs         Behaviour = "upgrade-changes-node-ids"
+	UpgradeTopology        Behaviour = "upgrade-changes-topology"
+	UpgradeDropsStaging    Behaviour = "upgrade-drops-staging"
+	UpgradeForgetsRecords  Behaviour = "upgrade-forgets-records"
+	UpgradeRefusesState    Behaviour = "upgrade-refuses-state"
+	UpgradeStagingLayout   Behaviour = "upgrade-changes-staging"
+	UpgradeRewritesState   Behaviour = "upgrade-rewrites-state"
+	UpgradeDefaultFlags    Behaviour = "upgrade-changes-flags"
+	UpgradeForgetsAttached Behaviour = "upgrade-forgets-attachments"
+	UpgradeUnmounts        Behaviour = "upgrade-unmounts"
 
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
@@ -209,6 +222,18 @@ var catalogue = []struct {
 	{SecretInPublishContext, "ControllerPublishVolume returns the secrets of its request in publish_context"},
 	{TokensLogged, "the log has the volume_context of NodePublishVolume, with its service account tokens"},
 	{RecordsInContainer, "the node records its volumes in /var/lib/hostdir of its container, and NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
+	{TrustsRecords, "NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
+	{UpgradeHandles, "this release gives volumes other ids, and does not find those of the old release"},
+	{UpgradeNodeIDs, "this release gives nodes other ids"},
+	{UpgradeTopology, "this release names the topology of nodes by other keys"},
+	{UpgradeDropsStaging, "this release does not stage volumes, and does not unstage those of the old release"},
+	{UpgradeForgetsRecords, "this release has its records elsewhere, and does not unmount a volume without a record"},
+	{UpgradeRefusesState, "this release does not start if there are volumes of the old release"},
+	{UpgradeStagingLayout, "this release stages volumes below the staging path, where the old release has staged nothing"},
+	{UpgradeRewritesState, "this release writes the records of all volumes in a form that the old release cannot read"},
+	{UpgradeDefaultFlags, "this release mounts with noatime, and refuses volumes that the old release has mounted without"},
+	{UpgradeForgetsAttached, "the controller of this release starts with an empty attachment table"},
+	{UpgradeUnmounts, "the node service of this release unmounts all mounts of the old release when it starts"},
 	{DetachRefusesElsewhere, "ControllerUnpublishVolume fails when the volume is attached to other nodes only"},
 	{UnstageForgives, "NodeUnstageVolume succeeds when it could not unmount a volume that was staged before the program started"},
 	{CopyStaysSmall, "a block volume made from another one, or from a snapshot, is as small as that"},

@@ -53,17 +53,18 @@ type Config struct {
 	Jobs backend.Jobs
 	// StartDelay is the time until the driver serves.
 	StartDelay time.Duration
-	Broken     broken.Set
+	// Format is the form of the records of volumes. Default: backend.V1.
+	Format backend.Format
+	Broken broken.Set
 }
 
 // Register opens the state and adds the services to the server, those of CSI-Addons to
 // addonsServer, which may be the same.
 func Register(server, addonsServer *grpc.Server, cfg Config) error {
-	store, err := cfg.open()
+	store, err := cfg.Open()
 	if err != nil {
 		return err
 	}
-	store.Jobs = cfg.Jobs
 	if cfg.Controller {
 		if err := store.Serve(); err != nil {
 			return err
@@ -94,7 +95,7 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 			cfg.NodeStateDir = filepath.Join(store.Dir(), "node-state", cfg.NodeID)
 		}
 		if cfg.Broken.Has(broken.RecordsInContainer) {
-			cfg.NodeStateDir = "/var/lib/hostdir"
+			cfg.NodeStateDir, cfg.Broken[broken.TrustsRecords] = "/var/lib/hostdir", true
 		}
 		n, err := newNode(cfg, store)
 		if err != nil {
@@ -108,9 +109,16 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 	return nil
 }
 
-func (cfg Config) open() (*backend.Backend, error) {
+// Open opens the backend of an instance.
+func (cfg Config) Open() (store *backend.Backend, err error) {
 	if cfg.Site == "" {
-		return backend.Open(cfg.StateDir)
+		store, err = backend.Open(cfg.StateDir)
+	} else {
+		store, err = backend.OpenSite(cfg.StateDir, cfg.Site, cfg.Peer)
 	}
-	return backend.OpenSite(cfg.StateDir, cfg.Site, cfg.Peer)
+	if err != nil {
+		return nil, err
+	}
+	store.Jobs, store.Format = cfg.Jobs, cfg.Format
+	return store, nil
 }

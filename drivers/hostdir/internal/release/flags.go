@@ -1,0 +1,37 @@
+//go:build linux
+
+package release
+
+import (
+	"context"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+// newFlag is a mount option that the new release adds to all volumes.
+const newFlag = "noatime"
+
+// changedFlags mounts all file systems with another option, and finds that the mounts of the old
+// release conflict with it.
+var changedFlags = defect{call: func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	switch r := req.(type) {
+	case *csi.NodeStageVolumeRequest:
+		r = proto.CloneOf(r)
+		addFlag(r.GetVolumeCapability())
+		return handle(ctx, r)
+	case *csi.NodePublishVolumeRequest:
+		r = proto.CloneOf(r)
+		addFlag(r.GetVolumeCapability())
+		return handle(ctx, r)
+	}
+	return handle(ctx, req)
+}}
+
+func addFlag(c *csi.VolumeCapability) {
+	if m := c.GetMount(); m != nil && !slices.Contains(m.MountFlags, newFlag) {
+		m.MountFlags = append(m.MountFlags, newFlag)
+	}
+}
