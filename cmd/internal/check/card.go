@@ -19,6 +19,8 @@ type Card struct {
 	Shared *Shared
 	// Known lists the driver's known findings. Default: none.
 	Known *Known
+	// Upgrade is the pair of releases of an upgrade check. Default: one release is checked.
+	Upgrade *Upgrade
 	// Verbose lists all names and shows findings in full. Default: the card is short.
 	Verbose bool
 	// Replay returns the command that runs a trial again. Default: none.

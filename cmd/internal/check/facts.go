@@ -55,6 +55,9 @@ type Facts struct {
 	subject Subject
 	caps    contract.Caps
 	places  map[string]string // by node: where it says that it is
+	nodeIDs map[string]string // by node: the answer of NodeGetInfo
+	// volumeContext and publishContext are the keys of the contexts of volumes.
+	volumeContext, publishContext map[string]bool
 }
 
 // Kind is a kind of volume: its form and how it may be accessed.
@@ -120,11 +123,21 @@ func (f *Facts) learn(events []*trace.Event) {
 			f.Name, f.Version = answer.GetName(), answer.GetVendorVersion()
 		case *csi.NodeGetInfoResponse:
 			f.MaxVolumes = answer.GetMaxVolumesPerNode()
-			f.places[e.Node] = pairs("", answer.GetAccessibleTopology().GetSegments())
+			f.places[e.Node], f.nodeIDs[e.Node] = pairs("", answer.GetAccessibleTopology().GetSegments()), answer.GetNodeId()
+		case *csi.CreateVolumeResponse:
+			addKeys(f.volumeContext, answer.GetVolume().GetVolumeContext())
+		case *csi.ControllerPublishVolumeResponse:
+			addKeys(f.publishContext, answer.GetPublishContext())
 		}
 	}
 	f.Plugin, f.Controller = named(f.caps.Plugin), named(f.caps.Controller)
 	f.Group, f.Node = named(f.caps.Group), named(f.caps.Node)
+}
+
+func addKeys(to map[string]bool, of map[string]string) {
+	for key := range of {
+		to[key] = true
+	}
 }
 
 func named(set contract.Set) []string {

@@ -32,8 +32,13 @@ type Finding struct {
 	Then []string
 	// Harm is the worst effect of the defect or of its consequences.
 	Harm Harm
-	// Known says that a baseline contains the finding.
+	// Known says that a baseline contains the finding, or that Release is OldRelease.
 	Known bool
+	// Likewise are the other calls that fail for good with its code, in an upgrade.
+	Likewise []string
+	// Release says which release of an upgrade shows the finding if it replaces itself. Default:
+	// none, or there is no upgrade.
+	Release Release
 
 	rank  verdict.Rank
 	shows string // the name of the verdict of the trial that speaks for it, before forms were united

@@ -17,6 +17,9 @@ func (c *Card) Findings() []Finding {
 		shown[i] = shownBy(o)
 	}
 	unite(shown)
+	if c.Upgrade != nil {
+		c.Upgrade.explain(shown)
+	}
 	g := gathering{causes: causes(shown)}
 	for _, findings := range shown {
 		for _, f := range findings {
@@ -29,9 +32,13 @@ func (c *Card) Findings() []Finding {
 	for i := range g.all {
 		g.all[i].Known = c.Known.has(g.all[i].Name)
 	}
+	c.Upgrade.mark(g.all)
 	slices.SortStableFunc(g.all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Harm, b.Harm), cmp.Compare(a.rank, b.rank), cmp.Compare(len(b.Shown), len(a.Shown)), cmp.Compare(a.Name, b.Name))
 	})
+	if c.Upgrade != nil {
+		g.all = mergeFailures(g.all)
+	}
 	return g.all
 }
 
@@ -91,6 +98,9 @@ func (g *gathering) enter(f Finding) {
 func (f *Finding) speaksBefore(other *Finding) bool {
 	if own, others := f.shows == f.Name, other.shows == other.Name; own != others {
 		return own
+	}
+	if own, others := f.Shown[0].rollsBack(), other.Shown[0].rollsBack(); own != others {
+		return others
 	}
 	return f.Shown[0].calls() < other.Shown[0].calls()
 }

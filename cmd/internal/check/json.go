@@ -8,6 +8,7 @@ import (
 type jsonCard struct {
 	Driver       string              `json:"driver"`
 	Version      string              `json:"version,omitempty"`
+	Upgrade      *jsonUpgrade        `json:"upgrade,omitempty"`
 	Capabilities map[string][]string `json:"capabilities"`
 	Passed       int                 `json:"passed"`
 	Failed       int                 `json:"failed"`
@@ -25,9 +26,16 @@ type jsonCard struct {
 	NotOffered   []jsonReason        `json:"notOffered,omitempty"`
 }
 
+// jsonUpgrade describes the release that the driver replaces.
+type jsonUpgrade struct {
+	From        string       `json:"from"` // its version
+	Differences []Difference `json:"differences"`
+}
+
 type jsonFinding struct {
 	Name    string   `json:"name"`
 	Known   bool     `json:"known,omitempty"`
+	Release Release  `json:"release,omitempty"` // that shows it by itself
 	Harm    string   `json:"harm"`
 	Verdict string   `json:"verdict"`
 	ShownBy []string `json:"shownBy"`
@@ -79,6 +87,9 @@ func (c *Card) JSON(w io.Writer) error {
 		Passed:       t.Passed, Failed: t.Failed, Known: t.Known, NotTried: t.NotTried, Calls: t.Calls,
 		ClusterTime: t.ClusterTime.Seconds(), Took: c.Took.Seconds(), Findings: []jsonFinding{}, Trials: []jsonTrial{},
 	}
+	if u := c.Upgrade; u != nil {
+		card.Upgrade = &jsonUpgrade{From: u.Old.Version, Differences: append([]Difference{}, u.Differences()...)}
+	}
 	for _, w := range c.Waits {
 		if card.Waited == nil {
 			card.Waited = map[string]float64{}
@@ -87,7 +98,7 @@ func (c *Card) JSON(w io.Writer) error {
 	}
 	found := c.Findings()
 	for _, f := range found {
-		one := jsonFinding{Name: f.Name, Known: f.Known, Harm: f.Harm.String(), Verdict: f.Text, Then: f.Then, Replay: c.replayOf(f)}
+		one := jsonFinding{Name: f.Name, Known: f.Known, Release: f.Release, Harm: f.Harm.String(), Verdict: f.Text, Then: f.Then, Replay: c.replayOf(f)}
 		for _, o := range f.Shown {
 			one.ShownBy = append(one.ShownBy, o.Name())
 		}

@@ -45,6 +45,12 @@ var groups = []Group{
 	{dayTwo, "Day-2 operations"},
 	{inline, "Inline volumes"},
 	{deep, "Searched"},
+	{"upgrade", "Upgrade"},
+	{rollback, "Rollback"},
+	{"node-first", "Node plugins first"},
+	{"controller-first", "Controller first"},
+	{"upgrade" + atCall, "Upgrade at calls"},
+	{rollback + atCall, "Rollback at calls"},
 }
 
 // Trial is one scenario for a driver, or the reason why it is not run.

@@ -39,7 +39,9 @@ func contradictedCalls(p *plan) {
 			needs = append(needs, p.needsNodes())
 		}
 		p.try("contradicted", e.call, e.call+" is repeated with a request that conflicts with the first.", needs, func(s *script) {
-			s.twoNodes = attaches
+			if attaches {
+				s.nodes = 2
+			}
 			s.fault("call: %s, contradict: true", e.call)
 			s.life([]claim{data}, web(nodeA, data))
 		})

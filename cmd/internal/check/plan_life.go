@@ -18,6 +18,7 @@ func web(node string, claims ...claim) pod { return pod{name: "web", node: node,
 const (
 	nodeA = "node-a"
 	nodeB = "node-b"
+	nodeC = "node-c"
 )
 
 // lives makes, uses and deletes volumes without faults.

@@ -27,7 +27,10 @@ import (
 // or a *sim.EnvironmentError if the driver cannot be run, and a *RefusedError if it runs but makes
 // no volume.
 func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
-	f := &Facts{subject: s, Refused: map[Kind]string{}, places: map[string]string{}}
+	f := &Facts{
+		subject: s, Refused: map[Kind]string{}, places: map[string]string{}, nodeIDs: map[string]string{},
+		volumeContext: map[string]bool{}, publishContext: map[string]bool{},
+	}
 	f.NoMounts, f.NoDevices, f.NoUnmounts = noMounts(s, o), noDevices(s), noUnmounts(s)
 	if f.NoMounts != "" {
 		o.Isolation = sim.None // trials without mounts can be run even so
@@ -98,7 +101,7 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	if err != nil {
 		return err
 	}
-	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n" + f.subject.clusterYAML(false) + "drivers:\n" + driver + "steps: [{settle: {}}]\n"
+	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n" + f.subject.clusterYAML(usualNodes) + "drivers:\n" + driver + "steps: [{settle: {}}]\n"
 	result, err := f.observe(ctx, "identify", text, o)
 	if err != nil {
 		return err

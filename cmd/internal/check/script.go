@@ -18,9 +18,8 @@ type script struct {
 	every []string
 	// immediate says that volumes are made before a pod needs them, regardless of the topology.
 	immediate bool
-	// twoNodes says that the scenario needs a second node. Default: only if a pod is on another
-	// node.
-	twoNodes bool
+	// nodes is how many nodes the scenario needs. Default: 1, or 2 if a pod is on another node.
+	nodes int
 	// mounts and devices say that the scenario has pods, and pods with raw block volumes.
 	mounts, devices bool
 	// addons says that sidecars of CSI-Addons run beside the driver.
@@ -96,7 +95,9 @@ func (s *script) claim(claims ...claim) {
 
 // run starts pods and waits until they run.
 func (s *script) run(pods ...pod) {
-	s.twoNodes = s.twoNodes || slices.ContainsFunc(pods, func(p pod) bool { return p.node != nodeA })
+	if slices.ContainsFunc(pods, func(p pod) bool { return p.node != nodeA }) {
+		s.nodes = max(s.nodes, 2)
+	}
 	s.apply(asManifests(pods)...)
 	s.moment()
 	if len(s.every) > 0 && s.facts.Attaches() {
@@ -205,7 +206,7 @@ func (s *script) text(name, description string) (string, error) {
 	if len(s.clusters) > 0 {
 		fmt.Fprintf(&b, "clusters: [%s]\n", strings.Join(s.clusters, ", "))
 	}
-	b.WriteString(s.facts.subject.clusterYAML(!s.twoNodes))
+	b.WriteString(s.facts.subject.clusterYAML(max(s.nodes, 1)))
 	fmt.Fprintf(&b, "drivers:\n%s\n", driver)
 	if objects := s.objects(); objects != "" {
 		fmt.Fprintf(&b, "objects:\n%s\n", objects)

@@ -128,12 +128,18 @@ func (s Subject) grownAgain() string {
 // ours reports whether csisim starts the driver and can therefore end it.
 func (s Subject) ours() bool { return s.Driver.Socket == nil }
 
-// clusterYAML returns the cluster of a scenario with one node; empty for the default cluster.
-func (s Subject) clusterYAML(oneNode bool) string {
-	if oneNode || s.oneNode() {
-		return "cluster: {nodes: 1}\n\n"
+// usualNodes is the number of nodes of a cluster for which a scenario gives none.
+const usualNodes = 2
+
+// clusterYAML returns the cluster of a scenario with so many nodes; empty for the default cluster.
+func (s Subject) clusterYAML(nodes int) string {
+	if s.oneNode() {
+		nodes = 1
 	}
-	return ""
+	if nodes == usualNodes {
+		return ""
+	}
+	return fmt.Sprintf("cluster: {nodes: %d}\n\n", nodes)
 }
 
 // driverYAML returns the driver as an entry of a scenario's drivers.

@@ -27,10 +27,14 @@ const maxNamed = 4
 // Text writes the card for people.
 func (c *Card) Text(w io.Writer, terminal report.Terminal) error {
 	p := &page{terminal: terminal, width: min(terminal.Width, widest)}
-	p.head(c)
 	found := c.Findings()
-	for _, line := range c.Lines() {
-		p.line(line, found, c.Verbose)
+	if c.Upgrade != nil {
+		p.upgrade(c, found)
+	} else {
+		p.head(c)
+		for _, line := range c.Lines() {
+			p.line(line, found, c.Verbose)
+		}
 	}
 	p.findings(c, found)
 	p.hazards(c)
@@ -193,6 +197,8 @@ func (p *page) line(l Line, found []Finding, all bool) {
 func (p *page) findings(c *Card, found []Finding) {
 	for _, f := range found {
 		switch {
+		case f.Release == OldRelease:
+			fmt.Fprintf(p, "\n%s %s\n    %s\n", p.paint(dim, "known"), headline(f.Name), p.paint(dim, "the old release shows it without an upgrade, too"))
 		case f.Known:
 			fmt.Fprintf(p, "\n%s %s  %s\n", p.paint(dim, "known"), headline(f.Name), p.paint(dim, plural.Of(len(f.Shown), "trial")))
 		case c.Verbose:
@@ -206,7 +212,7 @@ func (p *page) findings(c *Card, found []Finding) {
 
 func (p *page) finding(c *Card, f Finding) {
 	p.title(f.title(), f.Harm)
-	for _, line := range []string{excerpt.Paths(f.detail()), strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n")} {
+	for _, line := range []string{excerpt.Paths(f.detail()), strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), f.likewise(), f.byItself()} {
 		if line != "" {
 			p.text("    ", "    ", line)
 		}

@@ -1,0 +1,178 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+)
+
+// way is a way in which one release replaces another one; it is a column of the report card.
+type way struct {
+	name, title, what string
+	// rollback says that the new release is the first one, and the old one replaces it.
+	rollback bool
+	// now are the plugins that are replaced while a volume is in a state; later are the others, which
+	// are replaced when the volume has been used for a while. Default: none.
+	now, later []plugins
+}
+
+// plugins are plugins that are replaced together, as fields of a step.
+type plugins string
+
+const (
+	allPlugins       plugins = ""
+	controllerPlugin plugins = ", controller: true"
+)
+
+// rollback is the group of trials in which the old release replaces the new one.
+const rollback = "rollback"
+
+// pluginOf is the plugin of a node.
+func pluginOf(node string) plugins { return plugins(", node: " + node) }
+
+// ways are the ways of a pair of releases, in the order of the report card.
+func ways() []way {
+	nodes, controller := []plugins{pluginOf(nodeA), pluginOf(nodeB)}, []plugins{controllerPlugin}
+	return []way{
+		{name: "upgrade", title: "upgrade", now: []plugins{allPlugins}, what: "The new release replaces the old one"},
+		{name: rollback, title: "rollback", rollback: true, now: []plugins{allPlugins}, what: "The old release replaces the new one"},
+		{name: "node-first", title: "node first", now: nodes, later: controller, what: "The new release replaces the old node plugins, and the controller plugin later"},
+		{name: "controller-first", title: "controller first", now: controller, later: nodes, what: "The new release replaces the old controller plugin, and the node plugins later"},
+	}
+}
+
+// to is the name of the release that replaces the first one, in scenarios.
+func (w way) to() string {
+	if w.rollback {
+		return string(OldRelease)
+	}
+	return string(NewRelease)
+}
+
+// skewed reports whether plugins of both releases serve a volume.
+func (w way) skewed() bool { return len(w.later) > 0 }
+
+// lacks returns the reason why the release that replaces the first one cannot have a feature of it.
+// It is only used for rollbacks: an upgrade must not drop a feature that is in use.
+func (u *Upgrade) lacks(w way, need func(*plan) string) string {
+	if !w.rollback {
+		return ""
+	}
+	if why := need(&plan{facts: u.Old}); why != "" {
+		return "the old release does not offer it: " + why
+	}
+	return ""
+}
+
+// states replaces releases while a volume is in each of the states that it can be in.
+func (u *Upgrade) states(p *plan, w way) {
+	for _, state := range volumeStates {
+		needs := []string{p.needsOurs(), p.needsProgram()}
+		if w.skewed() {
+			needs = append(needs, p.needsNodes())
+		}
+		for _, need := range state.needs {
+			needs = append(needs, need(p), u.lacks(w, need))
+		}
+		if state.each == nil {
+			p.try(w.name, state.title, w.what+" "+state.while+".", needs, func(s *script) { state.life(s, u.replaces(s, w)) })
+			continue
+		}
+		for _, e := range p.effects() {
+			description := fmt.Sprintf("%s while the caller of %s does not know its result.", w.what, e.call)
+			p.try(w.name, state.title+"-"+e.call, description, append(slices.Clone(needs), e.missing), func(s *script) {
+				state.each(e)(s, u.replaces(s, w))
+			})
+		}
+	}
+}
+
+// replaces returns a function that adds the steps of a way, and another one for those that follow.
+func (u *Upgrade) replaces(s *script, w way) replacing {
+	if w.skewed() {
+		s.nodes = max(s.nodes, 2)
+	}
+	add := func(all []plugins) {
+		for _, p := range all {
+			s.replace(w, p)
+		}
+	}
+	return replacing{
+		now:  func() { add(w.now); s.step("advance: 1m") },
+		rest: func() { add(w.later) },
+	}
+}
+
+// replace replaces plugins, if the driver has them.
+func (s *script) replace(w way, p plugins) {
+	if p != controllerPlugin || !s.facts.subject.Driver.NoController {
+		s.step("upgrade-driver: {to: %s%s}", w.to(), p)
+	}
+}
+
+// replacing adds the steps by which a release replaces another one: those for a moment in the life of
+// a volume, and the rest of them.
+type replacing struct{ now, rest func() }
+
+// atCall ends the names of groups with trials that replace a release at a call.
+const atCall = "-at"
+
+// mostUpgrades is the highest number of system calls of one CSI call before which a release is
+// replaced, each in a trial of its own.
+const mostUpgrades = 4
+
+// atCalls replaces a release at each call: the first one is killed there, and the other one starts.
+// Each kill is a trial of its own, since the first release must run before it.
+func (u *Upgrade) atCalls(p *plan, w way) {
+	for _, e := range p.effects() {
+		needs := []string{p.needsOurs(), p.needsProgram(), e.missing}
+		for _, k := range replacedAt(w, e, chosen(p.facts.SystemCalls[e.call], mostUpgrades)) {
+			p.try(w.name+atCall, e.call+"-"+k.title, w.what+", which "+k.description+".", needs, func(s *script) {
+				if e.call == "DeleteVolume" { // the run then knows how a volume is deleted normally
+					s.life([]claim{data}, web(nodeA, data))
+				}
+				k.compose(s)
+				s.lifeWith(e)
+			})
+		}
+	}
+}
+
+// replacedAt are the kills of a release at a call after which the other one starts.
+func replacedAt(w way, e effect, points []point) (all []part) {
+	add := func(title, description, at string) {
+		all = append(all, part{title, description, func(s *script) {
+			s.unmounts = s.unmounts || len(points) > 0
+			s.fault("call: %s, kill: driver, %s, restartAfter: 1s, restartAs: %s", e.call, at, w.to())
+		}})
+	}
+	add("before", "is killed before it does "+e.call, "at: receipt")
+	for i, at := range points {
+		add(fmt.Sprintf("work-%d", i+1), fmt.Sprintf("is killed in %s before %s", e.call, at.words()), fmt.Sprintf("before: {%v}", at))
+	}
+	add("after", "is killed after it has done "+e.call, "at: answer")
+	return all
+}
+
+// rolling updates the driver of three nodes, one after the other, while pods come, move and go.
+func (u *Upgrade) rolling(p *plan, w way) {
+	needs := []string{p.needsOurs(), p.needsProgram(), p.needsNodes(), p.needsOnePlace()}
+	p.try(w.name, "rolling", w.what+" on three nodes, one after the other, while pods come, move and go.", needs, func(s *script) {
+		s.nodes = 3
+		other := claim{name: "other", form: filesystem, access: oneNodeRW}
+		stays, moves := web(nodeA, data), pod{name: "moves", node: nodeB, claims: []claim{other}}
+		moved, back := pod{name: "moved", node: nodeC, claims: []claim{other}}, pod{name: "back", node: nodeA, claims: []claim{other}}
+		s.up([]claim{data, other}, stays, moves)
+		s.replace(w, pluginOf(nodeA))
+		s.running(stays, moves)
+		s.end(moves)
+		s.run(moved)
+		s.replace(w, pluginOf(nodeB))
+		s.end(moved)
+		s.run(back)
+		s.replace(w, pluginOf(nodeC))
+		s.replace(w, controllerPlugin)
+		s.step("advance: 1m")
+		s.running(stays, back)
+		s.down([]claim{data, other}, stays, back)
+	})
+}

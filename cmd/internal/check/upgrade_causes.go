@@ -1,0 +1,61 @@
+package check
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/judge/calls"
+	"github.com/csisim/csisim/internal/judge/contract"
+)
+
+// explain gives one name to the findings that a lost capability causes. Kubernetes leaves out calls
+// of such a capability, or makes them as if the volumes had never had it.
+func (u *Upgrade) explain(shown [][]Finding) {
+	lost := u.lost()
+	if lost == "" {
+		return
+	}
+	for _, findings := range shown {
+		for i := range findings {
+			if f := &findings[i]; f.Form == calls.OutOfOrder || f.Form == calls.WrongRequest || strings.Contains(f.Field, "Request.") {
+				f.Name = "the new release lacks " + lost + ", which volumes of the old release use"
+				f.Harm = Stuck
+			}
+		}
+	}
+}
+
+// lost names the capabilities that the new release lacks; empty if there are none.
+func (u *Upgrade) lost() string {
+	old, new := u.Old, u.New
+	var all []string
+	for _, names := range []string{without(old.Plugin, new.Plugin), without(old.Controller, new.Controller), without(old.Group, new.Group), without(old.Node, new.Node)} {
+		all = append(all, strings.Fields(names)...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// mergeFailures makes one finding of calls that fail for good with the same code in trials of an
+// upgrade: one release does not know the volumes of the other one.
+func mergeFailures(all []Finding) (merged []Finding) {
+	at := map[string]int{} // by code: the place of the finding for all calls
+	for _, f := range all {
+		i, known := at[f.Code]
+		switch {
+		case f.Form != contract.FailsForGood:
+			merged = append(merged, f)
+		case known:
+			merged[i].Likewise = append(merged[i].Likewise, path.Base(f.Method))
+			for _, o := range f.Shown {
+				if !slices.ContainsFunc(merged[i].Shown, func(other Outcome) bool { return other.Trial == o.Trial }) {
+					merged[i].Shown = append(merged[i].Shown, o)
+				}
+			}
+		default:
+			at[f.Code] = len(merged)
+			merged = append(merged, f)
+		}
+	}
+	return merged
+}

@@ -1,0 +1,74 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Difference is a difference between two releases that can concern existing volumes.
+type Difference struct {
+	// What names the subject: "node id of node-a".
+	What string `json:"what"`
+	// Old and New are the values; empty for none.
+	Old string `json:"old,omitempty"`
+	New string `json:"new,omitempty"`
+	// Concerns names the objects of a cluster that the difference can break; empty if none.
+	Concerns string `json:"concerns,omitempty"`
+}
+
+// The objects that a difference concerns.
+const (
+	oldNodeIDs   = "existing attachments, which have the old node id"
+	oldPlaces    = "existing PersistentVolumes with the old topology in their node affinity: their pods can stay Pending"
+	lostFeatures = "existing volumes that use them"
+	oldContexts  = "existing PersistentVolumes and attachments, which have the old keys"
+	fewerVolumes = "nodes with more volumes"
+)
+
+// Differences compares the answers of both releases.
+func (u *Upgrade) Differences() (all []Difference) {
+	differ := func(what, old, new, concerns string) {
+		if old != new {
+			all = append(all, Difference{what, old, new, concerns})
+		}
+	}
+	differ("version", u.Old.Version, u.New.Version, "")
+	for _, service := range []struct {
+		name     string
+		old, new []string
+	}{
+		{"plugin", u.Old.Plugin, u.New.Plugin}, {"controller", u.Old.Controller, u.New.Controller},
+		{"group", u.Old.Group, u.New.Group}, {"node", u.Old.Node, u.New.Node},
+	} {
+		differ("lost capabilities, "+service.name, without(service.old, service.new), "", lostFeatures)
+		differ("new capabilities, "+service.name, "", without(service.new, service.old), "")
+	}
+	for _, node := range slices.Sorted(maps.Keys(u.Old.nodeIDs)) {
+		differ("node id of "+node, u.Old.nodeIDs[node], u.New.nodeIDs[node], oldNodeIDs)
+		differ("topology of "+node, u.Old.places[node], u.New.places[node], oldPlaces)
+	}
+	limit := ""
+	if most := u.New.MaxVolumes; most > 0 && (u.Old.MaxVolumes == 0 || u.Old.MaxVolumes > most) {
+		limit = fewerVolumes
+	}
+	differ("volumes per node", atMost(u.Old.MaxVolumes), atMost(u.New.MaxVolumes), limit)
+	differ("keys of volume_context", keysOf(u.Old.volumeContext), keysOf(u.New.volumeContext), oldContexts)
+	differ("keys of publish_context", keysOf(u.Old.publishContext), keysOf(u.New.publishContext), oldContexts)
+	return all
+}
+
+// without lists the names that others lack.
+func without(names, others []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) }), " ")
+}
+
+func keysOf(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), " ") }
+
+func atMost(volumes int64) string {
+	if volumes == 0 {
+		return "no limit"
+	}
+	return fmt.Sprint(volumes)
+}

@@ -1,0 +1,133 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
+)
+
+// release is a release of the reference driver with further flags.
+func release(program, flags string) check.Subject {
+	subject := hostdir(program, "")
+	subject.Driver.Program.Command = append(subject.Driver.Program.Command, strings.Fields(flags)...)
+	return subject
+}
+
+// upgraded runs trials of the upgrade from one release to another, all of them without names.
+func upgraded(t *testing.T, old, new check.Subject, trials ...string) *check.Card {
+	t.Helper()
+	options := check.RunOptions{WorkDir: workDir(t), Parallel: 2}
+	u := &check.Upgrade{}
+	var err error
+	u.Old, err = check.Ask(t.Context(), old, options)
+	require.NoError(t, err)
+	u.New, err = check.Ask(t.Context(), new, options)
+	require.NoError(t, err)
+	all, err := u.Plan()
+	require.NoError(t, err)
+	if len(trials) > 0 {
+		all, err = check.Chosen(all, trials)
+		require.NoError(t, err)
+		require.Len(t, all, len(trials))
+	}
+	card := &check.Card{Facts: u.New, Upgrade: u}
+	card.Outcomes, err = check.Run(t.Context(), all, options)
+	require.NoError(t, err)
+	require.NoError(t, u.Alone(t.Context(), card.Outcomes, options))
+	return card
+}
+
+// Given a sound release with records in another form, when it replaces the old one, or is replaced by
+// it, in any state of a volume, then nothing is found.
+func TestASoundReleaseTakesOverEverything(t *testing.T) {
+	program := buildHostdir(t)
+	old, new := withInline(release(program, ""), "also", false, persistent, ephemeral), withInline(release(program, "--format=v2"), "also", false, persistent, ephemeral)
+	card := upgraded(t, old, new)
+	assert.Empty(t, verdicts(card))
+	assert.Empty(t, card.NotTried())
+	assert.Empty(t, card.NotOffered())
+	assert.Greater(t, card.Totals().Passed, 150)
+}
+
+// Given a release with a defect that concerns the volumes of the old release, when a trial replaces
+// releases, then the finding names the defect, and neither release shows it by itself.
+func TestDefectsOfUpgradesAreFound(t *testing.T) {
+	program := buildHostdir(t)
+	for _, defect := range []struct{ name, old, new, trial, finding string }{
+		{"changed volume handles", "", "--broken=upgrade-changes-handles", "upgrade/attached", "NodeStageVolume fails for good: NotFound"},
+		{"changed node ids", "", "--broken=upgrade-changes-node-ids", "upgrade/published", "NodePublishVolume fails for good: FailedPrecondition"},
+		{"changed topology", "--topology=zone=a", "--topology=zone=a --broken=upgrade-changes-topology", "upgrade/created", "ControllerPublishVolume fails for good: InvalidArgument"},
+		{"a lost capability", "", "--broken=upgrade-drops-staging", "upgrade/published", "the new release lacks STAGE_UNSTAGE_VOLUME, which volumes of the old release use"},
+		{"forgotten records", "", "--broken=upgrade-forgets-records", "upgrade/published", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
+		{"a state that is not read", "", "--broken=upgrade-refuses-state", "upgrade/created", "version new does not start after an upgrade"},
+		{"a state that is not read at a call", "", "--broken=upgrade-refuses-state", "upgrade-at/NodeStageVolume-before", "version new does not start after an upgrade"},
+		{"another staging layout", "", "--broken=upgrade-changes-staging", "upgrade/unpublished", "NodeUnstageVolume has no effect: … mounted still: of … at …"},
+		{"a state that the old release cannot read", "", "--broken=upgrade-rewrites-state", "rollback/attached", "ListVolumesResponse.entries.volume.volume_id is empty: the CSI spec requires it"},
+		{"other mount options", "", "--broken=upgrade-changes-flags", "upgrade/uncertain-NodeStageVolume", "NodeStageVolume fails for good: AlreadyExists"},
+		{"forgotten attachments", "", "--broken=upgrade-forgets-attachments", "controller-first/published", "ListVolumes leaves out a node: volume … is attached to node …, from which nobody has detached it"},
+		{"mounts that are removed", "", "--broken=upgrade-unmounts", "node-first/published", "foreign mount: driver hostdir.csi.csisim.dev unmounted … on node-a, a mount of driver hostdir.csi.csisim.dev, when it was started again"},
+	} {
+		t.Run(defect.name, func(t *testing.T) {
+			t.Parallel()
+			card := upgraded(t, release(program, defect.old), release(program, defect.new), defect.trial)
+			found := card.Findings()
+			require.NotEmpty(t, found)
+			assert.Equal(t, defect.finding, found[0].Name)
+			assert.Empty(t, found[0].Release)
+			assert.False(t, found[0].Known)
+		})
+	}
+}
+
+// Given a defect of one release alone, when a trial shows it, then the card says that this release
+// shows it without the other one; it is known if the old release does.
+func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
+	program := buildHostdir(t)
+	const leaves = "--broken=unstage-leaves-mount"
+	for _, c := range []struct {
+		name, old, new string
+		release        check.Release
+		known          bool
+	}{
+		{"of the old one", leaves, "", check.OldRelease, true},
+		{"of the new one", "", leaves, check.NewRelease, false},
+		{"of both", leaves, leaves, check.OldRelease, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			trial := "upgrade/published"
+			if c.new == "" {
+				trial = "rollback/published"
+			}
+			card := upgraded(t, release(program, c.old), release(program, c.new), trial)
+			found := card.Findings()
+			require.Len(t, found, 1)
+			assert.Equal(t, "NodeUnstageVolume has no effect: … mounted still: of … at …", found[0].Name)
+			assert.Equal(t, c.release, found[0].Release)
+			assert.Equal(t, c.known, found[0].Known)
+		})
+	}
+}
+
+// Given two releases that answer differently, when the card is printed, then it names the
+// differences and the objects that they concern.
+func TestTheCardOfAnUpgradeNamesTheDifferences(t *testing.T) {
+	program := buildHostdir(t)
+	card := upgraded(t, release(program, "--topology=zone=a"), release(program, "--topology=rack=b --no-stage --max-volumes=5"), "upgrade/nothing", "rollback/staged")
+	var text strings.Builder
+	require.NoError(t, card.Text(&text, report.Terminal{}))
+	for _, line := range []string{
+		"  lost capabilities, node   STAGE_UNSTAGE_VOLUME → none\n                            concerns existing volumes that use them\n",
+		"  topology of node-b        {\"zone\": \"a\"} → {\"rack\": \"b\"}\n                            concerns existing PersistentVolumes with the old topology in their node affinity: their pods can stay Pending\n",
+		"  volumes per node          no limit → 5\n                            concerns nodes with more volumes\n",
+		"nothing                       passed            -                 -                 -\n",
+		"staged                        -                 -                 -                 -\n",
+	} {
+		assert.Contains(t, text.String(), line)
+	}
+}
