@@ -14,6 +14,7 @@ import (
 // checkFlags holds the flags of csisim check.
 type checkFlags struct {
 	subjectFlags
+	upgrade           upgradeFlags
 	budget            time.Duration
 	deep              depth
 	parallel          int
@@ -72,6 +73,14 @@ already runs.
 			if err := f.check(); err != nil {
 				return err
 			}
+			var old *check.Subject
+			if f.upgrade.given() {
+				from, err := f.old()
+				if err != nil {
+					return err
+				}
+				old = &from
+			}
 			if !namespaces.Entered() {
 				cleanBefore(env, f.workDir)
 			}
@@ -88,12 +97,13 @@ already runs.
 			defer release()
 			terminal := report.TerminalOf(env.stdout, env.getenv)
 			c := &checking{env: env, flags: f, described: described, terminal: terminal, progress: newProgress(env, terminal), replay: replayOf(command.Flags(), args), release: release}
-			return c.run(command.Context(), subject)
+			return c.run(command.Context(), subject, old)
 		},
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addTo(flags)
+	f.upgrade.addTo(flags)
 	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time, without waits for the driver, after which no scenario begins; exit code 3")
 	flags.Var(&f.deep, "deep", "then search runs of some scenarios like csisim explore: `DURATION` for all, or a number of runs for each")
 	// A scenario waits for programs half of its time.

@@ -36,7 +36,8 @@ type checking struct {
 	release func()
 }
 
-func (c *checking) run(ctx context.Context, subject check.Subject) error {
+// run checks a driver or, with an old release, the upgrade from that release.
+func (c *checking) run(ctx context.Context, subject check.Subject, old *check.Subject) error {
 	began := time.Now()
 	known, err := c.baseline()
 	if err != nil {
@@ -51,7 +52,13 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	if err := c.save(facts); err != nil {
 		return err
 	}
-	trials, err := c.plan(facts)
+	var upgrade *check.Upgrade
+	if old != nil {
+		if upgrade, err = c.askBoth(ctx, *old, facts); err != nil {
+			return err
+		}
+	}
+	trials, err := c.plan(facts, upgrade)
 	if err == nil {
 		err = errors.Join(c.flags.checkAllowed(trials), isOf(known, facts))
 	}
@@ -69,7 +76,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 			return err
 		}
 	}
-	card := &check.Card{Facts: facts, Known: known, Replay: c.replay, Verbose: c.flags.verbose}
+	card := &check.Card{Facts: facts, Upgrade: upgrade, Known: known, Replay: c.replay, Verbose: c.flags.verbose}
 	timeline := c.timeline(trials)
 	options := c.options(subject)
 	if c.flags.reports != "" {
@@ -94,6 +101,9 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	if err == nil {
 		err = c.search(ctx, deep, card, options.Isolation)
 	}
+	if err == nil && upgrade != nil {
+		err = upgrade.Alone(ctx, card.Outcomes, options)
+	}
 	card.Took, card.Waits = time.Since(began), c.experience.Waits()
 	c.progress.erase()
 	if timeline != nil {
@@ -102,8 +112,11 @@ func (c *checking) run(ctx context.Context, subject check.Subject) error {
 	return c.end(ctx, card, err)
 }
 
-// plan builds the scenarios that apply to the driver.
-func (c *checking) plan(facts *check.Facts) ([]*check.Trial, error) {
+// plan builds the scenarios that apply to the driver, or to its upgrade.
+func (c *checking) plan(facts *check.Facts, upgrade *check.Upgrade) ([]*check.Trial, error) {
+	if upgrade != nil {
+		return upgrade.Plan()
+	}
 	trials, err := check.Plan(facts)
 	if err != nil || c.flags.deep == (depth{}) {
 		return trials, err
