@@ -115,7 +115,7 @@ already runs.
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
-	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each scenario that failed to `DIR`")
+	flags.StringVar(&f.reports, "report", "", "write pages for a browser to `DIR`: index.html, and a report of each scenario that failed")
 	flags.StringVar(&f.names, "names", "", "`TEXT` that distinguishes volume names from those of other checks (default random)")
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
 	flags.StringVar(&f.known, "known", "", "known findings in `FILE` do not fail the check; those that no longer occur are listed")

@@ -25,20 +25,33 @@ func reportFlag(command *cobra.Command, file *string) {
 // shownStates bounds the states in a report or in the page of a live cluster.
 const shownStates = 20_000
 
-// writePages writes a browser report for each trial with a new finding, if reports are requested.
+// writePages writes a browser report for each trial with a new finding, and an index of all trials,
+// if reports are requested.
 func (c *checking) writePages(card *check.Card) error {
 	if c.flags.reports == "" {
 		return nil
 	}
+	files := map[string]string{} // by the name of the run
 	for _, run := range c.runs(card) {
 		if run.Result == nil || run.Passed() || run.Known != "" {
 			continue
 		}
-		if _, err := writeKept(run, c.flags.reports, run.Name); err != nil {
+		file, err := writeKept(run, c.flags.reports, run.Name)
+		if err != nil {
 			return err
 		}
+		files[run.Name] = filepath.Base(file)
 	}
-	return nil
+	index, err := card.Index(func(t *check.Trial) string { return files[t.Name()] })
+	if err != nil {
+		return err
+	}
+	return writeIndex(c.flags.reports, index)
+}
+
+// writeIndex writes the page that lists the reports in a directory.
+func writeIndex(dir string, index view.Index) error {
+	return writeFile(filepath.Join(dir, "index.html"), "index of reports", func(w io.Writer) error { return view.WriteIndex(w, index) })
 }
 
 // writeKept writes the browser report of a run to a directory, from the run's recorded trace.

@@ -50,6 +50,9 @@ func TestSeveralScenariosHaveAReportEach(t *testing.T) {
 	require.Zero(t, got.code, got.stderr)
 	assert.FileExists(t, filepath.Join(dir, "rwo-filesystem.html"))
 	assert.FileExists(t, filepath.Join(dir, "attach-limit.html"))
+	index, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(index), `<a href="attach-limit.html">attach-limit</a>`)
 }
 
 func TestACheckReportsOnEachScenarioThatFailed(t *testing.T) {

@@ -142,6 +142,9 @@ func (s *session) warnOfNodesTogether(result *scenario.Result) {
 func (s *session) end(ctx context.Context) error {
 	err := errors.Join(s.left, s.printer.Summary())
 	err = errors.Join(err, writeFile(s.flags.json, "JSON report", func(w io.Writer) error { return report.JSON(w, s.runs, s.planned) }))
+	if len(s.pages) > 0 && isDirectory(s.flags.report) {
+		err = errors.Join(err, writeIndex(s.flags.report, report.Index(s.runs)))
+	}
 	err = errors.Join(err, writeFile(s.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, s.runs) }))
 	switch {
 	case ctx.Err() != nil:

@@ -115,7 +115,17 @@ func TestABrowserShowsAReport(t *testing.T) {
 		}}
 		return view.WriteBoth(to, r, chunksOf(t, encoded(t, stale)), chunksOf(t, encoded(t, forgets)))
 	})
-	var files []string
+	index := pageFile(t, func(to *bytes.Buffer) error {
+		return view.WriteIndex(to, view.Index{
+			Title: "a.csi.example.com <1>", Summary: "1 passed, 1 failed", Failed: true, Text: "FAIL Life of a volume",
+			Findings: []view.IndexFinding{{Name: "NodeStageVolume is not idempotent", Detail: "OK, then Internal", Harm: "stuck", Runs: 1, File: filepath.Base(failed), Replay: "csisim check"}},
+			Groups: []view.IndexGroup{{Title: "Life of a volume", Runs: []view.IndexRun{
+				{Name: "life/filesystem", State: view.Failed, Why: "NodeStageVolume is not idempotent", File: filepath.Base(failed), Took: "12 ms"},
+				{Name: "life/block", State: view.Passed}, {Name: "life/secrets", State: view.NotTried, Why: "the budget is spent"},
+			}}},
+		})
+	})
+	files := []string{index}
 	for _, file := range []string{forgets, stale} {
 		file, err := filepath.Abs(file)
 		require.NoError(t, err)

@@ -1,15 +1,15 @@
-// Reports: node report.mjs CHROMIUM FAILED PASSED BOTH TRACE-OF-FAILED TRACE-OF-PASSED. FAILED is of a driver that forgets to
+// Reports: node report.mjs CHROMIUM FAILED PASSED BOTH INDEX TRACE-OF-FAILED TRACE-OF-PASSED. FAILED is of a driver that forgets to
 // unmount, PASSED of a run with a cache that lags, BOTH has two traces side by side.
 import { readFileSync } from "node:fs";
 import { check, checkAll, expect, has, run, until } from "./browser.mjs";
 
-const [program, file, passed, both, trace, stale] = process.argv.slice(2);
+const [program, file, passed, both, index, trace, stale] = process.argv.slice(2);
 const address = "file://" + file, passing = "file://" + passed, comparing = "file://" + both;
 
 const looks = {};
 for (const [what, at, shows] of [
   ["the summary", address, ".chain"], ["the timeline", address + "#tab=timeline&at=121", ".detail .rules, .detail .findings"], ["the cluster", address + "#tab=cluster&at=121", ".objects"],
-  ["a run that passed", passing, ".steps"], ["a cache that lags", passing + "#tab=cluster&at=5", ".caches"], ["two traces", comparing + "#tab=compare&at=7", ".pair .detail h2"],
+  ["a run that passed", passing, ".steps"], ["a cache that lags", passing + "#tab=cluster&at=5", ".caches"], ["two traces", comparing + "#tab=compare&at=7", ".pair .detail h2"], ["the index of reports", "file://" + index, ".groups li"],
 ]) {
   looks[what + " at both widths, in both schemes"] = (open) => checkAll(open, at, shows);
 }
@@ -160,6 +160,15 @@ await run(program, {
     await page.goto(address + "#tab=summary");
     await has(page, ".lives", "still mounted");
     await until(page, () => document.querySelectorAll(".life .left-behind").length === 1);
+  },
+  "the index lists runs by group, and filters them by state": async (open) => {
+    const page = await open("file://" + index);
+    await has(page, "h1", "a.csi.example.com <1>");
+    await has(page, ".findings a", "NodeStageVolume is not idempotent");
+    await has(page, ".groups li.failed .why", "NodeStageVolume is not idempotent");
+    await page.locator(".filter label", { hasText: "failed · 1" }).click();
+    expect(await page.locator(".groups li.passed").isHidden() && await page.locator(".groups li.failed").isVisible(), "passed runs are shown");
+    await has(page, "pre", "FAIL Life of a volume");
   },
   "the timeline opens at the failure": async (open) => {
     const page = await open(address);
