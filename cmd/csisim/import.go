@@ -8,26 +8,29 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/internal/incident"
 	"github.com/csisim/csisim/internal/incident/lines"
+	"github.com/csisim/csisim/internal/incident/reenact"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
 )
 
 // importFlags holds the flags of csisim import.
 type importFlags struct {
-	output, zone, until string
-	onlyFacts           bool
+	output, scenario, zone, until string
+	onlyFacts, isTemporary        bool
 }
 
 func newImport(env environment) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
-		Use:   "import PATH... --output TRACE",
+		Use:   "import PATH... {--output TRACE | --scenario FILE}",
 		Short: "Make a trace from the logs of a real incident",
 		Long: `Read the logs of a real cluster and write a trace for csisim explain, view and
 diff. A PATH is a file, a folder, an archive (.tar, .tar.gz, .gz), or - for standard
@@ -35,11 +38,13 @@ input. Forms are found by content: klog, journalctl, kubectl logs, files of
 containerd, JSON of zap and logr; objects and Events of kubectl get, audit logs,
 kubectl cluster-info dump and must-gather.
 
-Secrets are redacted. Each event names its file and line.
+Secrets are redacted. Each event names its file and line. With --scenario, a scenario
+plays the story with the mock: volumes, pods, answers and restarts at their times.
 
 Exit codes: 0 the trace is written, 2 bad input.`,
 		Example: `  csisim import must-gather.tar.gz -o incident.jsonl
   journalctl -u kubelet -o short-iso-precise | csisim import - -o incident.jsonl
+  csisim import logs -o incident.jsonl --scenario incident.yaml
   csisim explain incident.jsonl`,
 		Args: needs("a PATH"),
 		RunE: func(_ *cobra.Command, paths []string) error { return importLogs(env, f, paths) },
@@ -47,10 +52,12 @@ Exit codes: 0 the trace is written, 2 bad input.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&f.output, "output", "o", "", "write the trace to `FILE`; - is standard output")
+	flags.StringVar(&f.scenario, "scenario", "", "write a scenario that plays the story to `FILE`")
 	flags.StringVar(&f.zone, "time-zone", "", "`ZONE` of times that name none, such as Europe/Berlin (default UTC)")
 	flags.StringVar(&f.until, "until", "", "a `TIME` after the last line, for lines without a year (default the file's time)")
 	flags.BoolVar(&f.onlyFacts, "only-facts", false, "leave out the lines that no pattern recognizes")
 	complete(command, "output", cobra.FixedCompletions([]string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "scenario", cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "time-zone", cobra.NoFileCompletions)
 	complete(command, "until", cobra.NoFileCompletions)
 	return command
@@ -85,12 +92,22 @@ func untilTime(text string) (time.Time, error) {
 }
 
 func importLogs(env environment, f importFlags, paths []string) error {
-	if f.output == "" {
-		return usage("csisim import needs --output: the file of the trace, or - for standard output")
+	switch {
+	case f.output == "" && f.scenario == "":
+		return usage("csisim import needs --output: the file of the trace, or - for standard output; or --scenario")
+	case f.output == "-" && f.scenario != "":
+		return usage("--scenario needs the trace in a file: --output FILE, or no --output")
 	}
 	o, err := f.options(paths)
 	if err != nil {
 		return err
+	}
+	if f.output == "" {
+		remove, err := f.temporary()
+		if err != nil {
+			return err
+		}
+		defer remove()
 	}
 	result, err := f.write(env, o)
 	if err != nil {
@@ -100,10 +117,57 @@ func importLogs(env environment, f importFlags, paths []string) error {
 	if result.Events == 0 {
 		return usage("there is no line with a time in %s", plural.Of(result.Files, "file"))
 	}
-	if f.output != "-" {
-		fmt.Fprintf(env.stderr, "\nNext: csisim explain %s\n      csisim view %s\n", f.output, f.output)
+	return f.next(env, paths)
+}
+
+// temporary sets the output to a temporary file.
+func (f *importFlags) temporary() (remove func(), err error) {
+	file, err := os.CreateTemp("", "csisim-import-*.jsonl")
+	if err != nil {
+		return nil, &sim.EnvironmentError{Doing: "make a temporary file", Err: err}
+	}
+	f.output, f.isTemporary = file.Name(), true
+	return func() { _ = os.Remove(file.Name()) }, file.Close()
+}
+
+// next writes the scenario, if one is requested, and prints the next commands.
+func (f importFlags) next(env environment, paths []string) error {
+	if f.scenario != "" {
+		if err := f.writeScenario(paths); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(env.stderr, "\nNext:")
+	if f.output != "-" && !f.isTemporary {
+		fmt.Fprintf(env.stderr, "  csisim explain %s\n  csisim view %s\n", f.output, f.output)
+	}
+	if f.scenario != "" {
+		fmt.Fprintf(env.stderr, "  csisim run %s --trace played.jsonl\n", f.scenario)
 	}
 	return nil
+}
+
+// writeScenario writes the scenario of the trace.
+func (f importFlags) writeScenario(paths []string) error {
+	file, err := os.Open(f.output)
+	if err != nil {
+		return usage("%s: %w", f.output, reason(err))
+	}
+	defer file.Close()
+	story, err := reenact.Read(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.output, err)
+	}
+	release, err := outputFiles{"scenario": f.scenario}.reserve()
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = writeFile(f.scenario, "scenario", func(w io.Writer) error { return story.Write(w, strings.Join(paths, ", ")) })
+	if errors.Is(err, reenact.ErrNoVolume) {
+		return usage("--scenario: %w", reenact.ErrNoVolume)
+	}
+	return err
 }
 
 // write imports the logs into the output.
@@ -116,7 +180,8 @@ func (f importFlags) write(env environment, o incident.Options) (result *inciden
 		return err
 	}
 	if f.output == "-" {
-		return result, run(env.stdout)
+		err = run(env.stdout)
+		return result, err
 	}
 	release, err := outputFiles{"output": f.output}.reserve()
 	if err != nil {

@@ -6,5 +6,6 @@
 //   - objects reads objects, Events and audit logs;
 //   - timeline sorts all facts, and writes the trace.
 //
-// This package passes the lines through these parts. Package explain reads the trace.
+// This package passes the lines through these parts. Package explain finds in the trace the volumes
+// that are stuck, and package reenact writes a scenario that plays it.
 package incident

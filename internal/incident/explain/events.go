@@ -8,71 +8,18 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// spoken maps reasons of Events to the program that prints the same messages.
-var spoken = map[string]string{
-	"FailedAttachVolume": "kube-controller-manager", "FailedMount": "kubelet", "FailedMapVolume": "kubelet", "SuccessfulAttachVolume": "kube-controller-manager",
-	"FailedUnMount": "kubelet", "VolumeResizeFailed": "kubelet",
-}
-
 // event adds the fact of an Event.
 func (s *Story) event(l *trace.Line) {
-	kind, name, _ := strings.Cut(l.Name, "/")
-	if !strings.Contains(name, "/") {
-		name = "default/" + name
-	}
 	f := fact{at: l.At(), by: "event", node: l.Node, seen: Place{l.Seq, l.Src}}
-	if program := spoken[l.M]; program != "" {
-		if m, ok := messages.Named(program).Match(strings.TrimSpace(l.Msg), noPairs); ok {
-			f.means, f.fields, f.code = m.Means, m.Fields, m.Fields["code"]
-		}
-	}
-	if f.fields == nil {
-		f.means, f.fields = meaningOf(l)
-		f.code = f.fields["code"]
-	}
-	if kind == "Pod" {
-		f.fields["pod"] = name
-		if l.From == "kubelet" {
-			s.pod(name).node = l.Node
-		}
-	}
-	if kind == "PersistentVolumeClaim" {
-		f.fields["pvc"] = name
-	}
-	if kind == "PersistentVolume" {
-		f.fields["pv"] = strings.TrimPrefix(name, "default/")
+	f.means, f.fields = messages.OfEvent(l.M, l.Msg, l.Name)
+	f.code = f.fields["code"]
+	if pod := f.fields["pod"]; pod != "" && l.From == "kubelet" {
+		s.pod(pod).node = l.Node
 	}
 	s.fact(&f)
-	s.unscheduled(l, name)
-}
-
-func noPairs() map[string]string { return nil }
-
-var status = lazyregexp.New(`(?s)^(.*?)rpc error: code = (\w+) desc = (.*)$`)
-
-// meaningOf returns the meaning of an Event by its reason.
-func meaningOf(l *trace.Line) (messages.Meaning, map[string]string) {
-	fields := map[string]string{"error": l.Msg}
-	if found := status().FindStringSubmatch(l.Msg); found != nil {
-		fields["code"], fields["error"] = found[2], found[3]
+	if kind, name, _ := strings.Cut(l.Name, "/"); kind == "Pod" {
+		s.unscheduled(l, name)
 	}
-	switch l.M {
-	case "ProvisioningFailed":
-		return messages.ProvisionFailed, fields
-	case "ProvisioningSucceeded":
-		return messages.Provisioned, fields
-	case "VolumeFailedDelete":
-		return messages.DeleteFailed, fields
-	case "VolumeResizeFailed":
-		return messages.ResizeFailed, fields
-	case "FailedMount", "FailedMapVolume":
-		return messages.VolumesAwaited, fields
-	case "FailedAttachVolume":
-		return messages.AttachFailed, fields
-	case "SnapshotCreationFailed":
-		return messages.SnapshotFailed, fields
-	}
-	return messages.None, fields
 }
 
 // volumeTrouble matches the reasons of the scheduler that are about volumes.

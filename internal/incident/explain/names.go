@@ -63,7 +63,7 @@ func (n *names) volume(keys ...string) *Volume {
 		if name == "" {
 			continue
 		}
-		known := n.group[key].now()
+		known := n.known(key, kind, name)
 		switch {
 		case v == nil && known == nil:
 			v = &Volume{Attachments: map[string]string{}}
@@ -77,6 +77,22 @@ func (n *names) volume(keys ...string) *Volume {
 		v.set(kind+":", name)
 	}
 	return v
+}
+
+// known returns the volume that has a name. Drivers name a volume that they create by the name of
+// its PersistentVolume.
+func (n *names) known(key, kind, name string) *Volume {
+	known := n.group[key].now()
+	if known != nil {
+		return known
+	}
+	switch kind + ":" {
+	case byHandle:
+		return n.group[byPV+name].now()
+	case byPV:
+		return n.group[byHandle+name].now()
+	}
+	return nil
 }
 
 func (v *Volume) set(kind, name string) {

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+)
+
+// threads are the incidents of package incident.
+const threads = "../../internal/incident/testdata/threads/*.txtar"
+
+// logsOf writes the files of an incident to a directory.
+func logsOf(t *testing.T, file string) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600))
+	}
+	return dir
+}
+
+// Given the logs of an incident that name a volume, then its scenario runs and shows the same
+// answers of the driver.
+func TestScenariosOfIncidentsRun(t *testing.T) {
+	files, err := filepath.Glob(threads)
+	require.NoError(t, err)
+	played := 0
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			scenario := filepath.Join(t.TempDir(), "incident.yaml")
+			got := csisim(t, "import", logsOf(t, file), "--until", "2026-11-28", "--scenario", scenario)
+			if got.code == exitInput {
+				assert.Contains(t, got.stderr, "the trace names no volume of a CSI driver")
+				return
+			}
+			require.Zero(t, got.code, got.stderr)
+			played++
+			run := csisim(t, "run", scenario)
+			text, _ := os.ReadFile(scenario)
+			assert.Zero(t, run.code, "%s\n%s\n%s", text, run.stdout, run.stderr)
+		})
+	}
+	assert.GreaterOrEqual(t, played, 10)
+}
+
+// A mistake on the command line, and input without any line, is one sentence.
+func TestBadInputOfImport(t *testing.T) {
+	dir := t.TempDir()
+	empty, log := filepath.Join(dir, "empty"), filepath.Join(dir, "kubelet.log")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	require.NoError(t, os.WriteFile(log, []byte("I1128 12:00:00.000000 1 a.go:1] x\n"), 0o600))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "a PATH is missing"},
+		{[]string{log}, "csisim import needs --output"},
+		{[]string{"nowhere", "-o", filepath.Join(dir, "x.jsonl")}, "nowhere: no such file or directory"},
+		{[]string{log, "-o", "-", "--scenario", "x.yaml"}, "--scenario needs the trace in a file"},
+		{[]string{log, "-o", "-", "--time-zone", "Mars"}, "--time-zone Mars: not a time zone such as Europe/Berlin or UTC"},
+		{[]string{log, "-o", "-", "--until", "soon"}, "--until soon: not a time such as 2026-11-28"},
+		{[]string{empty, "-o", "-"}, "there is no line with a time in 0 files"},
+	} {
+		got := csisim(t, append([]string{"import"}, c.args...)...)
+		assert.Equal(t, exitInput, got.code, c.args)
+		assert.Contains(t, got.stderr, c.want)
+	}
+}
+
+// Given a trace without anything stuck, then explain ends with 0; with something stuck, with 1;
+// and with 2 for a file that is no trace.
+func TestExitCodesOfExplain(t *testing.T) {
+	dir := t.TempDir()
+	trace := filepath.Join(dir, "trace.jsonl")
+	got := csisim(t, "import", "../../examples/incident", "--until", "2026-11-28", "-o", trace)
+	require.Zero(t, got.code, got.stderr)
+	got = csisim(t, "explain", trace)
+	assert.Equal(t, exitFailed, got.code)
+	assert.Contains(t, got.stdout, "held by    driver mock.csi.csisim.dev")
+
+	got = csisim(t, "explain", recording)
+	assert.Equal(t, exitPassed, got.code, got.stdout)
+	assert.Contains(t, got.stdout, "Nothing is stuck in these logs")
+
+	got = csisim(t, "explain", "import_test.go")
+	assert.Equal(t, exitInput, got.code)
+	assert.Contains(t, got.stderr, "import_test.go: line 1 is not an event of a trace")
+}
+
+// Given an imported trace, then the first screen of view has the findings.
+func TestViewShowsTheFindings(t *testing.T) {
+	dir := t.TempDir()
+	trace, page := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "page.html")
+	require.Zero(t, csisim(t, "import", "../../examples/incident", "--until", "2026-11-28", "-o", trace).code)
+	require.Zero(t, csisim(t, "view", trace, "-o", page).code)
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "Volume pvc-1 cannot be attached to node-b: it is attached to node-a")
+}

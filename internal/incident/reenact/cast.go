@@ -1,0 +1,144 @@
+package reenact
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// cast holds the objects of a story.
+type cast struct {
+	volumes map[string]*volume // by handle, else by PersistentVolume
+	byPV    map[string]*volume
+	byClaim map[string]*volume
+	pods    map[string]*pod // by name, or by uid
+	uids    map[string]string
+	nodes   map[string]bool
+	classes map[string]map[string]any
+	methods map[string]map[string]bool // that each driver was called with
+}
+
+// volume is a volume with its claim.
+type volume struct {
+	handle, pv, claim, driver string
+	class                     string
+	modes                     []any
+	size, mode                string
+	// isNew means that the story provisions it, at this time.
+	isNew  bool
+	madeAt time.Duration
+	// deleted is when its claim is deleted, and grown when it is expanded; 0 if never.
+	deleted, grown time.Duration
+}
+
+// pod is a pod with one volume or more.
+type pod struct {
+	name, node string
+	volumes    []*volume
+	// isOld means that it ran before the story; otherwise it is created at this time.
+	isOld   bool
+	created time.Duration
+	deleted time.Duration // 0: it stays
+}
+
+func newCast() *cast {
+	return &cast{
+		volumes: map[string]*volume{}, byPV: map[string]*volume{}, byClaim: map[string]*volume{}, pods: map[string]*pod{}, uids: map[string]string{},
+		nodes: map[string]bool{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{},
+	}
+}
+
+// volume returns the volume with the given names, of which some may be empty; nil if all are.
+func (c *cast) volume(handle, pv, claim, driver string) *volume {
+	var v *volume
+	for _, known := range []*volume{c.volumes[handle], c.byPV[pv], c.byClaim[claim], c.byPV[handle], c.volumes[pv]} {
+		if v == nil && known != nil {
+			v = known
+		}
+	}
+	if handle == "" && pv == "" && claim == "" {
+		return nil
+	}
+	if v == nil {
+		v = &volume{}
+	}
+	for _, f := range []struct {
+		to *string
+		of string
+		in map[string]*volume
+	}{{&v.handle, handle, c.volumes}, {&v.pv, pv, c.byPV}, {&v.claim, claim, c.byClaim}} {
+		if f.of != "" {
+			*f.to = f.of
+			f.in[f.of] = v
+		}
+	}
+	v.driver = cmp.Or(driver, v.driver)
+	return v
+}
+
+// pod returns a pod by its name or uid, which may be new.
+func (c *cast) pod(name string, at time.Duration) *pod {
+	name = cmp.Or(c.uids[name], name)
+	p := c.pods[name]
+	if p == nil {
+		p = &pod{name: name, created: at}
+		c.pods[name] = p
+	}
+	return p
+}
+
+// uses notes that a pod on a node uses a volume.
+func (p *pod) uses(v *volume, node string) {
+	if v != nil && !slices.Contains(p.volumes, v) {
+		p.volumes = append(p.volumes, v)
+	}
+	p.node = cmp.Or(p.node, node)
+}
+
+// on reports whether a pod on the node uses the volume.
+func (c *cast) on(v *volume, node string) bool {
+	for _, p := range c.pods { // in any order: one is enough
+		if p.node == node && slices.Contains(p.volumes, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// all lists the distinct volumes by their names.
+func (c *cast) all() []*volume {
+	distinct := map[*volume]bool{}
+	for _, group := range []map[string]*volume{c.volumes, c.byPV, c.byClaim} {
+		for _, v := range group { // in any order: they are sorted below
+			distinct[v] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(distinct), func(a, b *volume) int {
+		return cmp.Or(strings.Compare(a.label(), b.label()), strings.Compare(a.handle, b.handle))
+	})
+}
+
+func (v *volume) label() string { return cmp.Or(v.pv, v.claim, v.handle) }
+
+// ordered lists the pods with volumes by their names.
+func (c *cast) ordered() (all []*pod) {
+	for _, name := range slices.Sorted(maps.Keys(c.pods)) {
+		if p := c.pods[name]; len(p.volumes) > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// driverNames lists the drivers of the volumes.
+func (c *cast) driverNames() []string {
+	names := map[string]bool{}
+	for _, v := range c.all() {
+		if v.driver != "" {
+			names[v.driver] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}

@@ -1,0 +1,129 @@
+package reenact
+
+import (
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// change notes the change of an object.
+func (s *Story) change(l *trace.Line) {
+	key := l.R + "/" + l.Name
+	before := s.objects[key]
+	switch l.Ev {
+	case "DELETED":
+		s.deleted(l)
+		return
+	case "MODIFIED":
+		if before == nil {
+			return
+		}
+		s.power(l, before)
+		patch(before, l.Patch)
+	default:
+		object, ok := l.Obj.(map[string]any)
+		if !ok {
+			return
+		}
+		s.objects[key] = object
+	}
+	s.object(l, s.objects[key])
+}
+
+func patch(object, by map[string]any) {
+	for name, value := range by { // in any order: names differ
+		inner, isObject := value.(map[string]any)
+		before, was := object[name].(map[string]any)
+		switch {
+		case value == nil:
+			delete(object, name)
+		case isObject && was:
+			patch(before, inner)
+		default:
+			object[name] = value
+		}
+	}
+}
+
+// object takes a member of the cast from an object.
+func (s *Story) object(l *trace.Line, object map[string]any) {
+	switch l.R {
+	case "nodes":
+		s.cast.nodes[l.Name] = true
+	case "storageclasses":
+		s.cast.classes[l.Name] = object
+	case "persistentvolumes":
+		claim := ""
+		if name := text(object, "spec", "claimRef", "name"); name != "" {
+			claim = text(object, "spec", "claimRef", "namespace") + "/" + name
+		}
+		v := s.cast.volume(text(object, "spec", "csi", "volumeHandle"), l.Name, claim, text(object, "spec", "csi", "driver"))
+		v.describe(object)
+	case "persistentvolumeclaims":
+		v := s.cast.volume("", text(object, "spec", "volumeName"), l.Name, "")
+		v.describe(object)
+	case "pods":
+		s.pod(l, object)
+	}
+}
+
+// describe takes the properties of a volume from its PersistentVolume or its claim.
+func (v *volume) describe(object map[string]any) {
+	spec, _ := object["spec"].(map[string]any)
+	if modes, ok := spec["accessModes"].([]any); ok {
+		v.modes = modes
+	}
+	for _, field := range []struct {
+		to   *string
+		path []string
+	}{
+		{&v.size, []string{"resources", "requests", "storage"}}, {&v.size, []string{"capacity", "storage"}},
+		{&v.mode, []string{"volumeMode"}}, {&v.class, []string{"storageClassName"}},
+	} {
+		if found := text(spec, field.path...); found != "" {
+			*field.to = found
+		}
+	}
+}
+
+// pod takes a pod with claims from its object.
+func (s *Story) pod(l *trace.Line, object map[string]any) {
+	if uid := text(object, "metadata", "uid"); uid != "" {
+		s.cast.uids[uid] = l.Name
+	}
+	namespace, _, _ := strings.Cut(l.Name, "/")
+	for _, of := range list(object, "spec", "volumes") {
+		claim := text(of, "persistentVolumeClaim", "claimName")
+		if claim == "" {
+			continue
+		}
+		p := s.cast.pod(l.Name, l.At())
+		p.isOld = p.isOld || l.Ev == "INIT"
+		p.uses(s.cast.volume("", "", namespace+"/"+claim, ""), text(object, "spec", "nodeName"))
+		if text(object, "metadata", "deletionTimestamp") != "" && p.deleted == 0 {
+			p.deleted = max(l.At(), 1)
+		}
+	}
+}
+
+func (s *Story) deleted(l *trace.Line) {
+	if p := s.cast.pods[l.Name]; l.R == "pods" && p != nil && p.deleted == 0 {
+		p.deleted = max(l.At(), time.Millisecond)
+	}
+	delete(s.objects, l.R+"/"+l.Name)
+}
+
+// power notes that a node is no longer ready, or ready again.
+func (s *Story) power(l *trace.Line, before map[string]any) {
+	was, is := text(before, "status", "Ready"), text(l.Patch, "status", "Ready")
+	if l.R != "nodes" || was == "" || is == "" {
+		return
+	}
+	switch wasReady, isReady := strings.HasPrefix(was, "True"), strings.HasPrefix(is, "True"); {
+	case wasReady && !isReady:
+		s.turns = append(s.turns, turn{l.At(), "power-off: " + l.Name})
+	case !wasReady && isReady:
+		s.turns = append(s.turns, turn{l.At(), "power-on: " + l.Name})
+	}
+}

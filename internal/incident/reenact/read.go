@@ -1,0 +1,312 @@
+package reenact
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/messages"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Story is the content of an imported trace, as far as a scenario plays it.
+type Story struct {
+	cast    *cast
+	script  *script
+	turns   []turn
+	seen    map[string]bool // programs on nodes
+	objects map[string]map[string]any
+	ended   time.Duration
+	pending []deferred
+	nodeOf  map[string]string // of pods, by the scheduler
+}
+
+// turn is a restart, or a loss of power.
+type turn struct {
+	at   time.Duration
+	step string
+}
+
+// deferred is a failure that only a message shows.
+type deferred struct {
+	at place
+	a  answers
+}
+
+// longest is the longest line of a trace that is read.
+const longest = 16 << 20
+
+// Read reads a trace in JSON Lines.
+func Read(from io.Reader) (*Story, error) {
+	s := &Story{cast: newCast(), script: newScript(), seen: map[string]bool{}, objects: map[string]map[string]any{}, nodeOf: map[string]string{}}
+	scanner := bufio.NewScanner(from)
+	scanner.Buffer(make([]byte, 1<<16), longest)
+	for n := 1; scanner.Scan(); n++ {
+		if bytes.Contains(scanner.Bytes(), []byte(`"k":"log"`)) && !bytes.Contains(scanner.Bytes(), []byte(`"ev":`)) {
+			continue
+		}
+		var l trace.Line
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("line %d is not an event of a trace: %w", n, err)
+		}
+		s.line(&l)
+	}
+	if err := scanner.Err(); err != nil {
+		return nil, fmt.Errorf("read the trace: %w", err)
+	}
+	s.finish()
+	return s, nil
+}
+
+func (s *Story) line(l *trace.Line) {
+	s.ended = max(s.ended, l.At()+time.Duration(l.Ms)*time.Millisecond)
+	if l.Node != "" && (l.K == trace.Call || l.From == "kubelet") {
+		s.cast.nodes[l.Node] = true
+	}
+	switch l.K {
+	case trace.API:
+		s.change(l)
+	case trace.Call:
+		s.call(l)
+	case trace.Log:
+		s.message(l, textsOf(l.Obj), messages.Meaning(l.Ev))
+	case trace.KubeEvent:
+		s.event(l)
+	}
+}
+
+// call adds a call of a driver.
+func (s *Story) call(l *trace.Line) {
+	rpc := path.Base(l.M)
+	if l.Driver != "" {
+		if s.cast.methods[l.Driver] == nil {
+			s.cast.methods[l.Driver] = map[string]bool{}
+		}
+		s.cast.methods[l.Driver][rpc] = true
+	}
+	node := cmp.Or(text(l.Req, "node_id"), l.Node)
+	if node == "" && strings.HasPrefix(rpc, "Node") {
+		node = someNode
+	}
+	v := s.called(l, rpc)
+	s.changed(v, rpc, l.At())
+	if node != "" && v != nil {
+		s.cast.nodes[node] = true
+		s.used(v, node, rpc, l.At(), podUIDIn(text(l.Req, "target_path")))
+	}
+	if isOfVolume[rpc] {
+		s.script.call(l, node)
+	}
+}
+
+// isOfVolume are the calls that a scenario makes fail.
+var isOfVolume = map[string]bool{
+	"CreateVolume": true, "DeleteVolume": true, "ControllerPublishVolume": true, "ControllerUnpublishVolume": true, "NodeStageVolume": true,
+	"NodeUnstageVolume": true, "NodePublishVolume": true, "NodeUnpublishVolume": true, "ControllerExpandVolume": true, "NodeExpandVolume": true,
+}
+
+// called returns the volume of a call.
+func (s *Story) called(l *trace.Line, rpc string) *volume {
+	if rpc != "CreateVolume" {
+		return s.cast.volume(text(l.Req, "volume_id"), "", "", l.Driver)
+	}
+	claim := ""
+	if name := text(l.Req, "parameters", "csi.storage.k8s.io/pvc/name"); name != "" {
+		claim = text(l.Req, "parameters", "csi.storage.k8s.io/pvc/namespace") + "/" + name
+	}
+	v := s.cast.volume(text(l.Resp, "volume", "volume_id"), text(l.Req, "name"), claim, l.Driver)
+	if v != nil {
+		s.provisioned(v, l.At())
+	}
+	return v
+}
+
+// rpcs are the calls of operations.
+var rpcs = map[string]string{
+	"provision": "CreateVolume", "delete": "DeleteVolume", "attach": "ControllerPublishVolume", "detach": "ControllerUnpublishVolume",
+	"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume", "resize": "ControllerExpandVolume",
+}
+
+func textsOf(object any) map[string]string {
+	texts := map[string]string{}
+	fields, _ := object.(map[string]any)
+	for name, value := range fields { // in any order: names differ
+		if text, ok := value.(string); ok {
+			texts[name] = text
+		}
+	}
+	return texts
+}
+
+// event adds the fact of an Event.
+func (s *Story) event(l *trace.Line) {
+	means, fields := messages.OfEvent(l.M, l.Msg, l.Name)
+	if node := assigned().FindStringSubmatch(l.Msg); l.M == "Scheduled" && node != nil {
+		s.nodeOf[fields["pod"]] = node[1]
+	}
+	if l.Node == "" {
+		l.Node = s.nodeOf[fields["pod"]]
+	}
+	s.message(l, fields, means)
+}
+
+var assigned = lazyregexp.New(`Successfully assigned \S+ to (\S+)$`)
+
+// message adds the fact of a message.
+func (s *Story) message(l *trace.Line, fields map[string]string, means messages.Meaning) {
+	key := l.From + " " + l.Node
+	if means == messages.ProgramStarted && s.seen[key] {
+		s.restart(l)
+	}
+	s.seen[key] = true
+	rpc := rpcs[means.Operation()]
+	v := s.cast.volume(cmp.Or(fields["volume"], fields["unique"]), fields["pv"], fields["pvc"], fields["driver"])
+	node := cmp.Or(fields["node"], l.Node)
+	if node == "" && strings.HasPrefix(rpc, "Node") {
+		node = someNode // the log does not name it
+	}
+	if rpc == "" || v == nil {
+		return
+	}
+	if rpc == "CreateVolume" {
+		s.provisioned(v, l.At())
+	}
+	s.changed(v, rpc, l.At())
+	s.placed(l, fields, v, node, rpc)
+	if strings.HasSuffix(string(means), "failed") && fields["code"] != "" {
+		at := place{rpc, node, v.driver}
+		s.pending = append(s.pending, deferred{at, answers{code: fields["code"], message: fields["error"], first: l.At()}})
+	}
+}
+
+// provisioned notes that a volume is made during the story.
+func (s *Story) provisioned(v *volume, at time.Duration) {
+	if !v.isNew {
+		v.isNew, v.madeAt = true, at
+	}
+}
+
+// changed notes that a volume is deleted or expanded, which a change of its claim causes.
+func (s *Story) changed(v *volume, rpc string, at time.Duration) {
+	switch {
+	case v == nil:
+	case rpc == "DeleteVolume" && v.deleted == 0:
+		v.deleted = max(at, 1)
+	case rpc == "ControllerExpandVolume" && v.grown == 0:
+		v.grown = max(at, 1)
+	}
+}
+
+// placed notes the nodes of a message.
+func (s *Story) placed(l *trace.Line, fields map[string]string, v *volume, node, rpc string) {
+	if node != "" {
+		s.cast.nodes[node] = true
+		s.named(fields, v, node, l.At())
+		s.used(v, node, rpc, l.At(), fields["podUID"])
+	}
+	if holder := strings.Trim(fields["attachedTo"], `[]" `); holder != "" && !strings.ContainsAny(holder, ", ") {
+		s.cast.nodes[holder] = true
+		s.used(v, holder, "NodeUnstageVolume", l.At(), "")
+	}
+}
+
+// named notes the name of a pod that a message has.
+func (s *Story) named(fields map[string]string, v *volume, node string, at time.Duration) {
+	name, uid := fields["pod"], fields["podUID"]
+	if name == "" {
+		return
+	}
+	if !strings.Contains(name, "/") {
+		name = "default/" + name
+	}
+	if uid != "" {
+		s.cast.uids[uid] = name
+	}
+	s.cast.pod(name, at).uses(v, node)
+}
+
+// someNode is the node of a log that does not name its node.
+const someNode = "node-a"
+
+// undoes are the calls that follow the end of a pod.
+var undoes = map[string]bool{"NodeUnpublishVolume": true, "NodeUnstageVolume": true, "ControllerUnpublishVolume": true}
+
+// used notes that a volume is used on a node. If no pod is known that uses it there, one is made
+// up: one that ends if the volume is released, otherwise one that begins.
+func (s *Story) used(v *volume, node, rpc string, at time.Duration, uid string) {
+	if s.cast.on(v, node) {
+		s.release(v, node, rpc, at)
+		return
+	}
+	name := cmp.Or(s.cast.uids[uid], "default/pod-on-"+node)
+	if uid != "" && s.cast.uids[uid] == "" {
+		name = "default/pod-" + uid
+	}
+	p := s.cast.pod(name, at)
+	p.uses(v, node)
+	if undoes[rpc] {
+		p.isOld = true
+		s.release(v, node, rpc, at)
+	}
+}
+
+// release notes that the pods of a volume on a node have been deleted.
+func (s *Story) release(v *volume, node, rpc string, at time.Duration) {
+	if !undoes[rpc] {
+		return
+	}
+	for _, p := range s.cast.ordered() {
+		if p.node == node && p.deleted == 0 && (p.isOld || p.created < at) && has(p, v) {
+			p.deleted = max(at, 1)
+		}
+	}
+}
+
+func has(p *pod, v *volume) bool {
+	for _, known := range p.volumes {
+		if known == v {
+			return true
+		}
+	}
+	return false
+}
+
+// restart adds the restart of a component.
+func (s *Story) restart(l *trace.Line) {
+	switch {
+	case l.From == "kubelet" && l.Node != "":
+		s.turns = append(s.turns, turn{l.At(), "restart-kubelet: " + l.Node})
+	case l.From == "kube-controller-manager", strings.HasPrefix(l.From, "csi-") && strings.HasSuffix(l.From, "er"), l.From == "snapshot-controller":
+		s.turns = append(s.turns, turn{l.At(), "restart-controller: " + l.From})
+	}
+}
+
+// finish adds the failures that only messages show: of calls that the trace does not have.
+func (s *Story) finish() {
+	for _, d := range s.pending {
+		known := false
+		for at := range s.script.fromCalls { // in any order: one is enough
+			known = known || at.method == d.at.method && (at.node == d.at.node || d.at.node == "")
+		}
+		if !known {
+			s.script.add(d.at, d.a, d.a.first)
+		}
+	}
+}
+
+// podUIDIn returns the uid of the pod in a target path; empty if it has none.
+func podUIDIn(target string) string {
+	_, rest, found := strings.Cut(target, "/pods/")
+	if !found {
+		return ""
+	}
+	uid, _, _ := strings.Cut(rest, "/")
+	return uid
+}

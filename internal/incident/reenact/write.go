@@ -1,0 +1,273 @@
+package reenact
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+)
+
+// ErrNoVolume is the error for a trace that names no volume of a CSI driver.
+var ErrNoVolume = errors.New("the trace names no volume of a CSI driver, so there is nothing to play")
+
+// Write writes the scenario. from names the trace in its comment.
+func (s *Story) Write(w io.Writer, from string) error {
+	drivers := s.cast.driverNames()
+	if len(s.cast.all()) == 0 {
+		return ErrNoVolume
+	}
+	if len(drivers) == 0 {
+		drivers = []string{someDriver}
+	}
+	s.complete(drivers[0])
+	var b strings.Builder
+	fmt.Fprintf(&b, "# The story of %s: objects, answers of the driver and restarts, as far as the logs\n# show them. Names and sizes that the logs lack are made up.\n", from)
+	b.WriteString("apiVersion: csisim.dev/v1alpha1\nkind: Scenario\ndescription: An incident, imported from logs.\n")
+	fmt.Fprintf(&b, "cluster:\n  nodes: %s\n", flow(s.nodes()))
+	b.WriteString("drivers:\n")
+	for _, name := range drivers {
+		fmt.Fprintf(&b, "- name: %s\n  mock: %s\n", name, flow(s.mock(name)))
+	}
+	b.WriteString("objects:\n")
+	for _, object := range s.givenObjects() {
+		item(&b, object)
+	}
+	b.WriteString("steps:\n")
+	s.steps(&b)
+	s.expectations(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// someDriver is the driver of logs that do not name it.
+const someDriver = "imported.csi.csisim.dev"
+
+// flow renders a value on one line, as JSON, which is YAML.
+func flow(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // values are maps, lists and texts
+	}
+	return string(text)
+}
+
+// item renders an object as an item of a list.
+func item(b *strings.Builder, object map[string]any) {
+	for i, line := range strings.Split(strings.TrimSpace(block(object)), "\n") {
+		b.WriteString(map[bool]string{true: "- ", false: "  "}[i == 0] + line + "\n")
+	}
+}
+
+func block(object map[string]any) string {
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		panic(err) // objects are maps, lists and texts
+	}
+	return string(text)
+}
+
+// complete gives names to what the logs do not name.
+func (s *Story) complete(driver string) {
+	for _, p := range s.cast.ordered() {
+		namespace, _, _ := strings.Cut(p.name, "/")
+		for _, v := range p.volumes {
+			v.claim = cmp.Or(v.claim, namespace+"/"+plain(cmp.Or(v.pv, v.handle)))
+		}
+	}
+	for _, v := range s.cast.all() {
+		v.driver = cmp.Or(v.driver, driver)
+		v.pv = cmp.Or(v.pv, plain(cmp.Or(v.handle, v.claim)))
+		v.claim = cmp.Or(v.claim, "default/"+plain(v.pv))
+		v.size = cmp.Or(v.size, "1Gi")
+		if len(v.modes) == 0 {
+			v.modes = []any{"ReadWriteOnce"}
+		}
+		if v.handle == "" {
+			v.handle = v.pv
+		}
+	}
+	if len(s.cast.nodes) == 0 {
+		s.cast.nodes["node-a"] = true
+	}
+}
+
+// plain turns a text into a name of Kubernetes.
+func plain(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(text))
+	return strings.Trim(name[:min(len(name), 60)], "-")
+}
+
+func (s *Story) nodes() (all []map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(s.cast.nodes)) {
+		all = append(all, map[string]any{"name": name})
+	}
+	return all
+}
+
+// rpcsOf returns the RPCs that a driver was called with, also as messages show them.
+func (s *Story) rpcsOf(driver string) map[string]bool {
+	called := maps.Clone(s.cast.methods[driver])
+	if called == nil {
+		called = map[string]bool{}
+	}
+	for _, a := range s.script.all {
+		called[a.method] = called[a.method] || a.driver == driver || a.driver == ""
+	}
+	return called
+}
+
+// mock describes the driver by the calls that it got.
+func (s *Story) mock(driver string) map[string]any {
+	called := s.rpcsOf(driver)
+	options := map[string]any{"strict": false}
+	if called["NodePublishVolume"] && !called["NodeStageVolume"] && !called["NodeUnstageVolume"] {
+		options["stage"] = false
+	}
+	for method, option := range map[string]string{ // in any order: options differ
+		"ControllerExpandVolume": "controllerExpand", "NodeExpandVolume": "nodeExpand", "CreateSnapshot": "snapshot", "ListVolumes": "listVolumes", "NodeGetVolumeStats": "stats",
+	} {
+		if called[method] {
+			options[option] = true
+		}
+	}
+	var existing []map[string]any
+	for _, v := range s.cast.all() {
+		if !v.isNew && v.driver == driver {
+			existing = append(existing, map[string]any{"id": v.handle})
+		}
+	}
+	if existing != nil {
+		options["existing"] = existing
+	}
+	return options
+}
+
+// givenObjects are the objects before the first step: classes, and volumes that exist already.
+func (s *Story) givenObjects() (all []map[string]any) {
+	for _, namespace := range s.namespaces() {
+		all = append(all, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace}})
+	}
+	seen := map[string]bool{}
+	for _, v := range s.cast.all() {
+		if class := v.className(); !seen[class] {
+			seen[class] = true
+			all = append(all, map[string]any{
+				"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": map[string]any{"name": class}, "provisioner": v.driver, "allowVolumeExpansion": true,
+			})
+		}
+		if !v.isNew {
+			all = append(all, s.static(v)...)
+		}
+	}
+	return all
+}
+
+func (s *Story) namespaces() []string {
+	found := map[string]bool{}
+	for _, v := range s.cast.all() {
+		namespace, _, _ := strings.Cut(v.claim, "/")
+		found[namespace] = true
+	}
+	for _, p := range s.cast.ordered() {
+		namespace, _, _ := strings.Cut(p.name, "/")
+		found[namespace] = true
+	}
+	delete(found, "default")
+	return slices.Sorted(maps.Keys(found))
+}
+
+func (v *volume) className() string { return cmp.Or(v.class, "imported") }
+
+// larger is a size beyond that of the volume.
+func (v *volume) larger() string {
+	size, err := resource.ParseQuantity(v.size)
+	if err != nil {
+		return "2Gi"
+	}
+	size.Add(size)
+	return size.String()
+}
+
+// static returns a PersistentVolume for an existing volume, and its claim.
+func (s *Story) static(v *volume) []map[string]any {
+	namespace, claim, _ := strings.Cut(v.claim, "/")
+	pv := map[string]any{
+		"capacity": map[string]any{"storage": v.size}, "accessModes": v.modes, "persistentVolumeReclaimPolicy": "Retain", "storageClassName": v.className(),
+		"claimRef": map[string]any{"namespace": namespace, "name": claim}, "csi": map[string]any{"driver": v.driver, "volumeHandle": v.handle},
+	}
+	of := v.claimSpec(v.className())
+	of["volumeName"] = v.pv
+	if v.mode != "" {
+		pv["volumeMode"] = v.mode
+	}
+	meta := map[string]any{"name": v.pv}
+	if v.deleted > 0 {
+		pv["persistentVolumeReclaimPolicy"] = "Delete"
+		meta["annotations"] = map[string]any{"pv.kubernetes.io/provisioned-by": v.driver}
+	}
+	return []map[string]any{
+		{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": pv},
+		claimOf(namespace, claim, of),
+	}
+}
+
+func claimOf(namespace, name string, spec map[string]any) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec}
+}
+
+func (v *volume) claimSpec(class string) map[string]any {
+	spec := map[string]any{"accessModes": v.modes, "resources": map[string]any{"requests": map[string]any{"storage": v.size}}, "storageClassName": class}
+	if v.mode != "" {
+		spec["volumeMode"] = v.mode
+	}
+	return spec
+}
+
+// manifest returns the object of a pod.
+func (p *pod) manifest() map[string]any {
+	namespace, name, _ := strings.Cut(p.name, "/")
+	var mounts, devices, volumes []any
+	for i, v := range p.volumes {
+		_, claim, _ := strings.Cut(v.claim, "/")
+		volume := fmt.Sprintf("data-%d", i)
+		volumes = append(volumes, map[string]any{"name": volume, "persistentVolumeClaim": map[string]any{"claimName": claim}})
+		if v.mode == "Block" {
+			devices = append(devices, map[string]any{"name": volume, "devicePath": "/dev/" + volume})
+		} else {
+			mounts = append(mounts, map[string]any{"name": volume, "mountPath": "/" + volume})
+		}
+	}
+	container := map[string]any{"name": "main", "image": "registry.local/sleep:1"}
+	if mounts != nil {
+		container["volumeMounts"] = mounts
+	}
+	if devices != nil {
+		container["volumeDevices"] = devices
+	}
+	spec := map[string]any{"containers": []any{container}, "volumes": volumes}
+	if p.node != "" {
+		spec["nodeSelector"] = map[string]any{"kubernetes.io/hostname": p.node}
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec}
+}
+
+// rounded renders a duration for a step.
+func rounded(d time.Duration) string {
+	if d > 10*time.Second {
+		return d.Round(time.Second).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
