@@ -210,10 +210,22 @@ func printImported(to io.Writer, r *incident.Result) {
 		fmt.Fprintf(&text, "  %-28s %s recognized\n", program, plural.Of(r.Programs[program], "line"))
 	}
 	for _, s := range r.Skews {
-		fmt.Fprintf(&text, "  The clock of %s is %s ahead, give or take %s; corrected.\n", s.Clock, s.By, s.Error)
+		fmt.Fprintf(&text, "  %s\n", skewWords(s))
 	}
 	printLogProblems(&text, r.Problems)
 	_, _ = to.Write(text.Bytes())
+}
+
+// skewWords describes a clock that was corrected.
+func skewWords(s incident.Skew) string {
+	direction, by := "ahead", s.By
+	if by < 0 {
+		direction, by = "behind", -by
+	}
+	if s.IsBound {
+		return fmt.Sprintf("The clock of %s is at least %s %s; its events are moved by that.", s.Clock, by, direction)
+	}
+	return fmt.Sprintf("The clock of %s is %s %s, with an error of at most %s; its events are moved by that.", s.Clock, by, direction, s.Error)
 }
 
 func are(n int, noun string) string {

@@ -36,10 +36,39 @@ func (s *stream) call(c *calls.Call) error {
 	if c.IsAnswered {
 		l.Ms = c.End.Sub(c.Begin).Milliseconds()
 	}
-	if s.isDriver() || s.byMethods || s.isMixed {
+	if s.isDriver() || s.isMixed && !s.table.PrintsCalls() {
 		l.From = calls.Caller(c.Method)
 	}
-	return s.of.add(c.Begin, s.place, &l)
+	return s.of.addCall(c, s.compared(c), s.place, &l)
+}
+
+// compared notes a call, to compare the clocks of caller and driver. It returns the number of a
+// call in a driver's log; 0 for others.
+func (s *stream) compared(c *calls.Call) int {
+	of, begin, end, number := subjectOf(c), callBegins, callEnds, 0
+	if s.isDriver() {
+		s.of.pairs.calls++
+		begin, end, number = callReceived, callAnswered, s.of.pairs.calls
+	}
+	if of == "" || s.byMethods {
+		return 0
+	}
+	s.of.pairs.note(begin, of, s.place, seen{c.Begin, number})
+	if c.IsAnswered {
+		s.of.pairs.note(end, of, s.place, seen{c.End, number})
+	}
+	return number
+}
+
+// subjectOf names the calls of which the n-th one is the same in two logs.
+func subjectOf(c *calls.Call) string {
+	for _, field := range []string{"volume_id", "name", "snapshot_id"} {
+		if id, ok := c.Request[field].(string); ok && id != "" {
+			node, _ := c.Request["node_id"].(string)
+			return c.Method + " " + id + " " + node
+		}
+	}
+	return ""
 }
 
 func (s *stream) isDriver() bool { return s.table != nil && s.table.IsDriver }

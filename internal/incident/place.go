@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/csisim/csisim/internal/incident/timeline"
@@ -36,12 +37,11 @@ func (p *places) node(of timeline.Place) string {
 	return p.nodes[at.pod]
 }
 
-// clock names the clock of a place: that of its node, or that of its file.
+// clock names the clock of a place: that of its node, otherwise that of its pod, otherwise that of
+// its file.
 func (p *places) clock(of timeline.Place) string {
-	if node := p.node(of); node != "" {
-		return node
-	}
-	return p.all[of].file
+	at := p.all[of]
+	return cmp.Or(p.node(of), at.pod, at.file)
 }
 
 // on notes the node of a pod.
@@ -54,6 +54,8 @@ func (p *places) on(pod, node string) {
 // Skew is a clock that differs from the others.
 type Skew struct {
 	Clock string
-	// By is how far the clock is ahead, and Error how wrong this may be.
+	// By is how far the clock is ahead, and Error how wrong this may be. IsBound means that it may
+	// be still further off: causes give one bound only.
 	By, Error time.Duration
+	IsBound   bool
 }

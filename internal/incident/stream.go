@@ -3,8 +3,10 @@ package incident
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +103,7 @@ func (s *stream) release(isMixed bool) error {
 	held := s.held
 	s.held = nil
 	s.isMixed = isMixed
-	t, score := recognized(held)
+	t, score := s.recognized(held)
 	switch {
 	case score == 0:
 		s.program = "unknown"
@@ -119,14 +121,24 @@ func (s *stream) release(isMixed bool) error {
 	return nil
 }
 
-// recognized returns the program that prints most of the lines.
-func recognized(held []lines.Record) (best *messages.Table, most int) {
+// recognized returns the program that prints most of the lines, and their weight. The name of the
+// file decides if that program prints some of them.
+func (s *stream) recognized(held []lines.Record) (best *messages.Table, most int) {
+	if named := messages.Named(baseOf(s.of.source.Name)); named != nil && named.Score(held) > 0 {
+		return named, messages.Own
+	}
 	for _, t := range messages.All() {
 		if n := t.Score(held); n > most {
 			best, most = t, n
 		}
 	}
 	return best, most
+}
+
+// baseOf returns the name of a file without its folder and its first extension.
+func baseOf(name string) string {
+	base, _, _ := strings.Cut(path.Base(name), ".")
+	return base
 }
 
 // end adds the lines and calls that are left after the last line of a file.
@@ -222,6 +234,7 @@ func (s *stream) fact(program string, r *lines.Record, f messages.Fact) error {
 	if len(f.Fields) > 0 {
 		l.Obj = map[string]string(f.Fields)
 	}
+	s.of.pairs.fact(program, f, r.Node, r.At, s.place)
 	if l.Code == "" && (r.Level == 'E' || r.Level == 'F') {
 		l.Code = "Error"
 	}
@@ -238,6 +251,23 @@ func (s *stream) line(r *lines.Record) error {
 	s.of.result.Events++
 	return s.of.sorted.Add(r.At, s.place, bytes.Clone(b))
 }
+
+// addCall adds a call. The number of a call in a driver's log stands before its text.
+func (m *importing) addCall(c *calls.Call, number int, place timeline.Place, l *trace.Line) error {
+	if number == 0 {
+		return m.add(c.Begin, place, l)
+	}
+	text, err := l.Text()
+	if err != nil {
+		return err
+	}
+	m.result.Events++
+	body := binary.LittleEndian.AppendUint32([]byte{numbered}, uint32(number))
+	return m.sorted.Add(c.Begin, place, append(body, text[len(`{"t":0,`):len(text)-1]...))
+}
+
+// numbered begins the text of a call with a number.
+const numbered = 1
 
 // add adds a line of a trace. The fields that depend on the others are set when it is written.
 func (m *importing) add(at time.Time, place timeline.Place, l *trace.Line) error {

@@ -3,6 +3,7 @@ package incident
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,7 +24,10 @@ func (m *importing) write(to io.Writer) error {
 	}
 	began = began.Truncate(time.Millisecond)
 	m.result.Began, m.result.Ended = began, ended
-	w := &traceWriter{to: bufio.NewWriterSize(to, 1<<20), began: began, ended: ended, places: &m.places}
+	copies := m.pairs.copies()
+	m.result.Calls -= len(copies)
+	m.result.Events -= len(copies)
+	w := &traceWriter{copies: copies, to: bufio.NewWriterSize(to, 1<<20), began: began, ended: ended, places: &m.places}
 	if err := m.sorted.Each(correction, w.line); err != nil {
 		return err
 	}
@@ -71,6 +75,7 @@ type traceWriter struct {
 	to           *bufio.Writer
 	began, ended time.Time
 	places       *places
+	copies       map[int]bool // calls in drivers' logs that callers' logs have, too
 	seq          int
 	text         []byte
 }
@@ -80,6 +85,12 @@ const stampForm = "2006-01-02T15:04:05.000Z"
 
 // line completes a line and writes it. A line without a time stands at the beginning.
 func (w *traceWriter) line(at time.Time, p timeline.Place, body []byte) error {
+	if body[0] == numbered {
+		if w.copies[int(binary.LittleEndian.Uint32(body[1:]))] {
+			return nil
+		}
+		body = body[5:]
+	}
 	switch {
 	case at.Before(w.began):
 		if isCreation(body) {

@@ -165,8 +165,7 @@ func TestPathsNameThePlace(t *testing.T) {
 		"var/log/pods/kube-system_csi-0_12345678-1234-1234-1234-123456789012/csi-attacher/0.log": {Namespace: "kube-system", Pod: "csi-0", Container: "csi-attacher"},
 		"must-gather/namespaces/csi/pods/csi-0/csi-attacher/csi-attacher/logs/current.log":       {Namespace: "csi", Pod: "csi-0", Container: "csi-attacher"},
 		"dump/kube-system/csi-0/logs.txt":      {Namespace: "kube-system", Pod: "csi-0"},
-		"must-gather/nodes/node-a/kubelet.log": {Node: "node-a", Program: "kubelet"},
-		"csi-provisioner-0.log":                {Program: "csi-provisioner"},
+		"must-gather/nodes/node-a/kubelet.log": {Node: "node-a"},
 	} {
 		file := filepath.Join(dir, path)
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))

@@ -32,7 +32,6 @@ var forms = []func() *regexp.Regexp{
 	lazyregexp.New(`(?:^|/)nodes/(?P<node>[a-z0-9.-]+)/`),
 	lazyregexp.New(`(?:^|/)host_service_logs/(?:masters|workers)/(?P<program>kubelet|crio)_service\.log$`),
 	lazyregexp.New(`(?:^|/)sosreport-(?P<node>[a-z0-9.]+)[a-z0-9.-]*-\d{4}-\d{2}-\d{2}-[a-z]+/`),
-	lazyregexp.New(`(?:^|/)(?P<program>kubelet|kube-controller-manager|kube-scheduler|kube-apiserver|csi-attacher|csi-provisioner|csi-resizer|csi-snapshotter|snapshot-controller|node-driver-registrar)[^/]*\.log$`),
 }
 
 // placeOf returns the place that a path names.

@@ -11,7 +11,7 @@ var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkub
 	{"reconciler_common.go", `operationExecutor.UnmountDevice failed (controllerAttachDetachEnabled {}) for volume "{pv}" (UniqueName: "{unique}") on node "{node}" : {error}`, UnstageFailed},
 	{"reconciler_common.go", `Volume detached for volume "{pv}" (UniqueName: "{unique}") on node "{node}" DevicePath "{}"`, None},
 	{"reconciler.go", "Reconciler: start to sync state", None},
-	{"operation_generator.go", `Controller attach succeeded for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") device path: "{}"`, None},
+	{"operation_generator.go", `Controller attach succeeded for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") device path: "{}"`, AttachmentSeen},
 	{"operation_generator.go", `Volume not attached according to node status for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}"){}`, AttachmentMissed},
 	{"operation_generator.go", `Volume has not been added to the list of VolumesInUse in the node's volume status for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}"){}`, None},
 	{"operation_generator.go", `MountVolume.WaitForAttach entering for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") {}`, AttachAwaited},

@@ -28,6 +28,7 @@ const (
 
 	AttachAwaited    Meaning = "attachment awaited"
 	AttachmentMissed Meaning = "attachment missed"
+	AttachmentSeen   Meaning = "attachment seen"
 	MountStarted     Meaning = "mount started"
 	Staged           Meaning = "stage succeeded"
 	StageFailed      Meaning = "stage failed"

@@ -62,6 +62,9 @@ func (t *Table) add(from *Table) {
 	}
 }
 
+// PrintsCalls reports whether the program prints the calls that it makes or answers.
+func (t *Table) PrintsCalls() bool { return t.IsDriver || slices.Contains(t.Shared, grpcCalls) }
+
 // All lists the tables of all programs.
 func All() []*Table { return slices.Clone(tables) }
 

@@ -74,7 +74,7 @@ func block(object map[string]any) string {
 	return string(text)
 }
 
-// complete gives names to what the logs do not name.
+// complete makes up the names and sizes that the logs lack.
 func (s *Story) complete(driver string) {
 	for _, p := range s.cast.ordered() {
 		namespace, _, _ := strings.Cut(p.name, "/")
