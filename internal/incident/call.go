@@ -36,7 +36,7 @@ func (s *stream) call(c *calls.Call) error {
 	if c.IsAnswered {
 		l.Ms = c.End.Sub(c.Begin).Milliseconds()
 	}
-	if s.isDriver() || s.isMixed && !s.table.PrintsCalls() {
+	if s.isDriver() || s.isMixed && (s.table == nil || !s.table.PrintsCalls()) {
 		l.From = calls.Caller(c.Method)
 	}
 	return s.of.addCall(c, s.compared(c), s.place, &l)

@@ -93,3 +93,27 @@ func flatten(content map[string]any) {
 }
 
 var alternatives = map[string]bool{"AccessType": true, "Type": true}
+
+// hasFields reports whether all fields of a content in JSON are fields of the message. Newer
+// programs use values that this version of CSI lacks.
+func hasFields(text string, t protoreflect.MessageType) bool {
+	var content map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &content) != nil || len(content) == 0 {
+		return false
+	}
+	for name := range content { // in any order: all must be known
+		if t.Descriptor().Fields().ByName(protoreflect.Name(name)) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// methodIn returns the method of a call that csi-driver-host-path prints in one line.
+func methodIn(text string) string {
+	var call struct{ Method string }
+	if json.Unmarshal([]byte(text), &call) != nil {
+		return ""
+	}
+	return call.Method
+}

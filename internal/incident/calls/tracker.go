@@ -38,6 +38,8 @@ func (t *Tracker) Take(r *lines.Record, f messages.Fact) (done []*Call) {
 		done = append(done, t.answer(r, f)...)
 	case messages.CallError:
 		done = append(done, t.fail(r, f)...)
+	case messages.CallWhole:
+		done = append(done, t.whole(r, f)...)
 	}
 	return done
 }
@@ -144,13 +146,7 @@ func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 		t.failed = time.Time{}
 		return nil // the empty answer of a call that has failed
 	}
-	c := t.pick(t.candidates(f), func(c *Call) bool {
-		_, err := parse(text, c.method.answer)
-		return err == nil
-	})
-	if c == nil && len(text) >= shortened { // by the program, so that it cannot be read
-		c = t.pick(t.candidates(f), func(*Call) bool { return true })
-	}
+	c := t.answered(t.candidates(f), text)
 	if c == nil {
 		return nil
 	}
@@ -163,15 +159,65 @@ func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 	return nil
 }
 
-// pick removes the oldest fitting call from the open ones. It is uncertain if others fit as well.
+// answered removes the call to which an answer belongs from the open ones: one with an answer of
+// this form, otherwise one with these fields, otherwise any if the program has cut the text.
+func (t *Tracker) answered(from []*Call, text string) *Call {
+	whole := func(c *Call) bool {
+		_, err := parse(text, c.method.answer)
+		return err == nil
+	}
+	if c := t.pick(from, whole); c != nil {
+		return c
+	}
+	if c := t.pick(from, func(c *Call) bool { return hasFields(text, c.method.answer) }); c != nil || len(text) < shortened {
+		return c
+	}
+	return t.pick(from, func(*Call) bool { return true })
+}
+
+// whole adds a line that repeats a call with its method and its answer: it decides to which call
+// the answer belongs that stood before it.
+func (t *Tracker) whole(r *lines.Record, f messages.Fact) (done []*Call) {
+	m := methodNamed(methodIn(f.Fields["call"]))
+	last := len(t.closing) - 1
+	if m == nil || last < 0 {
+		return nil
+	}
+	c := t.closing[last]
+	if c.method == m {
+		c.Uncertain = ""
+		return nil
+	}
+	right := t.pick(t.open, func(o *Call) bool { return o.method == m })
+	if right == nil {
+		return nil
+	}
+	right.Uncertain = ""
+	right.End, right.IsAnswered, right.Answer = c.End, true, map[string]any{}
+	right.line(r.Number, r.Text)
+	c.reopen()
+	t.open = append(t.open, c)
+	t.closing[last] = right
+	return nil
+}
+
+// reopen removes the answer of a call, which belongs to another one.
+func (c *Call) reopen() {
+	c.End, c.IsAnswered, c.Answer, c.Uncertain = time.Time{}, false, nil, ""
+	last := len(c.Lines) - 1
+	c.Lines, c.Texts = c.Lines[:last], c.Texts[:last]
+}
+
+// pick removes the latest fitting call from the open ones: earlier ones may hang. It is uncertain
+// if others fit as well.
 func (t *Tracker) pick(from []*Call, fits func(*Call) bool) *Call {
 	fitting := slices.DeleteFunc(slices.Clone(from), func(c *Call) bool { return !fits(c) })
 	if len(fitting) == 0 {
 		return nil
 	}
-	c := fitting[0]
+	c := fitting[len(fitting)-1]
 	if len(fitting) > 1 {
-		c.Uncertain = fmt.Sprintf("the line of the answer fits %d calls under way, and the oldest is taken", len(fitting))
+		c.Uncertain = fmt.Sprintf("the line of the answer fits %d calls under way, and the latest is taken", len(fitting))
 	}
 	t.open = slices.DeleteFunc(t.open, func(o *Call) bool { return o == c })
 	return c

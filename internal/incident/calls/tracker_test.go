@@ -118,9 +118,25 @@ func TestCallsAreFoundInLines(t *testing.T) {
 00.100 GRPC request: {"volume_id":"v2"}
 02.000 GRPC response: {}`,
 			[]string{
-				"Node/NodeStageVolume  2s req=map[volume_id:v1] resp=map[] uncertain",
-				"Node/NodeStageVolume  open req=map[volume_id:v2] resp=map[]",
+				"Node/NodeStageVolume  1.9s req=map[volume_id:v2] resp=map[] uncertain",
+				"Node/NodeStageVolume  open req=map[volume_id:v1] resp=map[]",
 			}},
+		{"a whole call decides", "csi-driver-host-path", `
+00.000 GRPC call: /csi.v1.Node/NodeStageVolume
+00.000 GRPC request: {"volume_id":"v1"}
+00.100 GRPC call: /csi.v1.Identity/Probe
+00.100 GRPC request: {}
+02.000 GRPC response: {}
+02.000 gRPCCall: {"Method":"/csi.v1.Node/NodeStageVolume","Request":{"volume_id":"v1"},"Response":{},"Error":"","FullError":null}`,
+			[]string{
+				"Node/NodeStageVolume  2s req=map[volume_id:v1] resp=map[]",
+				"Identity/Probe  open req=map[] resp=map[]",
+			}},
+		{"a value of another version", "csi-driver-host-path", `
+00.000 GRPC call: /csi.v1.Node/NodeGetCapabilities
+00.000 GRPC request: {}
+00.010 GRPC response: {"capabilities":[{"rpc":{"type":"OF_THE_FUTURE"}}]}`,
+			[]string{"Node/NodeGetCapabilities  10ms req=map[] resp=map[capabilities:[map[rpc:map[]]]]"}},
 		{"the text form of requests", "aws-ebs-csi-driver", `
 00.000 "NodeUnstageVolume: called" args="volume_id:\"vol-1\" staging_target_path:\"/s\""
 01.000 "GRPC error" err="rpc error: code = Internal desc = busy"`,

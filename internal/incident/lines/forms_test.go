@@ -142,6 +142,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 		`token eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.c2lnbmF0dXJl end`:            `token ***redacted*** end`,
 		`mount -o username=u,password=s3cretpw //server/share`:                          `mount -o username=u,password=***redacted*** //server/share`,
 		`dial https://user:pa55word@host/path`:                                          `dial https://user:***redacted***@host/path`,
+		`gRPCCall: {"Request":{"secrets":{"user":"u","pin":"1234"},"volume_id":"v"}}`:   `gRPCCall: {"Request":{"secrets":{***redacted***},"volume_id":"v"}}`,
 		`references non-existent secret key: config.yaml`:                               `references non-existent secret key: config.yaml`,
 		`secret="default/db" not found`:                                                 `secret="default/db" not found`,
 		`GRPC request: {"secrets":"***stripped***","volume_id":"vol-1"}`:                `GRPC request: {"secrets":"***stripped***","volume_id":"vol-1"}`,

@@ -44,7 +44,7 @@ func (f Fields) set(name, value string) {
 	case "claimUID": // by which csi-provisioner names the volume
 		f["pv"] = "pvc-" + value
 	case "v", "ts", "time", "timestamp", "level", "msg", "message", "caller", "logger", "source", "service":
-	case "request", "response", "inner":
+	case "request", "response", "inner", "call":
 		f[known] = value
 	case "volume":
 		if strings.HasPrefix(value, "{") {

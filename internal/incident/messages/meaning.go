@@ -72,10 +72,11 @@ const (
 	CallRunning    Meaning = "call still running"
 
 	// The parts of a call of a driver.
-	CallBegins  Meaning = "call begins"  // with {method}, and maybe {request}
-	CallRequest Meaning = "call request" // with {request}
-	CallAnswer  Meaning = "call answer"  // with {response}, and maybe {error}
-	CallError   Meaning = "call error"   // with {error}
+	CallBegins  Meaning = "call begins"   // with {method}, and maybe {request}
+	CallRequest Meaning = "call request"  // with {request}
+	CallAnswer  Meaning = "call answer"   // with {response}, and maybe {error}
+	CallError   Meaning = "call error"    // with {error}
+	CallWhole   Meaning = "call repeated" // with {call}: method, request and answer in JSON
 )
 
 // Operation is the part of a meaning that names the operation, such as "attach".
@@ -91,7 +92,7 @@ func (m Meaning) Operation() string {
 // IsCall reports whether the message is a part of a call.
 func (m Meaning) IsCall() bool {
 	switch m {
-	case CallBegins, CallRequest, CallAnswer, CallError:
+	case CallBegins, CallRequest, CallAnswer, CallError, CallWhole:
 		return true
 	}
 	return false

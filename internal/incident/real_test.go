@@ -1,0 +1,48 @@
+package incident_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/internal/incident"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Given logs that csi-provisioner 6.4, csi-attacher 4.12, csi-resizer 2.2 and csi-driver-host-path
+// printed with -v=5 while a volume was made, used, expanded and deleted, then each call is there
+// once, with its caller and its volume, and none is uncertain.
+func TestLogsOfRealSidecars(t *testing.T) {
+	var out bytes.Buffer
+	r, err := incident.Run(incident.Options{Paths: []string{"testdata/hostpath"}, Until: until}, &out)
+	require.NoError(t, err)
+	assert.Zero(t, r.Uncertain)
+	assert.Empty(t, r.Skews)
+	var calls []string
+	for text := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		var l trace.Line
+		require.NoError(t, json.Unmarshal([]byte(text), &l))
+		if l.K != trace.Call || l.Req["volume_id"] == nil && path.Base(l.M) != "CreateVolume" {
+			continue
+		}
+		assert.NotNil(t, l.Resp, "%s is answered", l.M)
+		calls = append(calls, fmt.Sprintf("%s %s %s", l.From, l.M, l.Code))
+	}
+	assert.Equal(t, []string{
+		"csi-provisioner Controller/CreateVolume ",
+		"csi-attacher Controller/ControllerPublishVolume ",
+		"kubelet Node/NodeStageVolume ",
+		"kubelet Node/NodePublishVolume ",
+		"csi-resizer Controller/ControllerExpandVolume ",
+		"kubelet Node/NodeUnpublishVolume ",
+		"kubelet Node/NodeUnstageVolume ",
+		"csi-attacher Controller/ControllerUnpublishVolume ",
+		"csi-provisioner Controller/DeleteVolume ",
+	}, calls)
+}
