@@ -22,8 +22,8 @@ func callLog(begin time.Time, took time.Duration) string {
 `, stamp(begin), stamp(begin.Add(took)))
 }
 
-// Given the log of a caller and that of the driver, whose clock is 90 s ahead, then each call is
-// there once, and events of the driver's log are moved.
+// Given the log of a caller, and that of a driver with a clock 90 s ahead, then each call is there
+// once, and events of the driver's log are moved.
 func TestClocksAreCorrectedByCauses(t *testing.T) {
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	var caller, driver strings.Builder
