@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/view/index"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -42,16 +43,16 @@ func (c *checking) writePages(card *check.Card) error {
 		}
 		files[run.Name] = filepath.Base(file)
 	}
-	index, err := card.Index(func(t *check.Trial) string { return files[t.Name()] })
+	page, err := card.Index(func(t *check.Trial) string { return files[t.Name()] })
 	if err != nil {
 		return err
 	}
-	return writeIndex(c.flags.reports, index)
+	return writeIndex(c.flags.reports, page)
 }
 
 // writeIndex writes the page that lists the reports in a directory.
-func writeIndex(dir string, index view.Index) error {
-	return writeFile(filepath.Join(dir, "index.html"), "index of reports", func(w io.Writer) error { return view.WriteIndex(w, index) })
+func writeIndex(dir string, page index.Page) error {
+	return writeFile(filepath.Join(dir, "index.html"), "index of reports", func(w io.Writer) error { return index.Write(w, page) })
 }
 
 // writeKept writes the browser report of a run to a directory, from the run's recorded trace.

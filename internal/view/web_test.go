@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/view/index"
 )
 
 // sources are the files that the bundle in web/dist depends on, in the order of web/build.mjs.
@@ -115,17 +116,17 @@ func TestABrowserShowsAReport(t *testing.T) {
 		}}
 		return view.WriteBoth(to, r, chunksOf(t, encoded(t, stale)), chunksOf(t, encoded(t, forgets)))
 	})
-	index := pageFile(t, func(to *bytes.Buffer) error {
-		return view.WriteIndex(to, view.Index{
+	listed := pageFile(t, func(to *bytes.Buffer) error {
+		return index.Write(to, index.Page{
 			Title: "a.csi.example.com <1>", Summary: "1 passed, 1 failed", Failed: true, Text: "FAIL Life of a volume",
-			Findings: []view.IndexFinding{{Name: "NodeStageVolume is not idempotent", Detail: "OK, then Internal", Harm: "stuck", Runs: 1, File: filepath.Base(failed), Replay: "csisim check"}},
-			Groups: []view.IndexGroup{{Title: "Life of a volume", Runs: []view.IndexRun{
-				{Name: "life/filesystem", State: view.Failed, Why: "NodeStageVolume is not idempotent", File: filepath.Base(failed), Took: "12 ms"},
-				{Name: "life/block", State: view.Passed}, {Name: "life/secrets", State: view.NotTried, Why: "the budget is spent"},
+			Findings: []index.Finding{{Name: "NodeStageVolume is not idempotent", Detail: "OK, then Internal", Harm: "stuck", Runs: 1, File: filepath.Base(failed), Replay: "csisim check"}},
+			Groups: []index.Group{{Title: "Life of a volume", Runs: []index.Run{
+				{Name: "life/filesystem", State: index.Failed, Why: "NodeStageVolume is not idempotent", File: filepath.Base(failed), Took: "12 ms"},
+				{Name: "life/block", State: index.Passed}, {Name: "life/secrets", State: index.NotTried, Why: "the budget is spent"},
 			}}},
 		})
 	})
-	files := []string{index}
+	files := []string{listed}
 	for _, file := range []string{forgets, stale} {
 		file, err := filepath.Abs(file)
 		require.NoError(t, err)

@@ -5,49 +5,49 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/report"
-	"github.com/csisim/csisim/internal/view"
+	"github.com/csisim/csisim/internal/view/index"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Index returns the card as an index of reports. page returns the file of a trial's report; empty
 // for none.
-func (c *Card) Index(page func(*Trial) string) (view.Index, error) {
+func (c *Card) Index(page func(*Trial) string) (index.Page, error) {
 	found := c.Findings()
 	var text strings.Builder
 	if err := c.Text(&text, report.Terminal{}); err != nil {
-		return view.Index{}, err
+		return index.Page{}, err
 	}
 	t := c.Totals()
-	index := view.Index{
+	all := index.Page{
 		Title: strings.TrimSpace(c.Facts.Name + " " + c.Facts.Version), Failed: t.Failed > 0, Text: text.String(),
 		Summary: fmt.Sprintf("%d passed, %d failed, %d known, %d not tried · %d driver calls · %s of cluster time in %s",
 			t.Passed, t.Failed, t.Known, t.NotTried, t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took)),
 	}
 	for _, f := range found {
-		index.Findings = append(index.Findings, view.IndexFinding{
+		all.Findings = append(all.Findings, index.Finding{
 			Name: f.title(), Detail: excerpt.Paths(f.detail()), Harm: f.Harm.String(), Runs: len(f.Shown), Known: f.Known, Replay: c.replayOf(f), File: page(f.Shown[0].Trial),
 		})
 	}
 	for _, line := range c.Lines() {
-		group := view.IndexGroup{Title: line.Title}
+		group := index.Group{Title: line.Title}
 		for _, o := range line.Outcomes {
 			group.Runs = append(group.Runs, indexRun(o, found, page))
 		}
-		index.Groups = append(index.Groups, group)
+		all.Groups = append(all.Groups, group)
 	}
-	return index, nil
+	return all, nil
 }
 
-func indexRun(o Outcome, found []Finding, page func(*Trial) string) view.IndexRun {
-	run := view.IndexRun{Name: o.Name(), State: view.Passed, File: page(o.Trial)}
+func indexRun(o Outcome, found []Finding, page func(*Trial) string) index.Run {
+	run := index.Run{Name: o.Name(), State: index.Passed, File: page(o.Trial)}
 	switch {
 	case !o.Tried():
-		run.State, run.Why = view.NotTried, o.NotTried
+		run.State, run.Why = index.NotTried, o.NotTried
 	case o.Failed() && OnlyKnown(found, o.Trial):
-		run.State = view.Known
+		run.State = index.Known
 	case o.Failed():
-		run.State = view.Failed
+		run.State = index.Failed
 	}
 	var names []string
 	for _, f := range FindingsOf(found, o.Trial) {

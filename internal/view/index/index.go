@@ -1,4 +1,5 @@
-package view
+// Package index writes a page that lists several runs and their reports.
+package index
 
 import (
 	"crypto/sha256"
@@ -9,22 +10,22 @@ import (
 	"io"
 )
 
-// Index is a page that lists several runs, with a link to the report of each one that has one.
-type Index struct {
+// Page is a page that lists several runs, with a link to the report of each one that has one.
+type Page struct {
 	Title string
 	// Summary is the outcome of all runs in a line.
 	Summary string
 	// Failed is set if at least one run failed.
 	Failed bool
 	// Findings are the distinct findings, the most important first.
-	Findings []IndexFinding
-	Groups   []IndexGroup
+	Findings []Finding
+	Groups   []Group
 	// Text is a report in plain text that the page shows below; empty for none.
 	Text string
 }
 
-// IndexFinding is one finding of several runs.
-type IndexFinding struct {
+// Finding is one finding of several runs.
+type Finding struct {
 	Name, Detail, Harm string
 	Runs               int
 	File               string // the report of the run that shows it best; empty for none
@@ -32,14 +33,14 @@ type IndexFinding struct {
 	Known              bool
 }
 
-// IndexGroup is a group of runs.
-type IndexGroup struct {
+// Group is a group of runs.
+type Group struct {
 	Title string
-	Runs  []IndexRun
+	Runs  []Run
 }
 
-// IndexRun is one run.
-type IndexRun struct {
+// Run is one run.
+type Run struct {
 	Name  string
 	State State
 	// Why is the headline of a failure, or the reason why it was not tried.
@@ -68,10 +69,10 @@ func (s State) Label() string {
 }
 
 // States are the states in the order of the filters.
-func (Index) States() []State { return []State{Failed, Known, NotTried, Passed} }
+func (Page) States() []State { return []State{Failed, Known, NotTried, Passed} }
 
 // Count returns the number of runs in a state.
-func (x Index) Count(s State) (n int) {
+func (x Page) Count(s State) (n int) {
 	for _, g := range x.Groups {
 		n += g.Count(s)
 	}
@@ -79,7 +80,7 @@ func (x Index) Count(s State) (n int) {
 }
 
 // Count returns the number of runs of the group in a state.
-func (g IndexGroup) Count(s State) (n int) {
+func (g Group) Count(s State) (n int) {
 	for _, r := range g.Runs {
 		if r.State == s {
 			n++
@@ -89,25 +90,25 @@ func (g IndexGroup) Count(s State) (n int) {
 }
 
 // Open reports whether the page shows the runs of the group at first.
-func (g IndexGroup) Open() bool { return g.Count(Failed)+g.Count(NotTried) > 0 }
+func (g Group) Open() bool { return g.Count(Failed)+g.Count(NotTried) > 0 }
 
 var (
 	//go:embed index.html.tmpl
-	indexText string
+	text string
 	//go:embed index.css
-	indexStyle string
+	style string
 
-	indexPage = template.Must(template.New("index").Parse(indexText))
+	page = template.Must(template.New("index").Parse(text))
 )
 
-// WriteIndex writes the index as one page without scripts.
-func WriteIndex(w io.Writer, x Index) error {
-	sum := sha256.Sum256([]byte(indexStyle))
-	err := indexPage.Execute(w, struct {
-		Index
+// Write writes the index as one page without scripts.
+func Write(w io.Writer, x Page) error {
+	sum := sha256.Sum256([]byte(style))
+	err := page.Execute(w, struct {
+		Page
 		Style  template.CSS
 		Policy template.HTMLAttr
-	}{x, template.CSS(indexStyle), template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'"`, base64.StdEncoding.EncodeToString(sum[:])))})
+	}{x, template.CSS(style), template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'"`, base64.StdEncoding.EncodeToString(sum[:])))})
 	if err != nil {
 		return fmt.Errorf("write index of reports: %w", err)
 	}
