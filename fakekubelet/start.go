@@ -71,3 +71,8 @@ func (k *Kubelet) reference() store.Object {
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
 	}
 }
+
+// Rebooted emits the event of a kubelet that finds its node booted anew.
+func (k *Kubelet) Rebooted(why string) {
+	k.Event(k.reference(), corev1.EventTypeWarning, "Rebooted", "Node %s has been rebooted: %s", k.options.Machine.Name(), why)
+}

@@ -136,6 +136,7 @@ func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) 
 	}
 	c.keepTime(m)
 	m.SeeLoops(c.run.loops.Attached)
+	c.watchProcessOne(m)
 	return m, c.run.loops.AddMemory(m.Memory()...)
 }
 

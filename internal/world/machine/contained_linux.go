@@ -16,7 +16,7 @@ import (
 // program becomes process 1 of a new process namespace, or runs in that of another program or of
 // the machine. Children that the thread starts later are in the same process namespace.
 func (r *Root) startContained(cmd *exec.Cmd, id *identity, on *ownRoot) error {
-	if r.HostProcesses || on.layers.first == nil {
+	if r.HostProcesses || on.layers.first.Load() == nil {
 		if err := r.confine(); err != nil {
 			return err
 		}

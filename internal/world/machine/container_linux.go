@@ -240,7 +240,7 @@ func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 			return fmt.Errorf("show the machine's %s in a container: %w", t.at, err)
 		}
 	}
-	if first := of.layers.first; first != nil {
+	if first := of.layers.first.Load(); first != nil {
 		if err := first.adopt(); err != nil {
 			return err
 		}

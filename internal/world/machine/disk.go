@@ -46,7 +46,8 @@ type Disk struct {
 	loops    loopDevices
 	lost     int // how many files the last power-off has truncated
 
-	furnished map[string]bool // paths that Written does not list, since they existed before the programs
+	lossSeen  func(how string) // of OnLoss
+	furnished map[string]bool  // paths that Written does not list, since they existed before the programs
 }
 
 var _ Machine = (*Disk)(nil)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,16 +21,19 @@ import (
 // csisim. A process that enters its mount namespace is on the machine.
 type firstProcess struct {
 	cmd       *exec.Cmd
-	hold      *os.File // process 1 lasts until this is closed
+	ended     chan struct{}
+	closing   atomic.Bool
+	once      sync.Once // it is ended
+	hold      *os.File  // process 1 lasts until this is closed
 	answers   *os.File
 	namespace *os.File // of its processes
 	processes *os.File // the directory that shows them
 }
 
 // startFirst starts process 1, which mounts its processes in root/proc; root is to be the machine's
-// root directory. It ends with the calling thread at the latest. startFirst fails if csisim may not
-// create process namespaces, or not look into them.
-func startFirst(root string) (*firstProcess, error) {
+// root directory, and csisim's own processes are shown at proc. It ends with the calling thread at
+// the latest. startFirst fails if csisim may not create process namespaces, or not look into them.
+func startFirst(root, proc string) (*firstProcess, error) {
 	held, hold, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -40,10 +44,10 @@ func startFirst(root string) (*firstProcess, error) {
 		return nil, errors.Join(err, hold.Close())
 	}
 	defer answered.Close()
-	f := &firstProcess{hold: hold, answers: answers}
+	f := &firstProcess{hold: hold, answers: answers, ended: make(chan struct{})}
 	for _, path := range firstPrograms() {
 		f.cmd = &exec.Cmd{
-			Path: path, Args: []string{nodeinit.Name}, Env: []string{"GOMAXPROCS=1"}, Dir: root, Stdin: held, Stdout: answered,
+			Path: proc + path, Args: []string{nodeinit.Name}, Env: []string{"GOMAXPROCS=1"}, Dir: root, Stdin: held, Stdout: answered,
 			SysProcAttr: &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, Setsid: true},
 		}
 		if err = fork(f.cmd); err == nil {
@@ -53,10 +57,11 @@ func startFirst(root string) (*firstProcess, error) {
 	if err != nil {
 		return nil, errors.Join(err, hold.Close(), answers.Close())
 	}
+	go f.await()
 	_ = answered.Close() // otherwise its end could not be read
 	err = f.answer("show the machine's processes")
 	if err == nil {
-		f.namespace, err = os.Open(fmt.Sprintf("/proc/%d/ns/pid", f.cmd.Process.Pid))
+		f.namespace, err = os.Open(fmt.Sprintf("%s/%d/ns/pid", proc, f.cmd.Process.Pid))
 	}
 	if err == nil {
 		f.processes, err = os.Open(root + "/proc")
@@ -67,15 +72,15 @@ func startFirst(root string) (*firstProcess, error) {
 	return f, nil
 }
 
-// firstPrograms are the programs that can be process 1, the best first. The small one needs an
-// executable file in memory.
+// firstPrograms are the programs that can be process 1, the best first, by their paths below /proc.
+// The small one needs an executable file in memory.
 var firstPrograms = sync.OnceValue(func() []string {
-	const own = "/proc/self/exe"
+	const own = "/self/exe"
 	small, err := inMemory(nodeinit.Name, nodeinit.First())
 	if err != nil {
 		return []string{own}
 	}
-	return []string{fmt.Sprintf("/proc/self/fd/%d", small), own}
+	return []string{fmt.Sprintf("/self/fd/%d", small), own}
 })
 
 // inMemory opens an executable file in memory with some content, sealed against changes.
@@ -127,10 +132,22 @@ func (f *firstProcess) adopt() error {
 	return nil
 }
 
+// await waits for the end of process 1.
+func (f *firstProcess) await() {
+	_ = f.cmd.Wait() // the process state has more than the error
+	close(f.ended)
+}
+
 // end ends process 1, and with it all processes of the machine.
-func (f *firstProcess) end() error {
+func (f *firstProcess) end() (err error) {
+	f.once.Do(func() { err = f.endOnce() })
+	return err
+}
+
+func (f *firstProcess) endOnce() error {
+	f.closing.Store(true)
 	_ = f.cmd.Process.Kill() // it may have ended
-	_ = f.cmd.Wait()         // it was killed
+	<-f.ended
 	err := errors.Join(f.hold.Close(), f.answers.Close())
 	for _, opened := range []*os.File{f.namespace, f.processes} {
 		if opened != nil {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
@@ -20,19 +21,19 @@ type layers struct {
 	root         string // where the root is built
 	scratch      string // parent of the upper directories while the root is built
 	host         []*mountinfo.Info
-	through      []string      // directories of the host that programs may write to
-	hidden       []string      // directories of through that are in none of the mounts in host
-	carried      []string      // paths of a container's root that show the machine's own
-	oneUser      bool          // csisim runs as an ordinary user
-	covered      []string      // the directories that have a layer, in the order of their numbers
-	upper        *os.File      // the upper directories, by their numbers
-	hiddenPlaces []string      // places that the host has, too
-	hiders       []*os.File    // the places of a container: its mounts end with its program
-	opened       []string      // the machine's own directories that have the host's entries
-	top          *os.File      // the root
-	numbers      []uint64      // of the file systems that files in layers appear to be in
-	first        *firstProcess // nil where csisim may not have process namespaces
-	apart        error         // why not
+	through      []string                     // directories of the host that programs may write to
+	hidden       []string                     // directories of through that are in none of the mounts in host
+	carried      []string                     // paths of a container's root that show the machine's own
+	oneUser      bool                         // csisim runs as an ordinary user
+	covered      []string                     // the directories that have a layer, in the order of their numbers
+	upper        *os.File                     // the upper directories, by their numbers
+	hiddenPlaces []string                     // places that the host has, too
+	hiders       []*os.File                   // the places of a container: its mounts end with its program
+	opened       []string                     // the machine's own directories that have the host's entries
+	top          *os.File                     // the root
+	numbers      []uint64                     // of the file systems that files in layers appear to be in
+	first        atomic.Pointer[firstProcess] // nil where csisim may not have process namespaces
+	apart        error                        // why not
 }
 
 // layerType is the file system of layers.
@@ -252,12 +253,14 @@ func (l *layers) showProcesses() error {
 			return err
 		}
 	}
-	if l.first, l.apart = startFirst(l.root); l.apart != nil {
+	first, err := startFirst(l.root, "/proc")
+	if l.apart = err; err != nil {
 		if err := l.bind("/proc"); err != nil {
 			return err
 		}
 	}
-	return l.maskKernel()
+	l.first.Store(first)
+	return maskKernel(l.root)
 }
 
 // coverMounts covers mounts of the host, the upper ones first.
@@ -326,9 +329,8 @@ func (r *ownRoot) close() (err error) {
 	if l == nil {
 		return nil
 	}
-	if l.first != nil {
-		err = l.first.end()
-		l.first = nil
+	if first := l.first.Swap(nil); first != nil {
+		err = first.end()
 	}
 	if l.upper != nil {
 		err = errors.Join(err, l.upper.Close(), l.top.Close())

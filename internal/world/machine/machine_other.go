@@ -136,6 +136,12 @@ func (p *Process) keepBase() error { return nil }
 
 func (p *Process) addToBase(...string) error { return nil }
 
+// OnLoss has no effect: there is no process 1.
+func (*Disk) OnLoss(func(how string)) {}
+
+// Reboot has no effect.
+func (*Disk) Reboot() error { return nil }
+
 // SeeLoops has no effect: there are no loop devices.
 func (*Disk) SeeLoops(func(device string, fileSystem, inode uint64)) {}
 

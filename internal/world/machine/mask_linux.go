@@ -13,14 +13,14 @@ func kernelPoints() []string {
 }
 
 // maskKernel hides files of /proc that are about the whole host, and makes others read-only.
-func (l *layers) maskKernel() error {
+func maskKernel(root string) error {
 	for _, name := range nodeinit.Masked {
-		if err := mask(l.root + name); err != nil {
+		if err := mask(root + name); err != nil {
 			return err
 		}
 	}
 	for _, name := range nodeinit.ReadOnly {
-		name = l.root + name
+		name = root + name
 		if _, err := os.Stat(name); err != nil {
 			continue
 		}

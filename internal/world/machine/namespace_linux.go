@@ -83,7 +83,7 @@ func (d *Disk) enter() error {
 	if err := propagate(KubeletDir, unix.MS_SHARED); err != nil {
 		return needsRoot("share the kubelet's directory with programs", err)
 	}
-	if first := d.own.layers.first; first != nil {
+	if first := d.own.layers.first.Load(); first != nil {
 		if err := errors.Join(first.enterRoot(), first.adopt()); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // if that has none, with the thread that starts it. Both at once would not work: a process takes a
 // parent outside its process namespace for dead.
 func (d *Disk) ownGroup() *syscall.SysProcAttr {
-	if d.own != nil && d.own.layers.first != nil {
+	if d.own != nil && d.own.layers.first.Load() != nil {
 		return &syscall.SysProcAttr{Setpgid: true}
 	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -252,7 +252,7 @@ func (r *ownRoot) join(c Command) (err error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("copy the mount namespace: %w", err)
 	}
-	if first := r.layers.first; first != nil {
+	if first := r.layers.first.Load(); first != nil {
 		if err := first.adopt(); err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func processes() (iter.Seq2[int, string], error) {
 // it has its own process namespace, counting its processes is cheaper than looking at all processes
 // of all machines.
 func (d *Disk) mayHaveStrays() bool {
-	first := d.own.layers.first
+	first := d.own.layers.first.Load()
 	if first == nil {
 		return true
 	}
