@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -28,4 +29,12 @@ func endsSoon(ctx context.Context, env environment, scenarios []*scenario.Scenar
 		fmt.Fprintln(env.stderr, "csisim: interrupted")
 		os.Exit(namespaces.InterruptedCode(ctx))
 	})
+}
+
+// hungUp returns a failure after a SIGHUP: no user has stopped the command then.
+func hungUp(ctx context.Context) error {
+	if code := namespaces.InterruptedCode(ctx); code == 128+int(syscall.SIGHUP) {
+		return reported(code)
+	}
+	return nil
 }

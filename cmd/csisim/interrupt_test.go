@@ -138,6 +138,7 @@ func interruptEndsTheRun(t *testing.T, bin string) {
 	}{
 		{"Ctrl-C", "hangs in CreateVolume", syscall.SIGINT, 130},
 		{"termination", "hangs in CreateVolume", syscall.SIGTERM, 143},
+		{"the end of the terminal", "hangs in CreateVolume", syscall.SIGHUP, 129},
 		{"programs that do not want to end", "hangs in CreateVolume, ignores SIGTERM", syscall.SIGINT, 130},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -44,8 +44,8 @@ real CSI drivers with it. Ten minutes of a cluster take milliseconds, and an
 event that occurs once in ten thousand runs happens when a scenario says so.
 
 Exit codes: 0 passed, 1 an expectation failed, 2 bad input, 3 this machine
-cannot run it, or a check did not try everything, 130 interrupted,
-143 terminated.`,
+cannot run it, or a check did not try everything, 129 hung up, 130
+interrupted, 143 terminated.`,
 		Example: `  csisim check -- my-driver --endpoint={{.Endpoint}} --node-id={{.NodeID}}
   csisim run scenarios/rwo-filesystem.yaml
   csisim init`,

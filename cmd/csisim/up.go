@@ -130,7 +130,7 @@ func reportEnd(ctx context.Context, env environment, result *scenario.Result, er
 		return err
 	}
 	if result == nil || result.Exit == scenario.Passed || ctx.Err() != nil {
-		return nil
+		return hungUp(ctx)
 	}
 	for _, failed := range result.Failures {
 		fmt.Fprint(env.stderr, trace.Escaped(failed.Text(result.Names)))

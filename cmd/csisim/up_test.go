@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -169,6 +170,23 @@ func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, config.Contexts, 1)
 	assert.Contains(t, config.Clusters, "work")
+}
+
+// The terminal of a cluster is closed: the cluster ends, and nothing of it stays. A command that
+// ignores SIGHUP, as after nohup, goes on.
+func TestUpEndsWithItsTerminal(t *testing.T) {
+	l := startUp(t)
+	require.NoError(t, l.command.Process.Signal(syscall.SIGHUP))
+	assert.Equal(t, 129, l.awaitEnd(), l.output.String())
+	assert.NoFileExists(t, l.state())
+	assert.NoFileExists(t, l.kubeconfig())
+
+	signal.Ignore(syscall.SIGHUP)
+	l = startUp(t)
+	signal.Reset(syscall.SIGHUP)
+	require.NoError(t, l.command.Process.Signal(syscall.SIGHUP))
+	require.Zero(t, csisimIn(t, l.environment(), "down").code)
+	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
 func TestStrangersAreRefused(t *testing.T) {

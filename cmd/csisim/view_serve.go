@@ -173,5 +173,5 @@ func (p *page) serve(ctx context.Context, env environment, at net.Listener, left
 	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", p.address())
 	left()
 	<-ctx.Done()
-	return stop()
+	return errors.Join(stop(), hungUp(ctx))
 }
