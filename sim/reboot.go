@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// bootDelay is how long a node whose process 1 has ended takes until it boots.
+// bootDelay is the time from the end of process 1 of a node until the node boots.
 const bootDelay = 10 * time.Second
 
 // watchProcessOne lets a machine boot again if its process 1 is killed from outside, such as by

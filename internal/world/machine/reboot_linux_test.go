@@ -39,7 +39,7 @@ func processOne(t *testing.T, p *machine.Process) int {
 	return 0
 }
 
-// Given a machine whose process 1 is killed, when that is reported and the machine boots again,
+// Given a machine that loses process 1, when that is reported and the machine boots again,
 // then its files are there, its mounts are not, and programs run in namespaces as before.
 func TestAMachineBootsAgainAfterTheEndOfProcessOne(t *testing.T) {
 	m := ownProcesses(t)
