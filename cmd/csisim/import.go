@@ -33,7 +33,7 @@ func newImport(env environment) *cobra.Command {
 		Use:   "import PATH... {--output TRACE | --scenario FILE}",
 		Short: "Make a trace from the logs of a real incident",
 		Long: `Read the logs of a real cluster and write a trace for csisim explain, view and
-diff. A PATH is a file, a folder, an archive (.tar, .tar.gz, .gz), or - for standard
+diff. A PATH is a file, a folder, an archive (.tar, .gz, .bz2), or - for standard
 input. Forms are found by content: klog, journalctl, kubectl logs, files of
 containerd, JSON of zap and logr; objects and Events of kubectl get, audit logs,
 kubectl cluster-info dump and must-gather.

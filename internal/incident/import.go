@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/csisim/csisim/internal/incident/lines"
@@ -73,6 +75,9 @@ func (m *importing) assumptions(o Options) (all []lines.Problem) {
 	if n := m.reading.Unzoned; n > 0 && o.Zone == nil {
 		all = append(all, lines.Problem{Text: fmt.Sprintf("times without a time zone are read as UTC (%s): set --time-zone if their clock is another", plural.Of(n, "line"))})
 	}
+	if n := len(m.unknown); n > 0 {
+		all = append(all, lines.Problem{Text: fmt.Sprintf("no pattern recognizes a line of %s (of %s first): the lines stay in their place", plural.Of(n, "file"), slices.Min(slices.Collect(maps.Keys(m.unknown))))})
+	}
 	return all
 }
 
@@ -89,12 +94,14 @@ type importing struct {
 	tables  objects.Tables
 	places  places
 	pairs   pairs
+	twins   twins
+	unknown map[string]bool // files without a line that a pattern recognizes
 	body    []byte
 }
 
 func newImport(o Options) *importing {
 	return &importing{
-		options: o, result: &Result{Programs: map[string]int{}}, streams: map[streamKey]*stream{},
+		options: o, unknown: map[string]bool{}, result: &Result{Programs: map[string]int{}}, streams: map[streamKey]*stream{},
 		places: places{known: map[place]timeline.Place{}, nodes: map[string]string{}},
 	}
 }

@@ -124,3 +124,20 @@ func TestAuditLogs(t *testing.T) {
 	}, shown(all))
 	assert.Equal(t, map[string]any{"status": map[string]any{"phase": "Bound"}}, all[1].Patch)
 }
+
+// Given objects of two clusters, and a log of a program without patterns, then one sentence says so.
+func TestSentencesAboutTheInput(t *testing.T) {
+	node := func(uid string) string {
+		return `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-a","uid":"` + uid + `","creationTimestamp":"2026-11-28T10:00:00Z"}}`
+	}
+	_, r := imported(t, map[string]string{"a.json": node("1"), "b.json": node("2"), "c.json": node("3"), "other.log": "I1128 12:00:00.000000 1 x.go:1] hello\n"})
+	var texts []string
+	for _, p := range r.Problems {
+		texts = append(texts, strings.TrimPrefix(p.File+": "+p.Text, ": "))
+	}
+	assert.Equal(t, []string{
+		"b.json: Node node-a has another uid than in a.json: it was made again, or the logs are of two clusters, which one trace mixes",
+		"times without a time zone are read as UTC (1 line): set --time-zone if their clock is another",
+		"no pattern recognizes a line of 1 file (of other.log first): the lines stay in their place",
+	}, texts)
+}

@@ -1,6 +1,8 @@
 package incident
 
 import (
+	"fmt"
+
 	"github.com/csisim/csisim/internal/incident/lines"
 	"github.com/csisim/csisim/internal/incident/objects"
 	"github.com/csisim/csisim/internal/incident/timeline"
@@ -9,6 +11,9 @@ import (
 // object adds the changes of an object, or an Event.
 func (m *importing) object(source *lines.Source, fields map[string]any, number int) error {
 	facts := m.factsOf(fields)
+	if sentence := m.twins.of(fields, source.Name); sentence != "" {
+		m.result.Problems = append(m.result.Problems, lines.Problem{File: source.Name, Text: sentence})
+	}
 	at := m.places.of(place{file: source.Name})
 	for _, f := range facts {
 		f.Line.Src = refOf(source, number)
@@ -17,6 +22,33 @@ func (m *importing) object(source *lines.Source, fields map[string]any, number i
 		}
 	}
 	return nil
+}
+
+// twins finds objects of one name with different uids: they are of two clusters, or one was made
+// again.
+type twins struct {
+	known map[string]identity
+	named bool
+}
+
+type identity struct{ uid, file string }
+
+// of returns a sentence about the first object that a cluster has once only and that has two uids.
+func (t *twins) of(fields map[string]any, file string) string {
+	name, uid := objects.Identity(fields)
+	if name == "" || uid == "" || t.named {
+		return ""
+	}
+	if t.known == nil {
+		t.known = map[string]identity{}
+	}
+	before, is := t.known[name]
+	t.known[name] = identity{uid, file}
+	if !is || before.uid == uid {
+		return ""
+	}
+	t.named = true
+	return fmt.Sprintf("%s has another uid than in %s: it was made again, or the logs are of two clusters, which one trace mixes", name, before.file)
 }
 
 func (m *importing) factsOf(fields map[string]any) []objects.Fact {

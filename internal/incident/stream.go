@@ -107,6 +107,9 @@ func (s *stream) release(isMixed bool) error {
 	switch {
 	case score == 0:
 		s.program = "unknown"
+		if len(held) > 0 {
+			s.of.unknown[s.of.source.Name] = true
+		}
 	case score < messages.Own:
 		s.identify(messages.Calls)
 		s.byMethods = true

@@ -3,6 +3,7 @@ package lines
 import (
 	"archive/tar"
 	"bufio"
+	"compress/bzip2"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -66,20 +67,27 @@ func (p unpackedBytes) Read(to []byte) (int, error) {
 	return n, err
 }
 
-func (d *Reading) gzip(source *Source, from io.Reader, u *unpacking) error {
+// unpackers read packed files, by their kind.
+var unpackers = map[content]func(io.Reader) (io.Reader, error){
+	gzipped: func(from io.Reader) (io.Reader, error) { return gzip.NewReader(from) },
+	bzipped: func(from io.Reader) (io.Reader, error) { return bzip2.NewReader(from), nil },
+}
+
+// packed reads a packed file.
+func (d *Reading) packed(source *Source, is content, from io.Reader, u *unpacking) error {
 	if u.depth++; u.depth > deepest {
 		d.problem(source.Name, "is packed in an archive in an archive, more than %d deep: it is left out", deepest)
 		return nil
 	}
 	counted := *u
 	counted.packed, counted.unpacked = 0, 0
-	unpacked, err := gzip.NewReader(packedBytes{from, &counted})
+	unpacked, err := unpackers[is](packedBytes{from, &counted})
 	if err != nil {
-		d.problem(source.Name, "is not a whole gzip file: %v", err)
+		d.problem(source.Name, "is not a whole packed file: %v", err)
 		return nil
 	}
 	inner := *source
-	inner.Name = strings.TrimSuffix(source.Name, ".gz")
+	inner.Name = strings.TrimSuffix(strings.TrimSuffix(source.Name, ".gz"), ".bz2")
 	watched := &broken{from: unpackedBytes{unpacked, &counted}}
 	err = d.file(&inner, watched, &counted)
 	d.broke(source.Name, watched.err, &counted)

@@ -95,8 +95,6 @@ func (c content) refusal() string {
 		return "is packed with xz, which is not read: unpack it (tar -xJf, or unxz) and name the folder"
 	case zstandard:
 		return "is packed with zstd, which is not read: unpack it (zstd -d) and name the result"
-	case bzipped:
-		return "is packed with bzip2, which is not read: unpack it (bunzip2) and name the result"
 	}
 	return "is not text: it is left out"
 }

@@ -138,8 +138,8 @@ func (d *Reading) file(source *Source, from io.Reader, u *unpacking) error {
 		return nil
 	}
 	switch is := kindOf(head); is {
-	case gzipped:
-		return d.gzip(source, buffered, u)
+	case gzipped, bzipped:
+		return d.packed(source, is, buffered, u)
 	case tarred:
 		return d.tar(source, buffered, u)
 	case textual:

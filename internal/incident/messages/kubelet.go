@@ -1,7 +1,7 @@
 package messages
 
 // The kubelet: pkg/kubelet and pkg/volume of Kubernetes 1.20 to 1.36.
-var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkube"}, Shared: []*Table{volumeOperations}, Messages: []Message{
+var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkube", "kubenswrapper"}, Shared: []*Table{volumeOperations}, Messages: []Message{
 	{"reconciler_common.go", `operationExecutor.VerifyControllerAttachedVolume started for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}"){}`, AttachAwaited},
 	{"reconciler_common.go", `operationExecutor.MountVolume started for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}"){}`, MountStarted},
 	{"reconciler_common.go", `operationExecutor.MountVolume failed (controllerAttachDetachEnabled {}) for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") : {error}`, PublishFailed},

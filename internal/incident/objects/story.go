@@ -226,3 +226,13 @@ func PodNode(object map[string]any) (pod, node string) {
 	}
 	return nameOf(object), text(object, "spec", "nodeName")
 }
+
+// Identity returns the name and the uid of an object that a cluster keeps for its whole life: a
+// Node, or a namespace of Kubernetes. It is empty for others.
+func Identity(object map[string]any) (name, uid string) {
+	kind := text(object, "kind")
+	if kind != "Node" && (kind != "Namespace" || text(object, "metadata", "name") != "kube-system") {
+		return "", ""
+	}
+	return kind + " " + text(object, "metadata", "name"), text(object, "metadata", "uid")
+}

@@ -30,5 +30,14 @@ for (const [name, scenario, view, height, next] of pictures) {
   await page.waitForTimeout(500);
   await page.screenshot({ path: join(to, name + ".png") });
 }
+{ // the first screen of imported logs
+  const trace = join(work, "incident.jsonl"), report = join(work, "incident.html");
+  execFileSync(csisim, ["import", "examples/incident", "--until", "2026-11-28", "--output", trace], { stdio: "pipe", cwd: root });
+  execFileSync(csisim, ["view", trace, "--output", report], { stdio: "pipe", cwd: root });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 330 }, colorScheme: "light" });
+  await page.goto("file://" + report + "#tab=summary");
+  await page.waitForSelector("header");
+  await page.screenshot({ path: join(to, "incident.png") });
+}
 await browser.close();
 rmSync(work, { recursive: true });
