@@ -157,6 +157,16 @@ func TestSummaryCountsWhatWasPlannedAndNotRun(t *testing.T) {
 		"3 scenarios: 1 passed, 0 failed, 2 not run · 30 driver calls · 20 min of cluster time in 100 ms\n")
 }
 
+// The last line says that patience decided something, also of a run that passed: under another load
+// the run may differ.
+func TestSummaryCountsTheCallsThatExceededThePatience(t *testing.T) {
+	run := passed()
+	run.Result.Overdue = []string{"CreateVolume pvc-1", "NodeStageVolume pvc-1"}
+	assert.Contains(t, text(t, report.Options{}, run),
+		"1 scenario: 1 passed, 0 failed · 30 driver calls · 20 min of cluster time in 100 ms"+
+			" · the patience ran out for 2 calls: results may depend on the load of this machine\n")
+}
+
 // A replay command can be pasted into a shell.
 func TestReplayIsACommandForTheShell(t *testing.T) {
 	assert.Equal(t, "csisim run scenarios/basic.yaml", passed().Replay())

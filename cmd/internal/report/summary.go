@@ -12,6 +12,7 @@ import (
 // totals are the sums over all runs.
 type totals struct {
 	passed, failed, impossible, notTried, calls int
+	overdue                                     int // calls that exceeded the patience
 	virtual, waited                             time.Duration
 }
 
@@ -29,6 +30,7 @@ func (t *totals) add(run Run) {
 	if run.Result != nil {
 		t.calls += run.Result.Calls
 		t.virtual += run.Result.VirtualTime
+		t.overdue += len(run.Result.Overdue)
 		t.waited += unfinished.Total(run.Result.Waits)
 	}
 }
@@ -50,6 +52,9 @@ func (t *totals) line(planned int, wall time.Duration) string {
 	text += fmt.Sprintf(" · %s · %s of cluster time in %s", plural.Of(t.calls, "driver call"), trace.Span(t.virtual), trace.Span(wall))
 	if t.waited > 0 {
 		text += fmt.Sprintf(", %s of which it waited for the driver", trace.Span(t.waited))
+	}
+	if t.overdue > 0 {
+		text += fmt.Sprintf(" · the patience ran out for %s: results may depend on the load of this machine", plural.Of(t.overdue, "call"))
 	}
 	return text
 }

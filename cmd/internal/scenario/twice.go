@@ -90,6 +90,7 @@ func textOf(e *trace.Event) ([]byte, error) {
 // driver or csisim caused the difference.
 func (r *Result) compare(second *Result, difference error) {
 	r.Difference = difference
+	r.Overdue = append(r.Overdue, second.Overdue...)
 	var found []Failure
 	switch {
 	case difference != nil:
