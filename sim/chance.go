@@ -43,7 +43,7 @@ func (c *Simulation) drawFaults(s fault.Space) {
 	d := &chance{
 		cluster: c, left: s.Budget, space: s, atCalls: map[fault.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),
 	}
-	if len(s.AtCall(fault.Called{OnNode: true, Watched: true, Served: true})) > 0 {
+	if len(s.AtCall(fault.Called{OnNode: true, Watched: true, Served: true, Versioned: true})) > 0 {
 		c.Wire.Chance = d
 	}
 	if len(d.versioned) > 1 {
@@ -83,7 +83,7 @@ func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Faul
 
 // among are the alternatives at a call.
 func (d *chance) among(call fault.Site, watched bool) alternatives {
-	called := fault.Called{OnNode: call.Node != "", Watched: watched, Served: d.cluster.doorOf(call.Driver, call.Node) != nil}
+	called := fault.Called{OnNode: call.Node != "", Watched: watched, Served: d.cluster.doorOf(call.Driver, call.Node) != nil, Versioned: d.cluster.hasVersions(call.Driver)}
 	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))
 	among, known := d.atCalls[called]
 	if !known {

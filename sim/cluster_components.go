@@ -35,6 +35,37 @@ func (c *Cluster) Start(components ...Component) {
 	}
 }
 
+// Upgrade replaces the pods of plugins by pods of another release of their driver, as a rolling update
+// does, one after the other: SIGTERM, and a fresh container. Without plugins it replaces all of them.
+// FirstVersion is a rollback.
+func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
+	c.t.Helper()
+	simulation, simulated := c.world.(*Simulation)
+	if !simulated {
+		c.must(&ConfigError{"upgrade to version " + version, "the image of a driver's pods on a real cluster has one release of its program"}, "upgrade")
+		return
+	}
+	if len(plugins) == 0 {
+		plugins = simulation.allPlugins()
+	}
+	for _, p := range plugins {
+		c.do("upgrade "+p.String()+" to "+version, func() error { return simulation.UpgradeDriver(p, version) })
+	}
+}
+
+// allPlugins are the plugins of all drivers: those of nodes, then the controller plugins.
+func (c *Simulation) allPlugins() (all []Plugin) {
+	for _, d := range c.drivers {
+		for _, node := range c.DriverNodes(d.Name) {
+			all = append(all, Plugin{Driver: d.Name, Node: node})
+		}
+		if d.controller != nil {
+			all = append(all, Plugin{Driver: d.Name})
+		}
+	}
+	return all
+}
+
 // PowerOff cuts the power of a node: its kubelet, containers, driver programs and mounts end at
 // once. Its files stay, except those that driver programs have written to its disk and not synced.
 func (c *Cluster) PowerOff(node string) {

@@ -48,6 +48,7 @@ type plugin struct {
 	socket    string // as the machine sees it
 	addons    string // where it serves CSI-Addons; mostly the same
 	backend   backend
+	version   string // the release that it runs; empty for the one that was installed first
 	running   bool
 	comesBack bool                 // when its node has power again
 	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver

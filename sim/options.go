@@ -305,7 +305,7 @@ type Program struct {
 	Versions map[string]ProgramVersion
 }
 
-// FirstVersion is the name of the release of a Program that is installed first.
+// FirstVersion is the name of the release of a Program or of Servers that is installed first.
 const FirstVersion = "program"
 
 // ProgramVersion is another release of a driver program.
@@ -339,6 +339,9 @@ type Servers struct {
 	// Node makes those of the plugin of a node, whenever the plugin starts. The plugin mounts on
 	// the node's machine: the kubelet looks for its mounts there.
 	Node func(node string, on machine.Machine) []machine.Service
+	// Versions are other releases of the servers, by their names: see Simulation.UpgradeDriver.
+	// Default: none.
+	Versions map[string]Servers
 }
 
 // waitForDriver is WaitForDriver with its default.

@@ -54,9 +54,9 @@ func (s *serving) services() []machine.Service {
 	d := s.driver
 	switch {
 	case d.Servers != nil && s.node == "":
-		return d.Servers.Controller
+		return d.Servers.release(s.version).Controller
 	case d.Servers != nil:
-		return d.Servers.Node(s.node, s.machine)
+		return d.Servers.release(s.version).Node(s.node, s.machine)
 	case s.node == "":
 		d.mock.Restart()
 		controller := d.mock.Controller()

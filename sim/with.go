@@ -35,6 +35,12 @@ func WithProgram(command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command}})
 }
 
+// WithVersions is WithProgram for a driver that has other releases, by their names: see
+// Cluster.Upgrade.
+func WithVersions(releases map[string]ProgramVersion, command ...string) Option {
+	return WithDriver(Driver{Program: &Program{Command: command, Versions: releases}})
+}
+
 // WithEndpoint adds a running driver to a cluster of one node: its controller plugin and its node
 // plugin, by the paths of their unix sockets.
 func WithEndpoint(controller, node string) Option {

@@ -240,6 +240,9 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 		if slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return d.Socket != nil }) {
 			return usage("%s: a search takes a fresh driver for every run, and one that serves at a socket already is none; give its program", s.File)
 		}
+		if slices.Contains(f.faults, string(fault.Upgrades)) && !slices.ContainsFunc(s.Drivers, func(d scenario.Driver) bool { return len(d.Versions) > 0 }) {
+			return usage("%s: --faults upgrade: no driver has versions; want versions of a driver program beside the release that is installed first", s.File)
+		}
 		if s.Lives() {
 			return usage("%s: external sidecars and programs in containers take the real clock: use csisim up -f %s", s.File, s.File)
 		}

@@ -43,8 +43,8 @@ type Fault struct {
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
-	// RestartAs is the release of a driver's program that is started then, if Victim is Driver.
-	// Default: the release that ran.
+	// RestartAs is the release of a driver's program that is started then, if Victim is Driver, or
+	// NextRelease. Default: the release that ran.
 	RestartAs string
 	// Changes counts changes of files by a driver's program. Just before the next change, the
 	// victim is killed with AtWork, the deadline passes with TimeOut, or the program stops with
@@ -67,6 +67,10 @@ type Fault struct {
 	cleared     bool
 	onClear     []func()
 }
+
+// NextRelease stands for the release after the one that ran: the other releases in the order of their
+// names, then the one that was installed first.
+const NextRelease = "next release"
 
 // Cleared reports whether the fault is no longer in force.
 func (f *Fault) Cleared() bool { return f.cleared }

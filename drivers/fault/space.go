@@ -28,12 +28,13 @@ const (
 	User     Kind = "user"    // a user deletes objects in use, and creates them again; drains; edits
 	Services Kind = "service" // a request of the driver to the stand-in for its service fails
 	Mounts   Kind = "mounted" // the mounted file system of a volume fails while the driver works on the call
+	Upgrades Kind = "upgrade" // the driver is killed during the call, and another release is started
 	Sockets  Kind = "socket"  // the registration socket of the called plugin vanishes, or it registers twice
 )
 
 // Kinds lists them.
 func Kinds() []Kind {
-	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Mounts, Sockets}
+	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Mounts, Sockets, Upgrades}
 }
 
 // Usual lists the kinds that occur in every cluster and lead to a repetition. It excludes actions
@@ -75,6 +76,8 @@ type Called struct {
 	Watched bool
 	// Unmounts is set if the call unmounts.
 	Unmounts bool
+	// Versioned is set if the plugin is a program with other releases.
+	Versioned bool
 	// Served is set if the plugin makes HTTP requests to a stand-in that reports them.
 	Served bool
 }
@@ -99,8 +102,10 @@ func init() {
 	for _, c := range []Called{{}, {OnNode: true}, {OnNode: true, Unmounts: true}} {
 		for _, watched := range []bool{false, true} {
 			for _, served := range []bool{false, true} {
-				c.Watched, c.Served = watched, served
-				atCalls[c] = allAtCall(c)
+				for _, versioned := range []bool{false, true} {
+					c.Watched, c.Served, c.Versioned = watched, served, versioned
+					atCalls[c] = allAtCall(c)
+				}
 			}
 		}
 	}
@@ -152,6 +157,8 @@ func (k Kind) atCall(c Called) []Fault {
 		return failingRequests(c)
 	case Mounts:
 		return failingMounts(c)
+	case Upgrades:
+		return upgrades(c)
 	case Crashed:
 		return deaths(Caller, "caller killed", RestartTime)
 	case Sockets:
@@ -173,6 +180,21 @@ func deaths(of Victim, name string, restart time.Duration) []Fault {
 		{Name: name + " before the driver acts", Effect: Kill, Victim: of, At: OnReceipt, RestartAfter: restart},
 		{Name: name + " before the answer", Effect: Kill, Victim: of, At: BeforeAnswer, RestartAfter: restart},
 	}
+}
+
+// upgrades returns the deaths of a driver after which another release of it is started.
+func upgrades(c Called) []Fault {
+	if !c.Versioned {
+		return nil
+	}
+	all := deaths(Driver, "driver upgraded", RestartTime)
+	if c.Watched {
+		all = append(all, Fault{Name: "driver upgraded halfway", Effect: Kill, Victim: Driver, At: AtWork, Changes: 1, RestartAfter: RestartTime})
+	}
+	for i := range all {
+		all[i].RestartAs = NextRelease
+	}
+	return all
 }
 
 // mostChanges bounds the changes of files after which a program is killed halfway: few calls make
