@@ -77,13 +77,20 @@ func (k *Kubelet) newNode() *corev1.Node {
 		Status: corev1.NodeStatus{
 			Capacity: resources, Allocatable: resources,
 			// [pkg/kubelet/nodestatus NodeAddress]
-			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: k.options.Address}, {Type: corev1.NodeHostName, Address: name}},
-			NodeInfo:        corev1.NodeSystemInfo{KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64"},
+			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: k.options.Address}, {Type: corev1.NodeHostName, Address: name}},
+			// [pkg/kubelet/nodestatus MachineInfo, VersionInfo]
+			NodeInfo: corev1.NodeSystemInfo{
+				KubeletVersion: k.Version.Release(), OperatingSystem: "linux", Architecture: "amd64",
+				OSImage: "csisim", KernelVersion: kernelVersion, ContainerRuntimeVersion: "csisim://" + k.Version.Release(),
+			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: Port}},
 			Conditions:      k.conditions(nil),
 		},
 	}
 }
+
+// kernelVersion is the same on each machine, as a run is. Programs run on the machine's own kernel.
+const kernelVersion = "6.12.0-csisim"
 
 // rendered is a quantity that knows its text: each write of the status looks at it several times.
 func rendered(q resource.Quantity) resource.Quantity {

@@ -19,12 +19,21 @@ import (
 // entered.
 type insideNodes struct{ *Simulation }
 
+// runProgram is the way to a container that runs a program. It has no colon, with which kubectl
+// takes an error for a YAML map, and prints nothing.
+const runProgram = "map its image under images, or use csisim up --pull"
+
 // Log finds the output of a container.
 func (c insideNodes) Log(pod *corev1.Pod, container string, previous bool) (apiserver.Log, error) {
 	silent := apiserver.Log{Open: func() bool { return false }}
 	program, err := c.program(pod, container)
-	if err != nil || program == nil {
+	switch {
+	case err != nil:
 		return silent, err
+	case program == nil && isRunning(pod, container):
+		return apiserver.Log{Text: fmt.Sprintf("csisim: container %s runs no program, so it writes no log (%s)\n", container, runProgram)}, nil
+	case program == nil:
+		return silent, nil
 	}
 	instance := program.Now
 	if previous && (program.Running() || !waits(pod, container)) {
@@ -46,7 +55,7 @@ func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Con
 	case err != nil:
 		return nil, err
 	case program == nil && isRunning(pod, container):
-		return nil, fmt.Errorf("container %s of pod %s is a record: images: has no program for its image", container, pod.Name)
+		return nil, fmt.Errorf("container %s of pod %s runs no program (%s)", container, pod.Name, runProgram)
 	case program == nil:
 		return nil, fmt.Errorf("container not found (%q)", container)
 	}
@@ -87,7 +96,7 @@ func (c insideNodes) Port(pod *corev1.Pod) (apiserver.Dial, error) {
 		}
 		return func(ctx context.Context, port int32) (net.Conn, error) { return dialLoopback(ctx, dial, port) }, nil
 	}
-	return nil, fmt.Errorf("pod %s has no port: its containers are records, images: has no program for them", pod.Name)
+	return nil, fmt.Errorf("pod %s has no port, since its containers run no program (%s)", pod.Name, runProgram)
 }
 
 // dialLoopback connects with a port of loopback.

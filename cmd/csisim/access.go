@@ -6,9 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/csisim/csisim/internal/world/namespaces"
@@ -93,13 +96,19 @@ func stop(name string) error {
 }
 
 func newDown(env environment) *cobra.Command {
-	var name string
+	var name, file string
 	command := &cobra.Command{
 		Use:   "down",
 		Short: "Stop a live cluster",
 		Long:  `Stop a live cluster. If it was killed, remove its entries from the kubeconfig.`,
 		Args:  atMost(0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(command *cobra.Command, _ []string) error {
+			if file != "" && !command.Flags().Changed("name") {
+				var err error
+				if name, err = clusterIn(file); err != nil {
+					return err
+				}
+			}
 			if err := checkName(name); err != nil {
 				return err
 			}
@@ -119,6 +128,29 @@ func newDown(env environment) *cobra.Command {
 		},
 	}
 	nameFlag(command.Flags(), &name)
+	command.Flags().StringVar(&file, "kubeconfig", "", "stop the cluster that csisim up added to the kubeconfig `FILE`")
 	complete(command, "name", cobra.NoFileCompletions)
 	return command
+}
+
+// clusterIn returns the name of the one live cluster that a kubeconfig has.
+func clusterIn(file string) (string, error) {
+	config, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		return "", usage("--kubeconfig %s: %w", file, reason(err))
+	}
+	var names []string
+	for name := range config.Contexts {
+		if _, err := readState(name); err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	switch len(names) {
+	case 0:
+		return "", usage("--kubeconfig %s: it has no cluster of csisim up", file)
+	case 1:
+		return names[0], nil
+	}
+	return "", usage("--kubeconfig %s: it has several clusters of csisim up, %s: choose one with --name", file, strings.Join(names, ", "))
 }

@@ -167,7 +167,7 @@ func TestCommandsRunInContainers(t *testing.T) {
 				"no such pod":       {"nobody", shell("true"), `pods "nobody" not found`},
 				"no such container": {"web", corev1.PodExecOptions{Container: "other", Command: []string{"true"}}, "container other is not valid for pod web"},
 				"which container":   {"web", corev1.PodExecOptions{Command: []string{"true"}}, "a container name must be specified for pod web, choose one of: [main record]"},
-				"a record":          {"web", corev1.PodExecOptions{Container: "record", Command: []string{"true"}}, "container record of pod web is a record"},
+				"a record":          {"web", corev1.PodExecOptions{Container: "record", Command: []string{"true"}}, "container record of pod web runs no program (map its image under images, or use csisim up --pull)"},
 				"no such program":   {"web", corev1.PodExecOptions{Container: "main", Command: []string{"nosuch"}}, "executable file not found in $PATH"},
 				"no such path":      {"web", corev1.PodExecOptions{Container: "main", Command: []string{"/no/such"}}, "no such file or directory"},
 			} {

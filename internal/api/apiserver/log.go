@@ -22,6 +22,8 @@ import (
 type Log struct {
 	// File is the file on the host; empty if the container never writes.
 	File string
+	// Text is the whole log of a container without a file.
+	Text string
 	// Open reports whether the container may still write.
 	Open func() bool
 }
@@ -68,7 +70,8 @@ func (q *request) log() error {
 	// The first text, or its end, starts the answer with 200: an earlier error has its own status.
 	q.answer.w.Header().Set("Content-Type", "text/plain")
 	if log.File == "" {
-		return nil
+		_, err := io.WriteString(q.answer.w, log.Text)
+		return err
 	}
 	return q.writeLog(log, o)
 }
