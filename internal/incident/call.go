@@ -43,12 +43,15 @@ func (s *stream) call(c *calls.Call) error {
 }
 
 // compared notes a call, to compare the clocks of caller and driver. It returns the number of a
-// call in a driver's log; 0 for others.
+// call that is left out if the other log has it, too; 0 for others.
 func (s *stream) compared(c *calls.Call) int {
 	of, begin, end, number := subjectOf(c), callBegins, callEnds, 0
 	if s.isDriver() {
+		begin, end = callReceived, callAnswered
+	}
+	if s.isDriver() || s.program == kubelet {
 		s.of.pairs.calls++
-		begin, end, number = callReceived, callAnswered, s.of.pairs.calls
+		number = s.of.pairs.calls
 	}
 	if of == "" || s.byMethods {
 		return 0
@@ -59,6 +62,9 @@ func (s *stream) compared(c *calls.Call) int {
 	}
 	return number
 }
+
+// kubelet prints its calls without most of their requests: the driver's log has more.
+const kubelet = "kubelet"
 
 // subjectOf names the calls of which the n-th one is the same in two logs.
 func subjectOf(c *calls.Call) string {
@@ -87,6 +93,9 @@ func (s *stream) about(c *calls.Call) map[string]any {
 	about := map[string]any{"lines": c.Texts}
 	if c.Uncertain != "" {
 		about["uncertain"] = c.Uncertain
+	}
+	if s.program == kubelet {
+		about["log"] = "of the kubelet, which prints the volume and the path only"
 	}
 	if s.isDriver() || s.byMethods {
 		about["log"] = "the caller follows from the RPC"

@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -41,7 +42,7 @@ type subject struct {
 // seen is an event by the clock of its place.
 type seen struct {
 	at   time.Time
-	call int // the number of a driver's call; 0 for others
+	call int // the number of a call of a driver or the kubelet; 0 for others
 }
 
 // pairs collects events that cause each other, to compare clocks.
@@ -181,15 +182,16 @@ func (b bounds) skew(clock, reference string) (s Skew, differs bool) {
 	return s, true
 }
 
-// copies returns the numbers of the calls in drivers' logs that callers' logs have, too.
+// copies returns the numbers of the calls that the log of the other side has, too. That of the
+// kubelet shows least.
 func (p *pairs) copies() map[int]bool {
 	dropped := map[int]bool{}
-	p.matched(func(_, _ timeline.Place, _, after []seen, kinds [2]moment) {
+	p.matched(func(_, _ timeline.Place, before, after []seen, kinds [2]moment) {
 		if kinds[0] != callBegins {
 			return
 		}
-		for _, s := range after {
-			dropped[s.call] = true
+		for i, s := range before {
+			dropped[cmp.Or(s.call, after[i].call)] = true
 		}
 	})
 	return dropped

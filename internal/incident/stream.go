@@ -177,6 +177,9 @@ func (s *stream) record(r *lines.Record) error {
 		if driver := f.Fields["driver"]; driver != "" && s.driver == "" && !table.IsDriver {
 			s.driver = driver
 		}
+		if err := s.done(s.calls.Operation(r, f)); err != nil {
+			return err
+		}
 		return s.fact(table.Program, r, f)
 	}
 	if r.Caller == "" && r.Level == 0 {

@@ -75,7 +75,7 @@ type traceWriter struct {
 	to           *bufio.Writer
 	began, ended time.Time
 	places       *places
-	copies       map[int]bool // calls in drivers' logs that callers' logs have, too
+	copies       map[int]bool // calls that the log of the other side has, too
 	seq          int
 	text         []byte
 }

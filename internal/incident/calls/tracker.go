@@ -69,6 +69,8 @@ func (t *Tracker) begin(r *lines.Record, f messages.Fact) (done []*Call) {
 	c.line(r.Number, r.Text)
 	if text, has := f.Fields["request"]; has {
 		c.fill(text)
+	} else if f.Fields["volume"] != "" {
+		c.Request = partOf(m, f.Fields)
 	}
 	if len(t.open) >= mostOpen {
 		done, t.open = t.open[:1:1], t.open[1:]
@@ -116,6 +118,9 @@ func (t *Tracker) candidates(f messages.Fact) []*Call {
 	if id := f.Fields["id"]; id != "" {
 		return slices.DeleteFunc(slices.Clone(all), func(c *Call) bool { return c.id != id })
 	}
+	if path := f.Fields["path"]; path != "" {
+		return slices.DeleteFunc(slices.Clone(all), func(c *Call) bool { return c.path() != path })
+	}
 	for _, fits := range []func(*Call) bool{
 		func(c *Call) bool { return isOf(c, f.Fields["method"]) || isOf(c, rpcIn(f)) },
 		func(c *Call) bool { return c.context != "" && c.context == contextOf(f.Fields) },
@@ -142,7 +147,7 @@ func isOf(c *Call, name string) bool {
 // answer closes the call to which an answer belongs.
 func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 	text := f.Fields["response"]
-	if isEmpty(text) && r.At.Sub(t.failed) < grace && !t.failed.IsZero() && f.Fields["id"] == "" {
+	if isEmpty(text) && f.Fields["path"] == "" && r.At.Sub(t.failed) < grace && !t.failed.IsZero() && f.Fields["id"] == "" {
 		t.failed = time.Time{}
 		return nil // the empty answer of a call that has failed
 	}

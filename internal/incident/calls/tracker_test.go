@@ -26,7 +26,11 @@ type collector struct {
 func (c *collector) Record(r *lines.Record) error {
 	f, ok := c.table.Match(r.Message, r.Values)
 	require.True(c.t, ok, r.Text)
-	c.add(c.tracker.Take(r, f))
+	if f.Means.IsCall() {
+		c.add(c.tracker.Take(r, f))
+	} else {
+		c.add(c.tracker.Operation(r, f))
+	}
 	return nil
 }
 
@@ -145,6 +149,18 @@ func TestCallsAreFoundInLines(t *testing.T) {
 00.000 /csi.v1.Controller/ControllerPublishVolume called with request: volume_id:"d1" node_id:"n1"
 03.000 /csi.v1.Controller/ControllerPublishVolume returned with error: rpc error: code = Unavailable desc = quota`,
 			[]string{"Controller/ControllerPublishVolume Unavailable quota 3s req=map[node_id:n1 volume_id:d1] resp=map[]"}},
+		{"the kubelet", "kubelet", `
+00.000 "kubernetes.io/csi: calling NodeStageVolume rpc" volID="v1" stagingTargetPath="/s/v1"
+01.000 kubernetes.io/csi: attacher.MountDevice successfully requested NodeStageVolume [/s/v1]
+02.000 "kubernetes.io/csi: calling NodePublishVolume rpc" volID="v1" targetPath="/t/v1"
+02.500 Operation for "{volumeName:kubernetes.io/csi/mock.csi^v1 podName:u1 nodeName:}" failed. No retries permitted until 2026-11-28 12:00:03 +0000 UTC m=+1 (durationBeforeRetry 500ms). Error: MountVolume.SetUp failed for volume "pvc-1" (UniqueName: "kubernetes.io/csi/mock.csi^v1") pod "web" (UID: "u1") : rpc error: code = Internal desc = no
+03.000 "kubernetes.io/csi: calling NodePublishVolume rpc" volID="v1" targetPath="/t/v1"
+04.000 kubernetes.io/csi: mounter.SetUp successfully requested NodePublish [/t/v1]`,
+			[]string{
+				"Node/NodeStageVolume  1s req=map[staging_target_path:/s/v1 volume_id:v1] resp=map[]",
+				"Node/NodePublishVolume Internal no 500ms req=map[target_path:/t/v1 volume_id:v1] resp=map[]",
+				"Node/NodePublishVolume  1s req=map[target_path:/t/v1 volume_id:v1] resp=map[]",
+			}},
 		{"democratic-csi", "democratic-csi", `
 00.000 new request - driver: FreeNASSshDriver method: NodeStageVolume call: {"_events":{},"request":{"volume_id":"v1"}}
 03.000 handler error - driver: FreeNASSshDriver method: NodeStageVolume error: {"name":"GrpcError","code":10,"message":"operation locked"}`,

@@ -22,7 +22,7 @@ func (s *Story) call(l *trace.Line) {
 	if kind == "" {
 		return
 	}
-	f := &fact{fields: map[string]string{}, at: l.At(), by: l.From, node: l.Node, seen: Place{l.Seq, l.Src}, code: l.Code}
+	f := &fact{fields: map[string]string{}, at: l.At(), by: l.From, node: l.Node, seen: Place{l.Seq, l.Src}, code: l.Code, isCall: true}
 	v := s.called(l, f)
 	if v == nil {
 		return

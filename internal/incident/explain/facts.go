@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type fact struct {
 	node   string
 	seen   Place
 	code   string
+	isCall bool
 }
 
 // log adds the fact of a line of a log.
@@ -181,19 +183,16 @@ func (o *Operation) succeed(f *fact) {
 		o.Began, o.First = f.at, f.seen
 	}
 	o.IsDone, o.IsRunning, o.Failures, o.Last, o.Seen = true, false, 0, f.at, f.seen
-	o.Open, o.InUse = nil, 0
+	o.Open, o.InUse, o.counts = nil, 0, nil
 	o.Code, o.Error, o.Next = "", "", 0
 }
 
 func (o *Operation) fail(f *fact) {
 	if o.IsDone || o.First == (Place{}) {
-		o.Began, o.First, o.Failures = f.at, f.seen, 0
+		o.Began, o.First, o.Failures, o.counts = f.at, f.seen, 0, nil
 	}
 	o.IsDone, o.IsRunning = false, false
-	o.Failures++
-	if f.by == "event" { // a summary of messages
-		o.Failures = max(o.Failures-1, 1)
-	}
+	o.count(f)
 	o.Last, o.Seen = f.at, f.seen
 	if text := f.fields["error"]; text != "" {
 		o.Code, o.Error = cmp.Or(f.code, "Error"), text
@@ -203,6 +202,23 @@ func (o *Operation) fail(f *fact) {
 	}
 	if wait, err := time.ParseDuration(f.fields["backoff"]); err == nil {
 		o.Next = f.at + wait
+	}
+}
+
+// count counts a failure. Several programs report the same one, each in its words: the one with the
+// most reports counts.
+func (o *Operation) count(f *fact) {
+	if o.counts == nil {
+		o.counts = map[string]int{}
+	}
+	source := f.by
+	if f.isCall {
+		source = "call of " + f.by
+	}
+	o.counts[source]++
+	o.Failures = max(o.Failures, o.counts[source])
+	if before, err := strconv.Atoi(f.fields["failures"]); err == nil { // since before the logs begin
+		o.Failures = max(o.Failures, before+1)
 	}
 }
 

@@ -86,3 +86,19 @@ func TestNamesOfAVolumeAreJoined(t *testing.T) {
 	assert.Equal(t, "Volume pvc-1 (claim shop/data) cannot be attached to node-b: Internal: busy", found[0].Title)
 	assert.Equal(t, "driver mock.csi", found[0].Component)
 }
+
+// Given one failure that a call, csi-attacher and kube-controller-manager report, then it counts
+// once.
+func TestAFailureThatSeveralProgramsReportCountsOnce(t *testing.T) {
+	story, err := explain.Read(strings.NewReader(strings.Join([]string{
+		begin,
+		`{"t":4,"k":"csi","from":"csi-attacher","driver":"mock.csi","m":"Controller/ControllerPublishVolume","req":{"volume_id":"vol-1","node_id":"node-b"},"code":"Internal","msg":"busy","ms":10}`,
+		`{"t":15,"k":"log","from":"csi-attacher","ev":"attach failed","obj":{"volume":"vol-1","node":"node-b","code":"Internal","error":"busy"}}`,
+		`{"t":20,"k":"log","from":"kube-controller-manager","ev":"attach failed","obj":{"volume":"vol-1","node":"node-b","code":"Internal","error":"busy"}}`,
+		end,
+	}, "\n")))
+	require.NoError(t, err)
+	found := story.Explain().Findings
+	require.Len(t, found, 1)
+	assert.Contains(t, strings.Join(found[0].Chain, "; "), "ControllerPublishVolume fails (node-b), 1 time")
+}

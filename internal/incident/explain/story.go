@@ -64,8 +64,10 @@ type Operation struct {
 	By string
 	// Began is the first attempt of the last series, Last the end of its last one.
 	Began, Last time.Duration
-	// Failures counts the failed attempts since the last success.
+	// Failures counts the failed attempts since the last success, and counts those that each
+	// program reports.
 	Failures    int
+	counts      map[string]int
 	Code, Error string
 	// Next is when the next attempt is due, 0 if unknown.
 	Next time.Duration

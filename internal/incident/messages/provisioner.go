@@ -15,7 +15,7 @@ var _ = register(&Table{Program: "csi-provisioner", Names: []string{"csi-provisi
 	{"controller.go", `provision "{pvc}" class "{}": volume "{pv}" provisioned`, Provisioned},
 	{"controller.go", `provision "{pvc}" class "{}": succeeded`, None},
 	{"controller.go", "Retrying syncing claim", ProvisionFailed},
-	{"controller.go", `Retrying syncing claim "{}", failure {failures}`, ProvisionFailed},
+	{"controller.go", `Retrying syncing claim "{claimUID}", failure {failures}`, ProvisionFailed},
 	{"controller.go", "Retrying syncing claim because failures < threshold", ProvisionFailed},
 	{"controller.go", "Giving up syncing claim because failures >= threshold", ProvisionFailed},
 	{"controller.go", "Final error received, removing PVC from claims in progress", None},
