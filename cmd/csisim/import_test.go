@@ -104,3 +104,30 @@ func TestViewShowsTheFindings(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "Volume pvc-1 cannot be attached to node-b: it is attached to node-a")
 }
+
+// Given the logs of real sidecars and a real driver, then the scenario makes the same calls about
+// volumes, by the same callers, in the same order.
+func TestTheScenarioOfRealLogsMakesTheirCalls(t *testing.T) {
+	dir := t.TempDir()
+	recorded, scenario, played := filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
+	got := csisim(t, "import", "../../internal/incident/testdata/hostpath", "--until", "2026-11-28", "-o", recorded, "--scenario", scenario)
+	require.Zero(t, got.code, got.stderr)
+	run := csisim(t, "run", scenario, "--trace", played)
+	require.Zero(t, run.code, run.stdout+run.stderr)
+	want := volumeCalls(t, recorded)
+	require.Len(t, want, 9)
+	assert.Equal(t, want, volumeCalls(t, played))
+}
+
+// volumeCalls lists the calls about one volume in a trace, with their callers.
+func volumeCalls(t *testing.T, file string) (calls []string) {
+	t.Helper()
+	lines, err := openTrace(file)
+	require.NoError(t, err)
+	for _, l := range lines {
+		if rpc := filepath.Base(l.M); l.Req["volume_id"] != nil && rpc != "NodeGetVolumeStats" || rpc == "CreateVolume" {
+			calls = append(calls, strings.TrimSpace(l.From+" "+rpc+" "+l.Code))
+		}
+	}
+	return calls
+}
