@@ -104,8 +104,11 @@ func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 		w = newPodWorker(m, pod)
 		m.workers[pod.UID] = w
 	}
-	if w != nil {
+	switch {
+	case w != nil:
 		w.observe(pod, e.Type == store.Deleted)
+	case e.Type == store.Deleted:
+		m.options.Runtime.Forget(pod.UID)
 	}
 	m.volumes.PodChanged(pod.UID)
 }
@@ -113,6 +116,9 @@ func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 // forget drops a worker that has ended.
 func (m *podManager) forget(uid types.UID) {
 	delete(m.workers, uid)
+	if _, known := m.known[uid]; !known {
+		m.options.Runtime.Forget(uid)
+	}
 	if m.deferred > 0 { // there is more room now
 		for _, w := range m.inOrder() {
 			w.considerResize()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -340,5 +341,29 @@ spec:
 		}
 		return len(seen["own"]) >= 3 && len(seen["account"]) >= 2
 	}, 30*time.Second, 100*time.Millisecond)
+	c.down()
+}
+
+// A live cluster that runs for long keeps no logs of pods that were deleted.
+func TestTheLogsOfDeletedPodsAreRemoved(t *testing.T) {
+	c := startPrograms(t)
+	logs := func() []string {
+		found, err := filepath.Glob(filepath.Join(c.work, "csisim-*", "logs", "default_*"))
+		require.NoError(t, err)
+		return found
+	}
+	for i := range 3 {
+		name := fmt.Sprintf("web-%d", i)
+		c.make(fmt.Sprintf(`
+metadata: {name: %s}
+spec:
+  restartPolicy: Never
+  containers: [{name: main, image: registry.local/shell, args: ["-c", "echo out"]}]
+`, name), inPhase(corev1.PodSucceeded))
+		require.NotEmpty(t, logs())
+		assert.Equal(t, "out\n", c.log(name, corev1.PodLogOptions{}), "a pod that has ended has its log")
+		require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{}))
+		require.Eventually(t, func() bool { return len(logs()) == 0 }, time.Minute, 20*time.Millisecond)
+	}
 	c.down()
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -63,8 +64,17 @@ func (r *Runtime) Program(pod *corev1.Pod, spec *corev1.Container) *Program {
 // FindProgram is the record of a container, nil if there is none.
 func (r *Runtime) FindProgram(pod types.UID, name string) *Program { return r.programs[pod][name] }
 
-// Forget drops the records of a pod's programs.
-func (r *Runtime) Forget(pod types.UID) { delete(r.programs, pod) }
+// Forget drops the records of a deleted pod's programs, and removes their logs.
+func (r *Runtime) Forget(pod types.UID) {
+	if r.programs[pod] == nil {
+		return
+	}
+	delete(r.programs, pod)
+	logs, _ := filepath.Glob(filepath.Join(r.options.LogDir, fmt.Sprintf("*_%s_*", pod))) // the pattern is valid
+	for _, log := range logs {
+		_ = os.Remove(log) // the end of the cluster removes what is left
+	}
+}
 
 // OnChange registers the function to be called at the end of the container, in place of the earlier
 // one.

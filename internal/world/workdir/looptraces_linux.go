@@ -20,10 +20,11 @@ const tracesName = ".loops"
 
 // The lines of that file.
 const (
-	loopTrace   = "loop %s %d %d" // device, file system and inode of its file
-	memoryTrace = "memory %d"     // a file system in memory
-	goneTrace   = "gone %d"       // one that does not belong to the run any more
-	runsTrace   = "runs %d"       // one with the directories of runs
+	loopTrace   = "loop %s %d %d"  // device, file system and inode of its file
+	freedTrace  = "freed %s %d %d" // the same device, when it was detached
+	memoryTrace = "memory %d"      // a file system in memory
+	goneTrace   = "gone %d"        // one that does not belong to the run any more
+	runsTrace   = "runs %d"        // one with the directories of runs
 )
 
 // deleted is appended by the kernel to the path of a removed file.
@@ -68,6 +69,9 @@ func tracesOf(dir string) (*traces, error) {
 		var device uint64
 		if n, _ := fmt.Sscanf(lines.Text(), loopTrace, &s.device, &s.file.device, &s.file.inode); n == 3 {
 			t.loops[s] = true
+		}
+		if n, _ := fmt.Sscanf(lines.Text(), freedTrace, &s.device, &s.file.device, &s.file.inode); n == 3 {
+			delete(t.loops, s)
 		}
 		if n, _ := fmt.Sscanf(lines.Text(), memoryTrace, &device); n == 1 {
 			t.memory[device] = true

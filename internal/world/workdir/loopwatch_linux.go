@@ -30,9 +30,9 @@ type shown struct {
 	file   file
 }
 
-// trace returns the line of the run's traces.
-func (s shown) trace() string {
-	return fmt.Sprintf(loopTrace, s.device, s.file.device, s.file.inode)
+// trace returns a line of the run's traces.
+func (s shown) trace(form string) string {
+	return fmt.Sprintf(form, s.device, s.file.device, s.file.inode)
 }
 
 // known is the result of checking a loop device.
@@ -56,7 +56,7 @@ func (l *Loops) Attached(device string, fileSystem, inode uint64) {
 	s := shown{device, file{fileSystem, inode}}
 	if !l.attached[s] {
 		l.attached[s] = true
-		_ = leaveTrace(l.dir, s.trace()) // without it only this process knows the device
+		_ = leaveTrace(l.dir, s.trace(loopTrace)) // without it only this process knows the device
 	}
 }
 
@@ -103,13 +103,18 @@ func (l *Loops) InUse() ([]Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	attached := map[shown]bool{}
 	var loops []Loop
 	for _, name := range found {
 		device := "/dev/" + name
 		f, ok := shownBy(device)
 		if !ok {
+			for s := range l.known { // any order: it may be about to be detached
+				attached[s] = attached[s] || s.device == device
+			}
 			continue
 		}
+		attached[shown{device, f}] = true
 		name, err := l.name(shown{device, f})
 		if err != nil {
 			return loops, err
@@ -118,7 +123,33 @@ func (l *Loops) InUse() ([]Loop, error) {
 			loops = append(loops, Loop{Device: device, File: name})
 		}
 	}
-	return loops, nil
+	return loops, l.forgetBut(attached)
+}
+
+// forgetBut forgets devices that are not attached any more: their files need no pin, and another
+// file may have the same number from now on.
+func (l *Loops) forgetBut(attached map[shown]bool) error {
+	var lines []string
+	for s, k := range l.known { // any order: the lines are about different devices
+		if attached[s] {
+			continue
+		}
+		if k.name != "" {
+			lines = append(lines, s.trace(freedTrace))
+		}
+		if k.pin != nil {
+			_ = k.pin.Close() // it was only a pin
+		}
+		delete(l.known, s)
+		l.mu.Lock()
+		delete(l.attached, s)
+		l.mu.Unlock()
+	}
+	if lines == nil {
+		return nil
+	}
+	slices.Sort(lines)
+	return leaveTrace(l.dir, lines...)
 }
 
 // shownBy returns the file of a loop device; false if it is not attached, belongs to another user,
@@ -156,7 +187,7 @@ func (l *Loops) name(s shown) (string, error) {
 	if k.name == "" {
 		return "", nil
 	}
-	return k.name, leaveTrace(l.dir, s.trace())
+	return k.name, leaveTrace(l.dir, s.trace(loopTrace))
 }
 
 // findFile returns the path, relative to dir, of a file below it; empty if it is elsewhere.

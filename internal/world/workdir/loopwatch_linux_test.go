@@ -1,8 +1,11 @@
 package workdir_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -34,6 +37,37 @@ func TestLoopDevicesOfARunAreKnownAfterTheirFileIsRemoved(t *testing.T) {
 	require.NoError(t, loops.Detach())
 	assertDetached(t, ours)
 	assert.FileExists(t, backing(others), "somebody else's")
+}
+
+// A live cluster attaches many images one after the other: those that were detached are not kept
+// open.
+func TestTheImagesOfDetachedLoopDevicesAreNotKeptOpen(t *testing.T) {
+	dir := t.TempDir()
+	loops := workdir.NewLoops(dir)
+	open := func() (images int) {
+		files, err := filepath.Glob("/proc/self/fd/*")
+		require.NoError(t, err)
+		for _, file := range files {
+			to, _ := os.Readlink(file) // Glob's own is closed
+			if strings.HasPrefix(to, dir+"/image") {
+				images++
+			}
+		}
+		return images
+	}
+	for i := range 3 {
+		image := fmt.Sprintf("%s/image-%d", dir, i)
+		device := attachLoop(t, image)
+		_, err := loops.InUse()
+		require.NoError(t, err)
+		assert.Equal(t, 1, open(), "the attached one is")
+		require.NoError(t, detach(device))
+		assertDetached(t, device)
+		require.NoError(t, os.Remove(image))
+		_, err = loops.InUse()
+		require.NoError(t, err)
+		assert.Zero(t, open())
+	}
 }
 
 // A program of the run attaches a file outside the run's directory.
