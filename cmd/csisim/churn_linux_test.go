@@ -64,7 +64,7 @@ const (
 	threadsOfGo          = 8
 )
 
-// size is what a live cluster has of the machine.
+// size is the use of the machine by a live cluster.
 type size struct{ descriptors, threads, processes, files, memoryMiB int }
 
 // size adds up the processes of csisim, but for those of its machines.

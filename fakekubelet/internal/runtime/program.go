@@ -72,7 +72,7 @@ func (r *Runtime) Forget(pod types.UID) {
 	delete(r.programs, pod)
 	logs, _ := filepath.Glob(filepath.Join(r.options.LogDir, fmt.Sprintf("*_%s_*", pod))) // the pattern is valid
 	for _, log := range logs {
-		_ = os.Remove(log) // the end of the cluster removes what is left
+		_ = os.Remove(log) // csisim removes the directory at the end of the cluster
 	}
 }
 
