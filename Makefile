@@ -22,7 +22,7 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: nightly-live check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -67,6 +67,9 @@ darwin: ## build all for macOS, which has no namespaces; without a cache it take
 nightly: race-sim explore ## sim under the race detector, a search, the library under SEEDS=200 seeds each, all of check with slow drivers: an hour
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 	$(GO) test ./cmd/internal/check -run TestASoundDriverMayWorkOutsideTheCalls -timeout 2h -all-trials
+
+nightly-live: ## 300 clusters up and down, 50 drivers, 10,000 watches, large bodies, a fork bomb, 4,000 pods one after the other: two hours
+	CSISIM_NIGHTLY=1 CSISIM_CHURN=4000 $(GO) test ./cmd/csisim -run 'UpAndDownAgain|ManyDrivers|ManyWatches|BodiesThat|ForkBomb|StaysTheSameSize' -v -count 1 -timeout 4h
 
 explore: build ## 30 s of search over scenarios/explore, from seed 1
 	@out=$$(mktemp -d) && $(BIN)/csisim explore scenarios/explore --seed 1 --time 30s --out $$out && rm -r $$out
