@@ -141,3 +141,21 @@ func TestSentencesAboutTheInput(t *testing.T) {
 		"no pattern recognizes a line of 1 file (of other.log first): the lines stay in their place",
 	}, texts)
 }
+
+// Given a container of a driver without a table, and a journal of other programs, then the calls of
+// the driver are found, and nothing in the journal is taken for one.
+func TestDriversWithoutATable(t *testing.T) {
+	all, r := imported(t, map[string]string{
+		"nfs.log": `[pod/csi-nfs-node-x/nfs] I1128 12:00:00.000000       1 utils.go:110] GRPC call: /csi.v1.Node/NodeUnpublishVolume
+[pod/csi-nfs-node-x/nfs] I1128 12:00:00.000100       1 utils.go:111] GRPC request: {"target_path":"/t","volume_id":"v1"}
+[pod/csi-nfs-node-x/nfs] E1128 12:00:10.000000       1 utils.go:114] GRPC error: rpc error: code = Internal desc = busy
+`,
+		"journal": "Nov 28 12:00:00 node-a someprogram[1]: NodeStageVolume: req: {}\nNov 28 12:00:00 node-a someprogram[1]: Attached\n",
+	})
+	assert.Equal(t, []string{
+		"0 log someprogram node-a journal:1",
+		"0 log someprogram node-a journal:2",
+		"0 csi kubelet Node/NodeUnpublishVolume Internal nfs.log:1, nfs.log:2, nfs.log:3",
+	}, shown(all))
+	assert.Equal(t, map[string]int{"nfs": 3}, r.Programs)
+}

@@ -74,7 +74,9 @@ func (m *importing) newStream(key streamKey, r *lines.Record) *stream {
 			return s
 		}
 	}
-	s.program = cmp.Or(key.container, key.program)
+	if s.program = cmp.Or(key.container, key.program); s.program != "" {
+		s.table = messages.Calls // many drivers print calls alike
+	}
 	return s
 }
 
@@ -87,7 +89,7 @@ func (m *importing) ordered() []*stream {
 
 // take adds a line. Lines of an unknown program are held back until there are enough of them.
 func (s *stream) take(r *lines.Record) error {
-	if s.table != nil || s.program != "" {
+	if s.table != nil {
 		return s.record(r)
 	}
 	s.held = append(s.held, *r)
@@ -169,10 +171,10 @@ func (s *stream) record(r *lines.Record) error {
 	table, f, known := s.match(r)
 	switch {
 	case known && f.Means.IsCall():
-		s.of.result.Programs[table.Program]++
+		s.of.result.Programs[s.nameOf(table)]++
 		return s.done(s.calls.Take(r, f))
 	case known:
-		s.of.result.Programs[table.Program]++
+		s.of.result.Programs[s.nameOf(table)]++
 		s.of.result.Facts++
 		if driver := f.Fields["driver"]; driver != "" && s.driver == "" && !table.IsDriver {
 			s.driver = driver
@@ -180,7 +182,7 @@ func (s *stream) record(r *lines.Record) error {
 		if err := s.done(s.calls.Operation(r, f)); err != nil {
 			return err
 		}
-		return s.fact(table.Program, r, f)
+		return s.fact(s.nameOf(table), r, f)
 	}
 	if r.Caller == "" && r.Level == 0 {
 		if event, is := s.of.tables.Row(r.Message); is {
@@ -192,6 +194,14 @@ func (s *stream) record(r *lines.Record) error {
 		return err
 	}
 	return s.line(r)
+}
+
+// nameOf returns the name of the program that a table is of: a table of calls is of any.
+func (s *stream) nameOf(t *messages.Table) string {
+	if t == messages.Calls && s.program != "" {
+		return s.program
+	}
+	return t.Program
 }
 
 // match recognizes a message. In a short file of an unknown program, all programs are tried.

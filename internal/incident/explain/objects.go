@@ -53,7 +53,7 @@ func (s *Story) learn(resource, name string, object map[string]any) {
 			claim = text(object, "spec", "claimRef", "namespace") + "/" + of
 		}
 		v := s.names.volume(byPV+name, byHandle+text(object, "spec", "csi", "volumeHandle"), byClaim+claim)
-		if driver := text(object, "spec", "csi", "driver"); driver != "" {
+		if driver := text(object, "spec", "csi", "driver"); driver != "" && v != nil {
 			v.Driver = driver
 		}
 	case "persistentvolumeclaims":

@@ -29,10 +29,10 @@ type state struct {
 // their times. Its first line is the creation.
 func Story(object map[string]any) []Fact {
 	resource := resources[text(object, "kind")]
-	if resource == "" {
+	name := nameOf(object)
+	if resource == "" || text(object, "metadata", "name") == "" {
 		return nil
 	}
-	name := nameOf(object)
 	created := timeAt(object, "metadata", "creationTimestamp")
 	if created.IsZero() {
 		created = AtTheEnd

@@ -70,6 +70,9 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 
 // describe takes the properties of a volume from its PersistentVolume or its claim.
 func (v *volume) describe(object map[string]any) {
+	if v == nil { // the object has no name
+		return
+	}
 	spec, _ := object["spec"].(map[string]any)
 	if modes, ok := spec["accessModes"].([]any); ok {
 		v.modes = modes
