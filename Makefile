@@ -133,10 +133,11 @@ determinism: build ## make 500 runs with driver programs twice each, idle and lo
 	echo "the scenarios of csisim check"; all $$test -scenarios '$(CURDIR)/$(BIN)/trials/*.yaml'; \
 	exit $$code
 
-fuzz: ## search for input that the API layer and the reader of scenarios cannot stand, FUZZTIME=10m for each fuzzer
+fuzz: ## search for input that the API layer, the reader of scenarios and the import of logs cannot stand, FUZZTIME=10m for each fuzzer
 	@for name in Decode Patch Selectors Definition Path; do \
 		$(GO) test -run '^$$' -fuzz "^Fuzz$$name$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/api/apiserver || exit 1; done
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/input/strict
+	$(GO) test -run '^$$' -fuzz '^FuzzImport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./internal/incident
 
 interrupts: ## interrupt runs of 1,000 and of 10,000 nodes at several moments: minutes, and 8 GiB
 	$(GO) test ./cmd/csisim -count 1 -v -run TestAnInterruptEndsALargeRun -nodes 1000 -pods 10000
