@@ -30,6 +30,7 @@ type reading struct {
 	rows     []row // of the chunk
 	perChunk int
 	events   int
+	end      int64        // the time of the last event, in ms
 	unknown  []trace.Kind // kinds that this version does not know
 }
 
@@ -60,6 +61,7 @@ func newReading() reading {
 func (x *reading) add(f *facts) {
 	l := &f.Line
 	x.events++
+	x.end = max(x.end, l.T)
 	if !kinds[l.K] && !slices.Contains(x.unknown, l.K) && len(x.unknown) < mentioned {
 		x.unknown = append(x.unknown, l.K)
 	}

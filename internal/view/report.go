@@ -1,9 +1,11 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/excerpt"
@@ -126,6 +128,26 @@ func (x *reading) Recorded(name string, problems []string) Report {
 	}
 	ending := map[bool]string{true: "none failed", false: fmt.Sprintf("%d failed", failed)}[failed == 0]
 	r.Sentence = fmt.Sprintf("A recording with %s that %s something; %s.", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], ending)
+	r.Facts = [][2]string{{"Time", trace.Span(time.Duration(x.end) * time.Millisecond)}, {"Events", plural.Of(x.events, "event")}, {"Objects", x.counted()}}
 	x.Explain(&r)
 	return r
+}
+
+// counted returns the numbers of objects in the trace, of the kinds that storage is about.
+func (x *reading) counted() string {
+	var words []string
+	for _, kind := range [][2]string{
+		{"nodes", "node"}, {"pods", "pod"}, {"persistentvolumeclaims", "claim"}, {"persistentvolumes", "volume"}, {"volumeattachments", "attachment"}, {"volumesnapshots", "snapshot"},
+	} {
+		n := 0
+		for of := range x.objects.of {
+			if of.resource == kind[0] {
+				n++
+			}
+		}
+		if n > 0 {
+			words = append(words, plural.Of(n, kind[1]))
+		}
+	}
+	return cmp.Or(strings.Join(words, ", "), "none")
 }

@@ -31,9 +31,16 @@ func stateOf(resource string, o object) state {
 	case "pods":
 		s := state{word: phase, tone: toneOf(phase), info: o.text("spec.nodeName")}
 		container := o.text("status.container")
-		if reason, ok := strings.CutPrefix(container, "waiting "); ok && phase == "Pending" {
-			s.info = joined(s.info, reason)
+		reason, waits := strings.CutPrefix(container, "waiting ")
+		switch isReady := o.text(ready[1:]) == "True"; {
+		case waits && (phase == "Pending" || phase == "Running"):
+			s.info, s.tone = joined(s.info, reason), waiting
+		case phase == "Running" && !isReady:
+			s.info, s.tone = joined(s.info, "not ready"), waiting
+		case phase == "Running":
+			s.info = joined(s.info, "ready")
 		}
+		s.info = joined(s.info, o.text("status.reason"))
 		return s.leaving(deleted)
 	case "persistentvolumeclaims":
 		size := o.text("status.capacity.storage")

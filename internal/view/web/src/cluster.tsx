@@ -1,11 +1,11 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 import { objectName } from "./filter.ts";
 import { useDetails, usePromise, Yaml } from "./parts.tsx";
 import { Caches, Waits } from "./standing.tsx";
 import { type Known, nodesAt, objectAt, objectsAt, underWay } from "./state.ts";
 import { instant, span } from "./time.ts";
-import { tones } from "./trace.ts";
+import { tones, type Trace } from "./trace.ts";
 import { difference, yaml } from "./yaml.ts";
 
 const titles: [string, string][] = [
@@ -27,6 +27,7 @@ export function Cluster(shared: Shared) {
   }
   const worst = titles.flatMap(([resource]) => groups.get(resource)!).sort((a, b) => rank(a) - rank(b))[0];
   const chosen = place.object ? trace.objects.findIndex((o) => objectName(o) === place.object) : (worst?.object ?? -1);
+  const [order, setOrder] = useState<Order>("trouble");
   const isLeft = nodes.mounts.some((m) => m.left !== undefined);
   const mounts = shared.live && !place.at ? <section>
             <h3>Mounts · {shared.live.mounts.length}</h3>
@@ -52,6 +53,7 @@ export function Cluster(shared: Shared) {
       <Slider {...shared} />
       <div class="split cluster-split">
         <div class="objects" tabIndex={0} role="region" aria-label="Objects and mounts">
+          <p class="orders" role="group" aria-label="Order of objects">{orders.map(([o, title]) => <button key={o} class={"small" + (o === order ? " on" : "")} aria-pressed={o === order} onClick={() => setOrder(o)}>{title}</button>)}</p>
           {calls.length === 0 ? <p class="soft idle">No call is under way.</p> : <section>
             <h3>Calls under way · {calls.length}</h3>
             <ul class="plain">{calls.map((c) => (
@@ -60,7 +62,7 @@ export function Cluster(shared: Shared) {
           </section>}
           <Caches {...shared} />
           {isLeft && mounts}
-          {titles.filter(([resource]) => groups.get(resource)!.length).map(([resource, title]) => <Table key={resource} {...shared} title={title} all={groups.get(resource)!} chosen={chosen} />)}
+          {titles.filter(([resource]) => groups.get(resource)!.length).map(([resource, title]) => <Table key={resource} {...shared} title={title} all={groups.get(resource)!} chosen={chosen} order={order} />)}
           {!isLeft && mounts}
           {nodes.files.length > 0 && <section>
             <h3>Files of kubelets · {nodes.files.length}</h3>
@@ -69,7 +71,7 @@ export function Cluster(shared: Shared) {
                 <tr key={m.node + m.path} onClick={() => go({ tab: "timeline", at: trace.seq[m.by], filter: { ...place.filter, all: true } })}><td>{m.node}</td><td class="path" title={m.path}><bdi>{m.path}</bdi></td><td class="soft"><button class="link">{m.what}</button></td></tr>
               ))}</tbody></table>
           </section>}
-          {[...groups].filter(([resource, all]) => all.length && !titles.some(([r]) => r === resource)).map(([resource, all]) => <Table key={resource} {...shared} title={resource} all={all} chosen={chosen} />)}
+          {[...groups].filter(([resource, all]) => all.length && !titles.some(([r]) => r === resource)).map(([resource, all]) => <Table key={resource} {...shared} title={resource} all={all} chosen={chosen} order={order} />)}
           <Waits {...shared} />
         </div>
         {chosen > 0 ? <ObjectDetail {...shared} object={chosen} /> : <aside class="detail" aria-label="Object" tabIndex={0}><p class="soft none">Choose an object to see it as it was at this instant, with what the last change did to it.</p></aside>}
@@ -78,14 +80,24 @@ export function Cluster(shared: Shared) {
   );
 }
 
-/** The objects of a kind, those with problems first. */
-function Table({ trace, row, place, go, live, title, all, chosen }: Shared & { title: string; all: Known[]; chosen: number }) {
+type Order = "trouble" | "name" | "newest";
+const orders: [Order, string][] = [["trouble", "trouble first"], ["name", "by name"], ["newest", "newest first"]];
+
+function compare(trace: Trace, order: Order): (a: Known, b: Known) => number {
+  const name = (k: Known) => objectName(trace.objects[k.object]);
+  if (order === "name") return (a, b) => name(a).localeCompare(name(b), "en", { numeric: true });
+  if (order === "newest") return (a, b) => b.since - a.since;
+  return (a, b) => rank(a) - rank(b);
+}
+
+/** The objects of a kind. */
+function Table({ trace, row, place, go, live, title, all, chosen, order }: Shared & { title: string; all: Known[]; chosen: number; order: Order }) {
   return (
     <section>
       <h3>{title} · {all.length}</h3>
       <table>
         <thead class="unseen"><tr><th>Name</th><th>State</th><th>More</th><th>Since</th></tr></thead>
-        <tbody>{all.sort((a, b) => rank(a) - rank(b)).slice(0, 200).map((k) => {
+        <tbody>{all.sort(compare(trace, order)).slice(0, 200).map((k) => {
           const name = objectName(trace.objects[k.object]);
           return (
             <tr key={k.object} class={[k.object === chosen ? "chosen" : "", k.row === row ? "fresh" : ""].join(" ")} onClick={() => go({ object: name })}>

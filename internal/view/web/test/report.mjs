@@ -170,6 +170,15 @@ await run(program, {
     expect(await page.locator(".groups li.passed").isHidden() && await page.locator(".groups li.failed").isVisible(), "passed runs are shown");
     await has(page, "pre", "FAIL Life of a volume");
   },
+  "objects can be sorted, and pods say whether they are ready": async (open) => {
+    const page = await open(address + "#tab=cluster&at=102");
+    await has(page, ".objects tr", "ready");
+    await page.locator(".orders button", { hasText: "by name" }).click();
+    await page.waitForSelector(".orders button[aria-pressed=true]");
+    await has(page, ".orders .on", "by name");
+    await page.goto(address + "#tab=summary");
+    await has(page, ".covered .facts", "2 nodes, 1 pod, 1 claim");
+  },
   "the timeline opens at the failure": async (open) => {
     const page = await open(address);
     await page.keyboard.press("2");
