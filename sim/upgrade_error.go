@@ -40,5 +40,5 @@ func (e *UpgradeError) Verdict() verdict.Verdict {
 	if exits := (interface{ ProgramExited() bool })(nil); errors.As(e.Err, &exits) && exits.ProgramExited() {
 		v.Breaks = verdict.Alive
 	}
-	return v.Worded(verdict.Say("version %s %s", verdict.Quoted(e.Version), verdict.Kept(notUpgraded)).Aside(": %s: %s", e.Plugin, cause))
+	return v.Worded(verdict.Say("the driver %s", verdict.Kept(notUpgraded)).Aside(": version %s of %s: %s", e.Version, e.Plugin, cause))
 }

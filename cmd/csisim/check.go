@@ -55,10 +55,13 @@ and {{.AddonsEndpoint}} for a separate socket for CSI-Addons.
 --profile selects a well-known driver, --endpoint the socket of a driver that
 already runs.
 
+--upgrade-from checks the upgrade from another release instead, and the rollback.
+
 --print prints a scenario, --out writes all of them to files.`,
 		Example: `  csisim check -- hostpathplugin --endpoint={{.Endpoint}} --nodeid={{.NodeID}} --statedir={{.NodeStateDir}}
   csisim check --profile hostpath --binary ./hostpathplugin
   csisim check --endpoint unix:///run/csi/csi.sock
+  csisim check --upgrade-from './my-driver-v1 --endpoint={{.Endpoint}}' -- ./my-driver --endpoint={{.Endpoint}}
   csisim check --only 'lost/*' --out scenarios -- my-driver --endpoint={{.Endpoint}}`,
 		RunE: func(command *cobra.Command, args []string) error {
 			strategy, err := chosenStrategy(command, f.strategy)

@@ -38,6 +38,7 @@ var flagGroups = []struct {
 		"endpoint", "controller-endpoint", "addons-endpoint", "profile", "binary", "save", "name", "single", "node-only", "env", "plugin-socket", "capability",
 		"node-path", "start-timeout", "memory",
 	}},
+	{"Upgrade", []string{"upgrade-from", "upgrade-from-profile", "upgrade-from-binary"}},
 	{"Volumes", []string{
 		"parameter", "snapshot-parameter", "mount-option", "access-mode", "no-block", "fs-type", "volume-size", "secrets", "handle", "attribute", "lifecycle",
 		"pod-info", "fs-group-policy", "token-request", "extra-create-metadata",
@@ -130,7 +131,7 @@ func writeFlags(w io.Writer, c *cobra.Command) {
 		}
 		groups[title] = append(groups[title], f)
 	}
-	for _, title := range []string{"Driver", "Volumes", "Runs", "Real cluster", "Output", "Isolation"} {
+	for _, title := range []string{"Driver", "Upgrade", "Volumes", "Runs", "Real cluster", "Output", "Isolation"} {
 		writeGroup(w, title, groups[title])
 	}
 }

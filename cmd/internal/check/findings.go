@@ -32,12 +32,11 @@ func (c *Card) Findings() []Finding {
 	for i := range g.all {
 		g.all[i].Known = c.Known.has(g.all[i].Name)
 	}
-	c.Upgrade.mark(g.all)
 	slices.SortStableFunc(g.all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Harm, b.Harm), cmp.Compare(a.rank, b.rank), cmp.Compare(len(b.Shown), len(a.Shown)), cmp.Compare(a.Name, b.Name))
 	})
 	if c.Upgrade != nil {
-		g.all = mergeFailures(g.all)
+		g.all = mergeFailures(c.Upgrade.split(g.all))
 	}
 	return g.all
 }

@@ -115,22 +115,47 @@ func shownAlone(ctx context.Context, release *Facts, outcomes []Outcome, o RunOp
 	return shown, err
 }
 
-// ofRelease reports whether a release shows a finding by itself in each of its trials.
-func ofRelease(shown map[string][]string, f Finding) bool {
-	return !slices.ContainsFunc(f.Shown, func(o Outcome) bool { return !slices.Contains(shown[o.Name()], f.Name) })
+// releaseOf returns the release that shows a finding of a trial by itself; "" if none does.
+func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
+	switch {
+	case slices.Contains(u.old[o.Name()], finding):
+		return OldRelease
+	case slices.Contains(u.new[o.Name()], finding):
+		return NewRelease
+	}
+	return ""
 }
 
-// mark marks the findings that a release shows by itself.
-func (u *Upgrade) mark(found []Finding) {
-	for i := range found {
-		switch {
-		case u == nil:
-		case ofRelease(u.old, found[i]):
-			found[i].Known, found[i].Release = true, OldRelease
-		case ofRelease(u.new, found[i]):
-			found[i].Release = NewRelease
+// split makes a finding of each release that shows it by itself, and one for the trials in which none
+// does: a defect of the upgrade.
+func (u *Upgrade) split(found []Finding) (all []Finding) {
+	for _, f := range found {
+		for _, release := range []Release{"", NewRelease, OldRelease} {
+			own := f
+			own.Shown = nil
+			for _, o := range f.Shown {
+				if u.releaseOf(o, f.Name) == release {
+					own.Shown = append(own.Shown, o)
+				}
+			}
+			if len(own.Shown) == 0 {
+				continue
+			}
+			own.Release, own.Known = release, f.Known || release == OldRelease
+			all = append(all, own.toldBy(own.Shown[0]))
 		}
 	}
+	return all
+}
+
+// toldBy returns the finding as one of its trials shows it.
+func (f Finding) toldBy(o Outcome) Finding {
+	for _, own := range shownBy(o) {
+		if own.Name == f.Name {
+			f.Text, f.Failure = own.Text, own.Failure
+		}
+	}
+	return f
 }
 
 // rollsBack reports whether the trial is one of a rollback, which matters less than an upgrade.

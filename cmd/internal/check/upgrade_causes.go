@@ -39,9 +39,10 @@ func (u *Upgrade) lost() string {
 // mergeFailures makes one finding of calls that fail for good with the same code in trials of an
 // upgrade: one release does not know the volumes of the other one.
 func mergeFailures(all []Finding) (merged []Finding) {
-	at := map[string]int{} // by code: the place of the finding for all calls
+	at := map[string]int{} // by code and release: the place of the finding for all calls
 	for _, f := range all {
-		i, known := at[f.Code]
+		key := f.Code + string(f.Release)
+		i, known := at[key]
 		switch {
 		case f.Form != contract.FailsForGood:
 			merged = append(merged, f)
@@ -53,7 +54,7 @@ func mergeFailures(all []Finding) (merged []Finding) {
 				}
 			}
 		default:
-			at[f.Code] = len(merged)
+			at[key] = len(merged)
 			merged = append(merged, f)
 		}
 	}

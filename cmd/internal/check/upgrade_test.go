@@ -64,8 +64,8 @@ func TestDefectsOfUpgradesAreFound(t *testing.T) {
 		{"changed topology", "--topology=zone=a", "--topology=zone=a --broken=upgrade-changes-topology", "upgrade/created", "ControllerPublishVolume fails for good: InvalidArgument"},
 		{"a lost capability", "", "--broken=upgrade-drops-staging", "upgrade/published", "the new release lacks STAGE_UNSTAGE_VOLUME, which volumes of the old release use"},
 		{"forgotten records", "", "--broken=upgrade-forgets-records", "upgrade/published", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
-		{"a state that is not read", "", "--broken=upgrade-refuses-state", "upgrade/created", "version new does not start after an upgrade"},
-		{"a state that is not read at a call", "", "--broken=upgrade-refuses-state", "upgrade-at/NodeStageVolume-before", "version new does not start after an upgrade"},
+		{"a state that is not read", "", "--broken=upgrade-refuses-state", "upgrade/created", "the driver does not start after an upgrade"},
+		{"a state that is not read at a call", "", "--broken=upgrade-refuses-state", "upgrade-at/NodeStageVolume-before", "the driver does not start after an upgrade"},
 		{"another staging layout", "", "--broken=upgrade-changes-staging", "upgrade/unpublished", "NodeUnstageVolume has no effect: … mounted still: of … at …"},
 		{"a state that the old release cannot read", "", "--broken=upgrade-rewrites-state", "rollback/attached", "ListVolumesResponse.entries.volume.volume_id is empty: the CSI spec requires it"},
 		{"other mount options", "", "--broken=upgrade-changes-flags", "upgrade/uncertain-NodeStageVolume", "NodeStageVolume fails for good: AlreadyExists"},
@@ -130,4 +130,19 @@ func TestTheCardOfAnUpgradeNamesTheDifferences(t *testing.T) {
 	} {
 		assert.Contains(t, text.String(), line)
 	}
+}
+
+// Given an old release with a defect of its own and a new one with a defect of the upgrade, when both
+// show the same finding in different trials, then only the trials of the upgrade fail.
+func TestAFindingIsSplitByTheReleaseThatShowsIt(t *testing.T) {
+	program := buildHostdir(t)
+	card := upgraded(t, release(program, "--broken=stop-unmounts"), release(program, "--broken=upgrade-unmounts"), "upgrade/published", "upgrade-at/NodePublishVolume-after")
+	var releases []check.Release
+	for _, f := range card.Findings() {
+		if strings.HasPrefix(f.Name, "foreign mount: ") {
+			releases = append(releases, f.Release)
+		}
+	}
+	assert.Equal(t, []check.Release{"", check.OldRelease}, releases)
+	assert.Equal(t, 1, card.Totals().Known)
 }
