@@ -38,7 +38,11 @@ func replayOf(flags *pflag.FlagSet, args []string) func(*check.Trial) string {
 			return
 		}
 		for _, value := range valuesOf(flag.Value) {
-			given = append(given, report.Quoted("--"+flag.Name+"="+value))
+			word := "--" + flag.Name
+			if value != "" || flag.NoOptDefVal == "" {
+				word += "=" + value
+			}
+			given = append(given, report.Quoted(word))
 		}
 	})
 	return func(t *check.Trial) string {

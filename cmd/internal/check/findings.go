@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/internal/judge/contract"
+	judged "github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
@@ -134,6 +135,8 @@ func formOf(v verdict.Verdict) (of form, ok bool) {
 		return form{method: call, code: v.Code}, true
 	case v.Field != "" && (v.Form == contract.NotIdempotent || v.Form == contract.RequiresIt):
 		return form{method: call, fields: v.Form}, true
+	case judged.Advice(v) != "": // whichever look at a volume shows that its daemon has exited
+		return form{fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
 	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left behind despite the call

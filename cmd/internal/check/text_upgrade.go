@@ -148,8 +148,12 @@ func (f Finding) likewise() string {
 
 // byItself says that the new release shows a finding of an upgrade by itself.
 func (f Finding) byItself() string {
-	if f.Release != NewRelease {
-		return ""
+	const plain = " shows it without an upgrade, too: csisim check finds it without --upgrade-from"
+	switch f.Release {
+	case NewRelease:
+		return "the new release" + plain
+	case EachRelease:
+		return "each release" + plain
 	}
-	return "the new release shows it without an upgrade, too: csisim check finds it without --upgrade-from"
+	return ""
 }

@@ -117,10 +117,13 @@ func shownAlone(ctx context.Context, release *Facts, outcomes []Outcome, o RunOp
 
 // releaseOf returns the release that shows a finding of a trial by itself; "" if none does.
 func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
+	old, new := slices.Contains(u.old[o.Name()], finding), slices.Contains(u.new[o.Name()], finding)
 	switch {
-	case slices.Contains(u.old[o.Name()], finding):
+	case old && new:
+		return EachRelease
+	case old:
 		return OldRelease
-	case slices.Contains(u.new[o.Name()], finding):
+	case new:
 		return NewRelease
 	}
 	return ""
@@ -130,7 +133,7 @@ func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
 // does: a defect of the upgrade.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
-		for _, release := range []Release{"", NewRelease, OldRelease} {
+		for _, release := range []Release{"", NewRelease, EachRelease, OldRelease} {
 			own := f
 			own.Shown = nil
 			for _, o := range f.Shown {
@@ -168,4 +171,6 @@ type Release string
 const (
 	OldRelease Release = "old"
 	NewRelease Release = "new"
+	// EachRelease is for findings that both show: the new release has not fixed them.
+	EachRelease Release = "each"
 )
