@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -25,8 +27,9 @@ func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*me
 	for _, c := range columns {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, c.TableColumnDefinition)
 	}
+	now := q.now()
 	for _, obj := range objects {
-		row, err := q.row(obj, columns)
+		row, err := q.row(obj, columns, now)
 		if err != nil {
 			return nil, err
 		}
@@ -35,10 +38,16 @@ func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*me
 	return table, nil
 }
 
-func (q *request) row(obj store.Object, columns []kind.Column) (metav1.TableRow, error) {
+// now is the time of the cluster. Its clock moves while a request is answered.
+func (q *request) now() (now time.Time) {
+	q.server.options.Exclusive(func() { now = q.server.options.Now() })
+	return now
+}
+
+func (q *request) row(obj store.Object, columns []kind.Column, now time.Time) (metav1.TableRow, error) {
 	var row metav1.TableRow
 	for _, c := range columns {
-		row.Cells = append(row.Cells, c.Cell(obj, q.server.options.Now()))
+		row.Cells = append(row.Cells, c.Cell(obj, now))
 	}
 	switch policy := metav1.IncludeObjectPolicy(q.query.Get("includeObject")); policy {
 	case metav1.IncludeNone:
