@@ -2,7 +2,6 @@ package realcluster
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -94,9 +93,9 @@ func readListing(text string) (entries []listing.Entry, err error) {
 // mountsOf returns the mounts of a table by their paths below the kubelet's directory, the topmost
 // of each.
 func mountsOf(table string) (map[string]machine.Mount, error) {
-	all, err := mountinfo.GetMountsFromReader(strings.NewReader(table), nil)
+	all, err := mountTable(table)
 	if err != nil {
-		return nil, fmt.Errorf("read the mount table: %w", err)
+		return nil, err
 	}
 	mounts := map[string]machine.Mount{}
 	for _, m := range all {
