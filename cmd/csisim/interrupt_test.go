@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -129,6 +130,14 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
+// needsSignal skips a test if programs that it starts ignore a signal: those of nohup ignore SIGHUP.
+func needsSignal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if signal.Ignored(s) {
+		t.Skipf("the tests ignore the signal %q, and csisim with them", s)
+	}
+}
+
 func interruptEndsTheRun(t *testing.T, bin string) {
 	needsMounts(t)
 	for _, test := range []struct {
@@ -142,6 +151,7 @@ func interruptEndsTheRun(t *testing.T, bin string) {
 		{"programs that do not want to end", "hangs in CreateVolume, ignores SIGTERM", syscall.SIGINT, 130},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			needsSignal(t, test.signal)
 			r := startBusy(t, bin, test.way)
 			r.signal(t, test.signal)
 			assert.Equal(t, test.code, r.awaitEnd(t, interrupted))

@@ -175,6 +175,7 @@ func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
 // The terminal of a cluster is closed: the cluster ends, and nothing of it stays. A command that
 // ignores SIGHUP, as after nohup, goes on.
 func TestUpEndsWithItsTerminal(t *testing.T) {
+	needsSignal(t, syscall.SIGHUP)
 	l := startUp(t)
 	require.NoError(t, l.command.Process.Signal(syscall.SIGHUP))
 	assert.Equal(t, 129, l.awaitEnd(), l.output.String())

@@ -54,27 +54,31 @@ func TestASoundReleaseTakesOverEverything(t *testing.T) {
 	assert.Greater(t, card.Totals().Passed, 150)
 }
 
+// upgradeDefects are the defects of a new release that concern the volumes of the old one, each with a
+// trial that shows it.
+var upgradeDefects = []struct{ title, old, defect, trial, finding string }{
+	{"changed volume handles", "", "upgrade-changes-handles", "upgrade/attached", "NodeStageVolume fails for good: NotFound"},
+	{"changed node ids", "", "upgrade-changes-node-ids", "upgrade/published", "NodePublishVolume fails for good: FailedPrecondition"},
+	{"changed topology", "--topology=zone=a", "upgrade-changes-topology", "upgrade/created", "ControllerPublishVolume fails for good: InvalidArgument"},
+	{"a lost capability", "", "upgrade-drops-staging", "upgrade/published", "the new release lacks STAGE_UNSTAGE_VOLUME, which volumes of the old release use"},
+	{"forgotten records", "", "upgrade-forgets-records", "upgrade/published", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
+	{"a state that is not read", "", "upgrade-refuses-state", "upgrade/created", "the driver does not start after an upgrade"},
+	{"a state that is not read at a call", "", "upgrade-refuses-state", "upgrade-at/NodeStageVolume-before", "the driver does not start after an upgrade"},
+	{"another staging layout", "", "upgrade-changes-staging", "upgrade/unpublished", "NodeUnstageVolume has no effect: … mounted still: of … at …"},
+	{"a state that the old release cannot read", "", "upgrade-rewrites-state", "rollback/attached", "ListVolumesResponse.entries.volume.volume_id is empty: the CSI spec requires it"},
+	{"other mount options", "", "upgrade-changes-flags", "upgrade/uncertain-NodeStageVolume", "NodeStageVolume fails for good: AlreadyExists"},
+	{"forgotten attachments", "", "upgrade-forgets-attachments", "controller-first/published", "ListVolumes leaves out a node: volume … is attached to node …, from which nobody has detached it"},
+	{"mounts that are removed", "", "upgrade-unmounts", "node-first/published", "foreign mount: driver hostdir.csi.csisim.dev unmounted … on node-a, a mount of driver hostdir.csi.csisim.dev, when it was started again"},
+}
+
 // Given a release with a defect that concerns the volumes of the old release, when a trial replaces
 // releases, then the finding names the defect, and neither release shows it by itself.
 func TestDefectsOfUpgradesAreFound(t *testing.T) {
 	program := buildHostdir(t)
-	for _, defect := range []struct{ name, old, new, trial, finding string }{
-		{"changed volume handles", "", "--broken=upgrade-changes-handles", "upgrade/attached", "NodeStageVolume fails for good: NotFound"},
-		{"changed node ids", "", "--broken=upgrade-changes-node-ids", "upgrade/published", "NodePublishVolume fails for good: FailedPrecondition"},
-		{"changed topology", "--topology=zone=a", "--topology=zone=a --broken=upgrade-changes-topology", "upgrade/created", "ControllerPublishVolume fails for good: InvalidArgument"},
-		{"a lost capability", "", "--broken=upgrade-drops-staging", "upgrade/published", "the new release lacks STAGE_UNSTAGE_VOLUME, which volumes of the old release use"},
-		{"forgotten records", "", "--broken=upgrade-forgets-records", "upgrade/published", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
-		{"a state that is not read", "", "--broken=upgrade-refuses-state", "upgrade/created", "the driver does not start after an upgrade"},
-		{"a state that is not read at a call", "", "--broken=upgrade-refuses-state", "upgrade-at/NodeStageVolume-before", "the driver does not start after an upgrade"},
-		{"another staging layout", "", "--broken=upgrade-changes-staging", "upgrade/unpublished", "NodeUnstageVolume has no effect: … mounted still: of … at …"},
-		{"a state that the old release cannot read", "", "--broken=upgrade-rewrites-state", "rollback/attached", "ListVolumesResponse.entries.volume.volume_id is empty: the CSI spec requires it"},
-		{"other mount options", "", "--broken=upgrade-changes-flags", "upgrade/uncertain-NodeStageVolume", "NodeStageVolume fails for good: AlreadyExists"},
-		{"forgotten attachments", "", "--broken=upgrade-forgets-attachments", "controller-first/published", "ListVolumes leaves out a node: volume … is attached to node …, from which nobody has detached it"},
-		{"mounts that are removed", "", "--broken=upgrade-unmounts", "node-first/published", "foreign mount: driver hostdir.csi.csisim.dev unmounted … on node-a, a mount of driver hostdir.csi.csisim.dev, when it was started again"},
-	} {
-		t.Run(defect.name, func(t *testing.T) {
+	for _, defect := range upgradeDefects {
+		t.Run(defect.title, func(t *testing.T) {
 			t.Parallel()
-			card := upgraded(t, release(program, defect.old), release(program, defect.new), defect.trial)
+			card := upgraded(t, release(program, defect.old), release(program, defect.old+" --broken="+defect.defect), defect.trial)
 			found := card.Findings()
 			require.NotEmpty(t, found)
 			assert.Equal(t, defect.finding, found[0].Name)

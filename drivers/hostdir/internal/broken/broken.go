@@ -106,19 +106,17 @@ const (
 	RecordsInContainer       Behaviour = "records-in-container"
 	DetachRefusesElsewhere   Behaviour = "detach-refuses-elsewhere"
 	UnstageForgives          Behaviour = "unstage-forgives-after-restart"
-	TrustsRecords            Behaviour = "unpublish-trusts-records"
-
-	UpgradeHandles         Behaviour = "upgrade-changes-handles"
-	UpgradeNodeIDs         Behaviour = "upgrade-changes-node-ids"
-	UpgradeTopology        Behaviour = "upgrade-changes-topology"
-	UpgradeDropsStaging    Behaviour = "upgrade-drops-staging"
-	UpgradeForgetsRecords  Behaviour = "upgrade-forgets-records"
-	UpgradeRefusesState    Behaviour = "upgrade-refuses-state"
-	UpgradeStagingLayout   Behaviour = "upgrade-changes-staging"
-	UpgradeRewritesState   Behaviour = "upgrade-rewrites-state"
-	UpgradeDefaultFlags    Behaviour = "upgrade-changes-flags"
-	UpgradeForgetsAttached Behaviour = "upgrade-forgets-attachments"
-	UpgradeUnmounts        Behaviour = "upgrade-unmounts"
+	UpgradeHandles           Behaviour = "upgrade-changes-handles"
+	UpgradeNodeIDs           Behaviour = "upgrade-changes-node-ids"
+	UpgradeTopology          Behaviour = "upgrade-changes-topology"
+	UpgradeDropsStaging      Behaviour = "upgrade-drops-staging"
+	UpgradeForgetsRecords    Behaviour = "upgrade-forgets-records"
+	UpgradeRefusesState      Behaviour = "upgrade-refuses-state"
+	UpgradeStagingLayout     Behaviour = "upgrade-changes-staging"
+	UpgradeRewritesState     Behaviour = "upgrade-rewrites-state"
+	UpgradeDefaultFlags      Behaviour = "upgrade-changes-flags"
+	UpgradeForgetsAttached   Behaviour = "upgrade-forgets-attachments"
+	UpgradeUnmounts          Behaviour = "upgrade-unmounts"
 
 	ReclaimLosesData     Behaviour = "reclaim-loses-data"
 	FenceIgnored         Behaviour = "fence-ignored"
@@ -222,7 +220,6 @@ var catalogue = []struct {
 	{SecretInPublishContext, "ControllerPublishVolume returns the secrets of its request in publish_context"},
 	{TokensLogged, "the log has the volume_context of NodePublishVolume, with its service account tokens"},
 	{RecordsInContainer, "the node records its volumes in /var/lib/hostdir of its container, and NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
-	{TrustsRecords, "NodeUnpublishVolume and NodeUnstageVolume succeed when there is no record"},
 	{UpgradeHandles, "this release gives volumes other ids, and does not find those of the old release"},
 	{UpgradeNodeIDs, "this release gives nodes other ids"},
 	{UpgradeTopology, "this release names the topology of nodes by other keys"},

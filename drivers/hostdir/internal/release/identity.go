@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"path/filepath"
 
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
@@ -32,5 +31,5 @@ var droppedStaging = defect{configure: func(c *service.Config) { c.Stage = false
 // forgottenRecords keeps the records of the node elsewhere. A mount without a record stays.
 var forgottenRecords = defect{configure: func(c *service.Config) {
 	c.NodeStateDir = filepath.Join(cmp.Or(c.NodeStateDir, c.StateDir), "v2")
-	c.Broken[broken.TrustsRecords] = true
+	c.TrustsRecords = true
 }}

@@ -334,7 +334,7 @@ func (n *node) unpublish(volumeID, target string) (was bool, err error) {
 	if ends, err := n.cfg.Broken.StatFails(target); ends {
 		return true, err
 	}
-	if n.cfg.Broken.Has(broken.TrustsRecords) && !n.ledger.Has(target) {
+	if n.cfg.TrustsRecords && !n.ledger.Has(target) {
 		return true, nil
 	}
 	if was, err = n.displace(target); err != nil {

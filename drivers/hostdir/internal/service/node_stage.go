@@ -172,7 +172,7 @@ func (n *node) displace(path string) (was bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if n.cfg.Broken.Has(broken.TrustsRecords) && !n.ledger.Has(path) {
+	if n.cfg.TrustsRecords && !n.ledger.Has(path) {
 		return false, nil
 	}
 	unmount := mount.Unmount

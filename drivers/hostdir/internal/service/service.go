@@ -55,7 +55,10 @@ type Config struct {
 	StartDelay time.Duration
 	// Format is the form of the records of volumes. Default: backend.V1.
 	Format backend.Format
-	Broken broken.Set
+	// TrustsRecords says that a mount without a record is not unmounted. Default: the mount table
+	// decides.
+	TrustsRecords bool
+	Broken        broken.Set
 }
 
 // Register opens the state and adds the services to the server, those of CSI-Addons to
@@ -95,7 +98,7 @@ func Register(server, addonsServer *grpc.Server, cfg Config) error {
 			cfg.NodeStateDir = filepath.Join(store.Dir(), "node-state", cfg.NodeID)
 		}
 		if cfg.Broken.Has(broken.RecordsInContainer) {
-			cfg.NodeStateDir, cfg.Broken[broken.TrustsRecords] = "/var/lib/hostdir", true
+			cfg.NodeStateDir, cfg.TrustsRecords = "/var/lib/hostdir", true
 		}
 		n, err := newNode(cfg, store)
 		if err != nil {
