@@ -237,7 +237,7 @@ func TestSignalsAtAnyMoment(t *testing.T) {
 			}
 			p := newPlace(t, bin)
 			p.write("s.yaml", header+badDriver("hangs in CreateVolume", long))
-			for copy := range map[string]int{"validate": 600}[name] { // files that take long to read
+			for copy := range map[string]int{"validate": 3000}[name] { // files that take long to read
 				require.NoError(t, os.Link(filepath.Join(p.dir, "s.yaml"), fmt.Sprintf("%s/many-%d.yaml", p.dir, copy)))
 			}
 			c := exec.CommandContext(t.Context(), filepath.Join(p.bin, "csisim"), args...)

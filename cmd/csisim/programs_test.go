@@ -156,7 +156,7 @@ read-only
 in-cluster
 `, c.log("web", corev1.PodLogOptions{Container: "main"}))
 	assert.Equal(t, "in-cluster\n", c.log("web", corev1.PodLogOptions{Container: "main", TailLines: new(int64(1))}))
-	assert.Empty(t, c.log("web", corev1.PodLogOptions{Container: "record"}))
+	assert.Equal(t, "csisim: container record runs no program, so it writes no log (map its image under images, or use csisim up --pull)\n", c.log("web", corev1.PodLogOptions{Container: "record"}))
 	c.down()
 }
 
