@@ -3,7 +3,7 @@
 //   - lines reads files, folders and archives, and finds the form of each line;
 //   - messages recognizes the messages of programs, one file a program;
 //   - calls finds the calls of drivers in them;
-//   - objects reads objects, Events and audit logs;
+//   - objects reads objects, Events and audit logs, and fields reads their values;
 //   - timeline sorts all facts, and writes the trace.
 //
 // This package passes the lines through these parts. Package explain finds in the trace the volumes

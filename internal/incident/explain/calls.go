@@ -5,6 +5,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -114,8 +115,8 @@ func (s *Story) nodeOf(id, driver string) string {
 		if !isNode {
 			continue
 		}
-		for _, d := range list(object, "spec", "drivers") {
-			if text(d, "nodeID") == id && (driver == "" || text(d, "name") == driver) {
+		for _, d := range fields.List(object, "spec", "drivers") {
+			if fields.Text(d, "nodeID") == id && (driver == "" || fields.Text(d, "name") == driver) {
 				return name
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/csisim/csisim/internal/incident/fields"
 )
 
 // removers are the components that remove a finalizer.
@@ -33,8 +35,8 @@ var _ = register("finalizer-stays", consequence, func(s *Story) (found []Finding
 	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
 		resource, name, _ := strings.Cut(key, "/")
 		object := s.objects[key]
-		deleted := text(object, "metadata", "deletionTimestamp")
-		finalizers, _ := at(object, "metadata", "finalizers").([]any)
+		deleted := fields.Text(object, "metadata", "deletionTimestamp")
+		finalizers, _ := fields.At(object, "metadata", "finalizers").([]any)
 		if deleted == "" || len(finalizers) == 0 || resource == "pods" || s.since(deleted) < lingers {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/csisim/csisim/internal/incident/fields"
 )
 
 // A volume is attached to one node and wanted on another.
@@ -33,7 +35,7 @@ func (s *Story) multiAttach(o *Operation) Finding {
 func (s *Story) holderOf(refused *Operation) string {
 	for key, object := range s.objects { // in any order: at most one other node has the volume
 		if name, is := cutPrefix(key, "volumeattachments/"); is && s.names.group[byAttachment+name].now() == refused.Volume {
-			if node := text(object, "spec", "nodeName"); node != refused.Node {
+			if node := fields.Text(object, "spec", "nodeName"); node != refused.Node {
 				return node
 			}
 		}
@@ -111,6 +113,6 @@ func state(o *Operation) string {
 // nodeIsDown reports whether a node was not ready at the end.
 func (s *Story) nodeIsDown(node string) bool {
 	object := s.objects["nodes/"+node]
-	ready := text(object, "status", "Ready")
+	ready := fields.Text(object, "status", "Ready")
 	return object != nil && ready != "" && !strings.HasPrefix(ready, "True")
 }

@@ -3,6 +3,7 @@ package explain
 import (
 	"strings"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -17,7 +18,7 @@ func (s *Story) change(l *trace.Line) {
 		if s.objects[key] == nil {
 			s.objects[key] = map[string]any{}
 		}
-		patch(s.objects[key], l.Patch)
+		fields.Patch(s.objects[key], l.Patch)
 	default:
 		object, ok := l.Obj.(map[string]any)
 		if !ok {
@@ -28,72 +29,29 @@ func (s *Story) change(l *trace.Line) {
 	s.learn(l.R, l.Name, s.objects[key])
 }
 
-// patch applies a JSON merge patch.
-func patch(object, by map[string]any) {
-	for name, value := range by { // in any order: names differ
-		inner, isObject := value.(map[string]any)
-		before, was := object[name].(map[string]any)
-		switch {
-		case value == nil:
-			delete(object, name)
-		case isObject && was:
-			patch(before, inner)
-		default:
-			object[name] = value
-		}
-	}
-}
-
 // learn takes the names of volumes, attachments and pods from an object.
 func (s *Story) learn(resource, name string, object map[string]any) {
 	switch resource {
 	case "persistentvolumes":
 		claim := ""
-		if of := text(object, "spec", "claimRef", "name"); of != "" {
-			claim = text(object, "spec", "claimRef", "namespace") + "/" + of
+		if of := fields.Text(object, "spec", "claimRef", "name"); of != "" {
+			claim = fields.Text(object, "spec", "claimRef", "namespace") + "/" + of
 		}
-		v := s.names.volume(byPV+name, byHandle+text(object, "spec", "csi", "volumeHandle"), byClaim+claim)
-		if driver := text(object, "spec", "csi", "driver"); driver != "" && v != nil {
+		v := s.names.volume(byPV+name, byHandle+fields.Text(object, "spec", "csi", "volumeHandle"), byClaim+claim)
+		if driver := fields.Text(object, "spec", "csi", "driver"); driver != "" && v != nil {
 			v.Driver = driver
 		}
 	case "persistentvolumeclaims":
-		s.names.volume(byClaim+name, byPV+text(object, "spec", "volumeName"))
+		s.names.volume(byClaim+name, byPV+fields.Text(object, "spec", "volumeName"))
 	case "volumeattachments":
-		if v := s.names.volume(byPV+text(object, "spec", "source", "persistentVolumeName"), byAttachment+name); v != nil {
-			v.Attachments[name] = text(object, "spec", "nodeName")
+		if v := s.names.volume(byPV+fields.Text(object, "spec", "source", "persistentVolumeName"), byAttachment+name); v != nil {
+			v.Attachments[name] = fields.Text(object, "spec", "nodeName")
 		}
 	case "pods":
-		if uid := text(object, "metadata", "uid"); uid != "" {
+		if uid := fields.Text(object, "metadata", "uid"); uid != "" {
 			s.podNames[uid] = name
 		}
 	}
-}
-
-// at returns the value at a path; nil if there is none.
-func at(object map[string]any, path ...string) any {
-	for i, name := range path {
-		value := object[name]
-		if i == len(path)-1 {
-			return value
-		}
-		object, _ = value.(map[string]any)
-	}
-	return nil
-}
-
-func text(object map[string]any, path ...string) string {
-	s, _ := at(object, path...).(string)
-	return s
-}
-
-func list(object map[string]any, path ...string) (all []map[string]any) {
-	items, _ := at(object, path...).([]any)
-	for _, item := range items {
-		if m, ok := item.(map[string]any); ok {
-			all = append(all, m)
-		}
-	}
-	return all
 }
 
 func cutPrefix(key, prefix string) (string, bool) { return strings.CutPrefix(key, prefix) }

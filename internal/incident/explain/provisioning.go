@@ -5,16 +5,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/incident/fields"
 )
 
 // A claim waits for a provisioner that does nothing.
 var _ = register("not-provisioned", consequence, func(s *Story) (found []Finding) {
 	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
 		name, isClaim := cutPrefix(key, "persistentvolumeclaims/")
-		if !isClaim || text(s.objects[key], "status", "phase") != "Pending" {
+		if !isClaim || fields.Text(s.objects[key], "status", "phase") != "Pending" {
 			continue
 		}
-		driver := text(s.objects[key], "metadata", "annotations", "volume.kubernetes.io/storage-provisioner")
+		driver := fields.Text(s.objects[key], "metadata", "annotations", "volume.kubernetes.io/storage-provisioner")
 		v := s.names.group[byClaim+name].now()
 		if driver == "" || len(s.find("provision", v)) > 0 || strings.HasPrefix(driver, "kubernetes.io/") {
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -47,7 +48,7 @@ func (a *Audit) Line(entry string) (f Fact, isChange bool) {
 	if !isWrite(e.Verb) {
 		return f, false
 	}
-	if e.ResponseObject == nil || text(e.ResponseObject, "kind") == "Status" {
+	if e.ResponseObject == nil || fields.Text(e.ResponseObject, "kind") == "Status" {
 		return a.unseen(f, l, &e), true
 	}
 	f.Line = a.change(l, e.ResponseObject, e.Verb)
@@ -71,7 +72,7 @@ func (a *Audit) change(l trace.Line, object map[string]any, verb string) trace.L
 	before, known := a.now[key]
 	a.now[key] = object
 	switch {
-	case verb == "delete" && at(object, "metadata", "deletionTimestamp") == nil:
+	case verb == "delete" && fields.At(object, "metadata", "deletionTimestamp") == nil:
 		delete(a.now, key)
 		l.Ev = "DELETED"
 	case known && verb != "create":

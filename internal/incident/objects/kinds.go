@@ -1,5 +1,7 @@
 package objects
 
+import "github.com/csisim/csisim/internal/incident/fields"
+
 // resources are the plural names of the kinds that matter for storage.
 var resources = map[string]string{
 	"Pod": "pods", "Node": "nodes", "PersistentVolumeClaim": "persistentvolumeclaims", "PersistentVolume": "persistentvolumes",
@@ -21,36 +23,9 @@ func isKnown(resource string) bool {
 
 // nameOf returns the name of an object, with its namespace if it has one.
 func nameOf(object map[string]any) string {
-	name, namespace := text(object, "metadata", "name"), text(object, "metadata", "namespace")
+	name, namespace := fields.Text(object, "metadata", "name"), fields.Text(object, "metadata", "namespace")
 	if namespace != "" {
 		return namespace + "/" + name
 	}
 	return name
-}
-
-// at returns the value at a path; nil if there is none.
-func at(object map[string]any, path ...string) any {
-	for i, name := range path {
-		value := object[name]
-		if i == len(path)-1 {
-			return value
-		}
-		object, _ = value.(map[string]any)
-	}
-	return nil
-}
-
-func text(object map[string]any, path ...string) string {
-	s, _ := at(object, path...).(string)
-	return s
-}
-
-func listed(list any) (all []map[string]any) {
-	items, _ := list.([]any)
-	for _, item := range items {
-		if m, ok := item.(map[string]any); ok {
-			all = append(all, m)
-		}
-	}
-	return all
 }

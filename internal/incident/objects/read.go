@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/internal/incident/fields"
 )
 
 // Object is an object of Kubernetes with the line of its file, as far as it is known.
@@ -43,8 +45,8 @@ func each(o Object, take func(Object) error) error {
 	if !isList {
 		return take(o)
 	}
-	kind := strings.TrimSuffix(text(o.Fields, "kind"), "List")
-	for _, item := range listed(items) {
+	kind := strings.TrimSuffix(fields.Text(o.Fields, "kind"), "List")
+	for _, item := range fields.List(items) {
 		if item["kind"] == nil && kind != "" {
 			item["kind"] = kind
 		}
@@ -112,7 +114,7 @@ func document(content []byte, line int, take func(Object) error) error {
 	if err := yaml.Unmarshal(content, &object); err != nil {
 		return fmt.Errorf("line %d: not YAML: %w", line, err)
 	}
-	if text(object, "kind") == "" || text(object, "kind") == "List" && object["items"] == nil {
+	if fields.Text(object, "kind") == "" || fields.Text(object, "kind") == "List" && object["items"] == nil {
 		return nil
 	}
 	return each(Object{object, line}, take)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -28,9 +29,9 @@ type state struct {
 // Story returns the changes of an object that was collected at the end, as far as the object names
 // their times. Its first line is the creation.
 func Story(object map[string]any) []Fact {
-	resource := resources[text(object, "kind")]
+	resource := resources[fields.Text(object, "kind")]
 	name := nameOf(object)
-	if resource == "" || text(object, "metadata", "name") == "" {
+	if resource == "" || fields.Text(object, "metadata", "name") == "" {
 		return nil
 	}
 	created := timeAt(object, "metadata", "creationTimestamp")
@@ -95,9 +96,9 @@ func beginning(resource string, last map[string]any) map[string]any {
 // attachment, and the deletion.
 func between(resource string, object, last map[string]any) (states []state) {
 	if deleted := timeAt(object, "metadata", "deletionTimestamp"); !deleted.IsZero() {
-		grace, _ := number(at(object, "metadata", "deletionGracePeriodSeconds"))
+		grace, _ := number(fields.At(object, "metadata", "deletionGracePeriodSeconds"))
 		requested := deleted.Add(-time.Duration(grace) * time.Second)
-		states = append(states, state{requested, map[string]any{"metadata": map[string]any{"deletionTimestamp": text(object, "metadata", "deletionTimestamp")}}})
+		states = append(states, state{requested, map[string]any{"metadata": map[string]any{"deletionTimestamp": fields.Text(object, "metadata", "deletionTimestamp")}}})
 	}
 	switch resource {
 	case "pods":
@@ -105,7 +106,7 @@ func between(resource string, object, last map[string]any) (states []state) {
 	case "volumeattachments":
 		for _, field := range []string{"attachError", "detachError"} {
 			if failed := timeAt(object, "status", field, "time"); !failed.IsZero() {
-				states = append(states, state{failed, map[string]any{"status": map[string]any{field: at(object, "status", field)}}})
+				states = append(states, state{failed, map[string]any{"status": map[string]any{field: fields.At(object, "status", field)}}})
 			}
 		}
 	}
@@ -114,26 +115,22 @@ func between(resource string, object, last map[string]any) (states []state) {
 
 // conditions returns the changes of a pod's conditions.
 func conditions(pod, last map[string]any) (states []state) {
-	for _, c := range mapsIn(pod, "status", "conditions") {
-		since, kind := timeAt(c, "lastTransitionTime"), text(c, "type")
+	for _, c := range fields.List(pod, "status", "conditions") {
+		since, kind := timeAt(c, "lastTransitionTime"), fields.Text(c, "type")
 		if since.IsZero() {
 			continue
 		}
-		fields := map[string]any{"status": map[string]any{"conditions": map[string]any{kind: at(last, "status", "conditions", kind)}}}
-		if kind == "PodScheduled" && text(c, "status") == "True" {
-			fields["spec"] = map[string]any{"nodeName": at(pod, "spec", "nodeName")}
+		change := map[string]any{"status": map[string]any{"conditions": map[string]any{kind: fields.At(last, "status", "conditions", kind)}}}
+		if kind == "PodScheduled" && fields.Text(c, "status") == "True" {
+			change["spec"] = map[string]any{"nodeName": fields.At(pod, "spec", "nodeName")}
 		}
-		states = append(states, state{since, fields})
+		states = append(states, state{since, change})
 	}
 	return states
 }
 
-func mapsIn(object map[string]any, path ...string) []map[string]any {
-	return listed(at(object, path...))
-}
-
 func timeAt(object map[string]any, path ...string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, text(object, path...))
+	t, err := time.Parse(time.RFC3339Nano, fields.Text(object, path...))
 	if err != nil {
 		return time.Time{}
 	}
@@ -167,13 +164,13 @@ func copyOf(object map[string]any) map[string]any {
 
 // EventFacts returns the first and the last emission of an Event.
 func EventFacts(object map[string]any) []Fact {
-	involved, _ := cmp.Or(at(object, "involvedObject"), at(object, "regarding")).(map[string]any)
-	message := cmp.Or(text(object, "message"), text(object, "note"))
-	count, _ := number(cmp.Or(at(object, "count"), at(object, "series", "count"), at(object, "deprecatedCount")))
+	involved, _ := cmp.Or(fields.At(object, "involvedObject"), fields.At(object, "regarding")).(map[string]any)
+	message := cmp.Or(fields.Text(object, "message"), fields.Text(object, "note"))
+	count, _ := number(cmp.Or(fields.At(object, "count"), fields.At(object, "series", "count"), fields.At(object, "deprecatedCount")))
 	line := trace.Line{
-		K: trace.KubeEvent, M: text(object, "reason"), Msg: message, R: text(object, "type"), Name: eventName(involved),
-		From: cmp.Or(text(object, "source", "component"), text(object, "reportingComponent"), text(object, "reportingController"), text(object, "deprecatedSource", "component")),
-		Node: cmp.Or(text(object, "source", "host"), text(object, "deprecatedSource", "host")),
+		K: trace.KubeEvent, M: fields.Text(object, "reason"), Msg: message, R: fields.Text(object, "type"), Name: eventName(involved),
+		From: cmp.Or(fields.Text(object, "source", "component"), fields.Text(object, "reportingComponent"), fields.Text(object, "reportingController"), fields.Text(object, "deprecatedSource", "component")),
+		Node: cmp.Or(fields.Text(object, "source", "host"), fields.Text(object, "deprecatedSource", "host")),
 	}
 	first := earliest(timeAt(object, "firstTimestamp"), timeAt(object, "eventTime"), timeAt(object, "deprecatedFirstTimestamp"), timeAt(object, "metadata", "creationTimestamp"))
 	last := latest(first, timeAt(object, "lastTimestamp"), timeAt(object, "series", "lastObservedTime"), timeAt(object, "deprecatedLastTimestamp"))
@@ -193,11 +190,11 @@ func EventFacts(object map[string]any) []Fact {
 // eventName returns the name of an object in events: its kind, its namespace unless it is the
 // default one, and its name.
 func eventName(involved map[string]any) string {
-	name := text(involved, "name")
-	if namespace := text(involved, "namespace"); namespace != "" && namespace != "default" {
+	name := fields.Text(involved, "name")
+	if namespace := fields.Text(involved, "namespace"); namespace != "" && namespace != "default" {
 		name = namespace + "/" + name
 	}
-	return text(involved, "kind") + "/" + name
+	return fields.Text(involved, "kind") + "/" + name
 }
 
 func earliest(times ...time.Time) (found time.Time) {
@@ -221,18 +218,18 @@ func latest(times ...time.Time) (found time.Time) {
 // PodNode returns the name of a pod, with its namespace, and the node on which it runs; empty for
 // another object.
 func PodNode(object map[string]any) (pod, node string) {
-	if text(object, "kind") != "Pod" {
+	if fields.Text(object, "kind") != "Pod" {
 		return "", ""
 	}
-	return nameOf(object), text(object, "spec", "nodeName")
+	return nameOf(object), fields.Text(object, "spec", "nodeName")
 }
 
 // Identity returns the name and the uid of an object that a cluster keeps for its whole life: a
 // Node, or a namespace of Kubernetes. It is empty for others.
 func Identity(object map[string]any) (name, uid string) {
-	kind := text(object, "kind")
-	if kind != "Node" && (kind != "Namespace" || text(object, "metadata", "name") != "kube-system") {
+	kind := fields.Text(object, "kind")
+	if kind != "Node" && (kind != "Namespace" || fields.Text(object, "metadata", "name") != "kube-system") {
 		return "", ""
 	}
-	return kind + " " + text(object, "metadata", "name"), text(object, "metadata", "uid")
+	return kind + " " + fields.Text(object, "metadata", "name"), fields.Text(object, "metadata", "uid")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -20,7 +21,7 @@ func (s *Story) change(l *trace.Line) {
 			return
 		}
 		s.power(l, before)
-		patch(before, l.Patch)
+		fields.Patch(before, l.Patch)
 	default:
 		object, ok := l.Obj.(map[string]any)
 		if !ok {
@@ -29,21 +30,6 @@ func (s *Story) change(l *trace.Line) {
 		s.objects[key] = object
 	}
 	s.object(l, s.objects[key])
-}
-
-func patch(object, by map[string]any) {
-	for name, value := range by { // in any order: names differ
-		inner, isObject := value.(map[string]any)
-		before, was := object[name].(map[string]any)
-		switch {
-		case value == nil:
-			delete(object, name)
-		case isObject && was:
-			patch(before, inner)
-		default:
-			object[name] = value
-		}
-	}
 }
 
 // object takes a member of the cast from an object.
@@ -55,13 +41,13 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 		s.cast.classes[l.Name] = object
 	case "persistentvolumes":
 		claim := ""
-		if name := text(object, "spec", "claimRef", "name"); name != "" {
-			claim = text(object, "spec", "claimRef", "namespace") + "/" + name
+		if name := fields.Text(object, "spec", "claimRef", "name"); name != "" {
+			claim = fields.Text(object, "spec", "claimRef", "namespace") + "/" + name
 		}
-		v := s.cast.volume(text(object, "spec", "csi", "volumeHandle"), l.Name, claim, text(object, "spec", "csi", "driver"))
+		v := s.cast.volume(fields.Text(object, "spec", "csi", "volumeHandle"), l.Name, claim, fields.Text(object, "spec", "csi", "driver"))
 		v.describe(object)
 	case "persistentvolumeclaims":
-		v := s.cast.volume("", text(object, "spec", "volumeName"), l.Name, "")
+		v := s.cast.volume("", fields.Text(object, "spec", "volumeName"), l.Name, "")
 		v.describe(object)
 	case "pods":
 		s.pod(l, object)
@@ -84,7 +70,7 @@ func (v *volume) describe(object map[string]any) {
 		{&v.size, []string{"resources", "requests", "storage"}}, {&v.size, []string{"capacity", "storage"}},
 		{&v.mode, []string{"volumeMode"}}, {&v.class, []string{"storageClassName"}},
 	} {
-		if found := text(spec, field.path...); found != "" {
+		if found := fields.Text(spec, field.path...); found != "" {
 			*field.to = found
 		}
 	}
@@ -92,19 +78,19 @@ func (v *volume) describe(object map[string]any) {
 
 // pod takes a pod with claims from its object.
 func (s *Story) pod(l *trace.Line, object map[string]any) {
-	if uid := text(object, "metadata", "uid"); uid != "" {
+	if uid := fields.Text(object, "metadata", "uid"); uid != "" {
 		s.cast.uids[uid] = l.Name
 	}
 	namespace, _, _ := strings.Cut(l.Name, "/")
-	for _, of := range list(object, "spec", "volumes") {
-		claim := text(of, "persistentVolumeClaim", "claimName")
+	for _, of := range fields.List(object, "spec", "volumes") {
+		claim := fields.Text(of, "persistentVolumeClaim", "claimName")
 		if claim == "" {
 			continue
 		}
 		p := s.cast.pod(l.Name, l.At())
 		p.isOld = p.isOld || l.Ev == "INIT"
-		p.uses(s.cast.volume("", "", namespace+"/"+claim, ""), text(object, "spec", "nodeName"))
-		if text(object, "metadata", "deletionTimestamp") != "" && p.deleted == 0 {
+		p.uses(s.cast.volume("", "", namespace+"/"+claim, ""), fields.Text(object, "spec", "nodeName"))
+		if fields.Text(object, "metadata", "deletionTimestamp") != "" && p.deleted == 0 {
 			p.deleted = max(l.At(), 1)
 		}
 	}
@@ -119,7 +105,7 @@ func (s *Story) deleted(l *trace.Line) {
 
 // power notes that a node is no longer ready, or ready again.
 func (s *Story) power(l *trace.Line, before map[string]any) {
-	was, is := text(before, "status", "Ready"), text(l.Patch, "status", "Ready")
+	was, is := fields.Text(before, "status", "Ready"), fields.Text(l.Patch, "status", "Ready")
 	if l.R != "nodes" || was == "" || is == "" {
 		return
 	}

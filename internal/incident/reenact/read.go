@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/incident/messages"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -91,7 +92,7 @@ func (s *Story) call(l *trace.Line) {
 		}
 		s.cast.methods[l.Driver][rpc] = true
 	}
-	node := cmp.Or(text(l.Req, "node_id"), l.Node)
+	node := cmp.Or(fields.Text(l.Req, "node_id"), l.Node)
 	if node == "" && strings.HasPrefix(rpc, "Node") {
 		node = someNode
 	}
@@ -99,7 +100,7 @@ func (s *Story) call(l *trace.Line) {
 	s.changed(v, rpc, l.At())
 	if node != "" && v != nil {
 		s.cast.nodes[node] = true
-		s.used(v, node, rpc, l.At(), podUIDIn(text(l.Req, "target_path")))
+		s.used(v, node, rpc, l.At(), podUIDIn(fields.Text(l.Req, "target_path")))
 	}
 	if isOfVolume[rpc] {
 		s.script.call(l, node)
@@ -115,13 +116,13 @@ var isOfVolume = map[string]bool{
 // called returns the volume of a call.
 func (s *Story) called(l *trace.Line, rpc string) *volume {
 	if rpc != "CreateVolume" {
-		return s.cast.volume(text(l.Req, "volume_id"), "", "", l.Driver)
+		return s.cast.volume(fields.Text(l.Req, "volume_id"), "", "", l.Driver)
 	}
 	claim := ""
-	if name := text(l.Req, "parameters", "csi.storage.k8s.io/pvc/name"); name != "" {
-		claim = text(l.Req, "parameters", "csi.storage.k8s.io/pvc/namespace") + "/" + name
+	if name := fields.Text(l.Req, "parameters", "csi.storage.k8s.io/pvc/name"); name != "" {
+		claim = fields.Text(l.Req, "parameters", "csi.storage.k8s.io/pvc/namespace") + "/" + name
 	}
-	v := s.cast.volume(text(l.Resp, "volume", "volume_id"), text(l.Req, "name"), claim, l.Driver)
+	v := s.cast.volume(fields.Text(l.Resp, "volume", "volume_id"), fields.Text(l.Req, "name"), claim, l.Driver)
 	if v != nil {
 		s.provisioned(v, l.At())
 	}

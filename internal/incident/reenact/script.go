@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -68,38 +69,8 @@ func (s *script) call(l *trace.Line, node string) {
 	switch {
 	case l.Code == "DeadlineExceeded" && took >= slow:
 		a.code, a.message, a.hangs = "", "", true
-	case l.Code == "" && l.Resp == nil && !strings.HasPrefix(text(l.Obj, "answer"), "not logged"):
+	case l.Code == "" && l.Resp == nil && !strings.HasPrefix(fields.Text(l.Obj, "answer"), "not logged"):
 		a.hangs = true
 	}
 	s.add(at, a, l.At()+took)
-}
-
-// text returns a field of an object.
-func text(object any, path ...string) string {
-	for _, name := range path {
-		fields, ok := object.(map[string]any)
-		if !ok {
-			return ""
-		}
-		object = fields[name]
-	}
-	s, _ := object.(string)
-	return s
-}
-
-func list(object any, path ...string) (all []map[string]any) {
-	for _, name := range path {
-		fields, ok := object.(map[string]any)
-		if !ok {
-			return nil
-		}
-		object = fields[name]
-	}
-	items, _ := object.([]any)
-	for _, item := range items {
-		if fields, ok := item.(map[string]any); ok {
-			all = append(all, fields)
-		}
-	}
-	return all
 }
