@@ -102,6 +102,9 @@ func (c *checking) run(ctx context.Context, subject check.Subject, old *check.Su
 		err = c.search(ctx, deep, card, options.Isolation)
 	}
 	if err == nil && upgrade != nil {
+		if slices.ContainsFunc(card.Outcomes, check.Outcome.Failed) {
+			c.progress.say("trials that failed are run with one release in the place of both")
+		}
 		err = upgrade.Alone(ctx, card.Outcomes, options)
 	}
 	card.Took, card.Waits = time.Since(began), c.experience.Waits()

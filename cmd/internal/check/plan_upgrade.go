@@ -68,7 +68,7 @@ func (u *Upgrade) states(p *plan, w way) {
 	for _, state := range volumeStates {
 		needs := []string{p.needsOurs(), p.needsProgram()}
 		if w.skewed() {
-			needs = append(needs, p.needsNodes())
+			needs = append(needs, p.needsNodes(), p.needsController())
 		}
 		for _, need := range state.needs {
 			needs = append(needs, need(p), u.lacks(w, need))

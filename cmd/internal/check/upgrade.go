@@ -13,8 +13,8 @@ import (
 type Upgrade struct {
 	Old, New *Facts
 
-	// shown has the findings of trials in which a release replaced itself: those of the old release
-	// and those of the new one, by trial.
+	// old and new have the names of the findings that the old and the new release show when they
+	// replace themselves, by trial. Alone fills them.
 	old, new map[string][]string
 }
 
@@ -99,7 +99,8 @@ func shownAlone(ctx context.Context, release *Facts, outcomes []Outcome, o RunOp
 	if err != nil {
 		return nil, fmt.Errorf("compose the trials of one release: %w", err)
 	}
-	o.Progress, o.Budget = nil, 0
+	o.Budget = 0
+	o.Sinks, o.Logs, o.KeepStates = nil, "", 0 // the user looks at the upgrade
 	alone, err := Run(ctx, trials, o)
 	found := make([][]Finding, len(alone))
 	for i, outcome := range alone {

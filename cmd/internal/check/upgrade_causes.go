@@ -28,10 +28,9 @@ func (u *Upgrade) explain(shown [][]Finding) {
 
 // lost names the capabilities that the new release lacks; empty if there are none.
 func (u *Upgrade) lost() string {
-	old, new := u.Old, u.New
 	var all []string
-	for _, names := range []string{without(old.Plugin, new.Plugin), without(old.Controller, new.Controller), without(old.Group, new.Group), without(old.Node, new.Node)} {
-		all = append(all, strings.Fields(names)...)
+	for _, s := range u.services() {
+		all = append(all, without(s.old, s.new)...)
 	}
 	return strings.Join(all, ", ")
 }

@@ -9,7 +9,7 @@ import (
 
 // Difference is a difference between two releases that can concern existing volumes.
 type Difference struct {
-	// What names the subject: "node id of node-a".
+	// What names the value, such as "node id of node-a".
 	What string `json:"what"`
 	// Old and New are the values; empty for none.
 	Old string `json:"old,omitempty"`
@@ -35,15 +35,9 @@ func (u *Upgrade) Differences() (all []Difference) {
 		}
 	}
 	differ("version", u.Old.Version, u.New.Version, "")
-	for _, service := range []struct {
-		name     string
-		old, new []string
-	}{
-		{"plugin", u.Old.Plugin, u.New.Plugin}, {"controller", u.Old.Controller, u.New.Controller},
-		{"group", u.Old.Group, u.New.Group}, {"node", u.Old.Node, u.New.Node},
-	} {
-		differ("lost capabilities, "+service.name, without(service.old, service.new), "", lostFeatures)
-		differ("new capabilities, "+service.name, "", without(service.new, service.old), "")
+	for _, service := range u.services() {
+		differ("lost capabilities, "+service.name, strings.Join(without(service.old, service.new), " "), "", lostFeatures)
+		differ("new capabilities, "+service.name, "", strings.Join(without(service.new, service.old), " "), "")
 	}
 	for _, node := range slices.Sorted(maps.Keys(u.Old.nodeIDs)) {
 		differ("node id of "+node, u.Old.nodeIDs[node], u.New.nodeIDs[node], oldNodeIDs)
@@ -59,9 +53,22 @@ func (u *Upgrade) Differences() (all []Difference) {
 	return all
 }
 
+// offered has the capabilities of a service in both releases.
+type offered struct {
+	name     string
+	old, new []string
+}
+
+func (u *Upgrade) services() []offered {
+	return []offered{
+		{"plugin", u.Old.Plugin, u.New.Plugin}, {"controller", u.Old.Controller, u.New.Controller},
+		{"group", u.Old.Group, u.New.Group}, {"node", u.Old.Node, u.New.Node},
+	}
+}
+
 // without lists the names that others lack.
-func without(names, others []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) }), " ")
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }
 
 func keysOf(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), " ") }
