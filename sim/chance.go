@@ -83,7 +83,7 @@ func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Faul
 
 // among are the alternatives at a call.
 func (d *chance) among(call fault.Site, watched bool) alternatives {
-	called := fault.Called{OnNode: call.Node != "", Watched: watched, Served: d.cluster.doorOf(call.Driver, call.Node) != nil, Versioned: d.cluster.hasVersions(call.Driver)}
+	called := fault.Called{OnNode: call.Node != "", Watched: watched, Served: d.cluster.doorOf(call.Driver, call.Node) != nil, Versioned: d.space.Has(fault.Upgrades) && d.cluster.hasVersions(call.Driver)}
 	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))
 	among, known := d.atCalls[called]
 	if !known {
