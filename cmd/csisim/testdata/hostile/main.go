@@ -1,6 +1,6 @@
 // Command hostile tries to reach beyond the node on which csisim runs it, one way after the other,
 // and prints for each whether the machine was reached. It does no harm: it writes values that are
-// there already, opens what it does not change, and otherwise touches marker files of the test.
+// there already, opens files without a change, and otherwise touches marker files of the test.
 //
 //	hostile KEY=VALUE ... [-- PROGRAM ARGUMENT ...]
 //
@@ -17,7 +17,7 @@ import (
 	"syscall"
 )
 
-// target is what the test has prepared on the machine.
+// target has the files and processes that the test has prepared on the machine, by their keys.
 type target map[string]string
 
 // way is one way to reach the machine. try returns an error if it failed.
