@@ -36,7 +36,7 @@ export async function unlessLost<T>(made: Promise<T>): Promise<T | undefined> {
 
 const longPath = /((?:\/[^\s\/'",;:)\]]+){3,}\/)([^\s\/'",;:)\]]+\/[^\s\/'",;:)\]]+)/g;
 
-/** A text whose long paths show their ends only; pointing at one and copying give all of it. */
+/** A text with long paths cut to their ends; pointing at one and copying give the whole path. */
 export function ShortPaths({ text }: { text: string }) {
   const parts = text.split(longPath); // text, directory, end, text, …
   return <>{parts.map((part, i) => i % 3 === 0 ? part : i % 3 === 1 && <span key={i} class="long-path" title={part + parts[i + 1]}><span class="dir">{part}</span>{parts[i + 1]}</span>)}</>;
