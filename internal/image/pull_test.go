@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/internal/real/image"
+	"github.com/csisim/csisim/internal/image"
 )
 
 // site is a registry with one user that counts the served layers.

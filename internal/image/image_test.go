@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/internal/real/image"
+	"github.com/csisim/csisim/internal/image"
 )
 
 func read(t *testing.T, archive []byte, tag string) (v1.Image, map[string]int64) {

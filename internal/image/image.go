@@ -1,5 +1,6 @@
-// Package image makes container images of programs, without an engine: a layer with the programs
-// and, if they are linked dynamically, this machine's libraries that they need.
+// Package image makes, pulls, reads and unpacks container images, without an engine. An image that
+// it makes has a layer with programs and, if they are linked dynamically, this machine's libraries
+// that they need.
 package image
 
 import (

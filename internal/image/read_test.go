@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/csisim/csisim/internal/real/image"
+	"github.com/csisim/csisim/internal/image"
 )
 
 // made returns an image with layers.
