@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"os"
@@ -8,37 +8,39 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 const driverModule = "module example.com/driver\n\ngo 1.26.0\n"
 
 // repository returns a driver's repository in which csisim init uses the csisim of this checkout.
-func repository(t *testing.T) (p *place, checkout string) {
+func repository(t *testing.T) (p *clitest.Place, checkout string) {
 	t.Helper()
-	checkout, err := filepath.Abs("../..")
+	checkout, err := filepath.Abs("../../..")
 	require.NoError(t, err)
-	p = newPlace(t, build(t))
-	p.write("go.mod", driverModule)
+	p = clitest.NewPlace(t, clitest.Build(t))
+	p.Write("go.mod", driverModule)
 	return p, checkout
 }
 
 // initiate runs csisim init in the repository.
-func (p *place) initiate(args ...string) outcome {
-	p.t.Helper()
-	c := p.command(append([]string{"init"}, args...)...)
+func initiate(p *clitest.Place, args ...string) clitest.Outcome {
+	p.T.Helper()
+	c := p.Command(append([]string{"init"}, args...)...)
 	out, _ := c.CombinedOutput() // the output shows the result
-	return outcome{stdout: string(out), code: c.ProcessState.ExitCode()}
+	return clitest.Outcome{Stdout: string(out), Code: c.ProcessState.ExitCode()}
 }
 
 // goIn runs the go command, which downloads modules that the module cache lacks. go mod tidy needs
 // test dependencies, too.
-func (p *place) goIn(dir string, args ...string) {
-	p.t.Helper()
-	c := exec.CommandContext(p.t.Context(), "go", args...)
-	c.Dir = filepath.Join(p.dir, dir)
-	c.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "PATH="+p.bin+":"+os.Getenv("PATH"))
+func goIn(p *clitest.Place, dir string, args ...string) {
+	p.T.Helper()
+	c := exec.CommandContext(p.T.Context(), "go", args...)
+	c.Dir = filepath.Join(p.Dir, dir)
+	c.Env = append(os.Environ(), "GOFLAGS=-trimpath -mod=mod", "PATH="+p.Bin+":"+os.Getenv("PATH"))
 	out, err := c.CombinedOutput()
-	require.NoError(p.t, err, string(out))
+	require.NoError(p.T, err, string(out))
 }
 
 // The files of init run unchanged: the scenario, and the Go test in a module nested in the
@@ -50,19 +52,19 @@ func TestWhatInitWritesRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, checkout := repository(t)
-			got := p.initiate(append([]string{"--replace", checkout}, args...)...)
-			require.Zero(t, got.code, got.stdout)
-			assert.Contains(t, got.stdout, "cd test/csisim && go mod tidy && go test ./...")
+			got := initiate(p, append([]string{"--replace", checkout}, args...)...)
+			require.Zero(t, got.Code, got.Stdout)
+			assert.Contains(t, got.Stdout, "cd test/csisim && go mod tidy && go test ./...")
 
-			out, err := p.command("run", "test/csisim/first.yaml").CombinedOutput()
+			out, err := p.Command("run", "test/csisim/first.yaml").CombinedOutput()
 			require.NoError(t, err, string(out))
-			p.goIn("test/csisim", "mod", "tidy")
-			p.goIn("test/csisim", "test", "./...")
+			goIn(p, "test/csisim", "mod", "tidy")
+			goIn(p, "test/csisim", "test", "./...")
 
-			own, err := os.ReadFile(filepath.Join(p.dir, "go.mod"))
+			own, err := os.ReadFile(filepath.Join(p.Dir, "go.mod"))
 			require.NoError(t, err)
 			assert.Equal(t, driverModule, string(own), "the driver's own module is left alone")
-			nested, err := os.ReadFile(filepath.Join(p.dir, "test/csisim/go.mod"))
+			nested, err := os.ReadFile(filepath.Join(p.Dir, "test/csisim/go.mod"))
 			require.NoError(t, err)
 			assert.Contains(t, string(nested), "module example.com/driver/test/csisim\n")
 		})
@@ -71,12 +73,12 @@ func TestWhatInitWritesRuns(t *testing.T) {
 
 func TestInitWritesNothingOver(t *testing.T) {
 	p, _ := repository(t)
-	require.NoError(t, os.MkdirAll(filepath.Join(p.dir, "here"), 0o755))
-	p.write("here/first.yaml", "mine")
-	got := p.initiate("here")
-	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stdout, "csisim: here/first.yaml is there already: nothing was written")
-	entries, err := os.ReadDir(filepath.Join(p.dir, "here"))
+	require.NoError(t, os.MkdirAll(filepath.Join(p.Dir, "here"), 0o755))
+	p.Write("here/first.yaml", "mine")
+	got := initiate(p, "here")
+	assert.Equal(t, 2, got.Code)
+	assert.Contains(t, got.Stdout, "csisim: here/first.yaml is there already: nothing was written")
+	entries, err := os.ReadDir(filepath.Join(p.Dir, "here"))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)
 }
@@ -93,9 +95,9 @@ func TestBadInitIsReportedInOneLine(t *testing.T) {
 		{[]string{"--", "no-such-driver"}, 3, "asking the driver for its name, which --name gives as well: "},
 	} {
 		p, _ := repository(t)
-		got := p.initiate(test.args...)
-		assert.Equal(t, test.code, got.code, got.stdout)
-		assert.Contains(t, got.stdout, test.want)
-		assert.NoDirExists(t, filepath.Join(p.dir, "test"))
+		got := initiate(p, test.args...)
+		assert.Equal(t, test.code, got.Code, got.Stdout)
+		assert.Contains(t, got.Stdout, test.want)
+		assert.NoDirExists(t, filepath.Join(p.Dir, "test"))
 	}
 }

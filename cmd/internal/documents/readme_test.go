@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 // readmeBlock returns the first block of code of a language in README.md.
 func readmeBlock(t *testing.T, language string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../../../README.md")
 	require.NoError(t, err)
 	block := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindSubmatch(text)
 	require.NotNil(t, block, "README.md has no block in %s", language)
@@ -24,7 +24,7 @@ func readmeBlock(t *testing.T, language string) []byte {
 
 // The test in README.md passes unchanged with the driver of examples/inprocess.
 func TestTheGoTestOfTheReadmePasses(t *testing.T) {
-	driver, err := filepath.Abs("../../examples/inprocess")
+	driver, err := filepath.Abs("../../../examples/inprocess")
 	require.NoError(t, err)
 	dir := t.TempDir()
 	source, overlay := filepath.Join(dir, "readme_test.go"), filepath.Join(dir, "overlay.json")

@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"io/fs"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
@@ -34,7 +35,7 @@ var (
 
 func blocksOf(t *testing.T, page string) []block {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", page))
+	text, err := os.ReadFile(filepath.Join("../../..", page))
 	require.NoError(t, err)
 	prose := fenced.ReplaceAllString(string(text), "")
 	assert.Empty(t, indented.FindAllString(prose, -1), "commands stand in ```sh, where tests find them")
@@ -47,7 +48,7 @@ func blocksOf(t *testing.T, page string) []block {
 
 // The examples of README.md work word by word, one after the other, in a fresh checkout.
 func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
-	build(t)
+	clitest.Build(t)
 	if !namespaces.Entered() {
 		t.Skip("drivers of the examples mount")
 	}
@@ -57,12 +58,12 @@ func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
 
 // So do those of each page, with csisim and hostdir in PATH.
 func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
-	build(t)
+	clitest.Build(t)
 	if !namespaces.Entered() {
 		t.Skip("drivers of the examples mount")
 	}
 	programs := t.TempDir()
-	out, err := exec.Command("make", "-C", "../..", "build", "BIN="+programs).CombinedOutput()
+	out, err := exec.Command("make", "-C", "../../..", "build", "BIN="+programs).CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, page := range documents(t) {
 		t.Run(page, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
 func documents(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, purpose := range []string{"tutorials", "how-to", "reference", "explanation"} {
-		found, err := fs.Glob(os.DirFS("../.."), "docs/"+purpose+"/*.md")
+		found, err := fs.Glob(os.DirFS("../../.."), "docs/"+purpose+"/*.md")
 		require.NoError(t, err)
 		require.NotEmpty(t, found, purpose)
 		pages = append(pages, found...)

@@ -1,4 +1,4 @@
-package main
+package documents
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // checkout is a copy of this repository without built files, and the shell in which its reader
@@ -26,20 +28,21 @@ type checkout struct {
 
 func newCheckout(t *testing.T) *checkout {
 	t.Helper()
-	p := newPlace(t, "")
+	p := clitest.NewPlace(t, "")
 	copyFiles := `git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$0"`
-	command := exec.Command("sh", "-c", copyFiles, p.dir)
-	command.Dir = "../.."
+	command := exec.Command("sh", "-c", copyFiles, p.Dir)
+	command.Dir = "../../.."
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, string(out))
 	home := t.TempDir()
 	environment := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CACHE_HOME=" + home, "GOFLAGS=-trimpath"}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY"} { // not those of the new home
+	// Not those of the new home.
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY"} {
 		value, err := exec.Command("go", "env", name).Output()
 		require.NoError(t, err)
 		environment = append(environment, name+"="+strings.TrimSpace(string(value)))
 	}
-	return &checkout{t: t, dir: p.dir, environment: environment}
+	return &checkout{t: t, dir: p.Dir, environment: environment}
 }
 
 // keep writes the block to the file that its first line names.
