@@ -5,20 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/live"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
-	"github.com/csisim/csisim/sim"
 
 	_ "embed"
 )
 
 func newUp(env environment) *cobra.Command {
-	var f upFlags
+	f := upFlags{Options: live.Options{Stdout: env.stdout, Stderr: env.stderr}}
 	command := &cobra.Command{
 		Use:   "up",
 		Short: "Run a live cluster for kubectl and other clients",
@@ -49,7 +48,7 @@ var defaultCluster []byte
 
 func up(ctx context.Context, env environment, f upFlags) (err error) {
 	if !namespaces.Entered() {
-		cleanBefore(env, f.workDir)
+		cleanBefore(env, f.WorkDir)
 	}
 	reading := interruptible(ctx)
 	s, err := f.scenario(env)
@@ -57,67 +56,33 @@ func up(ctx context.Context, env environment, f upFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if done, err := isolate(ctx, env, f.isolation, f.workDir, []*scenario.Scenario{s}); done {
+	if done, err := isolate(ctx, env, f.Isolation, f.WorkDir, []*scenario.Scenario{s}); done {
 		return err
 	}
-	claimed, err := claimName(f.name)
+	claimed, err := live.ClaimName(f.Name)
 	if err != nil {
-		return err
+		return ofLive(err)
 	}
 	defer func() {
-		if failed := claimed.release(); failed != nil && err == nil {
+		if failed := claimed.Release(); failed != nil && err == nil {
 			err = &failure{code: exitEnvironment, err: failed}
 		}
 	}()
-	at, err := f.open(claimed)
-	if err != nil {
-		return err
-	}
-	defer at.listener.Close()
-	options, err := f.options(ctx, s, at)
-	if err != nil {
-		return err
-	}
-	joined, err := f.connect(env, s)
-	if err != nil {
-		return err
-	}
-	if joined != nil {
-		defer joined.Close()
-		options.Network = joined
-	}
-	options.Inspect = func(c *sim.Simulation) error {
-		f.printUnmapped(env, s)
-		missing, err := f.authorize(env, c)
-		if err != nil {
-			return err
-		}
-		if joined != nil {
-			joined.Serve(c.Discovery())
-		}
-		return errors.Join(at.live(ctx, env, c, f.speed), missing.print(env.stdout))
-	}
-	result, err := scenario.Run(ctx, s, options)
-	return reportEnd(ctx, env, result, err)
+	result, err := live.Up(ctx, claimed, s, f.Options)
+	return reportEnd(ctx, env, result, ofLive(err))
 }
 
-// bootTime is the virtual time that a cluster takes to start, plus a second; it passes at once. The
-// cluster's clock starts that far in the past. Otherwise its objects would come from the future for
-// clients with their own clocks, and kubectl describe would show the age <invalid>.
-const bootTime = 11 * time.Second
-
-// options returns the options of the cluster's run.
-func (f upFlags) options(ctx context.Context, s *scenario.Scenario, at *entrance) (scenario.RunOptions, error) {
-	roots, err := rootFileSystems(ctx, s)
-	if err != nil {
-		return scenario.RunOptions{}, err
+// ofLive adds the exit code to an error of package live.
+func ofLive(err error) error {
+	var input *live.InputError
+	var environment *live.EnvironmentError
+	switch {
+	case errors.As(err, &input):
+		return &failure{code: exitInput, err: input}
+	case errors.As(err, &environment):
+		return &failure{code: exitEnvironment, err: environment}
 	}
-	pull, err := f.puller()
-	return scenario.RunOptions{
-		RootFS: roots, RefuseUnmapped: f.unmapped == refuse, Pull: pull,
-		WorkDir: f.workDir, Isolation: sim.Isolation(f.isolation), HostPaths: f.hostPaths, Start: time.Now().Add(-bootTime), OnDisk: true,
-		Token: at.access.token, Address: at.page.host, Authority: at.access.authority,
-	}, err
+	return err
 }
 
 // reportEnd prints the notes and failures of a cluster that ended, and returns the reason unless a
@@ -142,7 +107,7 @@ func (f upFlags) scenario(env environment) (*scenario.Scenario, error) {
 	if f.file == "" {
 		return scenario.Parse("up.yaml", defaultCluster)
 	}
-	loaded, err := load(env, []string{f.file})
+	loaded, err := loadScenarios(env, []string{f.file})
 	if err != nil {
 		return nil, err
 	}

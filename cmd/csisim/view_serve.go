@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/csisim/csisim/cmd/internal/page"
 	"github.com/csisim/csisim/internal/view"
 )
 
@@ -88,7 +89,7 @@ func (v *reader) report() view.Report {
 	if err != nil {
 		return view.Report{Name: v.title, Verdict: "error", Sentence: err.Error()}
 	}
-	r.Facts = [][2]string{{"Trace", v.name}}
+	r.Facts = append([][2]string{{"Trace", v.name}}, r.Facts...)
 	addDiagnosis(&r, v.name)
 	return r
 }
@@ -101,7 +102,7 @@ func (v *reader) said(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	said, err := v.file.Look(chunk)
-	writeJSON(w, said, err)
+	page.WriteJSON(w, said, err)
 }
 
 // isRegular reports whether a file can be read twice.
@@ -145,32 +146,33 @@ func serveFile(ctx context.Context, env environment, name string) error {
 	if err != nil {
 		return err
 	}
-	shown.more = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said, "/search": v.search}
-	return shown.serve(ctx, env, listener, func() {
-		if r := v.report(); ctx.Err() == nil { // after an interrupt there is no need to printProblems
+	shown.More = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said, "/search": v.search}
+	return servePage(ctx, env, shown, listener, func() {
+		// After an interrupt there is no need to printProblems.
+		if r := v.report(); ctx.Err() == nil {
 			printProblems(env, name, r.Problems)
 		}
 	})
 }
 
 // localPage returns a page on loopback.
-func localPage(text []byte) (*page, net.Listener, error) {
+func localPage(text []byte) (*page.Page, net.Listener, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, &failure{code: exitEnvironment, err: fmt.Errorf("listening for a browser: %w", err)}
 	}
-	shown, err := newPage(listener.Addr().String())
+	shown, err := page.New(listener.Addr().String())
 	if err != nil {
 		return nil, nil, errors.Join(err, listener.Close())
 	}
-	shown.text = func() ([]byte, error) { return text, nil }
+	shown.Text = func() ([]byte, error) { return text, nil }
 	return shown, listener, nil
 }
 
-// serve serves a page until ctx is done. It calls left once the server runs.
-func (p *page) serve(ctx context.Context, env environment, at net.Listener, left func()) error {
-	stop := serve(at, p.beside(http.NotFoundHandler()))
-	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", p.address())
+// servePage serves a page until ctx is done. It calls left once the server runs.
+func servePage(ctx context.Context, env environment, p *page.Page, at net.Listener, left func()) error {
+	stop := page.Serve(at, p.Beside(http.NotFoundHandler()))
+	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", p.Address())
 	left()
 	<-ctx.Done()
 	return errors.Join(stop(), hungUp(ctx))
