@@ -1,4 +1,4 @@
-package earlygc
+package gogc
 
 import (
 	"os"

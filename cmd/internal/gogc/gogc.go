@@ -1,4 +1,4 @@
-// Package earlygc sets how much the heap of the command may grow before garbage is collected.
+// Package gogc sets how much the heap of the command may grow before garbage is collected.
 //
 // The packages of the command allocate 5 MB during initialization, which starts a collection with
 // Go's default setting: a tenth of the processor time of a short run. This package is initialized
@@ -7,7 +7,7 @@
 //
 // It also disables the sampling of allocations, which must happen equally early: the command has no
 // memory profile.
-package earlygc
+package gogc
 
 import (
 	"os"
