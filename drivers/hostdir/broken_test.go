@@ -98,7 +98,8 @@ func TestBrokenBehaviours(t *testing.T) {
 		},
 		"readonly-by-remount": func(t *testing.T, d *driver) bool {
 			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
-			pods, elsewhere := filepath.Dir(target), d.w.mkdir("elsewhere") // a peer, like the node's own mount
+			// A peer, like the node's own mount.
+			pods, elsewhere := filepath.Dir(target), d.w.mkdir("elsewhere")
 			require.NoError(t, unix.Mount(pods, pods, "", unix.MS_BIND, ""))
 			require.NoError(t, unix.Mount("", pods, "", unix.MS_SHARED, ""))
 			require.NoError(t, unix.Mount(pods, elsewhere, "", unix.MS_BIND, ""))

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
+	"github.com/csisim/csisim/drivers/hostdir/internal/cost"
+	"github.com/csisim/csisim/drivers/hostdir/internal/defect"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
@@ -25,6 +26,8 @@ type options struct {
 	addonsEndpoint string // empty: the same
 	config         service.Config
 	logsAccounts   bool
+	costs          []cost.Cost
+	defects        defect.Set
 }
 
 func parseOptions(args []string, out io.Writer) (options, error) {
@@ -82,8 +85,12 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		c.Format, err = backend.ParseFormat(s)
 		return err
 	})
-	flags.Func("broken", "misbehave as `names` say, separated by commas:\n"+broken.Help(), func(s string) (err error) {
-		c.Broken, err = broken.Parse(s)
+	flags.Func("broken", "misbehave as `names` say, separated by commas:\n"+defect.Help(), func(s string) (err error) {
+		o.defects, err = defect.Parse(s)
+		return err
+	})
+	flags.Func("cost", "be slow or wasteful as `names` say, separated by commas:\n"+cost.Help(), func(s string) (err error) {
+		o.costs, err = cost.Parse(s)
 		return err
 	})
 	if err := flags.Parse(args); err != nil {

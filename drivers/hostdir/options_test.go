@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 func TestOptionsTellAllMistakesAtOnce(t *testing.T) {
@@ -33,14 +32,14 @@ func TestOptionsChooseServicesAndDefects(t *testing.T) {
 	assert.True(t, o.config.Attach)
 	assert.False(t, o.config.Stage)
 	assert.Equal(t, map[string]string{"zone": "a"}, o.config.Topology)
-	assert.Equal(t, broken.Set{broken.IgnoreReadOnly: true, broken.LostState: true}, o.config.Broken)
+	assert.Equal(t, []string{"ignore-readonly", "lost-state-on-restart"}, o.defects.Names())
 }
 
 func TestHelpListsTheBrokenBehaviours(t *testing.T) {
 	var help strings.Builder
 	_, err := parseOptions([]string{"--help"}, &help)
 	require.Error(t, err)
-	assert.Contains(t, help.String(), string(broken.UnpublishLeavesTarget))
+	assert.Contains(t, help.String(), "unpublish-leaves-target-dir")
 
 	_, err = parseOptions([]string{"--broken", "no-such"}, io.Discard)
 	assert.ErrorContains(t, err, "no-such")

@@ -15,12 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
-	"github.com/csisim/csisim/drivers/hostdir/internal/release"
+	"github.com/csisim/csisim/drivers/hostdir/internal/cost"
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
@@ -36,13 +34,21 @@ func serve(ctx context.Context, o options) error {
 	case <-ctx.Done():
 		return nil
 	}
-	release.Configure(&cfg)
-	if err := release.Start(cfg); err != nil {
+	if err := cost.Start(o.costs, cfg.StateDir); err != nil {
 		return err
 	}
-	exclusive := service.Exclusive(cfg.Broken)
+	o.defects.Configure(&cfg)
+	driver, err := service.Start(cfg)
+	if err != nil {
+		return err
+	}
+	if err := o.defects.Start(driver); err != nil {
+		return err
+	}
+	exclusive := service.Exclusive(driver.Locks)
 	newServer := func() *grpc.Server {
-		return grpc.NewServer(grpc.ChainUnaryInterceptor(logCalls(cfg.Broken), logAccounts(logsAccounts), exclusive, release.Call(cfg.Broken)))
+		calls := []grpc.UnaryServerInterceptor{logFailures, logAccounts(logsAccounts), exclusive, o.defects.Calls(driver)}
+		return grpc.NewServer(grpc.ChainUnaryInterceptor(append(calls, cost.Calls(o.costs)...)...))
 	}
 	server := newServer()
 	servers, addonsServer := []*grpc.Server{server}, server
@@ -50,22 +56,18 @@ func serve(ctx context.Context, o options) error {
 		addonsServer = newServer()
 		servers = append(servers, addonsServer)
 	}
-	if err := service.Register(server, addonsServer, cfg); err != nil {
+	if err := driver.Register(server, addonsServer); err != nil {
 		return err
 	}
 	if addonsServer != server {
-		listener, err := listen(addonsEndpoint)
+		listener, err := listen(socketPath(addonsEndpoint))
 		if err != nil {
 			return err
 		}
 		defer addonsServer.Stop()
 		go func() { _ = addonsServer.Serve(listener) }() // ends with stop or Stop
 	}
-	listenAt := listen
-	if cfg.Broken.Has(broken.SocketStays) {
-		listenAt = func(endpoint string) (net.Listener, error) { return net.Listen("unix", socketPath(endpoint)) }
-	}
-	listener, err := listenAt(endpoint)
+	listener, err := o.defects.Listener(listen)(socketPath(endpoint))
 	if err != nil {
 		return err
 	}
@@ -73,9 +75,7 @@ func serve(ctx context.Context, o options) error {
 	go func() {
 		defer close(stopped)
 		<-ctx.Done()
-		if cfg.Broken.Has(broken.StopUnmounts) {
-			_ = service.UnmountAll(cfg) // it ends anyway
-		}
+		o.defects.Stop(driver)
 		stop(servers)
 	}()
 	if err := server.Serve(listener); err != nil {
@@ -106,8 +106,7 @@ func socketPath(endpoint string) string {
 }
 
 // listen opens the socket and replaces one that a killed process left.
-func listen(endpoint string) (net.Listener, error) {
-	path := socketPath(endpoint)
+func listen(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket path may have", path, maxSocketPath)
 	}
@@ -135,21 +134,13 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// logCalls logs failing calls and, with some defects, requests with their secrets.
-func logCalls(defects broken.Set) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-		if defects.Has(broken.RequestsLogged) {
-			log.Printf("%s: %v", call.FullMethod, req)
-		}
-		if publish, is := req.(*csi.NodePublishVolumeRequest); is && defects.Has(broken.TokensLogged) {
-			log.Printf("%s: volume context %v", call.FullMethod, publish.GetVolumeContext())
-		}
-		answer, err := handle(ctx, req)
-		if err != nil {
-			log.Printf("%s: %s: %s", call.FullMethod, status.Code(err), status.Convert(err).Message())
-		}
-		return answer, err
+// logFailures logs failing calls.
+func logFailures(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	answer, err := handle(ctx, req)
+	if err != nil {
+		log.Printf("%s: %s: %s", call.FullMethod, status.Code(err), status.Convert(err).Message())
 	}
+	return answer, err
 }
 
 // logAccounts logs, if enabled, the parts of secrets that are not credentials.

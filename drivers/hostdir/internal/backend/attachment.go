@@ -92,7 +92,7 @@ func (b *Backend) admit(v Volume, node Node, exclusive bool) error {
 	if node.MaxVolumes == 0 {
 		return nil
 	}
-	all, err := b.volumes()
+	all, err := b.Volumes()
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (b *Backend) read(r volumeRecord) Volume {
 // Rewrite writes the records of all volumes in the format of the backend.
 func (b *Backend) Rewrite() error {
 	return b.exclusively(func() error {
-		all, err := b.volumes()
+		all, err := b.Volumes()
 		for _, v := range all {
 			if err == nil {
 				err = b.saveVolume(v)

@@ -216,16 +216,9 @@ func (b *Backend) Volume(id string) (v Volume, err error) {
 	return v, err
 }
 
-// Volumes lists all volumes by id.
-func (b *Backend) Volumes() (all []Volume, err error) {
-	err = b.exclusively(func() error {
-		all, err = b.volumes()
-		return err
-	})
-	return all, err
-}
-
-func (b *Backend) volumes() ([]Volume, error) {
+// Volumes lists all volumes by id. It takes no lock, so that it does not wait for a call that is at
+// work: each record is written by one rename.
+func (b *Backend) Volumes() ([]Volume, error) {
 	ids, err := b.ids(volumesDir)
 	if err != nil {
 		return nil, err

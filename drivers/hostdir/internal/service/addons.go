@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	addons "github.com/csisim/csisim/internal/world/addons/identity"
@@ -25,18 +24,19 @@ type addonsIdentity struct {
 }
 
 // registerAddons adds the services of CSI-Addons to the server.
-func registerAddons(all *grpc.Server, cfg Config, store *backend.Backend) {
+func registerAddons(all *grpc.Server, d *Driver) {
+	cfg, store := d.Config, d.Backend
 	server := promised{all, cfg.Without}
 	addons.RegisterIdentityServer(server, addonsIdentity{cfg: cfg})
 	if cfg.Controller {
-		reclaimspace.RegisterReclaimSpaceControllerServer(server, reclaimController{store: store, broken: cfg.Broken})
+		reclaimspace.RegisterReclaimSpaceControllerServer(server, reclaimController{store: store})
 		replication.RegisterControllerServer(server, replicationController{store: store})
-		volumegroup.RegisterControllerServer(server, groupController{store: store, broken: cfg.Broken})
+		volumegroup.RegisterControllerServer(server, groupController{store: store})
 	}
 	fence.RegisterFenceControllerServer(server, fenceController{cfg: cfg, store: store})
 	if cfg.Node {
-		reclaimspace.RegisterReclaimSpaceNodeServer(server, reclaimNode{store: store, broken: cfg.Broken})
-		encryptionkeyrotation.RegisterEncryptionKeyRotationControllerServer(server, keyRotation{store: store, broken: cfg.Broken})
+		reclaimspace.RegisterReclaimSpaceNodeServer(server, reclaimNode{store: store})
+		encryptionkeyrotation.RegisterEncryptionKeyRotationControllerServer(server, keyRotation{store: store})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
@@ -23,7 +22,7 @@ type fenceController struct {
 func (f fenceController) FenceClusterNetwork(_ context.Context, req *fence.FenceClusterNetworkRequest) (*fence.FenceClusterNetworkResponse, error) {
 	ranges, err := rangesOf(req.GetCidrs())
 	if err == nil {
-		err = answer(f.store.Fence(ranges))
+		err = Answer(f.store.Fence(ranges))
 	}
 	if err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func (f fenceController) FenceClusterNetwork(_ context.Context, req *fence.Fence
 func (f fenceController) UnfenceClusterNetwork(_ context.Context, req *fence.UnfenceClusterNetworkRequest) (*fence.UnfenceClusterNetworkResponse, error) {
 	ranges, err := rangesOf(req.GetCidrs())
 	if err == nil {
-		err = answer(f.store.Unfence(ranges))
+		err = Answer(f.store.Unfence(ranges))
 	}
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (f fenceController) UnfenceClusterNetwork(_ context.Context, req *fence.Unf
 func (f fenceController) ListClusterFence(context.Context, *fence.ListClusterFenceRequest) (*fence.ListClusterFenceResponse, error) {
 	all, err := f.store.Fences()
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	list := &fence.ListClusterFenceResponse{}
 	for _, r := range all {
@@ -77,12 +76,12 @@ func rangesOf(cidrs []*fence.CIDR) (ranges []string, err error) {
 
 // writable rejects write access to a demoted volume.
 func (n *node) writable(id string, readOnly bool) error {
-	if readOnly || n.cfg.Broken.Has(broken.DemotedStaysWritable) {
+	if readOnly {
 		return nil
 	}
-	may, err := n.store.Writable(id)
+	may, err := n.Store.Writable(id)
 	if err == nil && !may {
 		return precondition("volume %s is demoted: it can be used read-only", id)
 	}
-	return answer(err)
+	return Answer(err)
 }

@@ -8,15 +8,13 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
 // groupController groups volumes, which can then be replicated together.
 type groupController struct {
 	volumegroup.UnimplementedControllerServer
-	store  *backend.Backend
-	broken broken.Set
+	store *backend.Backend
 }
 
 // CreateVolumeGroup makes a group.
@@ -24,13 +22,9 @@ func (c groupController) CreateVolumeGroup(_ context.Context, req *volumegroup.C
 	if err := require("name", req.GetName()); err != nil {
 		return nil, err
 	}
-	members := req.GetVolumeIds()
-	if c.broken.Has(broken.GroupDropsMember) && len(members) > 0 {
-		members = members[1:]
-	}
-	g, err := c.store.CreateVolumeGroup(req.GetName(), members)
+	g, err := c.store.CreateVolumeGroup(req.GetName(), req.GetVolumeIds())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &volumegroup.CreateVolumeGroupResponse{VolumeGroup: groupMessage(g)}, nil
 }
@@ -39,7 +33,7 @@ func (c groupController) CreateVolumeGroup(_ context.Context, req *volumegroup.C
 func (c groupController) ModifyVolumeGroupMembership(_ context.Context, req *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 	g, err := c.store.ModifyVolumeGroup(req.GetVolumeGroupId(), req.GetVolumeIds())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &volumegroup.ModifyVolumeGroupMembershipResponse{VolumeGroup: groupMessage(g)}, nil
 }
@@ -47,7 +41,7 @@ func (c groupController) ModifyVolumeGroupMembership(_ context.Context, req *vol
 // DeleteVolumeGroup removes a group that has no volumes.
 func (c groupController) DeleteVolumeGroup(_ context.Context, req *volumegroup.DeleteVolumeGroupRequest) (*volumegroup.DeleteVolumeGroupResponse, error) {
 	if err := c.store.DeleteVolumeGroup(req.GetVolumeGroupId()); err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &volumegroup.DeleteVolumeGroupResponse{}, nil
 }
@@ -56,7 +50,7 @@ func (c groupController) DeleteVolumeGroup(_ context.Context, req *volumegroup.D
 func (c groupController) ControllerGetVolumeGroup(_ context.Context, req *volumegroup.ControllerGetVolumeGroupRequest) (*volumegroup.ControllerGetVolumeGroupResponse, error) {
 	g, err := c.store.VolumeGroup(req.GetVolumeGroupId())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &volumegroup.ControllerGetVolumeGroupResponse{VolumeGroup: groupMessage(g)}, nil
 }

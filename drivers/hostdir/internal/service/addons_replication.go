@@ -25,7 +25,7 @@ type replicationController struct {
 func (r replicationController) members(s *replication.ReplicationSource) ([]string, error) {
 	if id := s.GetVolumegroup().GetVolumeGroupId(); id != "" {
 		g, err := r.store.VolumeGroup(id)
-		return g.VolumeIDs, answer(err)
+		return g.VolumeIDs, Answer(err)
 	}
 	id := s.GetVolume().GetVolumeId()
 	if err := require("replication_source", id); err != nil {
@@ -58,7 +58,7 @@ func replicationAnswer(err error) error {
 	case errors.Is(err, backend.ErrUnreachable):
 		return status.Error(codes.Unavailable, err.Error())
 	}
-	return answer(err)
+	return Answer(err)
 }
 
 // EnableVolumeReplication starts the replication.

@@ -4,36 +4,15 @@ package service
 
 import (
 	"context"
-	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
-
-	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
+// controller serves the calls to the controller plugin.
 type controller struct {
 	csi.UnimplementedControllerServer
 	cfg   Config
-	store *backend.Backend
-
-	copying sync.Mutex
-	copies  map[string]bool // volumes into which broken.CopyTrustsDirectory still copies
-	grown   sync.Map        // volumes that have grown, by their ids
-}
-
-func newController(cfg Config, store *backend.Backend) (*controller, error) {
-	if cfg.Broken.Has(broken.LostState) {
-		if err := store.Lose(); err != nil {
-			return nil, err
-		}
-	}
-	if cfg.Broken.Has(broken.ForgetAttachments) {
-		if err := store.ForgetAttachments(); err != nil {
-			return nil, err
-		}
-	}
-	return &controller{cfg: cfg, store: store, copies: map[string]bool{}}, nil
+	store Store
 }
 
 func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {

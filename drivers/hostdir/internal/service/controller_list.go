@@ -11,27 +11,22 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 func (c *controller) ListVolumes(_ context.Context, req *csi.ListVolumesRequest) (*csi.ListVolumesResponse, error) {
 	all, err := c.store.Volumes()
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
-	listed, next, err := page(all, c.from(req.GetStartingToken()), req.GetMaxEntries())
+	listed, next, err := page(all, req.GetStartingToken(), req.GetMaxEntries())
 	if err != nil {
 		return nil, err
 	}
 	list := &csi.ListVolumesResponse{NextToken: next}
 	for _, v := range listed {
-		nodes := v.AttachedNodes()
-		if c.cfg.Broken.Has(broken.ListOmitsNodes) {
-			nodes = nil
-		}
 		list.Entries = append(list.Entries, &csi.ListVolumesResponse_Entry{
 			Volume: describe(v),
-			Status: &csi.ListVolumesResponse_VolumeStatus{PublishedNodeIds: nodes},
+			Status: &csi.ListVolumesResponse_VolumeStatus{PublishedNodeIds: v.AttachedNodes()},
 		})
 	}
 	return list, nil
@@ -43,28 +38,25 @@ func (c *controller) ControllerGetVolume(_ context.Context, req *csi.ControllerG
 	}
 	v, err := c.store.Volume(req.GetVolumeId())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	status := &csi.ControllerGetVolumeResponse_VolumeStatus{PublishedNodeIds: v.AttachedNodes()}
-	if c.cfg.Broken.Has(broken.GetOmitsNodes) {
-		status.PublishedNodeIds = nil
-	}
 	return &csi.ControllerGetVolumeResponse{Volume: describe(v), Status: status}, nil
 }
 
 func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequest) (*csi.ListSnapshotsResponse, error) {
 	all, err := c.store.Snapshots()
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	var wanted []backend.Snapshot
 	for _, s := range all {
 		if (req.GetSnapshotId() == "" || req.GetSnapshotId() == s.ID) &&
-			(req.GetSourceVolumeId() == "" || c.cfg.Broken.Has(broken.ListIgnoresSource) || req.GetSourceVolumeId() == s.VolumeID) {
+			(req.GetSourceVolumeId() == "" || req.GetSourceVolumeId() == s.VolumeID) {
 			wanted = append(wanted, s)
 		}
 	}
-	listed, next, err := page(wanted, c.from(req.GetStartingToken()), req.GetMaxEntries())
+	listed, next, err := page(wanted, req.GetStartingToken(), req.GetMaxEntries())
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +65,6 @@ func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequ
 		list.Entries = append(list.Entries, &csi.ListSnapshotsResponse_Entry{Snapshot: describeSnapshot(c.store, s)})
 	}
 	return list, nil
-}
-
-// from returns the token of a request, with which a page begins.
-func (c *controller) from(token string) string {
-	if start, err := strconv.Atoi(token); err == nil && c.cfg.Broken.Has(broken.PagesSkip) {
-		return strconv.Itoa(start + 1)
-	}
-	return token
 }
 
 // page returns the entries from token on, at most limit of them (0 means all). A token is the

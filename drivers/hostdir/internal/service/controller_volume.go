@@ -4,15 +4,10 @@ package service
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
@@ -35,146 +30,27 @@ func (c *controller) CreateVolume(_ context.Context, req *csi.CreateVolumeReques
 	if err != nil {
 		return nil, err
 	}
-	create := c.store.CreateVolume
-	if c.cfg.Broken.Has(broken.CreateNotIdempotent) {
-		create = c.store.CreateAnotherVolume
-	}
-	if c.cfg.Broken.Has(broken.SnapshotRestoresEmpty) && source.SnapshotID != "" {
-		source = backend.Source{}
-	}
-	if source != (backend.Source{}) && c.cfg.Broken.Has(broken.CopyTrustsDirectory) {
-		create = c.copyAside
-	}
-	if c.cfg.Broken.Has(broken.CreateLeavesDirectory) {
-		create = func(spec backend.VolumeSpec) (v backend.Volume, err error) {
-			return v, broken.PrepareIn(c.store.Dir(), func() error { v, err = c.store.CreateVolume(spec); return err })
-		}
-	}
-	if c.cfg.Broken.Has(broken.SizesCompared) {
-		if old, err := c.store.Volume(backend.VolumeID(req.GetName())); err == nil && old.CapacityBytes != required {
-			return nil, status.Errorf(codes.AlreadyExists, "volume %s has %d bytes, not %d", old.ID, old.CapacityBytes, required)
-		}
-		required = broken.RoundUp(required)
-	}
-	if source.VolumeID != "" && c.cfg.Broken.Has(broken.CloneRemembered) {
-		source = c.firstCopy(source, backend.VolumeID(req.GetName()))
-	}
-	v, err := create(backend.VolumeSpec{
+	v, err := c.store.CreateVolume(backend.VolumeSpec{
 		Name: req.GetName(), RequiredBytes: required, LimitBytes: limit,
 		Block: block, Source: source, Parameters: req.GetParameters(), Topology: topology,
 		Accessible: func(t map[string]string) bool { return accessible(t, req.GetAccessibilityRequirements()) },
 	})
 	if err != nil {
-		return nil, answer(err)
-	}
-	if c.cfg.Broken.Has(broken.CopyStaysSmall) && block && source != (backend.Source{}) {
-		err = c.store.Shrink(v)
-	}
-	if err != nil {
-		return nil, answer(err)
-	}
-	if c.cfg.Broken.Has(broken.RestoreConsumes) && source.SnapshotID != "" {
-		err = c.store.WipeSnapshot(source.SnapshotID)
-	}
-	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	volume := describe(v)
 	volume.ContentSource = req.GetVolumeContentSource()
-	if c.cfg.Broken.Has(broken.SecretInVolumeContext) {
-		volume.VolumeContext = broken.ShowSecrets(volume.VolumeContext, req.GetSecrets())
-	}
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
 }
-
-// firstCopy returns the source for broken.CloneRemembered: an earlier copy of the same volume.
-func (c *controller) firstCopy(of backend.Source, id string) backend.Source {
-	all, _ := c.store.Volumes()
-	for _, v := range all {
-		if v.Source == of && v.ID != id {
-			return backend.Source{VolumeID: v.ID}
-		}
-	}
-	return of
-}
-
-// copyAside creates an empty volume and copies into it outside the call, which is answered with
-// ABORTED meanwhile. If the driver is killed during the copy, the partial volume is taken for
-// complete.
-func (c *controller) copyAside(spec backend.VolumeSpec) (backend.Volume, error) {
-	c.copying.Lock()
-	defer c.copying.Unlock()
-	v, err := c.store.Volume(backend.VolumeID(spec.Name))
-	if err == nil && c.copies[v.ID] {
-		return v, status.Errorf(codes.Aborted, "volume %s is being copied", v.ID)
-	}
-	if err == nil {
-		return v, nil
-	}
-	empty := spec
-	empty.Source = backend.Source{}
-	if v, err = c.store.CreateVolume(empty); err != nil {
-		return v, err
-	}
-	c.copies[v.ID] = true
-	time.AfterFunc(copyTime, func() {
-		c.copying.Lock()
-		defer c.copying.Unlock()
-		if c.store.DeleteVolume(v.ID) == nil {
-			_, _ = c.store.CreateVolume(spec) // a repeated call returns the error
-		}
-		delete(c.copies, v.ID)
-	})
-	return v, status.Errorf(codes.Aborted, "volume %s is being copied", v.ID)
-}
-
-// copyTime is how long copyAside waits before it copies.
-const copyTime = 300 * time.Millisecond
 
 func (c *controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
 	if err := require("volume_id", req.GetVolumeId()); err != nil {
 		return nil, err
 	}
-	if c.cfg.Broken.Has(broken.DeleteLeavesVolume) {
-		return &csi.DeleteVolumeResponse{}, nil
-	}
-	if c.cfg.Broken.Has(broken.DeleteTakesSnapshots) {
-		if err := c.deleteSnapshotsOf(req.GetVolumeId()); err != nil {
-			return nil, answer(err)
-		}
-	}
-	if c.cfg.Broken.Has(broken.DeleteWipesCopies) {
-		if err := c.store.WipeCopies(req.GetVolumeId()); err != nil {
-			return nil, answer(err)
-		}
-	}
-	if err := c.deleteMore(req.GetVolumeId()); err != nil {
-		return nil, answer(err)
-	}
 	if err := c.store.DeleteVolume(req.GetVolumeId()); err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &csi.DeleteVolumeResponse{}, nil
-}
-
-// deleteMore applies the defects that damage a volume, or its source, before the volume is deleted.
-func (c *controller) deleteMore(id string) error {
-	v, err := c.store.Volume(id)
-	if errors.Is(err, backend.ErrNotFound) || len(v.Attachments) > 0 {
-		return nil
-	}
-	if c.cfg.Broken.Has(broken.DeleteTakesOrigin) && v.Source.VolumeID != "" {
-		if origin, gone := c.store.Volume(v.Source.VolumeID); gone == nil {
-			err = errors.Join(err, c.store.Wipe(origin))
-		}
-	}
-	if c.cfg.Broken.Has(broken.DeleteTakesOwnSnapshot) && v.Source.SnapshotID != "" {
-		err = errors.Join(err, c.store.DeleteSnapshot(v.Source.SnapshotID))
-	}
-	if c.cfg.Broken.Has(broken.DeleteForgetsFirst) {
-		err = errors.Join(err, c.store.DeleteInParts(v))
-	}
-	return err
 }
 
 func (c *controller) ControllerExpandVolume(_ context.Context, req *csi.ControllerExpandVolumeRequest) (*csi.ControllerExpandVolumeResponse, error) {
@@ -190,27 +66,15 @@ func (c *controller) ControllerExpandVolume(_ context.Context, req *csi.Controll
 	}
 	v, err := c.store.Volume(req.GetVolumeId())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	if err := checkExpanded(v, req.GetVolumeCapability()); err != nil {
 		return nil, err
 	}
-	if c.cfg.Broken.Has(broken.ExpandForgetsSize) {
-		return &csi.ControllerExpandVolumeResponse{CapacityBytes: max(required, v.CapacityBytes), NodeExpansionRequired: true}, nil
+	if v, err = c.store.ExpandVolume(v.ID, required, limit); err != nil {
+		return nil, Answer(err)
 	}
-	expand := c.store.ExpandVolume
-	if c.cfg.Broken.Has(broken.ExpandRecordsFirst) {
-		expand = c.store.RecordAndExpandVolume
-	}
-	if _, again := c.grown.LoadOrStore(v.ID, true); again && required > v.CapacityBytes && c.cfg.Broken.Has(broken.ExpandOnce) {
-		return nil, status.Errorf(codes.OutOfRange, "volume %s has grown already", v.ID)
-	}
-	if v, err = expand(v.ID, required, limit); err != nil {
-		return nil, answer(err)
-	}
-	return &csi.ControllerExpandVolumeResponse{
-		CapacityBytes: v.CapacityBytes, NodeExpansionRequired: !c.cfg.Broken.Has(broken.ExpandSkipsNode),
-	}, nil
+	return &csi.ControllerExpandVolumeResponse{CapacityBytes: v.CapacityBytes, NodeExpansionRequired: true}, nil
 }
 
 func (c *controller) ValidateVolumeCapabilities(_ context.Context, req *csi.ValidateVolumeCapabilitiesRequest) (*csi.ValidateVolumeCapabilitiesResponse, error) {
@@ -222,7 +86,7 @@ func (c *controller) ValidateVolumeCapabilities(_ context.Context, req *csi.Vali
 	}
 	v, err := c.store.Volume(req.GetVolumeId())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	for _, capability := range req.GetVolumeCapabilities() {
 		a, err := readAccess(capability)
@@ -257,7 +121,7 @@ func (c *controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest)
 	}
 	free, err := c.store.FreeBytes()
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &csi.GetCapacityResponse{AvailableCapacity: free}, nil
 }

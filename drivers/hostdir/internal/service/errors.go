@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
 )
 
-// answer converts an error of the backend or the machine to the code that the CSI specification
+// Answer converts an error of the backend or the machine to the code that the CSI specification
 // requires.
-func answer(err error) error {
+func Answer(err error) error {
 	if _, ok := status.FromError(err); ok { // nil, or has a code already
 		return err
 	}

@@ -12,42 +12,44 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
+
+// locks is the set of volumes and snapshots with a call under way.
+type locks struct {
+	mu      sync.Mutex
+	pending map[string]bool
+}
+
+func newLocks() *locks { return &locks{pending: map[string]bool{}} }
+
+func (l *locks) Enter(subject string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pending[subject] {
+		return false
+	}
+	l.pending[subject] = true
+	return true
+}
+
+func (l *locks) Leave(_ context.Context, subject string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.pending, subject)
+}
 
 // Exclusive admits one changing call per volume or snapshot at a time and answers ABORTED to calls
 // that overlap it.
-func Exclusive(set broken.Set) grpc.UnaryServerInterceptor {
-	var mu sync.Mutex
-	pending := map[string]bool{}
-
-	enter := func(subject string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		if pending[subject] {
-			return false
-		}
-		pending[subject] = true
-		return true
-	}
-	leave := func(subject string) {
-		mu.Lock()
-		defer mu.Unlock()
-		delete(pending, subject)
-	}
+func Exclusive(locks Locks) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		subject := subjectOf(req)
-		if subject == "" || set.Has(broken.CallsOverlap) {
+		if subject == "" {
 			return handle(ctx, req)
 		}
-		if !enter(subject) {
+		if !locks.Enter(subject) {
 			return nil, status.Errorf(codes.Aborted, "an operation on %s is pending", subject)
 		}
-		defer func() {
-			if ctx.Err() == nil || !set.Has(broken.DeadlineKeepsLock) {
-				leave(subject)
-			}
-		}()
+		defer locks.Leave(ctx, subject)
 		return handle(ctx, req)
 	}
 }

@@ -27,7 +27,7 @@ func TestCallsThatOverlapOnOneVolumeAreAborted(t *testing.T) {
 		"reading is free":   {&csi.NodeStageVolumeRequest{VolumeId: "v"}, &csi.NodeGetVolumeStatsRequest{VolumeId: "v"}, codes.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			admit := Exclusive(nil)
+			admit := Exclusive(newLocks())
 			answer := func(context.Context, any) (any, error) { return nil, nil }
 			_, err := admit(t.Context(), tt.first, nil, func(ctx context.Context, _ any) (any, error) {
 				_, err := admit(ctx, tt.second, nil, answer)

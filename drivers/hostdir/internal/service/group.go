@@ -11,14 +11,12 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 // groups snapshots several volumes at once.
 type groups struct {
 	csi.UnimplementedGroupControllerServer
-	cfg   Config
-	store *backend.Backend
+	store Store
 }
 
 func (groups) GroupControllerGetCapabilities(context.Context, *csi.GroupControllerGetCapabilitiesRequest) (*csi.GroupControllerGetCapabilitiesResponse, error) {
@@ -36,13 +34,9 @@ func (g groups) CreateVolumeGroupSnapshot(_ context.Context, req *csi.CreateVolu
 	if len(volumes) == 0 {
 		return nil, invalid("source_volume_ids is required")
 	}
-	source := func(i int) string { return volumes[i] }
-	if g.cfg.Broken.Has(broken.GroupMixesVolumes) {
-		source = func(int) string { return volumes[0] }
-	}
-	group, err := g.store.CreateGroup(req.GetName(), volumes, source)
+	group, err := g.store.CreateGroup(req.GetName(), volumes, func(i int) string { return volumes[i] })
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(g.store, group)}, nil
 }
@@ -59,7 +53,7 @@ func (g groups) DeleteVolumeGroupSnapshot(_ context.Context, req *csi.DeleteVolu
 		err = g.store.DeleteGroup(req.GetGroupSnapshotId())
 	}
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &csi.DeleteVolumeGroupSnapshotResponse{}, nil
 }
@@ -73,7 +67,7 @@ func (g groups) GetVolumeGroupSnapshot(_ context.Context, req *csi.GetVolumeGrou
 		err = hasMembers(group, req.GetSnapshotIds())
 	}
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: describeGroup(g.store, group)}, nil
 }
@@ -86,7 +80,7 @@ func hasMembers(g backend.Group, ids []string) error {
 	return nil
 }
 
-func describeGroup(store *backend.Backend, g backend.Group) *csi.VolumeGroupSnapshot {
+func describeGroup(store Store, g backend.Group) *csi.VolumeGroupSnapshot {
 	m := &csi.VolumeGroupSnapshot{GroupSnapshotId: g.ID, CreationTime: timestamppb.New(g.Created), ReadyToUse: store.Ready(g.Created)}
 	for _, s := range g.Members {
 		m.Snapshots = append(m.Snapshots, describeSnapshot(store, s))

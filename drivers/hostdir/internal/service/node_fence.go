@@ -12,40 +12,38 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
-	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
 	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
 // admitted rejects the calls of a fenced node.
 func (n *node) admitted() error {
-	if n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) {
+	if n.Config.NodeAddress == (netip.Addr{}) {
 		return nil
 	}
-	fences, err := n.store.Fences()
-	if err == nil && backend.Covers(fences, n.cfg.NodeAddress) {
-		return status.Errorf(codes.FailedPrecondition, "node %s with address %s is fenced", n.cfg.NodeID, n.cfg.NodeAddress)
+	fences, err := n.Fences.Fences()
+	if err == nil && backend.Covers(fences, n.Config.NodeAddress) {
+		return status.Errorf(codes.FailedPrecondition, "node %s with address %s is fenced", n.Config.NodeID, n.Config.NodeAddress)
 	}
-	return answer(err)
+	return Answer(err)
 }
 
 // followFences makes the published volumes of the node read-only while it is fenced.
 func (n *node) followFences() error {
-	if !n.cfg.Addons || n.cfg.NodeAddress == (netip.Addr{}) || n.cfg.Broken.Has(broken.FenceIgnored) || n.cfg.Broken.Has(broken.FenceLeavesMounts) {
+	if !n.Config.Addons || n.Config.NodeAddress == (netip.Addr{}) {
 		return nil
 	}
-	return n.store.FollowFences(n.cfg.NodeID, func(fences []string) error {
+	return n.Fences.FollowFences(n.Config.NodeID, func(fences []string) error {
 		n.fencing.Lock()
 		defer n.fencing.Unlock()
-		return n.shut(backend.Covers(fences, n.cfg.NodeAddress))
+		return n.shut(backend.Covers(fences, n.Config.NodeAddress))
 	})
 }
 
 // shut makes the writable published volumes read-only, or reverts that. Inline volumes are on the
 // node and not affected.
 func (n *node) shut(fenced bool) error {
-	all, err := n.ledger.All()
+	all, err := n.Records.All()
 	if err != nil {
 		return err
 	}
@@ -87,11 +85,11 @@ func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
 	if _, err := mount.Unmount(p.Path); err != nil {
 		return err
 	}
-	return mount.BindRestricted(n.store.DataPath(backend.Volume{ID: p.VolumeID}), p.Path, flags)
+	return mount.BindRestricted(n.Store.DataPath(backend.Volume{ID: p.VolumeID}), p.Path, flags)
 }
 
 func (n *node) shutDevice(volumeID string, fenced bool) error {
-	devices, err := loop.Find(n.label(volumeID))
+	devices, err := n.Devices.Find(n.Label(volumeID))
 	for _, d := range devices {
 		if err := d.SetReadOnly(fenced); err != nil {
 			return err

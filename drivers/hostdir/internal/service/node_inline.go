@@ -12,49 +12,47 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
-// podInfo is the prefix of the keys that Kubernetes adds to a volume's context if the CSIDriver
+// PodInfo is the prefix of the keys that Kubernetes adds to a volume's context if the CSIDriver
 // object has podInfoOnMount; ephemeral is the key that marks inline volumes.
 const (
-	podInfo   = "csi.storage.k8s.io/"
-	ephemeral = podInfo + "ephemeral"
+	PodInfo   = "csi.storage.k8s.io/"
+	ephemeral = PodInfo + "ephemeral"
 )
 
-// inlineID is the form of the ids that the kubelet gives inline volumes. Without podInfoOnMount,
+// InlineID is the form of the ids that the kubelet gives inline volumes. Without podInfoOnMount,
 // only the id identifies them.
-var inlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
+var InlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
 
 // isInline reports whether a request concerns a volume in a pod's own spec. It is a directory of
 // this node that exists as long as it is published.
 func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
 	marked, given := req.GetVolumeContext()[ephemeral]
-	return n.cfg.Inline && (marked == "true" || !given && inlineID.MatchString(req.GetVolumeId()))
+	return n.Config.Inline && (marked == "true" || !given && InlineID.MatchString(req.GetVolumeId()))
 }
 
 // isInlineID reports whether an id is the id of such a volume.
-func (n *node) isInlineID(id string) bool { return n.cfg.Inline && inlineID.MatchString(id) }
+func (n *node) isInlineID(id string) bool { return n.Config.Inline && InlineID.MatchString(id) }
 
 // publishInline creates the volume and binds it on the target path.
 func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error {
 	if a.block {
 		return invalid("an inline volume is a file system")
 	}
-	if n.cfg.InlineReadOnly && !req.GetReadonly() {
+	if n.Config.InlineReadOnly && !req.GetReadonly() {
 		return invalid("an inline volume has to be read-only")
 	}
-	refused := checkAttributes(req.GetVolumeContext())
-	if refused != nil && !n.cfg.Broken.Has(broken.InlineRefusalLeavesMount) {
-		return refused
+	if err := checkAttributes(req.GetVolumeContext()); err != nil {
+		return err
 	}
 	target, err := mount.Resolve(req.GetTargetPath())
 	if err != nil {
 		return invalid("the parent directory of target_path must exist: %v", err)
 	}
-	dir := n.inlineDir(req.GetVolumeId())
+	dir := n.Inlines.Dir(req.GetVolumeId())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -66,18 +64,14 @@ func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error 
 		VolumeID: req.GetVolumeId(), Path: target, Target: true,
 		ReadOnly: flags&mount.ReadOnly != 0, Mode: a.mode.String(), Flags: a.flagList(),
 	}
-	if err := n.publish(backend.Volume{ID: req.GetVolumeId()}, dir, p, a, flags); err != nil {
-		return err
-	}
-	n.inlines.Store(req.GetVolumeId(), true)
-	return refused
+	return n.publish(backend.Volume{ID: req.GetVolumeId()}, dir, p, a, flags)
 }
 
 // checkAttributes rejects volume attributes other than size.
 func checkAttributes(attributes map[string]string) error {
 	for key, value := range attributes {
 		switch {
-		case strings.HasPrefix(key, podInfo):
+		case strings.HasPrefix(key, PodInfo):
 		case key != "size":
 			return invalid("volume attribute %q is not known", key)
 		default:
@@ -91,7 +85,7 @@ func checkAttributes(attributes map[string]string) error {
 
 // removeInline removes the content of an inline volume that is no longer published.
 func (n *node) removeInline(id string) (was bool, err error) {
-	dir := n.inlineDir(id)
+	dir := n.Inlines.Dir(id)
 	_, err = os.Stat(dir)
 	if os.IsNotExist(err) {
 		return false, nil
@@ -99,9 +93,7 @@ func (n *node) removeInline(id string) (was bool, err error) {
 	return true, os.RemoveAll(dir)
 }
 
-func (n *node) inlineDir(id string) string {
-	if n.cfg.Broken.Has(broken.InlineSharesContent) {
-		id = "shared"
-	}
-	return filepath.Join(n.cfg.NodeStateDir, "inline", id)
-}
+type inlines struct{ *Driver }
+
+// Dir is the directory of an inline volume.
+func (i inlines) Dir(id string) string { return filepath.Join(i.Config.NodeStateDir, "inline", id) }

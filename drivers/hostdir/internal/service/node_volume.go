@@ -12,32 +12,21 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
-	"github.com/csisim/csisim/drivers/hostdir/internal/loop"
 )
 
 func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStatsRequest) (*csi.NodeGetVolumeStatsResponse, error) {
 	if err := require("volume_id", req.GetVolumeId(), "volume_path", req.GetVolumePath()); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(n.inlineDir(req.GetVolumeId())); n.cfg.Inline && err == nil {
+	if _, err := os.Stat(n.Inlines.Dir(req.GetVolumeId())); n.Config.Inline && err == nil {
 		return measured(req.GetVolumePath(), 0)
 	}
-	v, err := n.store.Volume(req.GetVolumeId())
+	v, err := n.Store.Volume(req.GetVolumeId())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	if err := n.visible(v, req.GetVolumePath()); err != nil {
-		return nil, answer(err)
-	}
-	if n.cfg.Broken.Has(broken.StatsRemembered) {
-		first, _ := n.remembered.LoadOrStore("size of "+v.ID, v.CapacityBytes)
-		v.CapacityBytes = first.(int64)
-	}
-	if v.Block && n.cfg.Broken.Has(broken.StatsOfNode) {
-		if v.CapacityBytes, err = sizeOfFileSystem(req.GetVolumePath()); err != nil {
-			return nil, answer(err)
-		}
+		return nil, Answer(err)
 	}
 	if v.Block {
 		return &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{
@@ -45,13 +34,6 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 		}}, nil
 	}
 	return measured(req.GetVolumePath(), v.CapacityBytes)
-}
-
-// sizeOfFileSystem returns the size of the file system of a path.
-func sizeOfFileSystem(path string) (int64, error) {
-	var fs unix.Statfs_t
-	err := unix.Statfs(path, &fs)
-	return int64(fs.Blocks) * fs.Bsize, err
 }
 
 // measured returns the usage of a volume's directory. An inline volume has no size: its total is
@@ -77,23 +59,20 @@ func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 	if err != nil {
 		return nil, err
 	}
-	v, err := n.store.Volume(req.GetVolumeId())
+	v, err := n.Store.Volume(req.GetVolumeId())
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	if err := checkExpanded(v, req.GetVolumeCapability()); err != nil {
 		return nil, err
 	}
-	if n.cfg.Without[withoutControllerExpand] {
-		if v, err = n.store.ExpandVolume(v.ID, required, 0); err != nil {
-			return nil, answer(err)
+	if n.Config.Without[withoutControllerExpand] {
+		if v, err = n.Store.ExpandVolume(v.ID, required, 0); err != nil {
+			return nil, Answer(err)
 		}
 	}
 	if required > v.CapacityBytes {
 		return nil, status.Errorf(codes.OutOfRange, "volume %s has %d bytes: ControllerExpandVolume comes first", v.ID, v.CapacityBytes)
-	}
-	if v.Block && n.cfg.Broken.Has(broken.ExpandLeavesDevice) {
-		return &csi.NodeExpandVolumeResponse{CapacityBytes: v.CapacityBytes}, nil
 	}
 	if v.Block {
 		err = n.growDevice(v)
@@ -101,13 +80,13 @@ func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequ
 		err = n.visible(v, req.GetVolumePath())
 	}
 	if err != nil {
-		return nil, answer(err)
+		return nil, Answer(err)
 	}
 	return &csi.NodeExpandVolumeResponse{CapacityBytes: v.CapacityBytes}, nil
 }
 
 func (n *node) growDevice(v backend.Volume) error {
-	devices, err := loop.Find(n.label(v.ID))
+	devices, err := n.Devices.Find(n.Label(v.ID))
 	if err != nil {
 		return err
 	}
@@ -115,7 +94,7 @@ func (n *node) growDevice(v backend.Volume) error {
 		return status.Errorf(codes.NotFound, "volume %s has no device on this node", v.ID)
 	}
 	for _, d := range devices {
-		if err := d.Refresh(); err != nil {
+		if err := n.Devices.Refresh(d); err != nil {
 			return err
 		}
 	}
@@ -130,13 +109,13 @@ func (n *node) visible(v backend.Volume, path string) error {
 		return missing
 	}
 	if !v.Block {
-		content, err := os.Stat(n.store.DataPath(v))
+		content, err := os.Stat(n.Store.DataPath(v))
 		if err != nil || !os.SameFile(there, content) {
 			return missing
 		}
 		return nil
 	}
-	devices, err := loop.Find(n.label(v.ID))
+	devices, err := n.Devices.Find(n.Label(v.ID))
 	if err != nil {
 		return err
 	}

@@ -4,16 +4,10 @@
 package service
 
 import (
-	"fmt"
 	"net/netip"
-	"path/filepath"
 	"time"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
-	"google.golang.org/grpc"
-
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
 )
 
 // Version is the version in GetPluginInfo.
@@ -58,58 +52,8 @@ type Config struct {
 	// TrustsRecords says that a mount without a record is not unmounted. Default: the mount table
 	// decides.
 	TrustsRecords bool
-	Broken        broken.Set
-}
-
-// Register opens the state and adds the services to the server, those of CSI-Addons to
-// addonsServer, which may be the same.
-func Register(server, addonsServer *grpc.Server, cfg Config) error {
-	store, err := cfg.Open()
-	if err != nil {
-		return err
-	}
-	if cfg.Controller {
-		if err := store.Serve(); err != nil {
-			return err
-		}
-	}
-	if cfg.Broken.Has(broken.StartLeavesProcess) {
-		if err := broken.StartProcess(cfg.NodeID); err != nil {
-			return err
-		}
-	}
-	csi.RegisterIdentityServer(server, identity{cfg: cfg})
-	if cfg.Addons {
-		registerAddons(addonsServer, cfg, store)
-	}
-	if cfg.Controller && !cfg.InlineOnly {
-		c, err := newController(cfg, store)
-		if err != nil {
-			return fmt.Errorf("start controller service: %w", err)
-		}
-		csi.RegisterControllerServer(server, c)
-		csi.RegisterGroupControllerServer(server, groups{cfg: cfg, store: store})
-		if !cfg.Node && cfg.Without[withoutControllerExpand] { // csi-resizer calls the controller plugin
-			csi.RegisterNodeServer(server, nodePromises{node: &node{cfg: cfg}})
-		}
-	}
-	if cfg.Node {
-		if cfg.NodeStateDir == "" {
-			cfg.NodeStateDir = filepath.Join(store.Dir(), "node-state", cfg.NodeID)
-		}
-		if cfg.Broken.Has(broken.RecordsInContainer) {
-			cfg.NodeStateDir, cfg.TrustsRecords = "/var/lib/hostdir", true
-		}
-		n, err := newNode(cfg, store)
-		if err != nil {
-			return fmt.Errorf("start node service: %w", err)
-		}
-		if err := n.followFences(); err != nil {
-			return fmt.Errorf("start node service: %w", err)
-		}
-		csi.RegisterNodeServer(server, n)
-	}
-	return nil
+	// UnsyncedRecords are lost with the power of the node. Default: they are synced.
+	UnsyncedRecords bool
 }
 
 // Open opens the backend of an instance.

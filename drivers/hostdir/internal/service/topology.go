@@ -3,8 +3,6 @@
 package service
 
 import (
-	"github.com/csisim/csisim/drivers/hostdir/internal/broken"
-
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -16,9 +14,6 @@ import (
 // term that has all keys of the driver.
 func (c *controller) place(r *csi.TopologyRequirement) (map[string]string, error) {
 	terms := slices.Concat(r.GetPreferred(), r.GetRequisite())
-	if c.cfg.Broken.Has(broken.TopologyFirstRequisite) {
-		terms = r.GetRequisite()
-	}
 	if len(c.cfg.Topology) == 0 || len(terms) == 0 {
 		return nil, nil
 	}

@@ -1,0 +1,16 @@
+//go:build linux
+
+package defect
+
+import "os/exec"
+
+// startProcess starts a process that is named after a subject and never ends.
+func startProcess(subject string) error {
+	process := exec.Command("sleep", "infinity")
+	process.Args[0] = "watch:" + subject
+	if err := process.Start(); err != nil {
+		return err
+	}
+	go func() { _ = process.Wait() }() // avoids a zombie if it is killed
+	return nil
+}
