@@ -26,12 +26,3 @@ const (
 func IsUsers(name string) bool {
 	return strings.HasPrefix(name, "user ") || strings.HasPrefix(name, "administrator ")
 }
-
-// meanwhile returns actions as faults.
-func meanwhile(actions ...Action) []Fault {
-	var all []Fault
-	for _, d := range actions {
-		all = append(all, Fault{Name: string(d), Effect: Meanwhile, Action: d})
-	}
-	return all
-}

@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"time"
@@ -68,8 +67,8 @@ type Fault struct {
 	onClear     []func()
 }
 
-// NextRelease stands for the release after the one that ran: the other releases in the order of their
-// names, then the one that was installed first.
+// NextRelease stands for the release after the one that ran: the other releases in the order of
+// their names, then the one that was installed first.
 const NextRelease = "next release"
 
 // Cleared reports whether the fault is no longer in force.
@@ -151,12 +150,9 @@ type Site struct {
 	Bytes              int64 // that the call requires
 }
 
-// Matches reports whether the fault applies to the call.
+// Matches reports whether the filters of the fault select the call.
 func (f *Fault) Matches(s Site) bool {
 	_, short, _ := strings.Cut(s.Method, "/")
-	if ((f.Effect == Repeat || f.Effect == Overlap) && !HasEffect(short)) || (f.Effect == Contradict && !CanBeContradicted(short)) {
-		return false
-	}
 	return (matches(f.Call, short) || matches(f.Call, s.Method)) &&
 		(f.Driver == "" || f.Driver == s.Driver) && (f.Node == "" || f.Node == s.Node) &&
 		(f.From == "" || f.From == s.From || strings.HasPrefix(s.From, f.From+"/")) && (f.LargerThan == 0 || s.Bytes > f.LargerThan) && (f.Volume == "" || matches(f.Volume, s.Volume))
@@ -165,53 +161,4 @@ func (f *Fault) Matches(s Site) bool {
 func matches(pattern, text string) bool {
 	ok, err := path.Match(pattern, text)
 	return err == nil && ok
-}
-
-// InWords describes the fault in the words of a trace's inj field.
-func (f *Fault) InWords() string {
-	switch f.Effect {
-	case Instead:
-		return "another answer, driver did not see it"
-	case LoseAnswer:
-		return fmt.Sprintf("driver did it, answer lost, code %v", f.Code)
-	case HoldRequest:
-		return fmt.Sprintf("held%s before the driver saw it", f.delayInWords())
-	case HoldAnswer:
-		return fmt.Sprintf("driver did it at once, answer held%s", f.delayInWords())
-	case LateAnswer:
-		return "driver did it at once, answer held until the caller gave up"
-	case TimeOut:
-		return "deadline passed while the driver worked on it"
-	case Stall:
-		return "the driver stood still in it until the caller had given up and asked again"
-	case LateEffect:
-		return "the driver did it when the caller had given up"
-	case Repeat:
-		return "the same call again, right after its OK"
-	case Overlap:
-		return "the same call at the same time"
-	case Contradict:
-		return "what cannot be granted beside the call before"
-	case InUse:
-		return "a mount was in use, the driver could not unmount it"
-	case FailSystemCall:
-		return fmt.Sprintf("%s of the driver failed, %s", f.System, f.Fails)
-	case FailRequest:
-		return fmt.Sprintf("%s of the driver failed, %s", f.Request, f.Fails)
-	case FailMounted:
-		return "the mounted file system failed, " + f.Fails
-	case Kill:
-		return f.killInWords()
-	case Hang:
-		return "hung, driver did not see it"
-	default:
-		return fmt.Sprintf("code %v", f.Code)
-	}
-}
-
-func (f *Fault) delayInWords() string {
-	if f.Delay == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" for %v", f.Delay)
 }

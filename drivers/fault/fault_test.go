@@ -11,6 +11,9 @@ import (
 
 var stage = fault.Site{Method: "Node/NodeStageVolume", Driver: "d", Node: "node-a", From: "kubelet", Volume: "vol-0001"}
 
+// any lets a fault affect all calls.
+func any(*fault.Fault, string) bool { return true }
+
 func TestAFaultBefallsCallsThatRequireMoreThanItsSize(t *testing.T) {
 	large := fault.Fault{Call: "*", LargerThan: 512 << 20}
 	for bytes, want := range map[int64]bool{0: false, 512 << 20: false, 512<<20 + 1: true} {
@@ -43,7 +46,7 @@ func TestAFaultLetsTheFirstCallsPassAndIsUsedUp(t *testing.T) {
 	set.Inject(&fault.Fault{Name: "f", Call: "NodeStageVolume", After: 1, Times: 2, Code: codes.Internal})
 	var hit []bool
 	for range 5 {
-		hit = append(hit, set.Hit(stage) != nil)
+		hit = append(hit, set.Hit(stage, any) != nil)
 	}
 	assert.Equal(t, []bool{false, true, true, false, false}, hit)
 	assert.Empty(t, set.InForce())
@@ -54,13 +57,13 @@ func TestTheFirstMatchingFaultAppliesAndClearingEndsIt(t *testing.T) {
 	set := &fault.Set{}
 	set.Inject(&fault.Fault{Name: "first", Call: "*"})
 	set.Inject(&fault.Fault{Name: "second", Call: "*"})
-	assert.Equal(t, "first", set.Hit(stage).Name)
+	assert.Equal(t, "first", set.Hit(stage, any).Name)
 	assert.Equal(t, 1, set.Clear("first"))
 	assert.Zero(t, set.Clear("first"))
 	assert.Equal(t, []string{"second"}, []string{set.Unused()[0].Name})
-	assert.Equal(t, "second", set.Hit(stage).Name)
+	assert.Equal(t, "second", set.Hit(stage, any).Name)
 	assert.Equal(t, 1, set.Clear(""))
-	assert.Nil(t, set.Hit(stage))
+	assert.Nil(t, set.Hit(stage, any))
 }
 
 // Calls that a fault holds continue when the fault is cleared, by its name or with all others.
@@ -79,4 +82,16 @@ func TestClearingAFaultLetsGoOfWhatItHolds(t *testing.T) {
 		assert.Equal(t, 1, released)
 		assert.Equal(t, name == "", other.Cleared())
 	}
+}
+
+func TestAFaultBefallsOnlyCallsThatItsEffectCanAffect(t *testing.T) {
+	set := &fault.Set{}
+	set.Inject(&fault.Fault{Name: "first", Call: "*", Effect: fault.Repeat})
+	set.Inject(&fault.Fault{Name: "second", Call: "*"})
+	hit := set.Hit(stage, func(f *fault.Fault, method string) bool {
+		assert.Equal(t, stage.Method, method)
+		return f.Effect != fault.Repeat
+	})
+	assert.Equal(t, "second", hit.Name)
+	assert.Len(t, set.Unused(), 1)
 }

@@ -1,7 +1,5 @@
 package fault
 
-import "fmt"
-
 // Victim is the component that a Kill ends: one of these, or a controller by its name.
 type Victim string
 
@@ -23,27 +21,11 @@ type Moment string
 
 // The moments, in order.
 const (
-	OnReceipt    Moment = "receipt" // the driver has received the call and has not acted
-	AtWork       Moment = "work"    // the driver's program has made some of its changes; a driver in this process, all
-	BeforeAnswer Moment = "answer"  // the driver has acted, its answer is not delivered
+	OnReceipt Moment = "receipt" // the driver has received the call and has not acted
+	// The driver's program has made some of its changes; a driver in this process, all.
+	AtWork       Moment = "work"
+	BeforeAnswer Moment = "answer" // the driver has acted, its answer is not delivered
 )
 
 // KillsDriver reports whether the fault ends the driver, so that the call gets no answer.
 func (f *Fault) KillsDriver() bool { return f.Victim == Driver || f.Victim == Node }
-
-func (f *Fault) killInWords() string {
-	switch {
-	case f.System.Name != "":
-		return fmt.Sprintf("%s killed while the driver did it, before %s", f.Victim, f.System)
-	case f.At == OnReceipt && f.KillsDriver():
-		return fmt.Sprintf("%s killed before the driver did it", f.Victim)
-	case f.At == OnReceipt:
-		return fmt.Sprintf("%s killed, then the driver did it", f.Victim)
-	case f.At == AtWork && f.Changes > 1:
-		return fmt.Sprintf("%s killed while the driver did it, after %d changes", f.Victim, f.Changes)
-	case f.At == AtWork:
-		return fmt.Sprintf("%s killed while the driver did it", f.Victim)
-	default:
-		return fmt.Sprintf("driver did it, %s killed before the answer", f.Victim)
-	}
-}

@@ -66,24 +66,3 @@ func (f *Fault) Status() int {
 	status, _ := strconv.Atoi(number) // it is one of those above
 	return status
 }
-
-// mostRequests bounds the requests of a call that can fail in a search.
-const mostRequests = 2
-
-// failingRequests returns the faults of the requests that a driver makes in a call.
-func failingRequests(c Called) (all []Fault) {
-	if !c.Served {
-		return nil
-	}
-	for n := 1; n <= mostRequests; n++ {
-		for _, one := range []struct{ pattern, fails string }{
-			{"*", "HTTP 500"}, {"*", "HTTP 429"}, {"DELETE *", "HTTP 404"}, {"POST *", "HTTP 409"}, {"DELETE *", "HTTP 409"},
-			{"*", Reset}, {"*", Slow}, {"GET *", Stale},
-		} {
-			at := Request{Pattern: one.pattern, Nth: n}
-			name := fmt.Sprintf("its service fails, %s: %s", at, one.fails)
-			all = append(all, Fault{Name: name, Effect: FailRequest, Request: at, Fails: one.fails, Times: 1})
-		}
-	}
-	return all
-}

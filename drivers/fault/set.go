@@ -35,11 +35,11 @@ func (s *Set) end(over func(*Fault) bool) int {
 	return ended
 }
 
-// Hit returns the fault that applies to this call: the first one that matches and is not used
-// up; nil if there is none.
-func (s *Set) Hit(site Site) *Fault {
+// Hit returns the fault that applies to this call: the first one that matches, can affect it and is
+// not used up; nil if there is none.
+func (s *Set) Hit(site Site, canAffect func(f *Fault, method string) bool) *Fault {
 	for _, f := range s.faults {
-		if !f.Matches(site) || (f.Times > 0 && f.fired >= f.Times) {
+		if !f.Matches(site) || !canAffect(f, site.Method) || (f.Times > 0 && f.fired >= f.Times) {
 			continue
 		}
 		f.seen++

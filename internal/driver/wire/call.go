@@ -3,14 +3,16 @@ package wire
 import (
 	"time"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/outcome"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -23,45 +25,45 @@ type call struct {
 	request, answer    proto.Message
 	event              *trace.Event
 	ended              bool
-	heard              proto.Message      // the driver's answer, which its caller may never get
-	onItsWay           bool               // it takes its course, whether its caller lives or not
-	overlap            *overlap           // it is made twice at once; nil if not
-	atWork             func()             // runs while the driver works on it; nil for nothing
-	struck             *fault.Fault       // nil if none befalls it
-	aside              bool               // csisim makes it beside that of the caller
-	held               *held              // the driver stops in it; nil if not
-	ownAnswer          bool               // the fault disturbed the driver; the answer is the driver's own all the same
-	watch              *machine.CallWatch // of the system calls that its program makes; nil for none
-	requests           *standin.Watch     // of the HTTP requests that its program makes; nil for none
-	requestsRecorded   int                // how many of them are in the trace
-	around             string             // a directory of the kubelet that exists before the call; empty for none
-	mountsBefore       int                // at its path, before the driver received it
-	patience           *time.Duration     // wall time until its context ends in the driver; nil for none
+	heard              proto.Message // the driver's answer, which its caller may never get
+	onItsWay           bool          // it goes on even if its caller is killed
+	fault              *fault.Fault  // nil for a call without a fault
+	aside              bool          // csisim makes it in addition to the caller's call
+	// around wraps the client that reaches the driver, the innermost first.
+	around []wrapper
+	// ownAnswer: the fault disturbed the driver, but the answer is the driver's own.
+	ownAnswer bool
+	// watch sees the system calls that the program makes; nil if none are seen.
+	watch *machine.CallWatch
+	// requests sees the HTTP requests that the program makes; nil if none are seen.
+	requests         *standin.Watch
+	stalls           bool // the driver is stopped in it
+	requestsHidden   bool // none of them are watched
+	requestsRecorded int  // how many of them are in the trace
+	before           outcome.Before
+	err              error // of the call that has ended
 }
 
-// lateness is how long after its caller's deadline a late answer arrives.
-const lateness = time.Second
-
-// errDeadline is the error that a caller receives after it gave up.
-var errDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
+// wrapper returns a client around another one.
+type wrapper = func(grpc.ClientConnInterface) grpc.ClientConnInterface
 
 // make makes the call, with the fault that befalls it.
 func (c *call) make() error {
-	defer c.wire.countMaking(c)()
-	err := c.whileCallerLives(c.send)
+	defer c.wire.Count(c)()
+	err := c.WhileCallerLives(c.send)
 	if err != nil && c.watch != nil && c.wire.OnFailed != nil {
 		c.wire.OnFailed(c.site.Machine, c.event, c.watch.Seen())
 	}
 	return err
 }
 
-// whileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless
+// WhileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless
 // it takes its course then.
-func (c *call) whileCallerLives(make func() error) error {
+func (c *call) WhileCallerLives(make func() error) error {
 	returned := false
 	defer func() {
 		if !returned && !c.onItsWay && !c.process.Kernel().Closing() {
-			c.end(ErrCallerExited)
+			c.end(effect.ErrCallerExited)
 		}
 	}()
 	err := make()
@@ -72,103 +74,28 @@ func (c *call) whileCallerLives(make func() error) error {
 // faultSite is the call as faults look at it.
 func (c *call) faultSite() fault.Site {
 	return fault.Site{
-		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: volumeOf(c.request),
-		Bytes: requiredBytes(c.request),
+		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: contract.VolumeOf(c.request),
+		Bytes: contract.RequiredBytes(c.request),
 	}
 }
 
 // send sends the call, with the fault that befalls it.
 func (c *call) send() error {
-	f := c.wire.Faults.Hit(c.faultSite())
+	f := c.wire.Faults.Hit(c.faultSite(), effect.CanAffect)
 	if f == nil {
 		f = c.drawn()
 	}
 	if f == nil {
-		return c.passShown()
+		return c.PassShown()
 	}
-	c.struck = f
-	if f.Effect == fault.Repeat {
-		return c.sendTwice(f)
-	}
-	if f.Effect == fault.Overlap {
-		return c.sendOverlapping(f)
-	}
-	if f.Effect == fault.Contradict {
-		return c.sendAndContradict(f)
-	}
-	if f.Effect == fault.InUse {
-		return c.sendWhileInUse(f)
-	}
-	if f.Effect == fault.FailSystemCall {
-		return c.sendFailing(f)
-	}
-	if f.Effect == fault.FailMounted {
-		return c.sendWithBrokenMounts(f)
-	}
-	if f.Effect == fault.FailRequest {
-		return c.sendFailingRequest(f)
-	}
-	// The driver decides whether the crash happens.
-	if f.Effect == fault.Kill && f.System.Name != "" {
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crashBefore(p, f, answer) })
-	}
-	c.befell(f)
-	switch f.Effect {
-	case fault.Instead:
-		return status.Convert(protojson.Unmarshal(f.Response, c.answer)).Err()
-	case fault.LoseAnswer:
-		_ = c.pass(c.process, c.blankAnswer())
-		return status.Error(f.Code, f.Message)
-	case fault.HoldRequest:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
-			hold(p, f)
-			return c.deliver(p, answer)
-		})
-	case fault.HoldAnswer:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
-			err := c.deliver(p, answer)
-			hold(p, f)
-			return err
-		})
-	case fault.LateAnswer:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
-			err := c.deliver(p, answer)
-			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
-			return err
-		})
-	case fault.TimeOut:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.timeOut(p, f, answer) })
-	case fault.Stall:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.stall(p, f, answer) })
-	case fault.LateEffect:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error {
-			p.Sleep(c.site.Deadline - p.Elapsed() + lateness)
-			return c.deliver(p, answer)
-		})
-	case fault.Kill:
-		return c.takeTime(func(p *kernel.Process, answer proto.Message) error { return c.crash(p, f, answer) })
-	case fault.Hang:
-		c.process.WaitUntil("answer to "+c.method, c.site.Deadline, func() bool { return false })
-		return errDeadline
-	default:
-		return status.Error(f.Code, f.Message)
-	}
+	c.fault = f
+	return effect.Of(f.Effect).Do(c, f)
 }
 
-// hold waits for the delay of a fault, or for its end.
-func hold(p *kernel.Process, f *fault.Fault) {
-	if f.Delay > 0 {
-		p.Sleep(f.Delay)
-		return
-	}
-	f.OnClear(p.Wake)
-	p.Wait("the end of fault "+f.Name, f.Cleared)
-}
-
-// takeTime lets a call take virtual time, beyond its caller's deadline if need be: the driver works
+// TakeTime lets a call take virtual time, beyond its caller's deadline if need be: the driver works
 // on although its caller no longer waits.
-func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
-	answer := c.blankAnswer()
+func (c *call) TakeTime(send func(*kernel.Process, proto.Message) error) error {
+	answer := effect.Blank(c.answer)
 	var err error
 	done := false
 	c.onItsWay = true
@@ -176,7 +103,7 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 		err = send(p, answer)
 		done, c.onItsWay = true, false // a caller that dies before it has the answer ends the call
 		if c.process.Ended() {
-			c.end(ErrCallerExited)
+			c.end(effect.ErrCallerExited)
 		}
 		if c.ended { // the caller no longer waits
 			c.recordLost()
@@ -184,14 +111,11 @@ func (c *call) takeTime(send func(*kernel.Process, proto.Message) error) error {
 		c.process.Wake()
 	})
 	if !c.process.WaitUntil("answer to "+c.method, c.site.Deadline, func() bool { return done }) {
-		return errDeadline
+		return effect.ErrDeadline
 	}
 	proto.Merge(c.answer, answer)
 	return err
 }
-
-// ErrCallerExited is the error of a call after the exit of its caller.
-var ErrCallerExited = status.Error(codes.Canceled, "the caller has exited")
 
 // end records the outcome, as its caller saw it, once.
 func (c *call) end(err error) {
@@ -212,19 +136,17 @@ func InWords(err error, request proto.Message) (code, message string) {
 	return status.Code(err).String(), trace.Shortened(trace.RedactText(status.Convert(err).Message(), request))
 }
 
-func (c *call) blankAnswer() proto.Message { return blank(c.answer) }
-
-// pass gives the call to the driver unless its caller has given up already.
-func (c *call) pass(p *kernel.Process, answer proto.Message) error {
-	if p.Elapsed() >= c.site.Deadline {
-		return errDeadline
+// Pass gives the call to the driver unless its caller has given up already.
+func (c *call) Pass(into proto.Message) error {
+	if c.process.Elapsed() >= c.site.Deadline {
+		return effect.ErrDeadline
 	}
-	return c.forward(p, answer, c.site.Deadline)
+	return c.forward(c.process, into, c.site.Deadline)
 }
 
-// deliver gives a held call to the driver whatever its caller did meanwhile.
-func (c *call) deliver(p *kernel.Process, answer proto.Message) error {
-	return c.forward(p, answer, p.Elapsed()+lateCall)
+// Deliver gives a held call to the driver whatever its caller did meanwhile.
+func (c *call) Deliver(p *kernel.Process, into proto.Message) error {
+	return c.forward(p, into, p.Elapsed()+lateCall)
 }
 
 // lateCall bounds the time in which a driver may work on a call that has lost its caller.
@@ -238,40 +160,29 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	if !InProcess(c.site.Machine) {
 		client = redialled{client, c.site}
 	}
-	if program := c.program(); program != nil {
-		client = mortal{client, program.Done()}
+	if program := c.Program(); program != nil {
+		client = exitingProgram{client, program.Done()}
 	}
 	if until, busy := c.wire.windingUp.of(c); busy {
-		client = unhurried{client, until}
-	}
-	if c.patience != nil {
-		client = hurried{client, *c.patience}
+		client = retryingAborted{client, until}
 	}
 	if c.watch != nil {
 		client = watched{client, c.watch}
 	}
-	if door := c.watchRequests(); door != nil {
-		client = served{client, door, c.requests}
+	if access := c.watchRequests(); access != nil {
+		client = served{client, access, c.requests}
 		defer c.recordRequests()
 	}
-	if c.held != nil {
-		if c.held.ClientConnInterface == nil {
-			c.held.ClientConnInterface = client
-		}
-		client = c.held
-	}
-	if c.atWork != nil {
-		client = disturbed{client, c.wire.World.Kernel, c.atWork}
-	}
-	if c.overlap != nil {
-		c.overlap.ClientConnInterface = client
-		client = c.overlap
+	for _, around := range c.around {
+		client = around(client)
 	}
 	var matter kernel.Matter
 	if !InProcess(c.site.Machine) {
 		matter = c.matter()
 		matter.Spent = c.spent()
+		matter.Held = c.waitsForStalled
 	}
+	matter.Latency = c.latency()
 	began := time.Now()
 	err = Exchange(p, c.site.Machine, client, matter, c.fullMethod, c.wire.sent(c.onMachine(c.request)), into, deadline)
 	return c.receive(into, err, began)
@@ -279,7 +190,7 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 
 // spent returns the measure of the patience that the call spends; nil if its program is not known.
 func (c *call) spent() func(time.Duration) time.Duration {
-	program := c.program()
+	program := c.Program()
 	if program == nil || c.wire.Work == nil {
 		return nil
 	}
@@ -299,26 +210,6 @@ func (c *call) receive(into proto.Message, err error, began time.Time) error {
 		return err
 	}
 	c.heard = into
-	c.wire.noteNamed(c, into)
+	c.wire.NoteNamed(c, into)
 	return nil
-}
-
-// volumeOf is the volume a request is about: its id, or the name of one to be made.
-func volumeOf(m proto.Message) string {
-	switch r := m.(type) {
-	case interface{ GetVolumeId() string }:
-		return r.GetVolumeId()
-	case interface{ GetName() string }:
-		return r.GetName()
-	default:
-		return ""
-	}
-}
-
-// requiredBytes is the size that a request wants at least, 0 if it wants none.
-func requiredBytes(m proto.Message) int64 {
-	if r, ok := m.(interface{ GetCapacityRange() *csi.CapacityRange }); ok {
-		return r.GetCapacityRange().GetRequiredBytes()
-	}
-	return 0
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
@@ -77,9 +78,6 @@ func (w *Wire) Forget(m machine.Machine, socket string) {
 	}
 }
 
-// pathFields are the request fields that hold a path on the node.
-var pathFields = []protoreflect.Name{"staging_target_path", "target_path", "volume_path"}
-
 // onMachine is the request with paths as a program on that machine finds them.
 func (c *call) onMachine(request proto.Message) proto.Message {
 	if InProcess(c.site.Machine) {
@@ -87,7 +85,7 @@ func (c *call) onMachine(request proto.Message) proto.Message {
 	}
 	var changed proto.Message
 	fields := request.ProtoReflect().Descriptor().Fields()
-	for _, name := range pathFields {
+	for _, name := range contract.PathFields {
 		field := fields.ByName(name)
 		if field == nil {
 			continue

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -25,7 +26,8 @@ func InProcess(m machine.Machine) bool {
 // the deadline, in virtual time since the run began, has passed; the error is a gRPC status. An
 // answer after the deadline is dropped.
 func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterface, about kernel.Matter, fullMethod string, request, answer proto.Message, deadline time.Duration) error {
-	if isPrompt(client) && deadline > p.Elapsed() {
+	if effect.IsPrompt(client) && deadline > p.Elapsed()+about.Latency {
+		p.Sleep(about.Latency)
 		return client.Invoke(context.Background(), fullMethod, request, answer)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deadline-p.Elapsed())
@@ -40,20 +42,13 @@ func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterf
 		answered = p.Fly(shortMethod(fullMethod), about, deadline, run, cancel)
 	}
 	if !answered {
-		return errDeadline
+		return effect.ErrDeadline
 	}
 	if failure != nil {
 		return failure
 	}
 	proto.Merge(answer, arriving)
 	return nil
-}
-
-// isPrompt reports whether a call never blocks, so that it can be made where the
-// caller stands.
-func isPrompt(client grpc.ClientConnInterface) bool {
-	c, ok := client.(interface{ Prompt() bool })
-	return ok && c.Prompt()
 }
 
 // NobodyListens distinguishes a call that found no server at its socket from one that failed.

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
@@ -15,7 +16,7 @@ import (
 // them a driver refuses with ABORTED, or does first.
 func (c *call) matter() kernel.Matter {
 	of := c.site.Machine.Name() + " " + c.site.Socket
-	if c.watch != nil || c.door() != nil && fault.HasEffect(path.Base(c.method)) {
+	if c.watch != nil || c.Service() != nil && fault.HasEffect(path.Base(c.method)) {
 		return kernel.Matter{Of: of}
 	}
 	switch c.request.(type) {
@@ -37,7 +38,7 @@ func thingsOf(request proto.Message) (things []string) {
 			}
 		}
 	}
-	add(volumeOf(request))
+	add(contract.VolumeOf(request))
 	if r, ok := request.(interface{ GetSourceVolumeId() string }); ok {
 		add(r.GetSourceVolumeId())
 	}

@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/driver/effect"
+	"github.com/csisim/csisim/internal/judge/contract"
 )
 
 // recordAnswer records the answer of a program, so that two runs can be compared: if the answers
@@ -20,25 +20,16 @@ func (c *call) recordAnswer(answer proto.Message, err error) {
 	if c.site.Node != "" {
 		from = fmt.Sprintf("answer of driver %s on %s to %s", c.site.Driver, c.site.Node, c.method)
 	}
-	if volume := volumeOf(c.request); volume != "" {
+	if volume := contract.VolumeOf(c.request); volume != "" {
 		from += " for " + volume
 	}
 	k.RecordAnswer(from, inWords(answer, err))
 }
 
-// inWords returns an answer as text, the same for equal answers: package protojson varies its
-// spaces on purpose.
+// inWords returns an answer or an error as text, the same for equal ones.
 func inWords(answer proto.Message, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	text, err := protojson.Marshal(answer)
-	if err != nil {
-		return err.Error()
-	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
-		return err.Error()
-	}
-	return compact.String()
+	return effect.Text(answer)
 }

@@ -37,13 +37,6 @@ func TestTheDirectoryOfTheRunHasOneNameInRecords(t *testing.T) {
 	assert.Equal(t, "mount /run/csisim/state/a: busy", status.Convert(err).Message())
 }
 
-func TestOfTwoOverlappingAnswersTheSuccessComesFirst(t *testing.T) {
-	aborted := status.Error(codes.Aborted, "an operation is pending")
-	yes := &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "a"}}
-	assert.Less(t, rank(yes, nil), rank(nil, aborted))
-	assert.Less(t, rank(yes, nil), rank(&csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "b"}}, nil))
-}
-
 // Calls that read or change the same are about one matter.
 func TestTheMatterOfACall(t *testing.T) {
 	for _, test := range []struct {

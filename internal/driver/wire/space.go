@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/judge/contract"
 )
 
 // Chance lets the strategy of a run decide whether a fault befalls a call that changes something.
@@ -19,7 +20,7 @@ func (c *call) drawn() *fault.Fault {
 	if c.wire.Chance == nil || !fault.HasEffect(path.Base(c.method)) {
 		return nil
 	}
-	program := c.program()
+	program := c.Program()
 	return c.wire.Chance.AtCall(c.faultSite(), program != nil && program.IsWatched(), c.label())
 }
 
@@ -27,7 +28,7 @@ func (c *call) drawn() *fault.Fault {
 // volume, the node and the driver.
 func (c *call) label() string {
 	words := []string{path.Base(c.method)}
-	if volume := volumeOf(c.request); volume != "" {
+	if volume := contract.VolumeOf(c.request); volume != "" {
 		words = append(words, "of", volume)
 	}
 	if c.site.Node != "" {

@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
+	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -22,7 +23,7 @@ func (c *call) noteWork(answer proto.Message, err error) {
 	if c.wire.Work == nil || InProcess(c.site.Machine) {
 		return
 	}
-	if program := c.program(); program != nil && err != errHeld && c.wire.stalled[c.site.Driver] == 0 {
+	if program := c.Program(); program != nil && err != effect.ErrHeld && c.wire.stalled[c.site.Driver] == 0 {
 		c.wire.Work.Called(program)
 	}
 	c.noteCallWork(err)
@@ -37,13 +38,13 @@ func (c *call) noteWork(answer proto.Message, err error) {
 // noteCallWork notes whether the driver still works on the volume, or whatever else the call is
 // about.
 func (c *call) noteCallWork(err error) {
-	about := volumeOf(c.request)
+	about := contract.VolumeOf(c.request)
 	if about == "" || !c.changes() {
 		return
 	}
 	key := callKey(c.event)
 	switch {
-	case err == errHeld, c.disturbedByFault(err), c.wire.stalled[c.site.Driver] > 0:
+	case err == effect.ErrHeld, c.disturbedByFault(err), c.wire.stalled[c.site.Driver] > 0:
 	case c.worksOn(err):
 		c.wire.Work.Announce(c.site.Driver, key, path.Base(c.method)+", answered with "+codeName(status.Code(err)))
 	default:
@@ -53,7 +54,7 @@ func (c *call) noteCallWork(err error) {
 
 // callKey is the key of the work that a call announces.
 func callKey(call *trace.Event) string {
-	return strings.Join([]string{"call", call.Driver, call.Node, volumeOf(call.Request)}, " ")
+	return strings.Join([]string{"call", call.Driver, call.Node, contract.VolumeOf(call.Request)}, " ")
 }
 
 // MayWork reports whether the driver may still work on the volume of a call, and still gets time
@@ -71,14 +72,11 @@ func (c *call) changes() bool {
 
 // disturbedByFault reports whether csisim had a hand in the answer.
 func (c *call) disturbedByFault(err error) bool {
-	if c.struck == nil {
+	if c.fault == nil {
 		return false
 	}
-	switch c.struck.Effect {
-	case fault.FailSystemCall, fault.Kill: // no system call fails because a job runs
-		return status.Code(err) != codes.Aborted
-	case fault.Stall, fault.TimeOut, fault.InUse, fault.Overlap, fault.FailRequest, fault.FailMounted:
-		return true
+	if disturbs := effect.Of(c.fault.Effect).Disturbs; disturbs != nil {
+		return disturbs(status.Code(err))
 	}
 	return c.aside
 }
@@ -98,7 +96,7 @@ func (c *call) worksOn(err error) bool {
 
 // isConnection reports whether an error is about the connection, and no answer of a driver.
 func isConnection(err error) bool {
-	return NobodyListens(err) || isBroken(err) || err == errConnectionLost || err == errDeadline || err == ErrCallerExited ||
+	return NobodyListens(err) || isBroken(err) || err == effect.ErrConnectionLost || err == effect.ErrDeadline || err == effect.ErrCallerExited ||
 		status.Convert(err).Message() == "context deadline exceeded"
 }
 
@@ -122,9 +120,10 @@ func codeName(code codes.Code) string {
 
 // published is where the volumes of a driver are published, as its answers to calls say.
 type published struct {
-	nodes        map[string]map[string]bool // by volume and node; false where it is published no more
-	changed      map[string]uint64          // the last event before that changed, by volume
-	lastDetached time.Time                  // wall time of the last OK to ControllerUnpublishVolume
+	// By volume and node; false where it is published no more.
+	nodes        map[string]map[string]bool
+	changed      map[string]uint64 // the last event before that changed, by volume
+	lastDetached time.Time         // wall time of the last OK to ControllerUnpublishVolume
 }
 
 // noteDetachment notes where a volume is published from now on.
@@ -171,7 +170,7 @@ func nodesKey(driver, volume string) string { return "nodes " + driver + " " + v
 // noteNodes notes whether the driver lists a volume at other nodes than those at which its answers
 // have put it. A list that was requested before the latest of these answers may lack it.
 func (c *call) noteNodes(answer proto.Message) {
-	if !c.wire.capsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
+	if !c.wire.CapsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
 		return
 	}
 	switch a := answer.(type) {
@@ -199,10 +198,10 @@ func (c *call) noteNodesOf(volume string, listed []string) {
 	w.Work.Finish(nodesKey(driver, volume))
 }
 
-// awaitNodes lists the volumes again, while virtual time stands still, until the driver shows that
+// AwaitNodes lists the volumes again, while virtual time stands still, until the driver shows that
 // of the call at the nodes at which its answers have put it, or has had its time for that.
-func (c *call) awaitNodes(list func() error) error {
-	key, pause := nodesKey(c.site.Driver, volumeOf(c.request)), time.Millisecond
+func (c *call) AwaitNodes(list func() error) error {
+	key, pause := nodesKey(c.site.Driver, contract.VolumeOf(c.request)), time.Millisecond
 	err := list()
 	for err == nil && c.wire.Work != nil && c.wire.Work.Pending(key) {
 		c.process.Fly("a job of "+c.site.Driver, kernel.Matter{}, c.process.Elapsed()+time.Minute, func() { time.Sleep(pause) }, nil)

@@ -7,13 +7,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/judge/contract"
 )
 
 const (
-	// windingUp is the wall time that a program may take to finish its work for a call after the
-	// deadline has passed. Its caller tries again after half a second at the earliest, which takes
-	// no wall time here.
-	windingUp = 2 * time.Second
 	// busy is the wall time in which the program may answer that it has not finished: on a busy
 	// computer an unmount takes seconds.
 	busy = 6 * time.Second
@@ -25,29 +23,31 @@ const (
 // has passed.
 type windUps map[string]time.Time // until when, by driver and volume
 
-func (u windUps) begin(c *call) { u[c.site.Driver+" "+volumeOf(c.request)] = time.Now().Add(busy) }
+func (u windUps) begin(c *call) {
+	u[c.site.Driver+" "+contract.VolumeOf(c.request)] = time.Now().Add(busy)
+}
 
 func (u windUps) of(c *call) (until time.Time, ok bool) {
 	if len(u) == 0 {
 		return until, false
 	}
-	until, ok = u[c.site.Driver+" "+volumeOf(c.request)]
+	until, ok = u[c.site.Driver+" "+contract.VolumeOf(c.request)]
 	return until, ok
 }
 
-// unhurried is a client of a program that may be busy until some time. Its callers try again soon,
-// which takes no wall time here. While the program answers ABORTED, the client repeats the call
-// until then.
-type unhurried struct {
+// retryingAborted is a client of a program that may be busy until some time. Its callers try again
+// soon, which takes no wall time here. While the program answers ABORTED, the client repeats the
+// call until then.
+type retryingAborted struct {
 	grpc.ClientConnInterface
 	until time.Time
 }
 
 // Invoke makes a call.
-func (u unhurried) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+func (r retryingAborted) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	for {
-		err := u.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
-		if status.Code(err) != codes.Aborted || ctx.Err() != nil || time.Now().After(u.until) {
+		err := r.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+		if status.Code(err) != codes.Aborted || ctx.Err() != nil || time.Now().After(r.until) {
 			return err
 		}
 		time.Sleep(busyPause)

@@ -26,12 +26,12 @@ func (b *busyFor) Invoke(context.Context, string, any, any, ...grpc.CallOption) 
 
 func TestAProgramThatHasNotEndedACallIsAskedAgainForAWhile(t *testing.T) {
 	soon := &busyFor{times: 2}
-	assert.NoError(t, unhurried{soon, time.Now().Add(time.Minute)}.Invoke(t.Context(), "m", nil, nil))
+	assert.NoError(t, retryingAborted{soon, time.Now().Add(time.Minute)}.Invoke(t.Context(), "m", nil, nil))
 	assert.Equal(t, 3, soon.asked)
 	never := &busyFor{times: 1000}
-	assert.Equal(t, codes.Aborted, status.Code(unhurried{never, time.Now().Add(busyPause)}.Invoke(t.Context(), "m", nil, nil)))
+	assert.Equal(t, codes.Aborted, status.Code(retryingAborted{never, time.Now().Add(busyPause)}.Invoke(t.Context(), "m", nil, nil)))
 	assert.LessOrEqual(t, never.asked, 3)
 	over := &busyFor{times: 1000}
-	assert.Equal(t, codes.Aborted, status.Code(unhurried{over, time.Now()}.Invoke(t.Context(), "m", nil, nil)), "as before, when its time is over")
+	assert.Equal(t, codes.Aborted, status.Code(retryingAborted{over, time.Now()}.Invoke(t.Context(), "m", nil, nil)), "as before, when its time is over")
 	assert.Equal(t, 1, over.asked)
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/driver/unfinished"
-	"github.com/csisim/csisim/internal/judge/contract"
-	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/judge/outcome"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -27,10 +26,14 @@ import (
 
 // Wire carries every call between the control plane and the drivers.
 type Wire struct {
+	// Judge judges all calls.
+	outcome.Judge
 	World  *component.World
 	Faults fault.Set
 	// Crasher is needed by faults that kill.
 	Crasher Crasher
+	// Act is needed by faults with an action: it lets a user, an administrator or the node act.
+	Act func(fault.Action, fault.Site)
 	// Chance decides whether further faults befall calls, beside the injected ones. Default: none
 	// does.
 	Chance Chance
@@ -39,14 +42,15 @@ type Wire struct {
 	// RealClock says that drivers and their callers follow the real clock: times in answers
 	// stay as drivers say them.
 	RealClock bool
-	// Strict makes breaches of the CSI spec of remarks.
-	Strict bool
+	// Latencies are the times that calls take longer in virtual time, by the name of the call such
+	// as "CreateVolume", if the kernel measures calls. Default: none.
+	Latencies map[string]Latency
 	// ProgramAt returns the program that serves a socket; nil if no program of the run does.
 	// Default: always nil.
 	ProgramAt func(Site) *machine.Process
-	// ServiceAt returns the door through which the program that serves a socket reaches a stand-in
+	// ServiceAt returns the way from the program that serves a socket to a stand-in
 	// that shows its HTTP requests; nil if there is none. Default: always nil.
-	ServiceAt func(Site) *standin.Door
+	ServiceAt func(Site) *standin.Access
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that
 	// have an effect.
 	ShowSystemCalls bool
@@ -60,18 +64,14 @@ type Wire struct {
 	// not: see the constant. Default: none.
 	RunDir string
 
-	caps        map[string]*contract.Caps
+	// ReleaseAt returns the release of the driver that serves at a site; empty if it has only one.
+	// Default: none is recorded.
+	ReleaseAt func(Site) string
+
 	connections map[address]connection
-	violations  []verdict.Verdict
 	answers     map[question]proto.Message
-	named       map[string]*contract.Named // by driver
 	windingUp   windUps
-	makings     map[string]making // by driver
-	stamps      map[string]stamp  // by driver and created object
-	lists       map[list]*reading
-	nodeIDs     map[string]map[string]string // by driver and node
-	devices     map[volumeOfDriver]device
-	mounts      map[mounting]bool     // the calls that mount file systems
+	stamps      map[string]stamp      // by driver and created object
 	published   map[string]*published // by driver
 	stalled     map[string]int        // calls in which a fault has a driver stand still, by driver
 }
@@ -89,13 +89,13 @@ type connection struct {
 }
 
 // New returns a wire without faults.
-func New(w *component.World) *Wire {
-	return &Wire{
-		World: w, caps: map[string]*contract.Caps{}, connections: map[address]connection{}, answers: map[question]proto.Message{},
-		named: map[string]*contract.Named{}, makings: map[string]making{}, stamps: map[string]stamp{}, lists: map[list]*reading{},
-		nodeIDs: map[string]map[string]string{}, windingUp: windUps{}, devices: map[volumeOfDriver]device{}, mounts: map[mounting]bool{},
-		published: map[string]*published{}, stalled: map[string]int{},
+func New(world *component.World) *Wire {
+	w := &Wire{
+		Judge: outcome.New(world.Trace), World: world, connections: map[address]connection{}, answers: map[question]proto.Message{},
+		stamps: map[string]stamp{}, windingUp: windUps{}, published: map[string]*published{}, stalled: map[string]int{},
 	}
+	w.Rename = w.Renamed
+	return w
 }
 
 // Site is one end of the wire: a caller and the socket that it calls.
@@ -113,9 +113,6 @@ type Site struct {
 func (w *Wire) Conn(p *kernel.Process, s Site) grpc.ClientConnInterface {
 	return &conn{wire: w, process: p, site: s}
 }
-
-// Violations are the breaches of the CSI spec seen so far.
-func (w *Wire) Violations() []verdict.Verdict { return w.violations }
 
 // Close ends all connections.
 func (w *Wire) Close() {
@@ -141,21 +138,25 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	method := shortMethod(fullMethod)
 	request, answer := args.(proto.Message), reply.(proto.Message)
 	c.process.Yield(method)
-	event := c.wire.World.Trace.Begin(Entry(c.site, fullMethod, request))
+	entry := Entry(c.site, fullMethod, request)
+	if c.wire.ReleaseAt != nil {
+		entry.Release = c.wire.ReleaseAt(c.site)
+	}
+	event := c.wire.World.Trace.Begin(entry)
 	if c.wire.Observer != nil {
 		c.wire.Observer.Began(c.site, event)
 	}
 	call := &call{conn: c, fullMethod: fullMethod, method: method, request: request, answer: answer, event: event}
 	call.touch()
-	call.lookAround()
-	call.countMounts()
+	call.before = c.wire.Before(call)
 	err := call.make()
 	call.end(err)
 	if call.heard != nil {
-		call.checkMounted()
+		c.wire.CheckMounted(call, call.before)
 	}
 	call.recordLost()
-	c.wire.check(call, err)
+	call.err = err
+	c.wire.Check(call, call.before, err)
 	if c.wire.Observer != nil {
 		c.wire.Observer.Ended(c.site, event)
 	}

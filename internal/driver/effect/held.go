@@ -1,4 +1,4 @@
-package wire
+package effect
 
 import (
 	"context"
@@ -8,10 +8,35 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// errHeld is the outcome of a call in which the driver is stopped.
-var errHeld = errors.New("the driver is held")
+// ErrHeld is the outcome of a call in which the driver is stopped.
+var ErrHeld = errors.New("the driver is held")
+
+// stop stops the called program after a number of changes that the fault sets. Delivering the call
+// then returns ErrHeld. After the release, delivering it once more returns the answer. It returns
+// nil if changes are not seen.
+func stop(c Call, f *fault.Fault) *machine.Hold {
+	program := c.Program()
+	if program == nil {
+		return nil
+	}
+	return program.HoldAfter(max(1, f.Changes))
+}
+
+// heldAt returns a wrapper: calls of the wrapped client return ErrHeld when the driver is held.
+func heldAt(reached <-chan struct{}) func(grpc.ClientConnInterface) grpc.ClientConnInterface {
+	h := &held{reached: reached}
+	return func(client grpc.ClientConnInterface) grpc.ClientConnInterface {
+		if h.ClientConnInterface == nil {
+			h.ClientConnInterface = client
+		}
+		return h
+	}
+}
 
 // held is a client of a program that stops in a call, between two of the changes that it makes
 // to files.
@@ -25,14 +50,14 @@ type held struct {
 	err    error
 }
 
-// Invoke makes the call the first time; it returns errHeld when the driver is held, and the
+// Invoke makes the call the first time; it returns ErrHeld when the driver is held, and the
 // answer if there is one before. The second time it waits for the answer of that same call.
 func (h *held) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	reached := h.reached
 	first := false
 	h.start.Do(func() {
 		first = true
-		h.done, h.answer = make(chan struct{}), blank(answer.(proto.Message))
+		h.done, h.answer = make(chan struct{}), Blank(answer.(proto.Message))
 		go h.invoke(method, request, opts)
 	})
 	if !first {
@@ -43,7 +68,7 @@ func (h *held) Invoke(ctx context.Context, method string, request, answer any, o
 		proto.Merge(answer.(proto.Message), h.answer)
 		return h.err
 	case <-reached:
-		return errHeld
+		return ErrHeld
 	case <-ctx.Done():
 		return ctx.Err()
 	}

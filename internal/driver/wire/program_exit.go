@@ -8,10 +8,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/driver/effect"
 )
 
-// mortal is a client of a program that may end in a call.
-type mortal struct {
+// exitingProgram is a client of a program that may end in a call.
+type exitingProgram struct {
 	grpc.ClientConnInterface
 	ended <-chan struct{}
 }
@@ -22,14 +24,14 @@ const endTime = time.Second
 
 // Invoke makes a call. If the connection breaks it returns when the program has ended,
 // so that its end is known when its caller goes on.
-func (m mortal) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
-	err := m.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
+func (e exitingProgram) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
+	err := e.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 	if !isBroken(err) {
 		return err
 	}
 	select {
-	case <-m.ended:
-		return errConnectionLost
+	case <-e.ended:
+		return effect.ErrConnectionLost
 	case <-ctx.Done():
 	case <-time.After(endTime):
 	}

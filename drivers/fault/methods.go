@@ -27,5 +27,5 @@ func RequiresSize(method string) bool {
 // CanBeContradicted reports whether a call of the method excludes another call that must then be
 // rejected.
 func CanBeContradicted(method string) bool {
-	return method == "CreateVolume" || method == "ControllerPublishVolume" || method == "NodePublishVolume"
+	return method == "CreateVolume" || method == "CreateSnapshot" || method == "ControllerPublishVolume" || method == "NodePublishVolume"
 }

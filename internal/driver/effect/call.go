@@ -1,0 +1,171 @@
+package effect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/outcome"
+	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Call is a call on its way from its caller to a driver. Package wire implements it.
+type Call interface {
+	// Method is a name such as "Node/NodeStageVolume".
+	Method() string
+	Request() proto.Message
+	// Answer is the message that its caller receives.
+	Answer() proto.Message
+	// Process is its caller.
+	Process() *kernel.Process
+	// Deadline is the virtual time, since the run began, at which its caller gives up.
+	Deadline() time.Duration
+	Machine() machine.Machine
+	// InProcess reports whether the driver is Go code of this process.
+	InProcess() bool
+	// Paths are the paths of the request, as programs on the machine find them.
+	Paths() []string
+
+	Carrier
+	Programs
+	Judge
+}
+
+// Carrier gives calls to the driver.
+type Carrier interface {
+	// Pass gives the call to the driver unless its caller has given up.
+	Pass(into proto.Message) error
+	// PassShown passes the call, and records the system calls of the driver if the run shows them.
+	PassShown() error
+	// Deliver gives the call to the driver, whatever its caller did meanwhile.
+	Deliver(p *kernel.Process, into proto.Message) error
+	// TakeTime makes the call in a process of its own, which continues although its caller no
+	// longer waits.
+	TakeTime(send func(p *kernel.Process, into proto.Message) error) error
+	// Wrap puts a client around the one that reaches the driver; the last one is the outermost.
+	Wrap(around func(grpc.ClientConnInterface) grpc.ClientConnInterface)
+	// Struck records that the fault had its effect.
+	Struck(*fault.Fault)
+	// Disturbed records that the fault disturbed the driver, which answers by itself.
+	Disturbed(*fault.Fault)
+	// Again begins a call of the same method that no caller has made, with this request.
+	Again(*fault.Fault, proto.Message) Further
+	// Other begins a call of another method that no caller has made.
+	Other(f *fault.Fault, fullMethod string, request, answer proto.Message) Further
+	// Kill kills the victim of the fault, and restarts it as the fault says.
+	Kill(*fault.Fault)
+	// Act lets a user, an administrator or the node do something.
+	Act(fault.Action)
+}
+
+// Further is a call beside the one that a caller has made.
+type Further interface {
+	Answer() proto.Message
+	// Make gives it to the driver and records its outcome.
+	Make() error
+	// Unanswered reports whether an outcome is no answer of the driver: the caller gave up, or
+	// found no server.
+	Unanswered(error) bool
+	// WhileCallerLives makes another call, and ends this one if the caller is killed meanwhile.
+	WhileCallerLives(make func() error) error
+	// Fail records the outcome of a call that was not made.
+	Fail(error)
+	// Answered records an outcome that came with another call.
+	Answered(answer proto.Message, err error, began time.Time)
+	// Outcome is its visible outcome.
+	Outcome(error) contract.Outcome
+}
+
+// Programs are the means to disturb the program that gets the call, if it is one of the run.
+type Programs interface {
+	// Program is the called program; nil if the run has not started it.
+	Program() *machine.Process
+	// WatchCalls watches and disturbs the system calls of the program during the call. It is nil if
+	// the run has no such program; the run ends if the system does not show its system calls.
+	WatchCalls(purpose string, i machine.Interference) *machine.CallWatch
+	// RecordCalls records the system calls that were seen, and returns the number of failed ones.
+	RecordCalls(w *machine.CallWatch, injected string) (failed int)
+	// Service is the way to the stand-in for the program's service; nil for none.
+	Service() *standin.Access
+	// WatchRequests watches and disturbs the HTTP requests of the program during the call.
+	WatchRequests(*standin.Watch)
+	// HideRequests shows none: of calls at once, the real clock decides which request comes first.
+	HideRequests()
+	// StandsStill says that the driver is stopped in the call, until the returned function is
+	// called.
+	StandsStill() (goesOn func())
+	// WindsUp says that the program may be busy with the volume for a while after the call has
+	// ended.
+	WindsUp()
+}
+
+// Judge compares the driver's answers with the CSI spec.
+type Judge interface {
+	// Outcome is the visible outcome of the call so far.
+	Outcome(error) contract.Outcome
+	// Creations counts the driver's CreateVolume calls.
+	Creations() outcome.Creations
+	// OtherNode is the id of another node of the driver; empty if there is none.
+	OtherNode(id string) string
+	// Attaches reports whether the driver's controller plugin declares that it attaches volumes.
+	Attaches() bool
+	// OtherVolume is the id of another volume of the driver; empty if there is none.
+	OtherVolume(id string) string
+	// Mounts lists the mounts at, and below, the request's paths.
+	Mounts() []string
+	// CheckLists compares the driver's lists with each other.
+	CheckLists() []verdict.Verdict
+	// Note records breaches of the CSI spec.
+	Note([]verdict.Verdict)
+	// Seen records that a rule was kept, if there are no breaches, and returns them.
+	Seen(breaches []verdict.Verdict, rule string) []verdict.Verdict
+}
+
+// lateness is how long after its caller's deadline a late answer arrives.
+const lateness = time.Second
+
+var (
+	// ErrDeadline is the error that a caller receives after it gave up.
+	ErrDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
+	// ErrCallerExited is the error of a call after the exit of its caller.
+	ErrCallerExited = status.Error(codes.Canceled, "the caller has exited")
+	// ErrConnectionLost is the error that a caller receives if the driver dies in its call.
+	ErrConnectionLost = status.Error(codes.Unavailable, "error reading from server: EOF")
+	// ErrUnseen is the reason for which a fault cannot disturb a program's changes to files.
+	ErrUnseen = errors.New("this system does not show csisim which system calls programs make: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN")
+)
+
+// Text returns an answer as text, the same for equal answers: package protojson varies its spaces
+// on purpose.
+func Text(answer proto.Message) string {
+	text, err := protojson.Marshal(answer)
+	if err != nil {
+		return err.Error()
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		return err.Error()
+	}
+	return compact.String()
+}
+
+// Blank is an empty message of the same type.
+func Blank(m proto.Message) proto.Message { return m.ProtoReflect().New().Interface() }
+
+// IsPrompt reports whether a call never blocks, so that it can be made where the caller stands.
+func IsPrompt(client grpc.ClientConnInterface) bool {
+	c, ok := client.(interface{ Prompt() bool })
+	return ok && c.Prompt()
+}

@@ -1,0 +1,113 @@
+// Package effect lists the effects of faults on calls, one file each. An Effect describes itself:
+// the step fault, the schema, searches, the rules of real clusters, the words in traces and the
+// documentation follow from the list. An effect is added with its file and its lines in list.go,
+// and gets its name for Go tests in package fault.
+package effect
+
+import (
+	"fmt"
+	"path"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/input/calls"
+)
+
+// Effect is an effect of a fault on a call.
+type Effect struct {
+	// Name is its name in Go tests and traces.
+	Name fault.Effect
+	// Field is the field of the step fault that selects it. Default: no step can have it.
+	Field string
+	// Given reports whether the fields of a step select it.
+	Given func(*Fields) bool
+	// Check reports mistakes in its fields of a step, at calls of a method or of a pattern of
+	// methods, whether they select it or not. Default: there are none.
+	Check func(f *Fields, call string, c Checker)
+	// Read sets a fault by the fields of a step that selects it. Default: they say nothing more.
+	Read func(*Fields, *fault.Fault)
+	// Affects reports whether it can affect calls of a method, such as "NodeStageVolume".
+	// Default: it can affect all.
+	Affects func(method string) bool
+	// InSearches returns its faults of a kind in a search. Default: none.
+	InSearches func(fault.Kind, Called) []fault.Fault
+	// Never returns the reason why a fault is impossible on a real cluster, empty if it is
+	// possible. Default: it always is.
+	Never func(*fault.Fault) string
+	// InWords describes it in the words of a trace's inj field.
+	InWords func(*fault.Fault) string
+	// Disturbs reports whether an answer with the code may be the work of the fault, so that it
+	// does not show whether the driver still works on something. Default: it never is.
+	Disturbs func(codes.Code) bool
+	// Doubles is set if the driver gets further calls that no caller has made and none notices.
+	Doubles bool
+	// Do makes the call under the fault. It returns the outcome for the caller.
+	Do func(Call, *fault.Fault) error
+}
+
+var byName = func() map[fault.Effect]*Effect {
+	found := map[fault.Effect]*Effect{}
+	for _, e := range all {
+		found[e.Name] = e
+	}
+	return found
+}()
+
+// Of returns the effect of a name. Default: a fault without one answers with its code.
+func Of(name fault.Effect) *Effect {
+	if e := byName[name]; e != nil {
+		return e
+	}
+	return answer
+}
+
+// CanAffect reports whether a fault can affect calls of a method, such as "Node/NodeStageVolume".
+func CanAffect(f *fault.Fault, method string) bool {
+	e := Of(f.Effect)
+	return e.Affects == nil || e.Affects(path.Base(method))
+}
+
+// InWords describes a fault in the words of a trace's inj field.
+func InWords(f *fault.Fault) string { return Of(f.Effect).InWords(f) }
+
+// Never returns the reason why a fault is impossible on a real cluster; empty if it is possible.
+func Never(f *fault.Fault) string {
+	if e := Of(f.Effect); e.Never != nil {
+		return e.Never(f)
+	}
+	return ""
+}
+
+// unseen is the reason for effects that depend on the system calls of the driver.
+func unseen(*fault.Fault) string { return "the proxy does not see the driver's system calls" }
+
+// always is the disturbance of an effect that any answer may come from.
+func always(codes.Code) bool { return true }
+
+// butAborted is the disturbance of an effect by which no driver answers that it is busy.
+func butAborted(code codes.Code) bool { return code != codes.Aborted }
+
+// words describe an effect that is the same in all faults.
+func words(text string) func(*fault.Fault) string {
+	return func(*fault.Fault) string { return text }
+}
+
+// searchedAs is the part in searches of an effect with one fault, of one kind.
+func searchedAs(kind fault.Kind, f fault.Fault) func(fault.Kind, Called) []fault.Fault {
+	return func(asked fault.Kind, _ Called) []fault.Fault {
+		if asked != kind {
+			return nil
+		}
+		return []fault.Fault{f}
+	}
+}
+
+// checkChanges reports a call that changes nothing, which the effect of a field would not affect.
+func checkChanges(field string, given func(*Fields) bool) func(*Fields, string, Checker) {
+	return func(f *Fields, call string, c Checker) {
+		if given(f) && calls.IsMethod(call) && !calls.MayBe(call, fault.HasEffect) {
+			c.Report("call", fmt.Sprintf("%s of %s, which changes nothing", field, call), "a call that changes something, such as NodeStageVolume, or *")
+		}
+	}
+}

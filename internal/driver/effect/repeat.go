@@ -1,0 +1,64 @@
+package effect
+
+import (
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/judge/contract"
+)
+
+// repeatFields are the fields of faults that repeat a call.
+type repeatFields struct {
+	Repeat bool `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; its mounts and volumes must be the same, too. Only calls that change something are repeated, and their callers do not notice. A volume that is deleted is detached once more, too, if the driver attaches."`
+}
+
+// repeat: right after its OK the driver receives the same call again, which must change nothing and
+// return the same answer. The caller receives the first answer.
+var repeat = &Effect{
+	Name:       fault.Repeat,
+	Field:      "repeat",
+	Given:      func(f *Fields) bool { return f.Repeat },
+	Check:      checkChanges("repeat", func(f *Fields) bool { return f.Repeat }),
+	Affects:    fault.HasEffect,
+	InSearches: searchedAs(fault.Repeated, fault.Fault{Name: "repeated", Effect: fault.Repeat}),
+	InWords:    words("the same call again, right after its OK"),
+	Doubles:    true,
+	Do:         doRepeat,
+}
+
+func doRepeat(c Call, f *fault.Fault) error {
+	if err := c.Pass(c.Answer()); err != nil {
+		return err // nothing is known to have happened
+	}
+	made := c.Creations()
+	first := c.Outcome(nil)
+	c.Note(contract.CheckEffect(c.Method(), c.Request(), first))
+	again := c.Again(f, c.Request())
+	err := again.Make()
+	if again.Unanswered(err) {
+		return nil // there is nothing to compare
+	}
+	second := again.Outcome(err)
+	if made.Several() || c.Creations() != made {
+		first.Volumes, second.Volumes = nil, nil // other volumes came meanwhile, too
+	}
+	c.Note(c.Seen(contract.CheckRepeat(c.Method(), first, second), "made again, it has the same answer and changes nothing"))
+	c.Note(c.CheckLists())
+	detachDeleted(c, f)
+	return nil
+}
+
+// detachDeleted detaches a deleted volume from a node. Kubernetes makes such a call if the storage
+// system lost a volume that has a VolumeAttachment, and repeats it until it succeeds.
+func detachDeleted(c Call, f *fault.Fault) {
+	deleted, ok := c.Request().(*csi.DeleteVolumeRequest)
+	node := c.OtherNode("")
+	if !ok || node == "" || !c.Attaches() {
+		return
+	}
+	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: deleted.GetVolumeId(), NodeId: node, Secrets: deleted.GetSecrets()}
+	detach := c.Other(f, csi.Controller_ControllerUnpublishVolume_FullMethodName, request, &csi.ControllerUnpublishVolumeResponse{})
+	if err := detach.Make(); !detach.Unanswered(err) {
+		c.Note(contract.CheckDetachOfDeleted(request, err))
+	}
+}

@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
+	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// A call offers to the effects of faults the means to disturb it.
+var _ effect.Call = &call{}
+
+// Paths are the paths of the request, as programs on the machine find them.
+func (c *call) Paths() []string { return contract.PathsOf(c.onMachine(c.request)) }
+
+// Program is the one that is called; nil if none of the run's is.
+func (c *call) Program() *machine.Process {
+	if c.wire.ProgramAt == nil {
+		return nil
+	}
+	return c.wire.ProgramAt(c.site)
+}
+
+// Wrap puts a client around the one that reaches the driver.
+func (c *call) Wrap(around func(grpc.ClientConnInterface) grpc.ClientConnInterface) {
+	c.around = append(c.around, around)
+}
+
+// Struck records the effect of a fault on the call.
+func (c *call) Struck(f *fault.Fault) {
+	c.event.Injected, c.event.Effect = effect.InWords(f), trace.Effect(f.Effect)
+}
+
+// Disturbed records that a fault disturbed the driver, which answered by itself.
+func (c *call) Disturbed(f *fault.Fault) {
+	c.ownAnswer = true
+	c.Struck(f)
+}
+
+// Again begins a call of the same method, as an event of its own.
+func (c *call) Again(f *fault.Fault, request proto.Message) effect.Further {
+	return c.Other(f, c.fullMethod, request, effect.Blank(c.answer))
+}
+
+// Other begins a call of another method, as an event of its own.
+func (c *call) Other(f *fault.Fault, fullMethod string, request, answer proto.Message) effect.Further {
+	entry := Entry(c.site, fullMethod, request)
+	entry.Injected, entry.Effect = effect.InWords(f), trace.Effect(f.Effect)
+	return &call{
+		conn: c.conn, fullMethod: fullMethod, method: entry.Method, request: request, answer: answer,
+		event: c.wire.World.Trace.Begin(entry), fault: f, aside: true,
+	}
+}
+
+// Make gives a call that no caller has made to the driver, and records its outcome.
+func (c *call) Make() error {
+	err := c.WhileCallerLives(func() error { return c.Pass(c.answer) })
+	c.end(err)
+	return err
+}
+
+// Unanswered reports whether an outcome is no answer of the driver.
+func (c *call) Unanswered(err error) bool { return err == effect.ErrDeadline || NobodyListens(err) }
+
+// Fail records the outcome of a call that was not made.
+func (c *call) Fail(err error) { c.end(err) }
+
+// Answered records an outcome that came with another call, which began at a time of the real clock.
+func (c *call) Answered(answer proto.Message, err error, began time.Time) {
+	c.answer = answer
+	c.end(c.receive(answer, err, began))
+	c.recordLost()
+}
+
+// Kill kills the victim of a fault, and restarts it as the fault says.
+func (c *call) Kill(f *fault.Fault) { c.wire.KillAndRestart(f, c.site, c.method) }
+
+// Act lets a user, an administrator or the node do something.
+func (c *call) Act(action fault.Action) { c.wire.Act(action, c.faultSite()) }
+
+// WatchRequests watches and disturbs the HTTP requests of the called program.
+func (c *call) WatchRequests(w *standin.Watch) { c.requests = w }
+
+// HideRequests shows none of them.
+func (c *call) HideRequests() { c.requestsHidden = true }
+
+// StandsStill says that the driver is stopped in the call, until the returned function is called.
+func (c *call) StandsStill() (goesOn func()) {
+	c.stalls = true
+	c.wire.stalled[c.site.Driver]++
+	return func() { c.wire.stalled[c.site.Driver]-- }
+}
+
+// waitsForStalled reports whether the driver is stopped in another call.
+func (c *call) waitsForStalled() bool { return !c.stalls && c.wire.stalled[c.site.Driver] > 0 }
+
+// WindsUp says that the program may be busy with the volume for a while.
+func (c *call) WindsUp() { c.wire.windingUp.begin(c) }
