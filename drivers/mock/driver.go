@@ -14,16 +14,21 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// Driver is the storage system: volumes, snapshots and attachments, and the mounts of each node.
-// All instances made by Controller and Node share it, also those made later, like the instances of
-// a restarted driver. It is safe for concurrent use.
+// Driver is a release of the driver, with the storage system that all of its releases share:
+// volumes, snapshots and attachments, and the mounts of each node. All instances made by Controller
+// and Node share it, also those made later, like the instances of a restarted driver. It is safe
+// for concurrent use.
 type Driver struct {
 	options Options
 	faults  map[string]bool
 	// The lists in every answer, which must not be changed.
 	controllerCapabilities []*csi.ControllerServiceCapability
 	nodeCapabilities       []*csi.NodeServiceCapability
+	*system
+}
 
+// system is the storage system behind a driver.
+type system struct {
 	mu           *sync.Mutex // of both sites, if there are two
 	volumes      map[string]*volume
 	volumeNames  map[string]*volume
@@ -34,11 +39,13 @@ type Driver struct {
 	groupNames   map[string]*groupSnapshot
 	nodes        map[string]*nodeState
 	addons       addonsState
-	contents     Contents                // nil if they are not stored
-	other        Site                    // receives replicated volumes; its Driver is nil if there is none
+	contents     Contents // nil if they are not stored
+	// Receives replicated volumes; its Driver is nil if there is none.
+	other        Site
 	used         []*csi.VolumeCapability // see alike
 	usedBytes    int64
 	volumeSerial int
+	existing     int // volumes of the options
 	snapSerial   int
 	groupSerial  int
 }
@@ -78,10 +85,8 @@ func New(o Options) *Driver {
 	if err := o.Validate(); err != nil {
 		panic(fmt.Sprintf("mock driver: %v", err))
 	}
-	d := &Driver{
+	d := release(o, &system{
 		mu:           &sync.Mutex{},
-		options:      o,
-		faults:       map[string]bool{},
 		volumes:      map[string]*volume{},
 		volumeNames:  map[string]*volume{},
 		everKnown:    map[string]bool{},
@@ -91,12 +96,8 @@ func New(o Options) *Driver {
 		groupNames:   map[string]*groupSnapshot{},
 		nodes:        map[string]*nodeState{},
 		addons:       newAddonsState(),
-	}
-	for _, name := range o.Faulty {
-		d.faults[name] = true
-	}
-	d.controllerCapabilities = controllerCapabilities(o, d.faults[promisesTooMuch])
-	d.nodeCapabilities = nodeCapabilities(o)
+		existing:     len(o.Existing),
+	})
 	for _, e := range o.Existing {
 		v := &volume{id: e.ID, bytes: e.CapacityBytes}
 		if v.bytes == 0 {
@@ -104,6 +105,24 @@ func New(o Options) *Driver {
 		}
 		d.insertVolume(v)
 	}
+	return d
+}
+
+// Release returns another release of the driver, with other options and the same storage system.
+// Existing volumes of the options are not made. It panics as New does.
+func (d *Driver) Release(o Options) *Driver {
+	if err := o.Validate(); err != nil {
+		panic(fmt.Sprintf("mock driver: %v", err))
+	}
+	return release(o, d.system)
+}
+
+func release(o Options, on *system) *Driver {
+	d := &Driver{options: o, faults: map[string]bool{}, system: on, nodeCapabilities: nodeCapabilities(o)}
+	for _, name := range o.Faulty {
+		d.faults[name] = true
+	}
+	d.controllerCapabilities = controllerCapabilities(o, d.faults[promisesTooMuch])
 	return d
 }
 
@@ -160,7 +179,7 @@ func (d *Driver) insertVolume(v *volume) {
 	d.volumeSerial++
 	v.serial = d.volumeSerial
 	if v.id == "" {
-		v.id = d.options.idOf(v.name, fmt.Sprintf("%s%04d", d.options.volumeIDPrefix(), v.serial-len(d.options.Existing)))
+		v.id = d.options.idOf(v.name, fmt.Sprintf("%s%04d", d.options.volumeIDPrefix(), v.serial-d.existing))
 	}
 	d.volumes[v.id] = v
 	d.everKnown[v.id] = true

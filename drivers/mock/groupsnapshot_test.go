@@ -34,7 +34,8 @@ func removeSnapshot(id string) step {
 	}
 }
 
-// CSI "CreateVolumeGroupSnapshot Errors", "DeleteVolumeGroupSnapshot Errors", "GetVolumeGroupSnapshot Errors".
+// CSI "CreateVolumeGroupSnapshot Errors", "DeleteVolumeGroupSnapshot Errors",
+// "GetVolumeGroupSnapshot Errors".
 func TestGroupSnapshots(t *testing.T) {
 	all := everything()
 	two := steps(create(multiWriter), create(multiWriter, named("other")))

@@ -33,7 +33,8 @@ var (
 type nodeState struct {
 	id        string
 	segments  map[string]string
-	limit     int64 // of attached volumes; 0 is none
+	limit     int64   // of attached volumes; 0 is none
+	release   *Driver // that the limit is from
 	mounter   Mounter
 	staged    map[string]mount // by path
 	published map[string]mount // by path
@@ -59,8 +60,11 @@ func (d *Driver) Node(o NodeOptions) *Node {
 	defer d.mu.Unlock()
 	state := d.nodes[o.NodeID]
 	if state == nil {
-		state = &nodeState{id: o.NodeID, limit: d.options.MaxVolumesPerNode, staged: map[string]mount{}, published: map[string]mount{}, busy: map[string]bool{}}
+		state = &nodeState{id: o.NodeID, staged: map[string]mount{}, published: map[string]mount{}, busy: map[string]bool{}}
 		d.nodes[o.NodeID] = state
+	}
+	if state.release != d {
+		state.release, state.limit = d, d.options.MaxVolumesPerNode
 	}
 	state.mounter = o.Mounter
 	state.segments = maps.Clone(o.Topology)

@@ -61,7 +61,7 @@ func (p *Program) passTimeout(ctx context.Context, process *machine.Process) {
 func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
 	var problem error
 	for pause := firstPoll; ; pause = min(2*pause, pollPeriod) {
-		final, answer := p.ask(ctx, client)
+		final, answer := p.readiness(ctx, client)
 		if answer == nil || final {
 			return answer
 		}
@@ -94,7 +94,7 @@ func (p *Program) giveUp(caller context.Context, client grpc.ClientConnInterface
 		return fmt.Errorf("%w before it answered: %s", ErrExited, process.Exit())
 	default:
 	}
-	if _, answer := p.ask(ctx, client); answer == nil {
+	if _, answer := p.readiness(ctx, client); answer == nil {
 		return nil
 	}
 	return &slowError{problem, p.spec.StartTimeout}

@@ -81,7 +81,8 @@ func (p *Program) Exit() string { return p.process.Exit() }
 // Log is the host file with the output of the latest instance.
 func (p *Program) Log() string { return p.process.Stdout }
 
-// Lookups lists the looks of all instances at files that were lost with the containers of earlier ones.
+// Lookups lists the looks of all instances at files that were lost with the containers of earlier
+// ones.
 func (p *Program) Lookups() []machine.Lookup {
 	return append(slices.Clone(p.lookups), p.last.Lookups()...)
 }
@@ -104,9 +105,10 @@ func StopAll(programs []*Program) error {
 	return errors.Join(failed...)
 }
 
-// Upgrade has later instances run another release of the program.
-func (p *Program) Upgrade(command []string, env map[string]string) {
-	p.spec.Command, p.spec.Env = command, env
+// Upgrade has later instances run another release of the program: the command, the environment and
+// the volumes of a specification.
+func (p *Program) Upgrade(s Spec) {
+	p.spec.Command, p.spec.Env, p.spec.NodePaths, p.spec.Volumes = s.Command, s.Env, s.NodePaths, s.Volumes
 }
 
 // Restart starts the program again, after stopping it if it runs.

@@ -66,7 +66,8 @@ type Spec struct {
 	// StartTimeout is how long, in wall time, the program may take until it answers.
 	// Default: 10 s.
 	StartTimeout time.Duration
-	// Memory is how much memory the program may have, in bytes: it is killed when it has more. Default: 2 GiB.
+	// Memory is how much memory the program may have, in bytes: it is killed when it has more.
+	// Default: 2 GiB.
 	Memory int64
 	// Capabilities is that of machine.Command.
 	Capabilities []string
@@ -176,7 +177,8 @@ func (s Spec) logFile(n int) string {
 // socketDir is the directory of the driver's socket on the node.
 func (s Spec) socketDir() string { return path.Dir(path.Clean(s.Socket)) }
 
-// Asks reports whether templates of commands or of the environment ask for a field, by the begin of its name.
+// Asks reports whether templates of commands or of the environment ask for a field, by the begin of
+// its name.
 func Asks(field string, env map[string]string, commands ...[]string) bool {
 	words := slices.Concat(append(commands, slices.Collect(maps.Values(env)))...)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, "."+field) })

@@ -111,11 +111,11 @@ func (w watched) Invoke(ctx context.Context, method string, request, answer any,
 	return err
 }
 
-// Meet waits for the driver and requests its name and capabilities. On an error the sidecar exits,
-// and Meet does not return.
-func (l *Life) Meet(p *kernel.Process, wire *wire.Wire, site wire.Site, patience Patience) Driver {
-	m := &meeting{p, wire, site, patience}
-	d, err := m.meet()
+// Connect waits for the driver and requests its name and capabilities. On an error the sidecar
+// exits, and Connect does not return.
+func (l *Life) Connect(p *kernel.Process, wire *wire.Wire, site wire.Site, patience Patience) Driver {
+	c := &connector{p, wire, site, patience}
+	d, err := c.connect()
 	if err != nil {
 		l.Failed(p)
 	}

@@ -93,7 +93,7 @@ func (p *pod) run(patience sidecar.Patience, once bool) {
 		p.starts = append(p.starts, p.kernel.Elapsed())
 		c := p.world.Start("sidecar", "")
 		c.Go("main", func(process *kernel.Process) {
-			p.knows = life.Meet(process, p.wire, site, patience)
+			p.knows = life.Connect(process, p.wire, site, patience)
 			p.met = append(p.met, process.Elapsed())
 			process.Wait("work", func() bool { return false })
 		})

@@ -35,6 +35,18 @@ var (
 	AttachErrorCode = Change{"csi-attacher", "Code of attach errors", "4.10",
 		"VolumeAttachments have the message of an error: RESOURCE_EXHAUSTED does not make the kubelet ask for the attach limit again.",
 		"status.attachError has the gRPC code.", "kubernetes-csi/external-attacher#662; C-ATT-16"}
+	HonorsReclaimPolicy = Change{"csi-provisioner", "Volumes that are deleted before their claims", "5.0",
+		"The PersistentVolume goes with its claim, without DeleteVolume: the volume stays at the storage. No finalizer of csi-provisioner.",
+		"A finalizer keeps it until DeleteVolume has succeeded.", "gate HonorPVReclaimPolicy, kubernetes-csi/external-provisioner#1209; C-PROV-71, C-PROV-72"}
+	ProvisionsAttributes = Change{"csi-provisioner", "VolumeAttributesClass of new volumes", "6.0",
+		"The class of a claim is ignored: CreateVolume has no mutable_parameters, and the volume no class, so that the claim is not bound.",
+		"CreateVolume has its parameters.", "gate VolumeAttributesClass, kubernetes-csi/external-provisioner#1400; C-PROV-20"}
+	RecoversExpansion = Change{"csi-resizer", "Expansions that fail", "1.13",
+		"Claims have no status.allocatedResources and no ControllerResizeError, and infeasible expansions are retried as others are.",
+		"The claim records the expansion under way and its error; infeasible ones rest for five minutes.", "gate RecoverVolumeExpansionFailure, kubernetes-csi/external-resizer#459; C-RES-14, C-RES-20"}
+	ModifiesVolumes = Change{"csi-resizer", "Modification of volumes", "2.0",
+		"Another VolumeAttributesClass of a claim is ignored: no ControllerModifyVolume.",
+		"The driver modifies the volume.", "gate VolumeAttributesClass, kubernetes-csi/external-resizer#515; C-RES-40"}
 	InfeasibleClaims = Change{"csi-provisioner", "Infeasible claims", "6.0",
 		"CreateVolume is retried after InvalidArgument as after any other error.",
 		"It is not repeated for five minutes.", "kubernetes-csi/external-provisioner#1369; C-PROV-15"}
@@ -48,12 +60,35 @@ var (
 
 // Changes are all of them, by program and release.
 func Changes() []Change {
-	return []Change{DetachedLast, AttachErrorCode, InfeasibleClaims, ProtectedSnapshots, NoNodeExpansion}
+	return []Change{
+		DetachedLast, AttachErrorCode, HonorsReclaimPolicy, ProvisionsAttributes, InfeasibleClaims, ProtectedSnapshots,
+		RecoversExpansion, NoNodeExpansion, ModifiesVolumes,
+	}
 }
 
 // Has reports whether the release behaves as after a change.
 func (r Release) Has(c Change) bool {
 	return r == "" || version.MustParseGeneric(string(r)).AtLeast(version.MustParseGeneric(string(c.Since)))
+}
+
+// Gate reports whether a feature gate is on: as it is given, else as in the release.
+func (r Release) Gate(given *bool, c Change) bool {
+	if given != nil {
+		return *given
+	}
+	return r.Has(c)
+}
+
+// OfImage returns the release of a program in an image with a tag such as v4.10.1, and whether its
+// behaviour is known. Tags that are no versions, and later ones, are the newest release.
+func OfImage(program, tag string) (r Release, known bool) {
+	all := releases[program]
+	v, err := version.ParseGeneric(tag)
+	if err != nil || len(all) == 0 || v.AtLeast(version.MustParseGeneric(string(all[len(all)-1]))) {
+		return "", true
+	}
+	r = Release(fmt.Sprintf("%d.%d", v.Major(), v.Minor()))
+	return r, slices.Contains(all, r)
 }
 
 // Check refuses a release of a program that is not known.

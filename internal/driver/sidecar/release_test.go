@@ -26,3 +26,20 @@ func TestAReleaseHasTheChangesUpToIt(t *testing.T) {
 	}
 	assert.NotEmpty(t, sidecar.Release("7").Check("csi-attacher"))
 }
+
+// The tag of an image names a release with known behaviour, an older one, or the newest.
+func TestTheTagOfAnImageNamesARelease(t *testing.T) {
+	for _, try := range []struct {
+		program, tag string
+		release      sidecar.Release
+		known        bool
+	}{
+		{"csi-attacher", "v4.7.1", "4.7", true}, {"csi-attacher", "v4.13.0", "", true}, {"csi-attacher", "v9.0.0", "", true},
+		{"csi-attacher", "canary", "", true}, {"csi-attacher", "", "", true}, {"csi-attacher", "v3.5.0", "3.5", false},
+		{"csi-snapshotter", "v1.0.0", "", true},
+	} {
+		release, known := sidecar.OfImage(try.program, try.tag)
+		assert.Equal(t, try.release, release, try.tag)
+		assert.Equal(t, try.known, known, try.tag)
+	}
+}

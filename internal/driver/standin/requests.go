@@ -18,8 +18,8 @@ type Service interface {
 	Watch(machine string, w *Watch)
 }
 
-// Door is where the programs of one machine reach a service.
-type Door struct {
+// Access is where the programs of one machine reach a service.
+type Access struct {
 	Service
 	Machine string
 }
@@ -88,9 +88,9 @@ func (w *Watch) Seen() []Request {
 	return slices.Clone(w.seen)
 }
 
-// Meet decides on a request: whether the interference is for it. A list that cannot be stale is
+// Decide decides on a request: whether the interference is for it. A list that cannot be stale is
 // left alone by one that makes lists stale.
-func (w *Watch) Meet(r Request) (Interference, bool) {
+func (w *Watch) Decide(r Request) (Interference, bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	i := w.interference

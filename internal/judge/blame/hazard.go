@@ -242,7 +242,8 @@ func (h history) triedAgain() bool {
 		if !is || e.Resource != "reclaimspacejobs" && e.Resource != "encryptionkeyrotationjobs" {
 			return false
 		}
-		result, _, _ := unstructured.NestedString(job.Object, "status", "result") // none before it has ended
+		// None before it has ended.
+		result, _, _ := unstructured.NestedString(job.Object, "status", "result")
 		retries, _, _ := unstructured.NestedInt64(job.Object, "status", "retries")
 		return result != "" && retries > 0
 	})

@@ -16,11 +16,14 @@ const WrongRequest verdict.Form = "wrong request"
 // handed holds the answers and requests of a volume's calls, as far as they are certain. It is nil
 // for a volume without known calls.
 type handed struct {
-	made     bool                           // the volume was created in this run: the other fields are known
-	block    bool                           // it is a raw block volume
-	contexts []map[string]string            // of the volume
-	attached map[string][]map[string]string // by node id: contexts of its attachment that its caller has received
-	staging  map[string]string              // by node: its staging path; empty if there may be another one
+	// The volume was created in this run: the other fields are known.
+	made     bool
+	block    bool                // it is a raw block volume
+	contexts []map[string]string // of the volume
+	// By node id: contexts of its attachment that its caller has received.
+	attached map[string][]map[string]string
+	// By node: its staging path; empty if there may be another one.
+	staging map[string]string
 }
 
 func (v *state) hand() *handed {

@@ -14,9 +14,10 @@ const lockPatience = 10 * time.Second
 
 // lock is the known state of a volume's lock.
 type lock struct {
-	pending int           // calls under way
-	doubt   bool          // a call ended without an answer of the driver, which may still work on it
-	since   time.Duration // of the first ABORTED without another call, 0 for none
+	pending int // calls under way
+	// A call ended without an answer of the driver, which may still work on it.
+	doubt bool
+	since time.Duration // of the first ABORTED without another call, 0 for none
 }
 
 // lockOf is that of the volume that a call is about; nil if it is about none.

@@ -53,8 +53,9 @@ const (
 
 // state is the state of a volume after the calls, as far as it is certain. There may be very many.
 type state struct {
-	attached  map[string]certainty // by node id
-	since     map[string]uint64    // by node id: the turn in which it was attached, if that is certain
+	attached map[string]certainty // by node id
+	// By node id: the turn in which it was attached, if that is certain.
+	since     map[string]uint64
 	staged    map[string]certainty // by node
 	published map[target]certainty
 	lock      lock

@@ -16,6 +16,11 @@ type Set []string
 // Has says whether the capability was declared.
 func (s Set) Has(capability string) bool { return slices.Contains(s, capability) }
 
+// Without returns the other capabilities.
+func (s Set) Without(capability string) Set {
+	return slices.DeleteFunc(slices.Clone(s), func(c string) bool { return c == capability })
+}
+
 // lacks reports whether the driver has declared its capabilities, and this one is not among them.
 func (s Set) lacks(capability string) bool { return s != nil && !s.Has(capability) }
 

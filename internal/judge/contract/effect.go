@@ -7,6 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -53,6 +55,18 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []verdict.V
 		}
 	}
 	return nil
+}
+
+// CheckDetachOfDeleted checks the answer of a call that detaches a volume after its deletion. CSI
+// "ControllerUnpublishVolume": if the volume is not found, the plugin should answer OK.
+func CheckDetachOfDeleted(request *csi.ControllerUnpublishVolumeRequest, err error) []verdict.Verdict {
+	code := status.Code(err)
+	if code != codes.NotFound && code != codes.Internal && code != codes.Unknown {
+		return nil
+	}
+	remark := Broken("Controller/ControllerUnpublishVolume", refusesDeleted, verdict.Say("%s for volume %s", verdict.Kept(code.String()), request.GetVolumeId()))
+	remark.Remark = true
+	return []verdict.Verdict{remark}
 }
 
 // RemovesOthers is that a call has removed a directory that the kubelet had made.

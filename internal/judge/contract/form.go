@@ -31,6 +31,7 @@ const (
 	returnsSecret        verdict.Form = "returns a secret"
 	publishesNoDevice    verdict.Form = "publishes no block device"
 	publishesNoDirectory verdict.Form = "publishes no directory"
+	refusesDeleted       verdict.Form = "does not detach a deleted volume"
 	refusesPages         verdict.Form = "refuses a list in pages"
 	removesOthers        verdict.Form = "removes what the driver has not made"
 	twoNames             verdict.Form = "answers with one id for two names"

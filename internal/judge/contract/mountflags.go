@@ -2,6 +2,7 @@ package contract
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/csisim/csisim/internal/judge/verdict"
 
@@ -27,13 +28,12 @@ func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
 // CheckFlags checks the options of the mount at the target path, after NodePublishVolume was
 // answered with OK, against the mount flags of the request. The CSI spec only permits their use:
 // the verdict is a remark.
-func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) (found []verdict.Verdict) {
-	for _, flag := range flagsToShow(request) {
-		if !slices.Contains(options, flag) {
-			remark := Broken(method, ignoresFlags, verdict.Say("the mount at %s, seen from the node, is without %s", request.GetTargetPath(), verdict.Kept(flag)))
-			remark.Remark = true
-			found = append(found, remark)
-		}
+func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) []verdict.Verdict {
+	missing := slices.DeleteFunc(flagsToShow(request), func(flag string) bool { return slices.Contains(options, flag) })
+	if len(missing) == 0 {
+		return nil
 	}
-	return found
+	remark := Broken(method, ignoresFlags, verdict.Say("the mount at %s, seen from the node, is without %s", request.GetTargetPath(), verdict.Kept(strings.Join(missing, " and "))))
+	remark.Remark = true
+	return []verdict.Verdict{remark}
 }

@@ -3,6 +3,7 @@ package contract
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -10,10 +11,17 @@ import (
 )
 
 // GroupOf returns the group that NodePublishVolume has to mount a volume for; false if there is
-// none, or if the volume is published read-only.
+// none, if the volume is published read-only, or if its mount flags name a group, too: a driver
+// may prefer that one.
 func GroupOf(request *csi.NodePublishVolumeRequest) (gid uint32, ok bool) {
-	id, err := strconv.ParseUint(request.GetVolumeCapability().GetMount().GetVolumeMountGroup(), 10, 32)
-	return uint32(id), err == nil && !request.GetReadonly()
+	mount := request.GetVolumeCapability().GetMount()
+	id, err := strconv.ParseUint(mount.GetVolumeMountGroup(), 10, 32)
+	return uint32(id), err == nil && !request.GetReadonly() && !slices.ContainsFunc(mount.GetMountFlags(), namesGroup)
+}
+
+// namesGroup reports whether a mount flag is such as gid=1000, also in a list of options.
+func namesGroup(flag string) bool {
+	return slices.ContainsFunc(strings.Split(flag, ","), func(option string) bool { return strings.HasPrefix(option, "gid=") })
 }
 
 // CheckMountGroup checks the published directory against volume_mount_group, after

@@ -1,6 +1,10 @@
 package contract
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/csisim/csisim/internal/judge/verdict"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -45,6 +49,17 @@ func (n *Named) Answered(method string, request, answer proto.Message) []verdict
 		return broken(method, twoNames, "%s %s for %s, then for %s", verdict.Kept(noun), id, other, name)
 	}
 	return nil
+}
+
+// Other is the id of another object that a method has made, the first by name; empty if there is
+// none.
+func (n *Named) Other(method, id string) string {
+	for _, made := range slices.SortedFunc(maps.Keys(n.made), func(a, b label) int { return strings.Compare(a.text, b.text) }) {
+		if made.method == method && n.made[made] != id {
+			return n.made[made]
+		}
+	}
+	return ""
 }
 
 func (n *Named) forget(byID label) {

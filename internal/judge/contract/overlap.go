@@ -6,19 +6,26 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// CheckOverlap holds the mounts at the paths of a call, a line each, that came twice at once
-// against the CSI spec: a caller that lost its memory may do so, and the effect is that of one
-// call (CSI "Concurrency").
-func CheckOverlap(method string, mounts []string) []verdict.Verdict {
+// CheckOverlap holds the mounts at the paths of a call, a line each, before and after it came twice
+// at once against the CSI spec: a caller that lost its memory may do so, and the effect is that of
+// one call (CSI "Concurrency"). An earlier call may have made mounts twice.
+func CheckOverlap(method string, before, mounts []string) []verdict.Verdict {
 	if !strings.HasPrefix(method, "Node/") {
 		return nil
 	}
-	seen := map[string]bool{}
+	known, seen := counted(before), map[string]int{}
 	for _, m := range mounts {
-		if seen[m] {
-			return broken(method, TwiceWhenOverlapping, "%d mounts %s", 2, verdict.Quoted(m))
+		if seen[m]++; seen[m] > max(1, known[m]) {
+			return broken(method, TwiceWhenOverlapping, "%d mounts %s", seen[m], verdict.Quoted(m))
 		}
-		seen[m] = true
 	}
 	return nil
+}
+
+func counted(lines []string) map[string]int {
+	n := map[string]int{}
+	for _, line := range lines {
+		n[line]++
+	}
+	return n
 }

@@ -110,7 +110,8 @@ func TestNodeRequests(t *testing.T) {
 		{rule: "mount group needs the capability", method: stage, caps: all, good: goodStage, bad: badStage(func(r *csi.NodeStageVolumeRequest) { r.VolumeCapability.GetMount().VolumeMountGroup = "1" }),
 			field: "NodeStageVolumeRequest.volume_capability.mount.volume_mount_group"},
 		{rule: "a target is required", method: publish, caps: all, good: goodPublish, bad: badPublish(func(r *csi.NodePublishVolumeRequest) { r.TargetPath = "" }), field: "NodePublishVolumeRequest.target_path"},
-		{rule: "an inline volume of a driver without podInfoOnMount", method: publish, caps: all, // K-PUB-4, K-PATH-7
+		// K-PUB-4, K-PATH-7.
+		{rule: "an inline volume of a driver without podInfoOnMount", method: publish, caps: all,
 			good: badPublish(func(r *csi.NodePublishVolumeRequest) {
 				r.VolumeId, r.StagingTargetPath = "csi-"+strings.Repeat("0123456789abcdef", 4), ""
 			}),

@@ -82,10 +82,11 @@ type known = ordered.Map[string, record]
 // record describes the last write.
 type record struct {
 	generation int
-	volume     string // the volume in the content, if this one is a copy that has not been written to
-	pod, node  string
-	since      time.Duration // when it had been written
-	foreign    bool          // foreign content is there: it is left alone
+	// The volume in the content, if this one is a copy that has not been written to.
+	volume    string
+	pod, node string
+	since     time.Duration // when it had been written
+	foreign   bool          // foreign content is there: it is left alone
 }
 
 // owner is the volume that the content names.

@@ -67,15 +67,16 @@ func (a *accountant) backend(d *Backend) {
 	if held.Snapshots == nil {
 		held.Snapshots = a.history.Created(d.Driver, "CreateSnapshot")
 	}
-	nodes, before := a.nodesByID(d), d.Before.ids()
+	nodes, before := a.nodesByID(d), d.Before.nodeIDs()
 	for _, v := range held.Volumes {
-		if !before[v.ID] && !a.hasVolume(d.Driver, v.ID) && !a.isWanted(d, v) {
+		attached, known := before[v.ID]
+		if !known && !a.hasVolume(d.Driver, v.ID) && !a.isWanted(d, v) {
 			e := Entry{Kind: Volume, Name: v.ID, Detail: "of driver " + d.Driver + ", has no PersistentVolume"}
 			a.history.Volume(&e, d.Driver, v.ID, v.Name)
 			a.add(e)
 		}
 		for _, nodeID := range v.NodeIDs {
-			if !d.Before.attached(v.ID, nodeID) && !a.attachmentKnown(d, v.ID, nodeID, nodes[nodeID]) {
+			if !slices.Contains(attached, nodeID) && !a.attachmentKnown(d, v.ID, nodeID, nodes[nodeID]) {
 				e := Entry{Kind: Attachment, Name: v.ID, Detail: fmt.Sprintf("to node id %s in driver %s, has no VolumeAttachment", nodeID, d.Driver)}
 				a.history.Attachment(&e, d.Driver, v.ID, nodeID)
 				a.add(e)

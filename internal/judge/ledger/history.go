@@ -217,7 +217,11 @@ func VolumeOf(call *trace.Event) string {
 func VolumeName(call *trace.Event) string { return text(call.Request, "name") }
 
 // Makes reports whether a call makes something, and does not remove it.
-func Makes(call *trace.Event) bool { return undoes[method(call)] != "" }
+func Makes(call *trace.Event) bool { return Undo(call.Method) != "" }
+
+// Undo returns the call that undoes a call, as DeleteVolume for Controller/CreateVolume; empty if
+// none does.
+func Undo(method string) string { return undoes[method[strings.LastIndexByte(method, '/')+1:]] }
 
 // IDOf is the id of the volume that was made under a name, empty if none was.
 func (h *History) IDOf(name string) string {

@@ -1,7 +1,5 @@
 package ledger
 
-import "slices"
-
 // Backend describes the things that a driver keeps outside the cluster.
 type Backend struct {
 	Driver string
@@ -30,20 +28,11 @@ type HeldVolume struct {
 	NodeIDs  []string
 }
 
-// ids are those of the volumes.
-func (h Holdings) ids() map[string]bool {
-	ids := make(map[string]bool, len(h.Volumes))
+// nodeIDs returns the node ids of each volume, by the volume's id.
+func (h Holdings) nodeIDs() map[string][]string {
+	all := make(map[string][]string, len(h.Volumes))
 	for _, v := range h.Volumes {
-		ids[v.ID] = true
+		all[v.ID] = v.NodeIDs
 	}
-	return ids
-}
-
-func (h Holdings) find(volume string) int {
-	return slices.IndexFunc(h.Volumes, func(v HeldVolume) bool { return v.ID == volume })
-}
-
-func (h Holdings) attached(volume, nodeID string) bool {
-	i := h.find(volume)
-	return i >= 0 && slices.Contains(h.Volumes[i].NodeIDs, nodeID)
+	return all
 }

@@ -18,7 +18,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 		return
 	}
 	for i, key := range mountKeys(table) {
-		made := a.Watch.sightings.MadeIn(mountsOf(m), key)
+		made := a.Watch.origins.MadeIn(mountsOf(m), key)
 		e := Entry{Kind: Mount, Name: table[i].Target, Node: m.Name()}
 		place := Locate(e.Name)
 		switch {

@@ -23,25 +23,26 @@ type Watch struct {
 	// Programs are those of a driver that run. Default: it has none.
 	Programs func(driver string) []Program
 
-	trace     *trace.Recorder
-	sightings *Sightings
-	seen      map[string][]machine.Mount // of each machine, as they were seen last
-	unmounts  *Unmounts
-	watched   map[string]machineMounts // of each machine, as they were when unmounts were looked for
-	unmounted []verdict.Verdict        // unmounts of mounts that were not the driver's own
-	lives     map[string]*lives        // by driver
-	growing   []growing                // resources that grow with each life of a volume
+	trace    *trace.Recorder
+	origins  *Origins
+	seen     map[string][]machine.Mount // of each machine, as they were seen last
+	unmounts *Unmounts
+	// Of each machine, as they were when unmounts were looked for.
+	watched   map[string]machineMounts
+	unmounted []verdict.Verdict  // unmounts of mounts that were not the driver's own
+	growth    map[string]*growth // by driver
+	growing   []growing          // resources that grow with each life of a volume
 }
 
 // NewWatch returns a watch that has seen nothing yet.
 func NewWatch(to *trace.Recorder) *Watch {
-	return &Watch{trace: to, sightings: NewSightings(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, lives: map[string]*lives{}}
+	return &Watch{trace: to, origins: NewOrigins(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, growth: map[string]*growth{}}
 }
 
 // Began takes notice of a call to a plugin on a machine.
 func (w *Watch) Began(m machine.Machine, call *trace.Event, deadline time.Duration) {
 	if w.Loops != nil && Changes(call) {
-		w.sightings.Began(call)
+		w.origins.Began(call)
 	}
 	if w.shows(m) {
 		w.watchMounts(m)
@@ -81,21 +82,21 @@ func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 		for i, key := range mountKeys(table) {
 			things = append(things, Thing{Key: key, Text: table[i].Target + " " + table[i].Root + " " + table[i].Source})
 		}
-		w.sightings.Saw(mountsOf(m), m.Name(), things, ended)
+		w.origins.Saw(mountsOf(m), m.Name(), things, ended)
 	}
 	if strays, err := m.Strays(); err == nil {
 		var things []Thing
 		for _, s := range strays {
 			things = append(things, Thing{Key: strayKey(s.PID), Parent: strayKey(s.Parent), Text: s.Command})
 		}
-		w.sightings.Saw(straysOf(m), m.Name(), things, ended)
+		w.origins.Saw(straysOf(m), m.Name(), things, ended)
 	}
 	if loops, err := w.Loops.InUse(); err == nil {
 		var things []Thing
 		for _, l := range loops {
 			things = append(things, Thing{Key: l.Device + " " + l.File, Text: l.File})
 		}
-		w.sightings.Saw(allLoops, "", things, ended)
+		w.origins.Saw(allLoops, "", things, ended)
 	}
 }
 
@@ -140,7 +141,7 @@ func (a *accountant) loops() {
 		a.unseen("loop devices", err)
 	}
 	for _, l := range loops {
-		made := a.Watch.sightings.MadeIn(allLoops, l.Device+" "+l.File)
+		made := a.Watch.origins.MadeIn(allLoops, l.Device+" "+l.File)
 		if made == nil || a.inUse(made) {
 			continue
 		}
@@ -172,7 +173,7 @@ func (a *accountant) straysNow(m machine.Machine) (left []Entry) {
 		a.unseen("processes of "+m.Name(), err)
 	}
 	for _, s := range strays {
-		made := a.Watch.sightings.MadeIn(straysOf(m), strayKey(s.PID))
+		made := a.Watch.origins.MadeIn(straysOf(m), strayKey(s.PID))
 		if made == nil || a.inUse(made) {
 			continue
 		}

@@ -27,7 +27,7 @@ func (w *Watch) MountedStill(m machine.Machine, detach *trace.Event) (all []Left
 		return nil
 	}
 	for i, key := range mountKeys(table) {
-		made := w.sightings.MadeIn(mountsOf(m), key)
+		made := w.origins.MadeIn(mountsOf(m), key)
 		if made == nil || made.Driver != detach.Driver || volumeOf(made) != volumeOf(detach) {
 			continue
 		}

@@ -27,9 +27,10 @@ var ownParts = []func() *regexp.Regexp{
 	lazyregexp.New(`()&?[\[{].*[\]}]`),                                // Go values, lists
 	lazyregexp.New(`(^|[\s=:,])/[^\s,;]*`),                            // paths
 	lazyregexp.New(`\b((?:pod|pvc|pv|va|volumesnapshot|volume) )\S+`), // objects
-	lazyregexp.New(`(: start driver )[^:]+`),                          // the driver that does not start
-	lazyregexp.New(`\b(killed at )[A-Za-z/]+`),                        // the place of a kill
-	lazyregexp.New(`(^|[\s=:,])[^\s=:,]*[0-9][^\s:,;]*`),              // ids, numbers, times
+	// The driver that does not start.
+	lazyregexp.New(`(: start driver )[^:]+`),
+	lazyregexp.New(`\b(killed at )[A-Za-z/]+`),           // the place of a kill
+	lazyregexp.New(`(^|[\s=:,])[^\s=:,]*[0-9][^\s:,;]*`), // ids, numbers, times
 }
 
 // joined matches ellipses that follow each other.

@@ -22,12 +22,12 @@ type Service struct {
 	lock        sync.Mutex
 	collections []*collection
 	recorded    recording
-	doors       map[string]*door // by the name of the machine
+	endpoints   map[string]*endpoint // by the name of the machine
 	failures    []standin.Failure
 }
 
-// door is where one machine reaches the service.
-type door struct {
+// endpoint is where one machine reaches the service.
+type endpoint struct {
 	service *Service
 	address string
 	server  *http.Server
@@ -37,7 +37,7 @@ type door struct {
 
 // New makes a service.
 func New(o Options) *Service {
-	s := &Service{options: o, doors: map[string]*door{}}
+	s := &Service{options: o, endpoints: map[string]*endpoint{}}
 	for _, c := range o.Collections {
 		s.collections = append(s.collections, &collection{Collection: c})
 	}
@@ -56,17 +56,17 @@ func (s *Service) Start(string) (err error) {
 func (s *Service) Furnish(n standin.Node) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.doors[n.Name] != nil {
+	if s.endpoints[n.Name] != nil {
 		return nil
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	d := &door{service: s, address: listener.Addr().String(), served: make(chan error, 1)}
+	d := &endpoint{service: s, address: listener.Addr().String(), served: make(chan error, 1)}
 	d.server = &http.Server{Handler: d}
 	go func() { d.served <- d.server.Serve(listener) }()
-	s.doors[n.Name] = d
+	s.endpoints[n.Name] = d
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *Service) Furnish(n standin.Node) error {
 func (s *Service) URL(machine string) string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if d := s.doors[machine]; d != nil {
+	if d := s.endpoints[machine]; d != nil {
 		return "http://" + d.address
 	}
 	return ""
@@ -84,7 +84,7 @@ func (s *Service) URL(machine string) string {
 func (s *Service) Watch(machine string, w *standin.Watch) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if d := s.doors[machine]; d != nil {
+	if d := s.endpoints[machine]; d != nil {
 		d.watch = w
 	}
 }
@@ -123,7 +123,7 @@ func (s *Service) Recover() error {
 // Stop closes all addresses.
 func (s *Service) Stop() error {
 	var errs []error
-	for _, d := range s.doors {
+	for _, d := range s.endpoints {
 		if d.watch != nil {
 			d.watch.End()
 		}
@@ -132,12 +132,12 @@ func (s *Service) Stop() error {
 			errs = append(errs, err)
 		}
 	}
-	s.doors = map[string]*door{}
+	s.endpoints = map[string]*endpoint{}
 	return errors.Join(errs...)
 }
 
 // ServeHTTP answers a request of the machine's programs.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client closed the connection
@@ -148,7 +148,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := standin.Request{Method: r.Method, Path: r.URL.Path, Route: at.route, Lists: at.lists(r.Method)}
 	interference, watch := standin.Interference{}, d.watch
 	if watch != nil {
-		interference, seen.Failed = watch.Meet(seen)
+		interference, seen.Failed = watch.Decide(seen)
 	}
 	a := s.answer(at, r, body, interference)
 	s.lock.Unlock()

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Death says how the latest instance ended, with the panic if its log shows one, and
+// Termination says how the latest instance ended, with the panic if its log shows one, and
 // the lines of the log that show it.
-func (p *Program) Death() (how string, log []string) {
+func (p *Program) Termination() (how string, log []string) {
 	how = p.Exit()
 	lines := lastLines(p.Log(), panicBytes)
 	if i := slices.IndexFunc(lines, isPanic); i >= 0 {

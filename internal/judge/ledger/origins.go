@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Sightings remembers in which call each mount and loop device was first seen.
-type Sightings struct {
+// Origins remembers in which call each mount and loop device was first seen.
+type Origins struct {
 	seen   map[string]map[string]*trace.Event // by scope and key
 	recent []*trace.Event
 }
@@ -23,11 +23,11 @@ type Thing struct{ Key, Text, Parent string }
 // them for a while: its driver may finish it.
 const maxRecent = 16
 
-// NewSightings has seen nothing yet.
-func NewSightings() *Sightings { return &Sightings{seen: map[string]map[string]*trace.Event{}} }
+// NewOrigins has seen nothing yet.
+func NewOrigins() *Origins { return &Origins{seen: map[string]map[string]*trace.Event{}} }
 
 // Began takes notice of a call.
-func (s *Sightings) Began(call *trace.Event) {
+func (s *Origins) Began(call *trace.Event) {
 	s.recent = append(s.recent, call)
 	if len(s.recent) > maxRecent {
 		s.recent = slices.Delete(s.recent, 0, 1)
@@ -38,7 +38,7 @@ func (s *Sightings) Began(call *trace.Event) {
 // outside the nodes. New things were made in the call that has just ended, with two exceptions: the
 // text names the path or volume of another call, or an ancestor of the thing was there before.
 // Without a call they have no maker.
-func (s *Sightings) Saw(scope, node string, things []Thing, ended *trace.Event) {
+func (s *Origins) Saw(scope, node string, things []Thing, ended *trace.Event) {
 	parents := map[string]string{}
 	for _, thing := range things {
 		if thing.Parent != "" {
@@ -71,9 +71,9 @@ func fromBefore(before map[string]*trace.Event, parents map[string]string, key s
 }
 
 // MadeIn is the call in which a thing was first seen; nil if it was none.
-func (s *Sightings) MadeIn(scope, key string) *trace.Event { return s.seen[scope][key] }
+func (s *Origins) MadeIn(scope, key string) *trace.Event { return s.seen[scope][key] }
 
-func (s *Sightings) maker(thing Thing, node string, ended *trace.Event) *trace.Event {
+func (s *Origins) maker(thing Thing, node string, ended *trace.Event) *trace.Event {
 	var calls []*trace.Event // the likeliest first
 	if ended != nil {
 		calls = append(calls, ended)

@@ -16,10 +16,10 @@ type Program struct {
 	Process      *machine.Process
 }
 
-// lives follows the lives of a driver's volumes. Whenever all things that the driver has made are
+// growth follows the lives of a driver's volumes. Whenever all things that the driver has made are
 // removed, its programs should hold no more than before. If a life ends with more than the one
 // before, its row grows by one.
-type lives struct {
+type growth struct {
 	made map[string]bool // things that calls have made and not removed
 	held map[holding]*row
 }
@@ -57,10 +57,10 @@ func (w *Watch) lived(call *trace.Event) {
 	if !succeeded(call) {
 		return
 	}
-	l := w.lives[call.Driver]
+	l := w.growth[call.Driver]
 	if l == nil {
-		l = &lives{made: map[string]bool{}, held: map[holding]*row{}}
-		w.lives[call.Driver] = l
+		l = &growth{made: map[string]bool{}, held: map[holding]*row{}}
+		w.growth[call.Driver] = l
 	}
 	if Makes(call) {
 		l.made[thing(method(call), call)] = true
@@ -94,8 +94,8 @@ func thing(make string, call *trace.Event) string {
 	return make + " " + cmp.Or(createdID(call), text(call.Request, "volume_id"), text(call.Request, "snapshot_id"), text(call.Request, "group_snapshot_id"))
 }
 
-// weigh looks at how much a program holds of a kind, now that there is nothing.
-func (w *Watch) weigh(l *lives, p Program, kind Kind, now int, call *trace.Event) {
+// weigh compares how much of a kind a program holds now, without any volume, with the time before.
+func (w *Watch) weigh(l *growth, p Program, kind Kind, now int, call *trace.Event) {
 	h := holding{p.Process, kind}
 	r := l.held[h]
 	if r == nil {

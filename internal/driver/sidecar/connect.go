@@ -47,36 +47,37 @@ func (d Driver) Serves(service string) bool { return slices.Contains(d.services,
 // Can reports a controller capability, such as "PUBLISH_UNPUBLISH_VOLUME".
 func (d Driver) Can(capability string) bool { return slices.Contains(d.controller, capability) }
 
-// meeting is a sidecar that gets to know its driver.
-type meeting struct {
+// connector connects a sidecar to its driver, and reads the name and the capabilities of the
+// driver.
+type connector struct {
 	process  *kernel.Process
 	wire     *wire.Wire
 	site     wire.Site
 	patience Patience
 }
 
-// meet retries until the driver is ready and has answered everything. The program exits with its
+// connect retries until the driver is ready and has answered everything. The program exits with its
 // error. C-LIB-2
-func (m *meeting) meet() (Driver, error) {
+func (c *connector) connect() (Driver, error) {
 	var d Driver
-	if err := m.probeForEver(); err != nil {
+	if err := c.probeForEver(); err != nil {
 		return d, err
 	}
-	deadline := m.process.Elapsed() + m.patience.Answer
+	deadline := c.process.Elapsed() + c.patience.Answer
 	ask := func() {
-		m.site.Deadline = deadline
-		if !m.patience.Together {
-			m.site.Deadline = m.process.Elapsed() + m.patience.Answer
+		c.site.Deadline = deadline
+		if !c.patience.Together {
+			c.site.Deadline = c.process.Elapsed() + c.patience.Answer
 		}
 	}
 	ask()
-	info, err := m.identity().GetPluginInfo(context.Background(), &csi.GetPluginInfoRequest{})
+	info, err := c.identity().GetPluginInfo(context.Background(), &csi.GetPluginInfoRequest{})
 	if err != nil {
 		return d, err
 	}
 	d.Name = info.GetName()
 	ask()
-	plugin, err := m.identity().GetPluginCapabilities(context.Background(), &csi.GetPluginCapabilitiesRequest{})
+	plugin, err := c.identity().GetPluginCapabilities(context.Background(), &csi.GetPluginCapabilitiesRequest{})
 	if err != nil {
 		return d, err
 	}
@@ -87,7 +88,7 @@ func (m *meeting) meet() (Driver, error) {
 		return d, nil
 	}
 	ask()
-	controller, err := csi.NewControllerClient(m.wire.Conn(m.process, m.site)).ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})
+	controller, err := csi.NewControllerClient(c.wire.Conn(c.process, c.site)).ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})
 	if err != nil {
 		return d, err
 	}
@@ -97,19 +98,19 @@ func (m *meeting) meet() (Driver, error) {
 	return d, nil
 }
 
-func (m *meeting) identity() csi.IdentityClient {
-	return csi.NewIdentityClient(m.wire.Conn(m.process, m.site))
+func (c *connector) identity() csi.IdentityClient {
+	return csi.NewIdentityClient(c.wire.Conn(c.process, c.site))
 }
 
 // probeForEver probes, every second, until the driver is ready, also if it does not answer in time.
 // Before that it waits for the socket to be served. C-LIB-1, C-LIB-2
-func (m *meeting) probeForEver() error {
-	began := m.process.Elapsed()
+func (c *connector) probeForEver() error {
+	began := c.process.Elapsed()
 	connected := false
 	for next := began; ; {
-		ready, err := m.probe()
+		ready, err := c.probe()
 		switch {
-		case wire.NobodyListens(err) && !connected && m.process.Elapsed() < began+connectTimeout:
+		case wire.NobodyListens(err) && !connected && c.process.Elapsed() < began+connectTimeout:
 		case err != nil && status.Code(err) != codes.DeadlineExceeded:
 			return err
 		case ready:
@@ -118,20 +119,20 @@ func (m *meeting) probeForEver() error {
 			connected = true
 		}
 		next += retryInterval // a ticker, which keeps one tick
-		if now := m.process.Elapsed(); next < now {
+		if now := c.process.Elapsed(); next < now {
 			next = now - (now-began)%retryInterval
 			continue
 		}
-		m.process.Idle(next - m.process.Elapsed())
+		c.process.Idle(next - c.process.Elapsed())
 	}
 }
 
 // probe: an answer that does not say whether the driver is ready means that it is. C-LIB-2
-func (m *meeting) probe() (ready bool, err error) {
-	if _, err := m.site.Machine.Lstat(m.site.Socket); err != nil {
+func (c *connector) probe() (ready bool, err error) {
+	if _, err := c.site.Machine.Lstat(c.site.Socket); err != nil {
 		return false, status.Errorf(codes.Unavailable, "connection error: %v", err)
 	}
-	m.site.Deadline = m.process.Elapsed() + m.patience.Probe
-	answer, err := m.identity().Probe(context.Background(), &csi.ProbeRequest{})
+	c.site.Deadline = c.process.Elapsed() + c.patience.Probe
+	answer, err := c.identity().Probe(context.Background(), &csi.ProbeRequest{})
 	return err == nil && (answer.GetReady() == nil || answer.GetReady().GetValue()), err
 }

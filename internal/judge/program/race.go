@@ -1,4 +1,4 @@
-package contract
+package program
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
@@ -13,6 +13,9 @@ const dataRace verdict.Form = "data race"
 // DataRace is that a driver's program has a data race. Its name has the functions.
 func DataRace(plugin string, r Race) verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.Alive, Form: dataRace, Found: []string{r.First.Place, r.Second.Place}}
-	return v.Worded(verdict.Say("%s in %s (%s) and %s (%s) of %s", verdict.Kept(dataRace),
-		verdict.Kept(r.First.Function), r.First.Place, verdict.Kept(r.Second.Function), r.Second.Place, plugin))
+	if r.First.Function == r.Second.Function {
+		return v.Worded(verdict.Say("%s in %s: %s and %s of %s", verdict.Kept(dataRace), verdict.Kept(r.First.Function), r.First.Place, r.Second.Place, plugin))
+	}
+	return v.Worded(verdict.Say("%s in %s and %s: %s and %s of %s", verdict.Kept(dataRace),
+		verdict.Kept(r.First.Function), verdict.Kept(r.Second.Function), r.First.Place, r.Second.Place, plugin))
 }

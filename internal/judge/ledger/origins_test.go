@@ -13,7 +13,7 @@ import (
 // call's.
 func TestAProcessBelongsToTheCallOfItsParent(t *testing.T) {
 	stage, publish := trace.Entry{Kind: trace.Call}.Event(), trace.Entry{Kind: trace.Call}.Event()
-	s := ledger.NewSightings()
+	s := ledger.NewOrigins()
 	saw := func(ended *trace.Event, things ...ledger.Thing) { s.Saw("processes", "node-a", things, ended) }
 	daemon, mounter := ledger.Thing{Key: "2", Parent: "1"}, ledger.Thing{Key: "3", Parent: "1"}
 	saw(nil, daemon)

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 )
 
-// ask finds out whether the driver serves; final says that waiting longer will not help.
-func (p *Program) ask(ctx context.Context, client grpc.ClientConnInterface) (final bool, problem error) {
+// readiness returns nil if the driver serves; final says that waiting longer will not help.
+func (p *Program) readiness(ctx context.Context, client grpc.ClientConnInterface) (final bool, problem error) {
 	if err := p.checkSocket(p.spec.Socket, "{{.Endpoint}} or {{.Socket}}"); err != nil {
 		return false, err
 	}

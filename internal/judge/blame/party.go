@@ -1,0 +1,41 @@
+package blame
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/internal/judge/calls"
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
+
+// Run has the facts about the run of a search that decide which party is responsible for a finding.
+type Run struct {
+	// Belated: a call takes effect after its caller has continued. OfUser: a user or an
+	// administrator acts.
+	Belated, OfUser bool
+	// OfDriverAlone: the driver is to blame whatever others do.
+	OfDriverAlone bool
+	// Party is the responsible party without a look at the choices of the run.
+	Party verdict.Blame
+}
+
+// Party returns the responsible party of a finding of a search.
+func Party(v verdict.Verdict, by Run) verdict.Blame {
+	switch {
+	case by.Belated && !v.Is(verdict.Alive, verdict.Answers, verdict.Locks, verdict.Sizes):
+		return verdict.Kubernetes
+	case by.OfUser && !by.OfDriverAlone:
+		return verdict.User
+	}
+	return by.Party
+}
+
+// Unexplained reports whether no known behaviour of Kubernetes explains a finding for which it is
+// responsible: conditions that are never met, calls that are not retried, calls in an order that
+// Kubernetes excludes, and calls without required fields.
+func Unexplained(v verdict.Verdict, hazards []*Hazard, never bool) bool {
+	if v.Form == calls.OutOfOrder || v.Form == calls.WrongRequest {
+		return true
+	}
+	known := slices.ContainsFunc(hazards, func(h *Hazard) bool { return h.ForGood })
+	return !known && (never || v.Is(verdict.AskedAgain))
+}

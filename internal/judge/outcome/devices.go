@@ -1,0 +1,132 @@
+package outcome
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
+
+// volumeOfDriver is a volume of a driver.
+type volumeOfDriver struct{ driver, id string }
+
+// device holds the sizes of a volume and, if it is a raw block volume, its devices.
+type device struct {
+	made  int64            // the bytes that it had when it was made
+	asked int64            // the largest requested size, whatever the answer was
+	bytes int64            // that it has to have at least, wherever it is published
+	grown map[string]int64 // by node: its minimum there since it grew
+	at    []deviceAt
+}
+
+// deviceAt is where it is published.
+type deviceAt struct {
+	node, path string
+	machine    sized
+}
+
+// sized is a machine that knows how large its block devices are.
+type sized interface {
+	// DeviceBytes returns the size of a block device, and an error for other files.
+	DeviceBytes(path string) (int64, error)
+}
+
+// checkDevice checks the sizes of block devices against the answers. The size of a file system says
+// little about its volume: it may be any directory of a larger file system.
+func (j *Judge) checkDevice(c Call) []verdict.Verdict {
+	v := volumeOfDriver{c.Driver(), contract.VolumeOf(c.Request())}
+	d := j.devices[v]
+	switch r := c.Request().(type) {
+	case *csi.CreateVolumeRequest:
+		made, _ := c.Answer().(*csi.CreateVolumeResponse)
+		bytes := cmp.Or(made.GetVolume().GetCapacityBytes(), contract.RequiredBytes(r))
+		j.devices[volumeOfDriver{v.driver, made.GetVolume().GetVolumeId()}] = device{made: bytes, bytes: bytes}
+	case *csi.DeleteVolumeRequest:
+		delete(j.devices, v)
+	case *csi.NodePublishVolumeRequest:
+		machine, sees := c.Machine().(sized)
+		if r.GetVolumeCapability().GetBlock() == nil || !sees {
+			return nil
+		}
+		at := deviceAt{c.Node(), r.GetTargetPath(), machine}
+		if !slices.Contains(d.at, at) {
+			d.at = append(slices.Clone(d.at), at)
+			j.devices[v] = d
+		}
+		return j.checkSize(c, at, d.bytes)
+	case *csi.NodeUnpublishVolumeRequest:
+		d.at = slices.DeleteFunc(slices.Clone(d.at), func(at deviceAt) bool { return at.node == c.Node() && at.path == r.GetTargetPath() })
+		if _, known := j.devices[v]; known {
+			j.devices[v] = d
+		}
+	case *csi.ControllerExpandVolumeRequest:
+		answer, _ := c.Answer().(*csi.ControllerExpandVolumeResponse)
+		if answer.GetNodeExpansionRequired() {
+			return nil
+		}
+		d.bytes = max(d.bytes, answer.GetCapacityBytes())
+		j.devices[v] = d
+		for _, at := range d.at {
+			if found := j.checkSize(c, at, d.bytes); found != nil {
+				return found
+			}
+		}
+	case *csi.NodeExpandVolumeRequest:
+		answer, _ := c.Answer().(*csi.NodeExpandVolumeResponse)
+		if _, known := j.devices[v]; known {
+			d.grown = maps.Clone(d.grown)
+			if d.grown == nil {
+				d.grown = map[string]int64{}
+			}
+			d.grown[c.Node()] = max(d.grown[c.Node()], answer.GetCapacityBytes(), contract.RequiredBytes(r))
+			j.devices[v] = d
+		}
+		if i := slices.IndexFunc(d.at, func(at deviceAt) bool { return at.node == c.Node() && at.path == r.GetVolumePath() }); i >= 0 {
+			return j.checkSize(c, d.at[i], max(answer.GetCapacityBytes(), contract.RequiredBytes(r)))
+		}
+	case *csi.NodeGetVolumeStatsRequest:
+		return j.checkStats(c, d, r.GetVolumePath())
+	}
+	return nil
+}
+
+// noteAsked records the requested size of an expansion.
+func (j *Judge) noteAsked(c Call) {
+	if _, grows := c.Request().(*csi.ControllerExpandVolumeRequest); grows {
+		v := volumeOfDriver{c.Driver(), contract.VolumeOf(c.Request())}
+		d := j.devices[v]
+		d.asked = max(d.asked, contract.RequiredBytes(c.Request()))
+		j.devices[v] = d
+	}
+}
+
+// checkStats checks the volume size that a node reports.
+func (j *Judge) checkStats(c Call, d device, path string) []verdict.Verdict {
+	answer, ok := c.Answer().(*csi.NodeGetVolumeStatsResponse)
+	if !ok {
+		return nil
+	}
+	known := contract.Sizes{Least: max(d.bytes, d.grown[c.Node()]), Asked: d.asked}
+	if known.Least > d.made {
+		known.Before = d.made
+	}
+	if machine, sees := c.Machine().(sized); sees {
+		if has, err := machine.DeviceBytes(path); err == nil {
+			known.Device = has
+		}
+	}
+	return j.Seen(c, contract.CheckStats(c.Method(), answer, known), "the total that is answered is the size of the volume")
+}
+
+// checkSize looks at a device; one that cannot be seen is as it should be.
+func (j *Judge) checkSize(c Call, at deviceAt, least int64) []verdict.Verdict {
+	has, err := at.machine.DeviceBytes(at.path)
+	if err != nil {
+		return nil
+	}
+	return j.Seen(c, contract.CheckDeviceSize(c.Method(), at.path, has, least), "the device that is published is as large as was answered")
+}

@@ -1,0 +1,131 @@
+// Package outcome compares the answers of calls with their outcomes: the mounts, files and devices
+// on the node, and the lists of the driver. The rules are those of package contract.
+package outcome
+
+import (
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// Judge judges the calls of a run.
+type Judge struct {
+	// Strict makes breaches of the CSI spec of remarks.
+	Strict bool
+	// Rename returns a text of a verdict as it is recorded.
+	Rename func(string) string
+
+	trace      *trace.Recorder
+	caps       map[string]*contract.Caps
+	violations []verdict.Verdict
+	named      map[string]*contract.Named // by driver
+	creations  map[string]Creations       // by driver
+	lists      map[list]*reading
+	nodeIDs    map[string]map[string]string // by driver and node
+	devices    map[volumeOfDriver]device
+	mounts     map[mounting]bool // the calls that mount file systems
+}
+
+// New returns a judge that records verdicts in a trace.
+func New(t *trace.Recorder) Judge {
+	return Judge{
+		trace: t, caps: map[string]*contract.Caps{}, named: map[string]*contract.Named{}, creations: map[string]Creations{},
+		lists: map[list]*reading{}, nodeIDs: map[string]map[string]string{}, devices: map[volumeOfDriver]device{}, mounts: map[mounting]bool{},
+	}
+}
+
+// Call is a call that is judged.
+type Call interface {
+	// Caller, Driver and Node are the ends of the call; Node is empty for controller plugins.
+	Caller() string
+	Driver() string
+	Node() string
+	Machine() machine.Machine
+	// InProcess reports whether the driver is Go code of this process: its mounts and files are in
+	// memory.
+	InProcess() bool
+	// Method is a name such as "Node/NodeStageVolume", FullMethod the name in gRPC.
+	Method() string
+	FullMethod() string
+	Request() proto.Message
+	Answer() proto.Message
+	Event() *trace.Event
+	// Process is the caller.
+	Process() *kernel.Process
+	// MadeByFault reports whether a fault made the answer.
+	MadeByFault() bool
+	// GivenUp reports whether the caller no longer waits.
+	GivenUp() bool
+	// Client is a client for requests of csisim itself, as the caller Itself.
+	Client() csi.ControllerClient
+	// AwaitNodes repeats a list until the driver shows the volume of the call where it is
+	// published, or has had its time for that.
+	AwaitNodes(list func() error) error
+}
+
+// Itself is the caller of csisim's own requests, which no component of the cluster makes.
+const Itself = "csisim"
+
+// Violations are the breaches of the CSI spec seen so far.
+func (j *Judge) Violations() []verdict.Verdict { return j.violations }
+
+// Report records a breach that a call shows together with others.
+func (j *Judge) Report(call *trace.Event, v verdict.Verdict) {
+	j.record(trace.Entry{Actor: call.Actor, Node: call.Node, Driver: call.Driver}, []verdict.Verdict{v})
+}
+
+// Note records breaches of the CSI spec.
+func (j *Judge) Note(c Call, found []verdict.Verdict) {
+	j.record(trace.Entry{Actor: c.Caller(), Node: c.Node(), Driver: c.Driver()}, found)
+}
+
+func (j *Judge) record(by trace.Entry, found []verdict.Verdict) {
+	for _, v := range found {
+		v = v.Renamed(j.Rename)
+		if contract.MayRepeat(v) && slices.ContainsFunc(j.violations, func(earlier verdict.Verdict) bool { return contract.Repeats(v, earlier) }) {
+			continue
+		}
+		kind := trace.Violation
+		if v.Remark && !j.Strict {
+			kind = trace.Remark
+		} else {
+			j.violations = append(j.violations, v)
+		}
+		by.Kind, by.Method, by.Message, by.Detail = kind, v.Method, v.Text, v
+		j.trace.Add(by)
+	}
+}
+
+// has reports whether a verdict with the same words was recorded.
+func (j *Judge) has(v verdict.Verdict) bool {
+	return slices.ContainsFunc(j.violations, func(other verdict.Verdict) bool { return other.Text == v.Text })
+}
+
+// CapsOf returns the capabilities of a driver, as far as its answers have shown them.
+func (j *Judge) CapsOf(driver string) *contract.Caps {
+	caps, ok := j.caps[driver]
+	if !ok {
+		caps = &contract.Caps{}
+		j.caps[driver] = caps
+	}
+	return caps
+}
+
+// Attaches reports whether the driver's controller plugin declares that it attaches volumes.
+func (j *Judge) Attaches(driver string) bool {
+	return j.CapsOf(driver).Controller.Has("PUBLISH_UNPUBLISH_VOLUME")
+}
+
+// StagesNot reports whether the driver's node plugins have declared their capabilities, and staging
+// is not among them.
+func (j *Judge) StagesNot(driver string) bool {
+	node := j.CapsOf(driver).Node
+	return node != nil && !node.Has("STAGE_UNSTAGE_VOLUME")
+}

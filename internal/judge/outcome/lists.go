@@ -1,0 +1,173 @@
+package outcome
+
+import (
+	"context"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
+
+// mostFiltered limits the filters of a list that are tried, and the volumes that are requested by
+// id.
+const mostFiltered = 4
+
+// CheckLists requests the driver's lists in each supported way, after something was made or
+// attached, and compares the answers. Objects that appear or disappear meanwhile are ignored, and
+// so are failures.
+func (j *Judge) CheckLists(c Call) []verdict.Verdict {
+	caps := j.CapsOf(c.Driver()).Controller
+	switch c.Method() {
+	case "Controller/CreateVolume", "Controller/ControllerPublishVolume":
+		if caps.Has("LIST_VOLUMES") {
+			return checkVolumes(c, caps)
+		}
+	case "Controller/CreateSnapshot":
+		if caps.Has("LIST_SNAPSHOTS") {
+			return checkSnapshots(c)
+		}
+	}
+	return nil
+}
+
+// pageOfSome is a size by which a list has two pages or more.
+func pageOfSome(entries int) int { return max(1, entries/2) }
+
+func checkVolumes(c Call, caps contract.Set) (found []verdict.Verdict) {
+	const method = "Controller/ListVolumes"
+	before, ok := volumes(c, 0)
+	size := pageOfSome(len(before))
+	paged, refused := volumes(c, size)
+	var got *csi.ControllerGetVolumeResponse
+	if caps.Has("GET_VOLUME") && caps.Has("LIST_VOLUMES_PUBLISHED_NODES") && contract.VolumeOf(c.Request()) != "" {
+		got, _ = c.Client().ControllerGetVolume(context.Background(), &csi.ControllerGetVolumeRequest{VolumeId: contract.VolumeOf(c.Request())})
+	}
+	after, still := volumes(c, 0)
+	if ok != nil || still != nil {
+		return nil
+	}
+	found = checkPages(method, idsOf(before), idsOf(paged), idsOf(after), size, refused)
+	if got != nil {
+		id := contract.VolumeOf(c.Request())
+		found = append(found, contract.CheckNodes("Controller/ControllerGetVolume", id, nodesOf(before, id), got.GetStatus().GetPublishedNodeIds(), nodesOf(after, id))...)
+	}
+	return found
+}
+
+func checkSnapshots(c Call) (found []verdict.Verdict) {
+	const method = "Controller/ListSnapshots"
+	before, ok := snapshots(c, &csi.ListSnapshotsRequest{})
+	size := pageOfSome(len(before))
+	paged, refused := snapshots(c, &csi.ListSnapshotsRequest{MaxEntries: int32(size)})
+	var filters []filtered
+	for _, s := range before[:min(len(before), mostFiltered)] {
+		filters = append(filters, withFilter(c, &csi.ListSnapshotsRequest{SnapshotId: s.GetSnapshotId()}), withFilter(c, &csi.ListSnapshotsRequest{SourceVolumeId: s.GetSourceVolumeId()}))
+	}
+	after, still := snapshots(c, &csi.ListSnapshotsRequest{})
+	if ok != nil || still != nil {
+		return nil
+	}
+	found = checkPages(method, idsOf(before), idsOf(paged), idsOf(after), size, refused)
+	for _, f := range filters {
+		if f.err == nil {
+			found = append(found, contract.CheckFilter(method, f.name, idsOf(f.of(before)), idsOf(f.got), idsOf(f.of(after)))...)
+		}
+	}
+	return found
+}
+
+// filtered is a list of snapshots that was requested with a filter.
+type filtered struct {
+	request *csi.ListSnapshotsRequest
+	name    string // of the filter
+	got     []*csi.Snapshot
+	err     error
+}
+
+func withFilter(c Call, request *csi.ListSnapshotsRequest) filtered {
+	f := filtered{request: request, name: "its snapshot_id"}
+	if request.GetSourceVolumeId() != "" {
+		f.name = "its source_volume_id"
+	}
+	f.got, f.err = snapshots(c, request)
+	return f
+}
+
+// of returns the snapshots that match the filter.
+func (f filtered) of(all []*csi.Snapshot) []*csi.Snapshot {
+	return slices.DeleteFunc(slices.Clone(all), func(s *csi.Snapshot) bool {
+		return f.request.GetSnapshotId() != "" && s.GetSnapshotId() != f.request.GetSnapshotId() ||
+			f.request.GetSourceVolumeId() != "" && s.GetSourceVolumeId() != f.request.GetSourceVolumeId()
+	})
+}
+
+// checkPages looks at a list in pages, which a driver must not refuse, nor its own token.
+func checkPages(method string, before, paged, after []string, size int, refused error) []verdict.Verdict {
+	switch status.Code(refused) {
+	case codes.OK:
+		return contract.CheckPages(method, before, paged, after, size)
+	case codes.InvalidArgument, codes.Aborted, codes.OutOfRange, codes.Unimplemented:
+		return []verdict.Verdict{contract.RefusesPage(method, refused)}
+	}
+	return nil
+}
+
+// volumes returns the entries that ListVolumes has in pages of a size, 0 for all at once.
+func volumes(c Call, size int) (all []*csi.ListVolumesResponse_Entry, err error) {
+	client := c.Client()
+	for token := ""; ; {
+		page, err := client.ListVolumes(context.Background(), &csi.ListVolumesRequest{MaxEntries: int32(size), StartingToken: token})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.GetEntries()...)
+		if token = page.GetNextToken(); token == "" {
+			return all, nil
+		}
+	}
+}
+
+// snapshots returns the snapshots that ListSnapshots answers to a request, on all pages.
+func snapshots(c Call, request *csi.ListSnapshotsRequest) (all []*csi.Snapshot, err error) {
+	client := c.Client()
+	for token := ""; ; {
+		page, err := client.ListSnapshots(context.Background(), &csi.ListSnapshotsRequest{
+			MaxEntries: request.GetMaxEntries(), SnapshotId: request.GetSnapshotId(), SourceVolumeId: request.GetSourceVolumeId(), StartingToken: token,
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range page.GetEntries() {
+			all = append(all, entry.GetSnapshot())
+		}
+		if token = page.GetNextToken(); token == "" {
+			return all, nil
+		}
+	}
+}
+
+// idsOf are the ids of entries of a list.
+func idsOf[E *csi.Snapshot | *csi.ListVolumesResponse_Entry](entries []E) (ids []string) {
+	for _, e := range entries {
+		switch e := any(e).(type) {
+		case *csi.Snapshot:
+			ids = append(ids, e.GetSnapshotId())
+		case *csi.ListVolumesResponse_Entry:
+			ids = append(ids, e.GetVolume().GetVolumeId())
+		}
+	}
+	return ids
+}
+
+// nodesOf are the nodes of a volume in a list.
+func nodesOf(entries []*csi.ListVolumesResponse_Entry, id string) []string {
+	i := slices.IndexFunc(entries, func(e *csi.ListVolumesResponse_Entry) bool { return e.GetVolume().GetVolumeId() == id })
+	if i < 0 {
+		return nil
+	}
+	return entries[i].GetStatus().GetPublishedNodeIds()
+}

@@ -1,0 +1,40 @@
+package outcome
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/container-storage-interface/spec/lib/go/csi"
+)
+
+// OtherNode is the id of another node of the driver; empty if there is none.
+func (j *Judge) OtherNode(driver, id string) string {
+	nodes := j.nodeIDs[driver]
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		if nodes[name] != id {
+			return nodes[name]
+		}
+	}
+	return ""
+}
+
+// OtherVolume is the id of another volume that the driver has made; empty if there is none.
+func (j *Judge) OtherVolume(driver, id string) string {
+	named := j.named[driver]
+	if named == nil {
+		return ""
+	}
+	return named.Other("Controller/CreateVolume", id)
+}
+
+// learnNode keeps the ids that nodes give themselves.
+func (j *Judge) learnNode(c Call) {
+	info, ok := c.Answer().(*csi.NodeGetInfoResponse)
+	if !ok {
+		return
+	}
+	if j.nodeIDs[c.Driver()] == nil {
+		j.nodeIDs[c.Driver()] = map[string]string{}
+	}
+	j.nodeIDs[c.Driver()][c.Node()] = info.GetNodeId()
+}
