@@ -92,8 +92,8 @@ func internalContract(t *testing.T) string {
 	return section
 }
 
-// A cell names the methods of a service, "/proto.A/B, /proto.A/C" or "/proto.A/{B, C}", and after an arrow the
-// messages, which begin with the method's name in <Method>Request.
+// A cell names the methods of a service, "/proto.A/B, /proto.A/C" or "/proto.A/{B, C}", and after
+// an arrow the messages, which begin with the method's name in <Method>Request.
 func TestServicesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
 	var want, got []string
 	method := regexp.MustCompile(`/proto\.(\w+)/(?:\{([^}]*)\}|(\w+))`)
@@ -121,7 +121,8 @@ func TestServicesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-// nested is a message that a table describes where it is used: "1: volume VolumeSource{1: volume_id string}".
+// nested is a message that a table describes where it is used: "1: volume VolumeSource{1: volume_id
+// string}".
 var nested = regexp.MustCompile(`(\w+)\{([^}]*)\}`)
 
 func TestMessagesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
@@ -177,7 +178,8 @@ var (
 	value   = regexp.MustCompile(`([A-Z][A-Z_]*) (\d+)`)
 )
 
-// Each message of the tables has the fields that stand there, with number, name and type, and no others.
+// Each message of the tables has the fields that stand there, with number, name and type, and no
+// others.
 func TestMessagesAreThoseOfTheTables(t *testing.T) {
 	section := driverContract(t)
 	checked := 0

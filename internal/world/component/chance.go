@@ -17,10 +17,12 @@ type Outcome string
 
 // The outcomes.
 const (
-	Served     Outcome = ""                             // the write succeeds
-	Conflicts  Outcome = "conflict"                     // another write was first; nothing is written
-	Refused    Outcome = "API server away"              // nothing is written
-	Unanswered Outcome = "API answer lost"              // it is written, but the writer gets an error
+	Served Outcome = "" // the write succeeds
+	// Another write was first; nothing is written.
+	Conflicts Outcome = "conflict"
+	Refused   Outcome = "API server away" // nothing is written
+	// It is written, but the writer gets an error.
+	Unanswered Outcome = "API answer lost"
 	DiesFirst  Outcome = "writer killed before it"      // nothing is written
 	DiesAfter  Outcome = "writer killed right after it" // it is written
 )

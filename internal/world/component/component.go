@@ -26,13 +26,14 @@ type Component struct {
 	Metrics metric.Registry
 
 	informer *kernel.Process
-	goesOn   func(*kernel.Process) // deliver as a value, made once: an informer continues with it after each delivery
-	sync     initialSync
-	late     []*kernel.Process // waiting for an informer that syncs later
-	events   eventLog
-	limits   *limits
-	byGroup  map[string]*limit // by API group, in place of limits
-	pace     *Pace
+	// Deliver as a value, made once: an informer continues with it after each delivery.
+	goesOn  func(*kernel.Process)
+	sync    initialSync
+	late    []*kernel.Process // waiting for an informer that syncs later
+	events  eventLog
+	limits  *limits
+	byGroup map[string]*limit // by API group, in place of limits
+	pace    *Pace
 }
 
 // Start returns a component without processes. Under an exploring strategy its cache lags behind

@@ -74,7 +74,8 @@ func (w *World) again(reason, message string) string {
 }
 
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
-	c.World.lastEvent = max(c.World.lastEvent+1, c.Kernel.Now().UnixNano()) // no two Events have the same name
+	// No two Events have the same name.
+	c.World.lastEvent = max(c.World.lastEvent+1, c.Kernel.Now().UnixNano())
 	key := eventKey(about, about.GetName()+"."+strconv.FormatInt(c.World.lastEvent, 16))
 	gvk := about.GetObjectKind().GroupVersionKind()
 	return &corev1.Event{

@@ -15,7 +15,8 @@ const maxRecent = 4096
 // written or looked up last. It is in a program's memory: a restarted program counts from 1 again.
 // (trace m1) There are very many events, so it stores only the fields that it needs.
 type eventLog struct {
-	places map[eventHash]int32 // indexes of events, by the hash of the identity; nil before the first
+	// Indexes of events, by the hash of the identity; nil before the first.
+	places map[eventHash]int32
 	events []logged
 	newest int32
 	oldest int32

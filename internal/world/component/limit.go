@@ -17,10 +17,11 @@ type Client int
 
 // The clients.
 const (
-	Core       Client = iota // of the kinds of Kubernetes itself, and of events
-	Snapshots                // of snapshots and groups of them
-	Capacities               // of CSIStorageCapacities: csi-provisioner has a separate client for them
-	Elections                // of leases: a leader renews its own however busy it is
+	Core      Client = iota // of the kinds of Kubernetes itself, and of events
+	Snapshots               // of snapshots and groups of them
+	// Of CSIStorageCapacities: csi-provisioner has a separate client for them.
+	Capacities
+	Elections // of leases: a leader renews its own however busy it is
 	clients
 )
 

@@ -141,7 +141,8 @@ func hostname(e discoveryv1.Endpoint) string {
 	return strings.ReplaceAll(e.Addresses[0], ".", "-")
 }
 
-// Alias is the name that a service of type ExternalName stands for, empty if the name is of no such service.
+// Alias is the name that a service of type ExternalName stands for, empty if the name is of no such
+// service.
 func Alias(cluster store.Reader, text string) string {
 	if n, ok := parse(text); ok && n.kind == "svc" && n.endpoint == "" && n.port == "" {
 		if s, ok := n.of(cluster); ok && s.Spec.Type == corev1.ServiceTypeExternalName {

@@ -29,3 +29,11 @@ func TestLinesAreBrokenBetweenWords(t *testing.T) {
 	assert.Equal(t, strings.Repeat("x", 30)+"\nshort", excerpt.Wrap(strings.Repeat("x", 30)+" short", 20), "a word stays whole")
 	assert.Equal(t, "one two three four five", excerpt.Wrap("one two three four five", 0))
 }
+
+func TestALineOfFactsIsBrokenBetweenFacts(t *testing.T) {
+	const line = "4 runs passed · 12 calls · 3 min in 1.5 s"
+	assert.Equal(t, line, excerpt.WrapFacts(line, 0))
+	assert.Equal(t, line, excerpt.WrapFacts(line, 41))
+	assert.Equal(t, "4 runs passed · 12 calls\n  3 min in 1.5 s", excerpt.WrapFacts(line, 40))
+	assert.Equal(t, "4 runs passed\n  12 calls\n  3 min in 1.5 s", excerpt.WrapFacts(line, 16))
+}

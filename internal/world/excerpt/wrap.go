@@ -31,3 +31,22 @@ func wrapped(line string, columns int) (rows []string) {
 	}
 	return append(rows, row)
 }
+
+// WrapFacts breaks a line of facts, such as "4 runs · 2 failed", only between two facts, so that no
+// row has more than so many columns if possible. Rows after the first are indented.
+// 0 columns break nothing.
+func WrapFacts(line string, columns int) string {
+	const between, indent = " · ", "  "
+	gap := utf8.RuneCountInString(between)
+	facts := strings.Split(line, between)
+	text, at := facts[0], utf8.RuneCountInString(facts[0])
+	for _, fact := range facts[1:] {
+		length := utf8.RuneCountInString(fact)
+		if columns > 0 && at+gap+length > columns {
+			text, at = text+"\n"+indent+fact, len(indent)+length
+			continue
+		}
+		text, at = text+between+fact, at+gap+length
+	}
+	return text
+}

@@ -27,6 +27,10 @@ func (k *Kernel) Arrive(name string, f func()) {
 func (k *Kernel) enter() bool {
 	all := k.flights.takeNews()
 	for _, f := range k.flights.takeAnswered() {
+		if k.opts.Pace == Measured {
+			k.flights.delay(f)
+			continue
+		}
 		all = append(all, arrival{f.label, f.land})
 	}
 	for rest := all; len(rest) > 0; {

@@ -16,6 +16,10 @@ type Flight struct {
 	matter   Matter
 	run      func()
 	launched bool
+	departed time.Duration // the virtual time of its launch
+	began    time.Time     // the same in wall time
+	took     time.Duration // wall time until its answer; guarded by flights.mu
+	lands    time.Duration // the virtual time of its answer, if calls take virtual time
 	seen     time.Time     // wall time up to which its patience is accounted for
 	spent    time.Duration // of the patience
 	cancel   func()
@@ -27,14 +31,18 @@ type Flight struct {
 
 // flights is the only state that other goroutines share with the kernel.
 type flights struct {
-	calls  int       // the total number of calls
-	made   []*Flight // not launched yet, in the order of the calls
-	open   []*Flight
-	mu     *sync.Mutex
-	posts  []func()
-	posted atomic.Bool // there are posts; checked without a lock, since there are none between most steps
+	calls int       // the total number of calls
+	made  []*Flight // not launched yet, in the order of the calls
+	open  []*Flight
+	// Answered, and their answer is due at a later virtual time; the next one last.
+	landing []*Flight
+	mu      *sync.Mutex
+	posts   []func()
+	// There are posts; checked without a lock, since there are none between most steps.
+	posted atomic.Bool
 	news   []arrival
 	notify chan struct{}
+	flying atomic.Int64 // calls that have been launched and are not answered
 }
 
 func newFlights() flights {
@@ -77,6 +85,9 @@ func (f *flights) drainPosts() bool {
 	return len(posts) > 0
 }
 
+// UnderWay returns how many calls are not answered yet. It may be called from any goroutine.
+func (k *Kernel) UnderWay() int { return int(k.flights.flying.Load()) }
+
 // newFlight returns a call that is not launched yet.
 func (p *Process) newFlight(label string, matter Matter, run, cancel func()) *Flight {
 	p.k.flights.calls++
@@ -86,12 +97,15 @@ func (p *Process) newFlight(label string, matter Matter, run, cancel func()) *Fl
 }
 
 func (k *Kernel) launch(f *Flight) {
-	f.launched, f.seen = true, time.Now()
+	f.launched, f.departed, f.began = true, k.now, time.Now()
+	f.seen = f.began
 	k.flights.open = append(k.flights.open, f)
+	k.flights.flying.Add(1)
 	go func() {
 		f.run()
+		k.flights.flying.Add(-1)
 		k.flights.mu.Lock()
-		f.arrived = true
+		f.arrived, f.took = true, time.Since(f.began)
 		k.flights.mu.Unlock()
 		k.flights.wake()
 	}()
@@ -246,12 +260,16 @@ func (k *Kernel) take(f *Flight) {
 	if !f.arrived {
 		return
 	}
-	f.landed = true
 	for i, o := range k.flights.open {
 		if o == f {
 			k.flights.open = append(k.flights.open[:i], k.flights.open[i+1:]...)
-			return
+			break
 		}
+	}
+	if k.opts.Pace == Measured {
+		k.flights.delay(f)
+	} else {
+		f.landed = true
 	}
 }
 
@@ -271,7 +289,7 @@ func (k *Kernel) awaitNews() bool {
 			return false
 		}
 		if k.opts.OnOverdue != nil {
-			k.opts.OnOverdue(oldest.label)
+			k.opts.OnOverdue(oldest.label, oldest.matter.held())
 		}
 		return false
 	}

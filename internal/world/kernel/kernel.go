@@ -15,16 +15,19 @@ type Options struct {
 	Strategy Strategy
 	// Start is the virtual time of the first instant. Default: Epoch.
 	Start time.Time
+	// Pace is how virtual time passes while calls are under way. Default: they take none.
+	Pace Pace
 	// Patience is the wall time for which the virtual clock stands still for a call outside the
-	// kernel. Default: 2 s.
+	// kernel, if calls take no virtual time. Default: 2 s.
 	Patience time.Duration
 	// MaxStepsPerInstant limits how many times processes may be resumed while virtual time stands
 	// still; beyond it the run fails as a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
 	// OnChoice is called for every decision that is not the calm one.
 	OnChoice func(Choice, int)
-	// OnOverdue is called when the patience of a call is used up.
-	OnOverdue func(label string)
+	// OnOverdue is called when the patience of a call is used up. The called program may have been
+	// stopped on purpose.
+	OnOverdue func(label string, held bool)
 	// Hold is called before the clock moves to a time, and may block until something outside has
 	// happened. It must return as soon as wake has a value, and reports whether any wall time has
 	// passed. Default: the clock moves at once.
@@ -59,8 +62,9 @@ type Kernel struct {
 	own      *Stacks  // nil if Options.Stacks is set
 	calm     bool     // the strategy is Calm, and is not called
 	follower Follower // the strategy, if it is one
-	live     bool     // time is that of the real clock
+	live     bool     // calls under way do not stop the clock
 	speed    float64  // the speed relative to the real clock; 0 if it is not live
+	clock    pacer    // that of Options.Pace; nil if calls take no virtual time
 	onClock  []func()
 	instant  func() // called before the clock moves
 	waits    *waits // nil without OnWaits
@@ -75,7 +79,8 @@ func New(opts Options) *Kernel {
 	if opts.Start.IsZero() {
 		opts.Start = Epoch
 	}
-	opts.Start = opts.Start.UTC() // like containers: otherwise schedules would use the machine's time zone
+	// Like containers: otherwise schedules would use the machine's time zone.
+	opts.Start = opts.Start.UTC()
 	if opts.Patience == 0 {
 		opts.Patience = 2 * time.Second
 	}
@@ -89,10 +94,12 @@ func New(opts Options) *Kernel {
 	}
 	_, calm := opts.Strategy.(Calm)
 	follower, _ := opts.Strategy.(Follower)
-	return &Kernel{
+	k := &Kernel{
 		opts: opts, own: own, calm: calm, follower: follower, hash: newHash(), flights: newFlights(),
 		procs: make([]*Process, 0, 128), // enough for a small cluster
 	}
+	k.setPace(opts.Pace)
+	return k
 }
 
 // Now returns the current virtual time.
@@ -147,6 +154,9 @@ type Until struct {
 // Run schedules processes until one of the conditions of Until. Virtual time moves only when no
 // process is ready and the clock need not stand still for a call.
 func (k *Kernel) Run(u Until) Reason {
+	if k.clock != nil {
+		return k.runPaced(u, k.clock, nil)
+	}
 	for {
 		if k.flights.drainPosts() {
 			k.follow(Paused, nil)

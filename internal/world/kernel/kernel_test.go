@@ -296,7 +296,7 @@ func TestArrivalsRunByNameWhenNothingElseIsLeft(t *testing.T) {
 
 func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
 	var overdue []string
-	k := kernel.New(kernel.Options{Patience: 5 * time.Millisecond, OnOverdue: func(s string) { overdue = append(overdue, s) }})
+	k := kernel.New(kernel.Options{Patience: 5 * time.Millisecond, OnOverdue: func(s string, _ bool) { overdue = append(overdue, s) }})
 	release := make(chan struct{})
 	l := &log{k: k}
 	k.Spawn(nil, "caller", func(p *kernel.Process) {
@@ -319,15 +319,35 @@ func TestACallMaySpendPatienceSlowerThanWallTime(t *testing.T) {
 			k := kernel.New(kernel.Options{Patience: patience})
 			defer k.Close()
 			release := make(chan struct{})
-			time.AfterFunc(5*patience, func() { close(release) })
+			end := sync.OnceFunc(func() { close(release) })
+			if test.answered {
+				time.AfterFunc(5*patience, end)
+			}
 			answered := false
 			matter := kernel.Matter{Of: "driver", Spent: func(passed time.Duration) time.Duration { return passed * test.share }}
 			k.Spawn(nil, "caller", func(p *kernel.Process) {
-				answered = p.Fly("call", matter, time.Minute, func() { <-release }, nil)
+				answered = p.Fly("call", matter, time.Minute, func() { <-release }, end)
 			})
 			k.Run(kernel.Until{})
 			assert.Equal(t, test.answered, answered)
 		})
+	}
+}
+
+// Given a program that is stopped on purpose, when the patience of a call runs out, then the
+// report says so.
+func TestAnOverdueCallToAStoppedProgramIsExpected(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		var reported []bool
+		k := kernel.New(kernel.Options{Patience: time.Millisecond, OnOverdue: func(_ string, held bool) { reported = append(reported, held) }})
+		release := make(chan struct{})
+		matter := kernel.Matter{Of: "driver", Held: func() bool { return stopped }}
+		k.Spawn(nil, "caller", func(p *kernel.Process) {
+			p.Fly("call", matter, time.Minute, func() { <-release }, func() { close(release) })
+		})
+		k.Run(kernel.Until{})
+		assert.Equal(t, []bool{stopped}, reported)
+		k.Close()
 	}
 }
 
@@ -478,7 +498,7 @@ func TestTheFirstDivergenceIsNamed(t *testing.T) {
 	assert.NoError(t, same.Err())
 
 	_, _, k = race(kernel.NewRandom(2), first.Against())
-	assert.ErrorContains(t, k.Err(), "not deterministic: the runs part at event")
+	assert.ErrorContains(t, k.Err(), "not deterministic: the runs differ from event")
 }
 
 // answering is a run in which a driver gives an answer.

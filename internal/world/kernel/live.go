@@ -6,9 +6,21 @@ import "time"
 // closed or the run fails: timers fire at their time, and the clock does not stand still for calls
 // under way. Functions passed to Post run when they arrive.
 func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
-	pace := pace{begun: time.Now(), from: k.now, speed: speed}
+	clock := &realClock{begun: time.Now(), from: k.now, speed: speed}
 	k.live, k.speed = true, speed
-	defer func() { k.live, k.speed = false, 0 }()
+	defer func() { k.live, k.speed = k.clock != nil, 0 }()
+	return k.runPaced(Until{}, clock, stop)
+}
+
+// Real returns the virtual time that passes while a program, which lives by the real clock, takes
+// d. A faster cluster has proportionally more patience.
+func (k *Kernel) Real(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * max(1, k.speed))
+}
+
+// runPaced is Run at the pace of another clock, until stop is closed, too. Calls do not wait for
+// each other.
+func (k *Kernel) runPaced(u Until, clock pacer, stop <-chan struct{}) Reason {
 	for {
 		k.flights.drainPosts()
 		if k.failure != nil {
@@ -19,58 +31,69 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 			continue
 		}
 		k.depart()
+		if u.Cond != nil && u.Cond() {
+			return Done
+		}
 		if k.enter() {
 			continue
 		}
-		now := pace.elapsed()
-		if next, ok := k.timers.peek(); ok && next.at <= now {
-			k.advance(Until{})
-			continue
+		if u.StopWhenQuiet && k.busy == 0 && len(k.flights.open) == 0 && len(k.flights.landing) == 0 {
+			return Quiet
 		}
-		k.moveTo(now)
-		select {
-		case <-stop:
-			return Done
-		default:
-			k.await(pace, stop)
+		if reason, ended := k.paced(u, clock, stop); ended {
+			return reason
 		}
 	}
 }
 
-// Real returns the virtual time that passes while a program, which lives by the real clock, takes
-// d. A faster cluster has proportionally more patience.
-func (k *Kernel) Real(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * max(1, k.speed))
+// paced moves the clock to the next thing that is due, or blocks until there may be one.
+func (k *Kernel) paced(u Until, clock pacer, stop <-chan struct{}) (Reason, bool) {
+	at, reach := k.nextDue(u), clock.reach()
+	switch {
+	case at == forever && reach == forever:
+		return Stuck, true
+	case reach == forever && k.opts.Hold != nil && k.opts.Hold(at, k.flights.notify):
+		return 0, false
+	case at <= reach && at == u.At:
+		k.moveTo(at)
+		return Deadline, true
+	case at <= reach:
+		k.landDue(at)
+		return 0, false
+	}
+	k.moveTo(max(k.now, min(reach, at)))
+	select {
+	case <-stop:
+		return Done, true
+	default:
+		k.await(clock, at, stop)
+	}
+	return 0, false
 }
 
-// pace translates between the real and the virtual clock.
-type pace struct {
-	begun time.Time
-	from  time.Duration
-	speed float64
-}
-
-func (p pace) elapsed() time.Duration {
-	return p.from + time.Duration(float64(time.Since(p.begun))*p.speed)
-}
-
-// until returns the real time that is left before a virtual time.
-func (p pace) until(at time.Duration) time.Duration {
-	return time.Duration(float64(at-p.elapsed()) / p.speed)
+// nextDue is the virtual time of the next timer, answer or limit; forever if there is none.
+func (k *Kernel) nextDue(u Until) time.Duration {
+	at := forever
+	if u.At > 0 {
+		at = u.At
+	}
+	if next, ok := k.timers.peek(); ok {
+		at = min(at, next.at)
+	}
+	if due, ok := k.flights.nextLanding(); ok {
+		at = min(at, due)
+	}
+	return at
 }
 
 // await blocks until there may be something to do.
-func (k *Kernel) await(p pace, stop <-chan struct{}) {
-	at := k.now + time.Hour // the limit if there is no timer
-	if next, ok := k.timers.peek(); ok {
-		at = next.at
-	}
-	wait := time.NewTimer(max(p.until(at), 0))
+func (k *Kernel) await(clock pacer, at time.Duration, stop <-chan struct{}) {
+	wait := time.NewTimer(max(clock.until(min(at, k.now+time.Hour)), 0))
 	defer wait.Stop()
 	select {
 	case <-k.flights.notify:
 		// An arrival happens at its own time, not at that of the previous event.
-		k.moveTo(min(p.elapsed(), at))
+		k.moveTo(max(k.now, min(clock.reach(), at)))
 	case <-wait.C:
 	case <-stop:
 	}

@@ -15,7 +15,14 @@ type Matter struct {
 	// Spent returns how much of the patience is used up by the wall time that has passed since its
 	// last call. It is called repeatedly while the call is under way. Default: all of it.
 	Spent func(passed time.Duration) time.Duration
+	// Held reports whether the called program is stopped on purpose, so that the call may wait for
+	// it.
+	Held func() bool
+	// Latency is added to the virtual time that the call takes, with the pace Measured. Default: 0.
+	Latency time.Duration
 }
+
+func (m Matter) held() bool { return m.Held != nil && m.Held() }
 
 func (m Matter) conflicts(other Matter) bool {
 	if m.Of == "" || m.Of != other.Of {

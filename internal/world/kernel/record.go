@@ -60,14 +60,14 @@ func (k *Kernel) record(kind eventKind, n int, words ...string) {
 // Compares reports whether the run is recorded, so that RecordAnswer has an effect.
 func (k *Kernel) Compares() bool { return k.opts.Recorder != nil }
 
-// RecordAnswer records the answer of a program outside to a question. If two runs first differ in the
-// answers to the same question, the simulation is not the cause.
+// RecordAnswer records the answer of a program outside to a question. If two runs first differ in
+// the answers to the same question, the simulation is not the cause.
 func (k *Kernel) RecordAnswer(question, answer string) {
 	k.record(eventAnswer, 0, question, ": ", answer)
 }
 
-// RecordOutside records an unrequested event outside, such as the end of a program. If it happens in one
-// of two runs only, the simulation is not the cause either.
+// RecordOutside records an unrequested event outside, such as the end of a program. If it happens
+// in one of two runs only, the simulation is not the cause either.
 func (k *Kernel) RecordOutside(what string) { k.record(eventOutside, 0, what) }
 
 // LetClockDecide records that from now on events outside depend on the real clock.
@@ -126,9 +126,9 @@ type Divergence struct {
 }
 
 func (d *Divergence) Error() string {
-	who := "csisim is not deterministic: the runs part at event %d"
+	who := "csisim is not deterministic: the runs differ from event %d on"
 	if d.Outside {
-		who = "the driver did not do the same twice, csisim did: the runs part at event %d"
+		who = "the driver behaved differently in two runs with the same calls: they differ from event %d on"
 	}
 	if d.Clock != "" {
 		who += ", after " + d.Clock

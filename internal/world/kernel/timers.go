@@ -59,7 +59,8 @@ func (h *timerItems) Pop() any {
 func (k *Kernel) schedule(p *Process, at time.Duration, idle bool) *timer {
 	k.seq++
 	if k.follower != nil {
-		k.Changes("timers of " + at.String()) // equal timers end in the order in which they were set
+		// Equal timers end in the order in which they were set.
+		k.Changes("timers of " + at.String())
 	}
 	p.own = timer{at: at, seq: k.seq, proc: p, idle: idle}
 	t := &p.own

@@ -20,7 +20,7 @@ type Stage string
 const (
 	// Disabled: the in-tree plugin itself acts for its volumes, unseen by drivers.
 	Disabled Stage = "disabled"
-	// Enabled: the driver acts, on nodes that say that they do so as well.
+	// Enabled: the driver acts on nodes with a CSINode that lists the plugin.
 	Enabled Stage = "enabled"
 	// Complete: the driver acts; the in-tree plugin is removed.
 	Complete Stage = "complete"

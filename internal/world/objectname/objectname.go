@@ -1,5 +1,5 @@
-// Package objectname checks the names of objects. Most have to be names of the domain name system; those that
-// plainly are need no regular expression: names are checked on every write.
+// Package objectname checks the names of objects. Most have to be names of the domain name system;
+// those that plainly are need no regular expression: names are checked on every write.
 package objectname
 
 import (
@@ -26,7 +26,8 @@ func Label(name string) []string {
 	return utilvalidation.IsDNS1123Label(name)
 }
 
-// Qualified is validation.IsQualifiedName: the name of a finalizer, the key of a label or the type of a condition.
+// Qualified is validation.IsQualifiedName: the name of a finalizer, the key of a label or the type
+// of a condition.
 func Qualified(name string) []string {
 	prefix, last, prefixed := strings.Cut(name, "/")
 	if !prefixed {
@@ -49,7 +50,8 @@ func LabelValue(value string) []string {
 // maxKey is the longest name of a key, without its prefix, and the longest value of a label.
 const maxKey = 63
 
-// plainKey reports whether a name consists of letters and digits, with single dots, dashes or underscores between them.
+// plainKey reports whether a name consists of letters and digits, with single dots, dashes or
+// underscores between them.
 func plainKey(name string) bool {
 	if name == "" || len(name) > maxKey {
 		return false

@@ -39,7 +39,8 @@ func takes(d time.Duration) func(*kernel.Process) error {
 	return func(p *kernel.Process) error { p.Sleep(d); return nil }
 }
 
-func TestKeysMatchWhenVolumesAreEqualAndPodsOrNodesAreEqualOrEmpty(t *testing.T) { // K-OP-1, C-GEN-4, C-GEN-5
+// K-OP-1, C-GEN-4, C-GEN-5.
+func TestKeysMatchWhenVolumesAreEqualAndPodsOrNodesAreEqualOrEmpty(t *testing.T) {
 	for _, c := range []struct {
 		running, started operation.Key
 		refused          bool
@@ -92,7 +93,8 @@ func TestSuccessForgetsTheBackoff(t *testing.T) { // K-OP-3
 	assert.NoError(t, w.ops.Run(key, "mount", fails), "the delay is half a second again")
 }
 
-func TestAnotherOperationErasesTheBackoffOfTheFirst(t *testing.T) { // C-GEN-5, K-OP-4, K-OP-5, K-RACE-21
+// C-GEN-5, K-OP-4, K-OP-5, K-RACE-21.
+func TestAnotherOperationErasesTheBackoffOfTheFirst(t *testing.T) {
 	w := newWorld(t)
 	key := operation.Key{Volume: "v"}
 	require.NoError(t, w.ops.Run(key, "volume_mount", fails))

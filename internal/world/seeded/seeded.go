@@ -7,21 +7,26 @@ type Mistake int
 
 const (
 	none Mistake = iota
-	// DetachedAtError: csi-attacher takes its finalizer off an attachment although ControllerUnpublishVolume failed.
+	// DetachedAtError: csi-attacher takes its finalizer off an attachment although
+	// ControllerUnpublishVolume failed.
 	DetachedAtError
-	// AttachedAtError: csi-attacher writes that a volume is attached although ControllerPublishVolume failed.
+	// AttachedAtError: csi-attacher writes that a volume is attached although
+	// ControllerPublishVolume failed.
 	AttachedAtError
 	// DeletedAtError: csi-provisioner removes a PersistentVolume although DeleteVolume failed.
 	DeletedAtError
 	// SnapshotDeletedAtError: csi-snapshotter lets a content go although DeleteSnapshot failed.
 	SnapshotDeletedAtError
-	// UnpublishedAtError: the kubelet takes a volume for unpublished although NodeUnpublishVolume failed.
+	// UnpublishedAtError: the kubelet takes a volume for unpublished although NodeUnpublishVolume
+	// failed.
 	UnpublishedAtError
 	// UnstagedAtError: the kubelet takes a volume for unstaged although NodeUnstageVolume failed.
 	UnstagedAtError
-	// NotReconstructed: a kubelet that starts again does not look for the volumes that it had mounted.
+	// NotReconstructed: a kubelet that starts again does not look for the volumes that it had
+	// mounted.
 	NotReconstructed
-	// StatusWrittenOnce: a kubelet does not write a pod's status again that the API server has not taken.
+	// StatusWrittenOnce: a kubelet does not write a pod's status again that the API server has not
+	// taken.
 	StatusWrittenOnce
 	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it unstages the same
 	// volume of the previous pod.

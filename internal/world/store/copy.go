@@ -26,7 +26,8 @@ func Fork[T Object](obj T) T { return withOwnMetadata(obj).(T) }
 // withOwnMetadata returns a copy that shares all but the metadata.
 func withOwnMetadata(obj Object) Object {
 	fresh := shallowCopy(obj)
-	if own, ok := fresh.(metav1.ObjectMetaAccessor); ok { // the shallow copy of a custom resource has its own
+	// The shallow copy of a custom resource has its own.
+	if own, ok := fresh.(metav1.ObjectMetaAccessor); ok {
 		metadataOf(obj).DeepCopyInto(own.GetObjectMeta().(*metav1.ObjectMeta))
 	}
 	return fresh

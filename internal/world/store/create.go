@@ -43,6 +43,8 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	if err := w.finished(obj, nil); err != nil {
 		return nil, err
 	}
+	write := Write{Resource: res, Obj: obj, Part: MainPart, DryRun: w.dry}
+	s.admission.Prepare(write)
 	if res.Admit != nil {
 		if err := res.Admit(s, obj); err != nil {
 			return nil, err
@@ -51,7 +53,7 @@ func (s *Store) create(res *Resource, obj Object, opts ...WriteOption) (Object, 
 	if errs := res.validate(obj, w); len(errs) > 0 {
 		return nil, res.invalid(obj, errs)
 	}
-	if err := s.admission.Admit(Write{Resource: res, Obj: obj, Part: MainPart, DryRun: w.dry}); err != nil {
+	if err := s.admission.Admit(write); err != nil {
 		return nil, err
 	}
 	key := KeyOf(obj)

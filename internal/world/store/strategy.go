@@ -112,6 +112,8 @@ type Write struct {
 type Admission interface {
 	// AdmitNamespace rejects a new object in a missing or terminating namespace.
 	AdmitNamespace(res *Resource, obj Object) error
+	// Prepare drops the fields that an older release of the API server does not keep.
+	Prepare(w Write)
 	// Admit rejects a write, or counts it, by writes of its own.
 	Admit(w Write) error
 	// Settle makes further writes that follow from a write.
@@ -122,5 +124,6 @@ type Admission interface {
 type admitAll struct{}
 
 func (admitAll) AdmitNamespace(*Resource, Object) error { return nil }
+func (admitAll) Prepare(Write)                          {}
 func (admitAll) Admit(Write) error                      { return nil }
 func (admitAll) Settle()                                {}

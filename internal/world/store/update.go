@@ -117,12 +117,14 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 			return nil, err
 		}
 	}
-	sameSpec := true
+	write, sameSpec := Write{res, obj, old, what, w.dry}, true
 	switch what {
 	case MainPart:
+		s.admission.Prepare(write)
 		sameSpec = res.prepareMain(obj, old)
 	case StatusPart:
 		s.prepareStatus(res, obj, old)
+		s.admission.Prepare(write)
 	}
 	sameNames := sameMetadata(obj, old)
 	unchanged := sameSpec && sameNames && res.sameRest(obj, old, what)
@@ -134,7 +136,7 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 		if err := s.check(res, obj, old, what, m, sameSpec && res.sameUnservedStatus(obj, old), w); err != nil {
 			return nil, err
 		}
-		if err := s.admission.Admit(Write{res, obj, old, what, w.dry}); err != nil {
+		if err := s.admission.Admit(write); err != nil {
 			return nil, err
 		}
 	}

@@ -21,6 +21,7 @@ type Entry struct {
 	Took                                  time.Duration
 	Injected                              string
 	Effect                                Effect
+	Release                               string
 	Change                                string
 	Old, New                              runtime.Object
 	Detail                                any
@@ -68,7 +69,7 @@ func (e *Entry) site() Site {
 }
 
 func (e *Entry) exchange() Exchange {
-	return Exchange{e.Request, e.Response, e.Code, e.Took, e.Injected, e.Effect}
+	return Exchange{e.Request, e.Response, e.Code, e.Took, e.Injected, e.Effect, e.Release}
 }
 
 func (e *Entry) diff() Diff { return Diff{e.Change, e.Old, e.New} }

@@ -103,6 +103,7 @@ type Exchange struct {
 	Took              time.Duration // virtual duration of a call
 	Injected          string        // the effect of a fault on the call, in words
 	Effect            Effect        // the effect as a name; empty if no fault applied
+	Release           string        // of the driver that received a call; empty if it has only one
 }
 
 // Effect names the effect of a fault on a call, as in a scenario: "loseAnswer".
@@ -126,6 +127,16 @@ type Choice struct {
 	Index uint64 `json:"index"` // in the order of the run's choices, from 0
 	Of    int    `json:"of"`    // alternatives
 	Pick  int    `json:"pick"`  // the chosen alternative; 0 is the calm one
+}
+
+// isCall reports whether the event is a call, a request or a Kubernetes event, of which a cluster
+// that lives long has without end.
+func (e *Event) isCall() bool {
+	switch e.Kind {
+	case Call, Request, SystemCall, Registration, KubeEvent:
+		return true
+	}
+	return false
 }
 
 // isChange reports whether the event is one of the many that show a change of an object, a file or

@@ -33,6 +33,8 @@ type Line struct {
 	Code    string         `json:"code,omitempty"`
 	Ms      int64          `json:"ms,omitempty"`
 	Inj     string         `json:"inj,omitempty"`
+	// Release is that of the driver which received a call, if it has several.
+	Release string `json:"release,omitempty"`
 	// Real is the real time of an event that was imported from logs, and Src the places in them,
 	// "file:line" each.
 	Real string `json:"at,omitempty"`
@@ -80,7 +82,7 @@ func (e *Event) line(versions *Lines) (Line, error) {
 	l := Line{
 		T: e.At.Milliseconds(), K: e.Kind, Seq: e.Seq, Cause: e.Cause, Ev: e.Change, Cluster: e.Cluster, Node: e.Node,
 		From: e.Actor, Driver: e.Driver, M: e.Method, Msg: e.Message, R: e.Resource, Name: e.Name,
-		Obj: e.shownDetail(), Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected,
+		Obj: e.shownDetail(), Code: e.Code, Ms: e.Took.Milliseconds(), Inj: e.Injected, Release: e.Release,
 	}
 	if e.Kind.IsState() {
 		l.Seq = 0
@@ -184,7 +186,7 @@ func (l Line) event() *Event {
 	}
 	return Entry{
 		Seq: l.Seq, Cause: l.Cause, At: l.At(), Cluster: l.Cluster, Kind: l.K, Actor: l.From, Node: l.Node, Driver: l.Driver, Method: l.M, Resource: l.R,
-		Name: l.Name, Message: l.Msg, Code: l.Code, Took: time.Duration(l.Ms) * time.Millisecond, Injected: l.Inj, Change: l.Ev, Detail: detail,
+		Name: l.Name, Message: l.Msg, Code: l.Code, Took: time.Duration(l.Ms) * time.Millisecond, Injected: l.Inj, Release: l.Release, Change: l.Ev, Detail: detail,
 	}.Event()
 }
 

@@ -108,6 +108,9 @@ func prunePod(pod map[string]any) {
 	}
 	if c := maps(status["containerStatuses"]); len(c) > 0 {
 		folded["container"] = containerState(c[0])
+		if n := restarts(c); n > 0 {
+			folded["restarts"] = n
+		}
 	}
 	pod["status"] = folded
 }
@@ -137,6 +140,19 @@ func foldConditions(list any) map[string]any {
 		folded[fmt.Sprint(c["type"])] = text
 	}
 	return folded
+}
+
+// restarts returns how often containers of a pod were restarted.
+func restarts(statuses []map[string]any) (n int64) {
+	for _, c := range statuses {
+		switch count := c["restartCount"].(type) {
+		case int64:
+			n += count
+		case float64:
+			n += int64(count)
+		}
+	}
+	return n
 }
 
 func containerState(c map[string]any) string {

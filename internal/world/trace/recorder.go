@@ -24,14 +24,16 @@ type Recorder struct {
 	// everything. Default: 4,000.
 	KeepChanges int
 
-	sites   sites
-	events  []*Event
-	changes passing
-	choices passing
-	holes   int                 // places of dropped changes and choices
-	last    map[*Site]*Exchange // equal calls share one
-	shown   uint64              // a caller may hold the events up to this Seq
-	room    []*Event            // memory of dropped changes that were never returned
+	sites     sites
+	events    []*Event
+	changes   passing
+	choices   passing
+	calls     passing
+	keepCalls int                 // 0: all
+	holes     int                 // places of dropped changes and choices
+	last      map[*Site]*Exchange // equal calls share one
+	shown     uint64              // a caller may hold the events up to this Seq
+	room      []*Event            // memory of dropped changes that were never returned
 }
 
 // NewRecorder returns an empty recorder.
@@ -202,8 +204,19 @@ func (r *Recorder) append(e *Event) {
 	}
 	if sort := r.passing(e); sort != nil {
 		sort.kept++
-		if sort.kept > r.KeepChanges+r.KeepChanges/4 {
-			r.forget(sort)
+		if limit := r.limit(sort); sort.kept > limit+limit/4 {
+			r.forget(sort, limit)
+		}
+	}
+}
+
+// LimitCalls drops the oldest calls, requests and Kubernetes events beyond a number from now on,
+// for a cluster that lives so long that they would fill the memory.
+func (r *Recorder) LimitCalls(number int) {
+	r.keepCalls, r.calls = number, passing{}
+	for _, e := range r.events {
+		if e != nil && e.isCall() {
+			r.calls.kept++
 		}
 	}
 }
@@ -215,14 +228,24 @@ func (r *Recorder) passing(e *Event) *passing {
 		return &r.changes
 	case e.Kind == ChoiceMade:
 		return &r.choices
+	case r.keepCalls > 0 && e.isCall():
+		return &r.calls
 	}
 	return nil
 }
 
-// forget drops the oldest events of a sort beyond KeepChanges. It leaves holes, which are closed
-// when there are many, or when the events are read.
-func (r *Recorder) forget(sort *passing) {
-	for ; sort.kept > r.KeepChanges; sort.oldest++ {
+// limit is how many events of a sort are kept.
+func (r *Recorder) limit(sort *passing) int {
+	if sort == &r.calls {
+		return r.keepCalls
+	}
+	return r.KeepChanges
+}
+
+// forget drops the oldest events of a sort beyond a limit. It leaves holes, which are closed when
+// there are many, or when the events are read.
+func (r *Recorder) forget(sort *passing, limit int) {
+	for ; sort.kept > limit; sort.oldest++ {
 		if e := r.events[sort.oldest]; e != nil && r.passing(e) == sort {
 			if len(r.sinks) == 0 && e.Seq > r.shown && sort == &r.changes {
 				r.room = append(r.room, e)
@@ -238,23 +261,24 @@ func (r *Recorder) forget(sort *passing) {
 }
 
 func (r *Recorder) closeHoles() {
-	kept, changes, choices := r.events[:0], 0, 0
+	kept, sorts := r.events[:0], [...]*passing{&r.changes, &r.choices, &r.calls}
+	var before [len(sorts)]int // the holes before the oldest event of each
 	for i, e := range r.events {
 		if e != nil {
 			kept = append(kept, e)
 			continue
 		}
-		if i < r.changes.oldest {
-			changes++
-		}
-		if i < r.choices.oldest {
-			choices++
+		for k, sort := range sorts {
+			if i < sort.oldest {
+				before[k]++
+			}
 		}
 	}
 	clear(r.events[len(kept):])
 	r.events = kept
-	r.changes.oldest -= changes
-	r.choices.oldest -= choices
+	for k, sort := range sorts {
+		sort.oldest -= before[k]
+	}
 	r.holes = 0
 }
 

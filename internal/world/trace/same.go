@@ -15,7 +15,7 @@ func (e *Event) Same(other *Event) bool {
 }
 
 func (x *Exchange) same(other *Exchange) bool {
-	return x.Code == other.Code && x.Took == other.Took && x.Injected == other.Injected &&
+	return x.Code == other.Code && x.Took == other.Took && x.Injected == other.Injected && x.Release == other.Release &&
 		proto.Equal(x.Request, other.Request) && proto.Equal(x.Response, other.Response)
 }
 

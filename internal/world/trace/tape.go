@@ -1,6 +1,7 @@
 package trace
 
-// Sink receives events in the order of their Seq, each once and complete, and the states between them.
+// Sink receives events in the order of their Seq, each once and complete, and the states between
+// them.
 type Sink func(*Event)
 
 // tape is the common part of a run's recorders: the numbers of its events, and the sinks.

@@ -20,6 +20,9 @@ func (t *narrator) call(shown *entry, line Line) {
 	if line.Driver != t.driver {
 		shown.text += " on " + t.names.driver(line.Driver)
 	}
+	if line.Release != "" {
+		shown.text += " (" + line.Release + ")"
+	}
 	if t.verbose {
 		shown.text += " " + compact(line.Req)
 	}

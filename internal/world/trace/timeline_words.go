@@ -109,6 +109,9 @@ func podWords(c *change) {
 	if state, changed := c.take("status", "container"); changed {
 		c.say("container %v", state)
 	}
+	if n, changed := c.take("status", "restarts"); changed {
+		c.say("restarts: %v", n)
+	}
 	for _, echo := range []string{"ContainersReady", "Initialized", "PodReadyToStartContainers"} {
 		c.take("status", "conditions", echo) // of Ready
 	}

@@ -116,7 +116,7 @@ func TestPodsArePrunedAsInTheRecordedTraces(t *testing.T) {
 		Status: corev1.PodStatus{
 			Phase:             corev1.PodPending,
 			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ContainersNotReady", Message: "not yet"}},
-			ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}},
+			ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 2, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}},
 		},
 	}
 	got, err := trace.Pruned("pods", pod)
@@ -124,7 +124,7 @@ func TestPodsArePrunedAsInTheRecordedTraces(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"metadata": map[string]any{"name": "web"},
 		"spec":     map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}},
-		"status": map[string]any{"phase": "Pending", "container": "waiting ContainerCreating",
+		"status": map[string]any{"phase": "Pending", "container": "waiting ContainerCreating", "restarts": int64(2),
 			"conditions": map[string]any{"Ready": "False ContainersNotReady: not yet"}},
 	}, got)
 }
@@ -178,6 +178,35 @@ func TestOldChangesAreDroppedAndCallsAreKept(t *testing.T) {
 	assert.LessOrEqual(t, len(r.Events()), 21)
 	assert.Equal(t, trace.Call, r.Events()[0].Kind)
 	assert.Equal(t, uint64(101), r.Last())
+}
+
+// Given a cluster that lives long, then its newest calls and Kubernetes events are kept, and all
+// that is rare.
+func TestOldCallsOfALongLifeAreDropped(t *testing.T) {
+	r := trace.NewRecorder(&clock{})
+	r.Add(trace.Entry{Kind: trace.Step})
+	for range 7 {
+		r.Add(trace.Entry{Kind: trace.Call})
+	}
+	r.LimitCalls(10)
+	for range 100 {
+		r.End(r.Begin(trace.Entry{Kind: trace.Call}))
+		r.Add(trace.Entry{Kind: trace.KubeEvent})
+		r.AddChange(trace.Entry{Kind: trace.API})
+	}
+	kept := map[trace.Kind]int{}
+	var calls []uint64
+	for _, e := range r.Events() {
+		kept[e.Kind]++
+		if e.Kind == trace.Call {
+			calls = append(calls, e.Seq)
+		}
+	}
+	assert.Equal(t, 1, kept[trace.Step])
+	assert.InDelta(t, 11, kept[trace.Call]+kept[trace.KubeEvent], 1)
+	assert.Equal(t, 100, kept[trace.API])
+	assert.Equal(t, uint64(306), calls[len(calls)-1])
+	assert.Equal(t, uint64(308), r.Last())
 }
 
 // An exploring strategy makes more choices than there are other events.

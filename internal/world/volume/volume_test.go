@@ -37,7 +37,8 @@ func TestNames(t *testing.T) {
 		_, _, ok := volume.SplitUniqueName(name)
 		assert.Equal(t, want, ok, name)
 	}
-	driver, handle, _ := volume.SplitUniqueName("kubernetes.io/csi/d/e^a/b") // C-GEN-12: only the first two slashes count
+	// C-GEN-12: only the first two slashes count.
+	driver, handle, _ := volume.SplitUniqueName("kubernetes.io/csi/d/e^a/b")
 	assert.Equal(t, []string{"d/e", "a/b"}, []string{driver, handle})
 }
 
@@ -53,8 +54,8 @@ type modes = []corev1.PersistentVolumeAccessMode
 // K-RPC-6
 //
 // conformance: unit-access-mode-readwriteonce-old, unit-access-mode-readwriteonce-new,
-// unit-access-mode-readonlymany-old, unit-access-mode-readwritemany-old, unit-access-mode-readwritemany-new,
-// unit-access-mode-readwriteoncepod-new
+// unit-access-mode-readonlymany-old, unit-access-mode-readwritemany-old,
+// unit-access-mode-readwritemany-new, unit-access-mode-readwriteoncepod-new
 func TestAccessModesOfTheKubelet(t *testing.T) {
 	for _, c := range []struct {
 		modes         modes

@@ -36,8 +36,8 @@ func (c *costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	return &checker.SizeEstimate{Max: at.most}
 }
 
-// EstimateCallCost implements checker.CostEstimator: the library of Kubernetes knows the costs of its
-// functions.
+// EstimateCallCost implements checker.CostEstimator: the library of Kubernetes knows the costs of
+// its functions.
 func (*costs) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil
 }
