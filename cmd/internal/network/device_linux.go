@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/iface"
 )
 
 // interfaceName is its name in pods and nodes.
@@ -54,7 +56,7 @@ func configure(tun int, at netip.Addr) error {
 		return os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(socket)
-	if err := turnOn(socket, "lo"); err != nil {
+	if err := iface.Up("lo"); err != nil {
 		return err
 	}
 	ip := at.As4()
@@ -77,23 +79,10 @@ func configure(tun int, at netip.Addr) error {
 			return fmt.Errorf("set up %s: %w", interfaceName, err)
 		}
 	}
-	if err := turnOn(socket, interfaceName); err != nil {
+	if err := iface.Up(interfaceName); err != nil {
 		return err
 	}
 	return addDefaultRoute(socket)
-}
-
-// turnOn activates an interface.
-func turnOn(socket int, name string) error {
-	r, err := unix.NewIfreq(name)
-	if err == nil {
-		r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-		err = os.NewSyscallError("ioctl(SIOCSIFFLAGS)", unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, r))
-	}
-	if err != nil {
-		return fmt.Errorf("turn on %s: %w", name, err)
-	}
-	return nil
 }
 
 // route is Linux' struct rtentry.

@@ -6,7 +6,6 @@
 // namespaces are forwarded unchanged. All others end in a TCP/IP stack of this process, which
 // connects on their behalf: with the pods of a service, or from the machine that csisim runs on.
 // The machine's own network is not changed, and root is not needed.
-// machine's own network is not changed, and nothing takes root.
 package network
 
 import (

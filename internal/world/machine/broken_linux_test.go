@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given a program with a mounted file system that fails. When the program uses files there, then each
-// command fails until the file system is unmounted. Files elsewhere can be used.
+// Given a program with a mounted file system that fails. When the program uses files there, then
+// each command fails until the file system is unmounted. Files elsewhere can be used.
 func TestAMountedFileSystemFailsUntilItIsUnmounted(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

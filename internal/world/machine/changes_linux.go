@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,16 +20,23 @@ type changes struct {
 	lost     *lostFiles   // nil if there are none
 	lookups  bool         // calls that change nothing are seen, too
 
-	mu    sync.Mutex
-	hold  *Hold      // nil if the program is not to stop
-	inUse *inUse     // nil if no mount is to count as in use
-	watch *CallWatch // nil if no watch is active
+	// fuse is set once the program or a child has mounted a FUSE file system: a look at a file may
+	// then need a daemon, and its calls are seen here, too.
+	fuse atomic.Bool
+	turn sync.Mutex // locked while a call is looked at
+
+	mu     sync.Mutex
+	hold   *Hold          // nil if the program is not to stop
+	inUse  *inUse         // nil if no mount is to count as in use
+	watch  *CallWatch     // nil if no watch is active
+	opened map[string]int // how often files were opened, by their paths; nil if that is not counted
 }
 
 // inUse makes the program's mounts count as in use.
 type inUse struct {
-	refused bool   // an unmount was refused
-	lazily  string // the target of a lazy unmount, which succeeds while the mount is in use; empty if none
+	refused bool // an unmount was refused
+	// The target of a lazy unmount, which succeeds while the mount is in use; empty if none.
+	lazily string
 }
 
 // follow observes changes of files by the calling thread's children, notes unsynced files, and
@@ -54,6 +62,9 @@ func follow(unsynced *unsynced, loops *loopDevices, lost *lostFiles, seesLookups
 		return nil
 	}
 	c := &changes{listener: int(fd), unsynced: unsynced, loops: loops, lost: lost, lookups: lost != nil || seesLookups}
+	if seesLookups {
+		c.opened = map[string]int{}
+	}
 	// Wakes the calling program on the listener's processor. Older kernels lack this flag.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	go c.serve()
@@ -94,14 +105,33 @@ func (c *changes) serve() {
 		if c.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != 0 {
 			continue // the caller is dead
 		}
-		c.lost.see(&n)
-		switch {
-		case c.failsBroken(&n):
-		case c.lookups && !n.isChange():
-			c.goOn(n.id)
-		default:
-			c.see(&n)
+		if c.fuse.Load() {
+			go c.respond(&n)
+		} else {
+			c.respond(&n)
 		}
+	}
+}
+
+// respond allows, holds or refuses a call. It allows a call of a FUSE daemon at once if it looks at
+// another call: the look may need the daemon.
+func (c *changes) respond(n *notification) {
+	if !c.turn.TryLock() {
+		if n.servesFUSE() {
+			c.goOn(n.id)
+			return
+		}
+		c.turn.Lock()
+	}
+	defer c.turn.Unlock()
+	c.lost.see(n)
+	switch {
+	case c.failsBroken(n):
+	case c.lookups && !n.isChange():
+		c.note(n)
+		c.goOn(n.id)
+	default:
+		c.see(n)
 	}
 }
 
@@ -118,6 +148,8 @@ func (c *changes) see(n *notification) {
 		c.inUse.lazily = n.pathOf(spot{path: 1})
 	}
 	switch {
+	case c.isOfDaemon(n):
+		c.make(n)
 	case c.hold != nil && c.hold.meets(n):
 		c.hold.id = n.id
 		close(c.hold.reached)
@@ -129,8 +161,24 @@ func (c *changes) see(n *notification) {
 	}
 }
 
+// isOfDaemon reports whether a call is that of a FUSE daemon that the program has started. The
+// daemon makes it for a container, which would wait as long as the call is held.
+func (c *changes) isOfDaemon(n *notification) bool {
+	var program *Process
+	switch {
+	case c.hold != nil:
+		program = c.hold.of
+	case c.watch != nil:
+		program = c.watch.of
+	}
+	return program != nil && c.fuse.Load() && !program.hasThread(n.pid) && (program.leftSession(n.pid) || n.servesFUSE())
+}
+
 // make allows a call.
 func (c *changes) make(n *notification) {
+	if n.mountsFUSE() {
+		c.fuse.Store(true)
+	}
 	c.unsynced.note(n)
 	c.loops.note(n)
 	c.goOn(n.id)
@@ -143,7 +191,7 @@ func (c *changes) show(n *notification) {
 		c.make(n)
 		return
 	}
-	outcome := c.watch.meet(*call)
+	outcome := c.watch.decide(*call)
 	if outcome == made && call.begins {
 		outcome = c.showWrite(n, *call)
 	}
@@ -162,7 +210,7 @@ func (c *changes) show(n *notification) {
 // If the program must stop before that write, csisim creates or truncates the file in its place.
 func (c *changes) showWrite(n *notification, call SystemCall) outcome {
 	call.Name, call.Makes = Write, false
-	outcome := c.watch.meet(call)
+	outcome := c.watch.decide(call)
 	if outcome == waits {
 		file := fileOf(n)
 		defer file.close()

@@ -2,9 +2,11 @@ package machine_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -98,6 +100,28 @@ func TestAReleasedProgramContinues(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAContainerDoesNotWaitForAProgramThatIsHeldWhileItsFUSEDaemonRuns(t *testing.T) {
+	if _, err := exec.LookPath("bindfs"); err != nil || machine.FUSERefused() != nil {
+		t.Skip("bindfs and /dev/fuse are needed")
+	}
+	m := newNamespace(t)
+	defer m.Close()
+	p, begin := followed(t, m, `mkdir real seen; bindfs real seen; touch mounted; while [ ! -e begin-again ]; do sleep 0.01; done; mkdir late`)
+	begin()
+	require.Eventually(t, func() bool {
+		_, err := m.Lstat(machine.KubeletDir + "/mounted")
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
+	h := p.HoldAfter(0)
+	require.NoError(t, m.WriteFile(machine.KubeletDir+"/seen/data", []byte("x"), 0o600), "the daemon makes the file")
+	require.NoError(t, m.WriteFile(machine.KubeletDir+"/begin-again", nil, 0o600))
+	<-h.Reached
+	assert.NotContains(t, files(t, m), "late", "the program itself is held")
+	h.Release()
+	<-p.Done()
+	assert.Contains(t, files(t, m), "late")
 }
 
 func TestAnUnmountIsRefusedOnce(t *testing.T) {

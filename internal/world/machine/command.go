@@ -54,8 +54,8 @@ type Command struct {
 	// exceed that. Unlike Limits it does not count the program's children, and needs no control
 	// group. Default: no limit.
 	Memory int64
-	// Capabilities are those of Withheld that the program has nevertheless. One in a root of its own
-	// has those of its Root. Default: none.
+	// Capabilities are those of Withheld that the program has nevertheless. One in a root of its
+	// own has those of its Root. Default: none.
 	Capabilities []string
 	// Bare leaves out csisim's own environment, but for PATH.
 	Bare bool
@@ -85,6 +85,9 @@ type Volume struct {
 	Private bool
 	// Slave lets later mounts of others below it reach the program, but not the reverse.
 	Slave bool
+	// Shared makes the directory at Source a mount of the node: mounts below it reach all programs
+	// that have the directory.
+	Shared bool
 	// Device means that the volume is a device, which a program without privileges may use.
 	Device bool
 	// Optional skips the volume if it has no mount point and none can be made, since it is below

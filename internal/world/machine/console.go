@@ -115,7 +115,8 @@ func (k *console) copy(stream int, from *os.File) {
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, os.ErrDeadlineExceeded) && !late: // maybe while earlier text was delivered
+		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
+			// Maybe while earlier text was delivered.
 			late = true
 			_ = from.SetReadDeadline(time.Now().Add(drainPatience / 10))
 		default:

@@ -124,7 +124,7 @@ func enterDir(dir *os.File) error {
 // userOf returns the user of the root's program, and its missing privileges.
 func (r *Root) userOf(id *identity) nodeinit.ContainerUser {
 	return nodeinit.ContainerUser{
-		UID: id.uid, GID: id.gid, Groups: id.groups, One: id.oneUser, Dropped: r.dropped(), NoNewPrivileges: r.NoNewPrivileges,
+		UID: id.uid, GID: id.gid, Groups: id.groups, One: id.oneUser, Dropped: r.dropped(), NoNewPrivileges: r.NoNewPrivileges, Keys: r.Privileged,
 	}
 }
 

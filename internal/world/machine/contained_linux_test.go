@@ -12,7 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// processes is a script that prints the command lines of all processes that it sees, by their numbers.
+// processes is a script that prints the command lines of all processes that it sees, by their
+// numbers.
 const processes = `for p in /proc/[0-9]*; do read -r line <$p/comm && echo ${p#/proc/} $line; done`
 
 func TestAContainerIsProcessOneOfItsOwn(t *testing.T) {
@@ -65,7 +66,8 @@ func TestAContainerEndsWithAllThatItHasStarted(t *testing.T) {
 	assert.Equal(t, 7, ready.ExitCode())
 }
 
-// shareProcessNamespace: a program without a path holds the namespace, as the pause container of a pod does.
+// shareProcessNamespace: a program without a path holds the namespace, as the pause container of a
+// pod does.
 func TestContainersShareTheProcessesOfAnother(t *testing.T) {
 	m, dir := ownProcesses(t), image(t)
 	hold := inRoot(machine.Root{Dir: dir}, "")

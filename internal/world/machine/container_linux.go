@@ -23,6 +23,9 @@ type carried struct {
 // contain prepares the root of a program, and returns a function by which the program's thread
 // joins it. The machine's own root is used until programs have written there.
 func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
+	if err := d.share(sharedBy(c.Volumes)); err != nil {
+		return nil, err
+	}
 	if c.Container == nil {
 		return func() error { return d.own.join(c) }, nil
 	}
@@ -69,6 +72,17 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 		dirs = append(dirs, real)
 	}
 	return dirs, d.share(c.Shares)
+}
+
+// sharedBy returns the sources of volumes that are mounts of the node. The kubelet's directory is
+// one already.
+func sharedBy(volumes []Volume) (dirs []string) {
+	for _, v := range volumes {
+		if _, inKubelets := cutDir(v.Source, KubeletDir); v.Shared && !inKubelets {
+			dirs = append(dirs, v.Source)
+		}
+	}
+	return dirs
 }
 
 // share makes directories of the machine mount points that containers share with it.

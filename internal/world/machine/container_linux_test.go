@@ -94,9 +94,9 @@ func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {
 	assert.NotEqual(t, "0\n", out)
 }
 
-// Given a container with volumes below the kubelet's directory, when it mounts there, then the mount
-// reaches the node if the volume is shared; when the node mounts there, the container sees it unless
-// the volume is private.
+// Given a container with volumes below the kubelet's directory, when it mounts there, then the
+// mount reaches the node if the volume is shared; when the node mounts there, the container sees it
+// unless the volume is private.
 func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
 	needRoot(t)
 	const dir, kept = machine.KubeletDir + "/v", "/csi-data-dir/kept"
@@ -140,7 +140,8 @@ func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Given a container that has written nothing, when it is restarted, then it has the machine's own root.
+// Given a container that has written nothing, when it is restarted, then it has the machine's own
+// root.
 func TestAContainerThatWroteNothingHasTheMachinesRoot(t *testing.T) {
 	needRoot(t)
 	m := newNamespace(t)

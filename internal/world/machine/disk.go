@@ -46,8 +46,9 @@ type Disk struct {
 	loops    loopDevices
 	lost     int // how many files the last power-off has truncated
 
-	lossSeen  func(how string) // of OnLoss
-	furnished map[string]bool  // paths that Written does not list, since they existed before the programs
+	lossSeen func(how string) // of OnLoss
+	// Paths that Written does not list, since they existed before the programs.
+	furnished map[string]bool
 }
 
 var _ Machine = (*Disk)(nil)

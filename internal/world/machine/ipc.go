@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// IPC is a namespace of System V IPC and POSIX message queues, such as that of a pod. A machine in a
-// namespace has one of its own.
+// IPC is a namespace of System V IPC and POSIX message queues, such as that of a pod. A machine in
+// a namespace has one of its own.
 type IPC struct {
 	namespace *os.File
 	closed    sync.Once

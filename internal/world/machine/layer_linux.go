@@ -17,23 +17,29 @@ import (
 // layers protect the host's directories: programs write to a file system in memory that lies over
 // the host's content. A directory is read-only if the kernel has no overlayfs for it.
 type layers struct {
-	built        string // mount to build the root in
-	root         string // where the root is built
-	scratch      string // parent of the upper directories while the root is built
-	host         []*mountinfo.Info
-	through      []string                     // directories of the host that programs may write to
-	hidden       []string                     // directories of through that are in none of the mounts in host
-	carried      []string                     // paths of a container's root that show the machine's own
-	oneUser      bool                         // csisim runs as an ordinary user
-	covered      []string                     // the directories that have a layer, in the order of their numbers
-	upper        *os.File                     // the upper directories, by their numbers
-	hiddenPlaces []string                     // places that the host has, too
-	hiders       []*os.File                   // the places of a container: its mounts end with its program
-	opened       []string                     // the machine's own directories that have the host's entries
-	top          *os.File                     // the root
-	numbers      []uint64                     // of the file systems that files in layers appear to be in
-	first        atomic.Pointer[firstProcess] // nil where csisim may not have process namespaces
-	apart        error                        // why not
+	built   string // mount to build the root in
+	root    string // where the root is built
+	scratch string // parent of the upper directories while the root is built
+	host    []*mountinfo.Info
+	through []string // directories of the host that programs may write to
+	// Directories of through that are in none of the mounts in host.
+	hidden []string
+	// Paths of a container's root that show the machine's own.
+	carried []string
+	oneUser bool // csisim runs as an ordinary user
+	// The directories that have a layer, in the order of their numbers.
+	covered      []string
+	upper        *os.File // the upper directories, by their numbers
+	hiddenPlaces []string // places that the host has, too
+	// The places of a container: its mounts end with its program.
+	hiders []*os.File
+	// The machine's own directories that have the host's entries.
+	opened []string
+	top    *os.File // the root
+	// Of the file systems that files in layers appear to be in.
+	numbers []uint64
+	first   atomic.Pointer[firstProcess] // nil where csisim may not have process namespaces
+	apart   error                        // why not
 }
 
 // layerType is the file system of layers.

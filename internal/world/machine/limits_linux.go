@@ -173,7 +173,8 @@ func (g *controlGroup) leave(t *thread) (outOfMemory bool) {
 		return false
 	}
 	for _, file := range []string{"memory.oom_control", "memory.events"} {
-		text, _ := os.ReadFile(filepath.Join(g.dir(controlsMemory), file)) // v1 and v2 have one of them each
+		// V1 and v2 have one of them each.
+		text, _ := os.ReadFile(filepath.Join(g.dir(controlsMemory), file))
 		for line := range bytes.Lines(text) {
 			if count, is := strings.CutPrefix(strings.TrimSpace(string(line)), "oom_kill "); is && count != "0" {
 				outOfMemory = true

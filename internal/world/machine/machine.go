@@ -99,9 +99,10 @@ type Machine interface {
 
 // Mount is one line of a node's mount table.
 type Mount struct {
-	Source   string // the device of the file system, such as /dev/sda1
-	Target   string // the mount point, a node path
-	Root     string // the part of the file system that is shown; a node path if it lies in the node's tree
+	Source string // the device of the file system, such as /dev/sda1
+	Target string // the mount point, a node path
+	// The part of the file system that is shown; a node path if it lies in the node's tree.
+	Root     string
 	FSType   string
 	Device   string // major:minor
 	Options  []string

@@ -41,6 +41,9 @@ func NewNetworked(name, _ string, _ bool, _ *Network, _ ...string) (*Disk, error
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 
+// Opened is not known.
+func (*Process) Opened() map[string]int { return nil }
+
 // RemoveDeadGroups finds no control groups.
 func RemoveDeadGroups() []string { return nil }
 

@@ -54,7 +54,8 @@ func (n *Network) Dial(ctx context.Context, network, to string) (conn net.Conn, 
 	defer inside.stop()
 	var d net.Dialer
 	err = inside.do(func() error {
-		conn, err = d.DialContext(ctx, network, to) // a socket belongs to the network in which it is made
+		// A socket belongs to the network in which it is made.
+		conn, err = d.DialContext(ctx, network, to)
 		return err
 	})
 	return conn, err

@@ -42,7 +42,8 @@ func (d *Disk) killNeighbours(t *thread) (commands []string, err error) {
 		if err != nil || its != own {
 			return false
 		}
-		if command := commandOf(pid); command != "" && !found[pid] { // skip a process that is about to end by itself
+		// Skip a process that is about to end by itself.
+		if command := commandOf(pid); command != "" && !found[pid] {
 			found[pid] = true
 			commands = append(commands, command)
 		}

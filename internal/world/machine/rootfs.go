@@ -8,7 +8,8 @@ type Root struct {
 	Dir string
 	// ReadOnly lets the program write to its volumes only.
 	ReadOnly bool
-	// Privileged shows all devices of the machine, and keeps all capabilities but those in Withheld.
+	// Privileged shows all devices of the machine, and keeps all capabilities but those in
+	// Withheld.
 	Privileged bool
 	// Capabilities are those that the program may have, such as "CHOWN"; it loses all others. A
 	// Privileged one has those in Withheld among them.

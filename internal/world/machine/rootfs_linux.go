@@ -87,7 +87,8 @@ func leave(node *os.File) error {
 	if err := unix.Fchdir(int(node.Fd())); err != nil {
 		return err
 	}
-	if err := propagate(".", unix.MS_SLAVE|unix.MS_REC); err != nil { // the machine keeps its mounts
+	// The machine keeps its mounts.
+	if err := propagate(".", unix.MS_SLAVE|unix.MS_REC); err != nil {
 		return err
 	}
 	if err := mountError("/", unix.Unmount(".", unix.MNT_DETACH)); err != nil {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
 // identity is the user of a program in a root of its own.
@@ -179,6 +181,9 @@ func (r *Root) confine() error {
 			return fmt.Errorf("gain no privileges: %w", err)
 		}
 	}
+	if err := nodeinit.Deny(!r.Privileged); err != nil {
+		return fmt.Errorf("deny system calls: %w", err)
+	}
 	return dropAllBut(r.has)
 }
 
@@ -187,9 +192,12 @@ func (r *Root) has(name string) bool {
 	return r.Privileged && !slices.Contains(Withheld, name) || slices.Contains(r.Capabilities, name)
 }
 
-// confine removes from the calling thread's children the capabilities that programs of the machine
-// must not have.
+// confine removes from the calling thread's children the privileges that programs of the machine
+// must not have. Drivers use keyrings: mount.ceph and cryptsetup put secrets there.
 func (c Command) confine() error {
+	if err := nodeinit.Deny(false); err != nil {
+		return fmt.Errorf("deny system calls: %w", err)
+	}
 	return dropAllBut(func(name string) bool {
 		return !slices.Contains(Withheld, name) || slices.Contains(c.Capabilities, name)
 	})

@@ -19,7 +19,8 @@ type volumeMounts struct {
 	node  *os.File        // the machine's root, where the volumes are
 	shown []string        // where volumes are, without symlinks on the way
 	own   map[uint64]bool // file systems that were made for the thread
-	// noDevices keeps device nodes in volumes from being opened, other than volumes that are devices.
+	// noDevices keeps device nodes in volumes from being opened, other than volumes that are
+	// devices.
 	noDevices bool
 }
 

@@ -56,17 +56,17 @@ func (w *CallWatch) Seen() []SystemCall { return w.of.changes.seenBy(w) }
 // End ends the watch, and resumes the program. It may be called more than once.
 func (w *CallWatch) End() { w.of.changes.endWatch(w) }
 
-// meet decides whether a call is made, fails or waits.
-func (w *CallWatch) meet(c SystemCall) outcome {
+// decide decides whether a call is made, fails or waits.
+func (w *CallWatch) decide(c SystemCall) outcome {
 	i := w.interference
 	if !i.At.matches(c) {
 		w.seen = append(w.seen, c)
 		return made
 	}
 	w.matched++
-	struck := i.At.Nth == 0 || i.At.Nth == w.matched
+	selected := i.At.Nth == 0 || i.At.Nth == w.matched
 	switch {
-	case !struck, w.held != 0, i.Fails != 0 && i.Times > 0 && w.failed >= i.Times:
+	case !selected, w.held != 0, i.Fails != 0 && i.Times > 0 && w.failed >= i.Times:
 		w.seen = append(w.seen, c)
 		return made
 	case i.Fails == 0:

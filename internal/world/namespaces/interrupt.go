@@ -16,8 +16,9 @@ func (i *Interrupted) Error() string { return "interrupted: " + i.Signal.String(
 // Is makes it a context.Canceled.
 func (*Interrupted) Is(target error) bool { return target == context.Canceled }
 
-// Interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP; the second one
-// kills the process as usual. A SIGHUP that the parent ignores, as nohup(1) does, stays ignored.
+// Interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP; the second
+// one kills the process as usual. A SIGHUP that the parent ignores, as nohup(1) does, stays
+// ignored.
 func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(parent)
 	received := make(chan os.Signal, 1)

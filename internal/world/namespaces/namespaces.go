@@ -65,6 +65,23 @@ func PID() int {
 	return os.Getpid()
 }
 
+// Options changes the namespaces of Again. The zero value keeps the user and the network.
+type Options struct {
+	// Rootless runs the program as an ordinary user, for root: the user of sudo, or 65534. Files of
+	// other users are out of reach, as are those of root.
+	Rootless bool
+	// Network gives the program a network of its own, with loopback alone. Default: nil, the
+	// network of this process.
+	Network *Network
+}
+
+// Network is the network of a program that is run again.
+type Network struct {
+	// Loopback lists TCP addresses of servers on loopback of the machine, such as "127.0.0.1:9000".
+	// A server that listens when the run begins is reached. Default: none.
+	Loopback []string
+}
+
 // Enter must be called first in TestMain. It runs the program again in namespaces and exits with
 // the program's exit code. In the namespaces, and where the machine permits none, it returns.
 func Enter() {
@@ -72,8 +89,9 @@ func Enter() {
 	if Entered() {
 		return
 	}
-	ctx, stop := Interruptible(context.Background()) // a second signal kills this process and the program
-	code, err := Again(ctx)
+	// A second signal kills this process and the program.
+	ctx, stop := Interruptible(context.Background())
+	code, err := Again(ctx, Options{})
 	stop()
 	if err == nil {
 		os.Exit(code)

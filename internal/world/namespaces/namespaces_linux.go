@@ -41,14 +41,20 @@ var refused error
 // Again runs this program again, with the same arguments, in the best namespaces that the machine
 // permits, and returns its exit code: as in a shell if a signal ended it. It forwards the signal
 // that ends ctx. If this process is killed, the program is killed, too.
-func Again(ctx context.Context) (code int, err error) { return againIn(ctx, sets, nil) }
-
-// AgainRootless is Again as an ordinary user, called by root: the user of sudo, or 65534.
-// Files of other users are out of reach, as are those of root.
-func AgainRootless(ctx context.Context) (code int, err error) {
-	as := user{idIn("SUDO_UID"), idIn("SUDO_GID")}
-	ordinary := slices.DeleteFunc(slices.Clone(sets), func(s set) bool { return s.flags&unix.CLONE_NEWUSER == 0 })
-	return againIn(ctx, ordinary, &as)
+func Again(ctx context.Context, o Options) (code int, err error) {
+	permitted := slices.Clone(sets)
+	var as *user
+	if o.Rootless {
+		as = &user{idIn("SUDO_UID"), idIn("SUDO_GID")}
+		permitted = slices.DeleteFunc(permitted, func(s set) bool { return s.flags&unix.CLONE_NEWUSER == 0 })
+	}
+	if o.Network == nil {
+		return againIn(ctx, permitted, as, nil)
+	}
+	for i, s := range permitted {
+		permitted[i] = set{append(slices.Clone(s.names), network), s.flags | unix.CLONE_NEWNET}
+	}
+	return againIn(ctx, permitted, as, o.Network.reached())
 }
 
 // user is an ordinary user of the machine.
@@ -63,17 +69,22 @@ func idIn(variable string) int {
 	return nobody
 }
 
-func againIn(ctx context.Context, sets []set, as *user) (code int, err error) {
+// againIn is Again in one of several sets of namespaces, as another user unless as is nil. In a
+// network of its own, the program reaches some addresses of the machine.
+func againIn(ctx context.Context, sets []set, as *user, reached []string) (code int, err error) {
 	runtime.LockOSThread() // the program dies with the thread that starts it
 	defer runtime.UnlockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) // otherwise its timers are as precise as usual
+	// Otherwise its timers are as precise as usual.
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0)
+	// Otherwise programs find the keys of the user's session. Some kernels have no keyrings.
+	_, _, _ = unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0)
 	var tried []error
 	for _, set := range sets {
 		if ctx.Err() != nil {
 			return InterruptedCode(ctx), nil
 		}
 		program := again(set.names, set.flags, as)
-		err := runUninterrupted(ctx, program)
+		err := runUninterrupted(ctx, program, reached)
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) && program.ProcessState == nil {
 			tried = append(tried, fmt.Errorf("%s: %w", strings.Join(set.names, ", "), err))
@@ -113,15 +124,22 @@ const listening = 3
 
 // runUninterrupted runs a program and forwards the signal that ends ctx as soon as the program
 // handles signals: the first process of a namespace never receives a signal without a handler.
-func runUninterrupted(ctx context.Context, program *exec.Cmd) error {
+func runUninterrupted(ctx context.Context, program *exec.Cmd, reached []string) error {
 	listens, held, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer listens.Close()
 	program.ExtraFiles = []*os.File{held}
+	bridge, err := openBridge(program, reached)
+	if err != nil {
+		_ = held.Close()
+		return err
+	}
+	defer bridge.close()
 	err = program.Start()
 	_ = held.Close() // the program has it
+	bridge.started()
 	if err != nil {
 		return err
 	}
@@ -158,6 +176,11 @@ func exitCode(state *os.ProcessState) int {
 func settle() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
+	}
+	if slices.Contains(entered, network) {
+		if err := enterNetwork(); err != nil {
+			return err
+		}
 	}
 	if !slices.Contains(entered, "pid") {
 		return nil

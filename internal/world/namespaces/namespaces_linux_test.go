@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	ctx, _ := Interruptible(context.Background())
 	Arrive()
 	if !Entered() {
-		code, err := Again(ctx)
+		code, err := Again(ctx, options())
 		if err != nil {
 			fmt.Println(err)
 			code = 99
@@ -53,6 +53,9 @@ func TestMain(m *testing.M) {
 
 func play(role string) {
 	switch role {
+	case "dials":
+		playDials()
+		os.Exit(0)
 	case "exits":
 		os.Exit(7)
 	case "asks":

@@ -5,10 +5,7 @@ package namespaces
 import "context"
 
 // Again fails with ErrNotPermitted.
-func Again(context.Context) (code int, err error) { return 0, ErrNotPermitted }
-
-// AgainRootless fails with ErrNotPermitted.
-func AgainRootless(context.Context) (code int, err error) { return 0, ErrNotPermitted }
+func Again(context.Context, Options) (code int, err error) { return 0, ErrNotPermitted }
 
 // Rootless reports whether this process is root in a user namespace only.
 func Rootless() bool { return false }

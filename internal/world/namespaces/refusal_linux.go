@@ -84,7 +84,8 @@ func look(failed error) facts {
 // filtered returns the system calls that a seccomp filter forbids. They are called with arguments
 // that the kernel rejects before it checks permissions, so that a filter's error differs.
 func filtered() (calls []string) {
-	if _, _, err := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER|1, 0, 0); err != unix.EINVAL { // 1 is no flag
+	// 1 is no flag.
+	if _, _, err := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER|1, 0, 0); err != unix.EINVAL {
 		calls = append(calls, "unshare(2)")
 	}
 	invalid := uintptr(1) // no address

@@ -47,6 +47,8 @@ type ContainerUser struct {
 	// Dropped has a bit for each capability that it must never have.
 	Dropped         uint64
 	NoNewPrivileges bool
+	// Keys lets it use the kernel's keyrings.
+	Keys bool
 }
 
 // ContainerProgram is the program that a Container becomes. Without a path it sleeps until it is
@@ -70,7 +72,7 @@ func parse(words []string) ContainerProgram {
 }
 
 // userWords is how many words encode a user.
-const userWords = 6
+const userWords = 7
 
 func (c ContainerUser) words() []string {
 	var groups []string
@@ -79,7 +81,7 @@ func (c ContainerUser) words() []string {
 	}
 	return []string{
 		strconv.FormatUint(uint64(c.UID), 10), strconv.FormatUint(uint64(c.GID), 10), strings.Join(groups, ","), strconv.FormatBool(c.One),
-		strconv.FormatUint(c.Dropped, 16), strconv.FormatBool(c.NoNewPrivileges),
+		strconv.FormatUint(c.Dropped, 16), strconv.FormatBool(c.NoNewPrivileges), strconv.FormatBool(c.Keys),
 	}
 }
 
@@ -94,6 +96,7 @@ func parseUser(words []string) (c ContainerUser) {
 	c.One = words[3] == "true"
 	c.Dropped, _ = strconv.ParseUint(words[4], 16, 64)
 	c.NoNewPrivileges = words[5] == "true"
+	c.Keys = words[6] == "true"
 	return c
 }
 

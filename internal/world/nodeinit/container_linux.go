@@ -122,12 +122,16 @@ func (c ContainerUser) giveUp() error {
 		if c.Dropped&(1<<number) == 0 {
 			continue
 		}
-		if err := prctl(dropFromBounds, number); err != 0 && err != syscall.EINVAL { // older kernels lack it
+		// Older kernels lack it.
+		if err := prctl(dropFromBounds, number, 0); err != 0 && err != syscall.EINVAL {
 			return err
 		}
 	}
+	if err := Deny(!c.Keys); err != nil {
+		return err
+	}
 	if c.NoNewPrivileges {
-		if err := prctl(noNewPrivileges, 1); err != 0 {
+		if err := prctl(noNewPrivileges, 1, 0); err != 0 {
 			return err
 		}
 	}
@@ -147,7 +151,7 @@ func (c ContainerUser) giveUp() error {
 	return syscall.Setuid(int(c.UID))
 }
 
-func prctl(what, argument uintptr) syscall.Errno {
-	_, _, err := syscall.RawSyscall6(syscall.SYS_PRCTL, what, argument, 0, 0, 0, 0)
+func prctl(what, argument, second uintptr) syscall.Errno {
+	_, _, err := syscall.RawSyscall6(syscall.SYS_PRCTL, what, argument, second, 0, 0, 0)
 	return err
 }

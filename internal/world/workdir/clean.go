@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Report lists the leftovers that Clean removed.
@@ -53,6 +54,9 @@ func (r Report) String() string {
 	return b.String()
 }
 
+// killPatience is how long killed processes may take to disappear.
+const killPatience = 5 * time.Second
+
 var runName = regexp.MustCompile(`^csisim-([0-9]+)-[0-9]+$`)
 
 // Clean removes the directories of dead runs below parent, with their processes, mounts and loop
@@ -82,7 +86,9 @@ func Clean(parent string) (Report, error) {
 	}
 	orphans, err := detachOrphans(real)
 	report.Runs = append(report.Runs, orphans...)
-	return report, errors.Join(append(failed, err)...)
+	forgotten, unregistered := detachForgotten()
+	report.Runs = append(report.Runs, forgotten...)
+	return report, errors.Join(append(failed, err, unregistered)...)
 }
 
 // cleanRun removes one directory if it belongs to a dead run of this user.
@@ -91,7 +97,7 @@ func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
 	if name == nil || !entry.IsDir() || !isMine(entry) {
 		return Leftover{}, nil
 	}
-	lock, err := acquire(dir, 0)
+	lock, err := acquireFromDying(dir)
 	switch {
 	case errors.Is(err, errNotOurs):
 		return Leftover{}, nil
@@ -147,7 +153,11 @@ func sweep(dir string, o owner) (left Leftover, err error) {
 	if left.Detached, err = detachLoops(dir); err != nil {
 		return left, fmt.Errorf("clean %s: %w", dir, err)
 	}
-	return left, RemoveTree(dir)
+	if err := RemoveTree(dir); err != nil {
+		return left, err
+	}
+	unregister(dir)
+	return left, nil
 }
 
 // isBelow reports whether path is dir or below it.

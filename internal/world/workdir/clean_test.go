@@ -92,6 +92,20 @@ func TestCleanRemovesAKilledRun(t *testing.T) {
 	assert.Empty(t, report.String(), "a second look finds nothing")
 }
 
+// A killed process keeps its lock until its last thread has ended.
+func TestCleanWaitsForARunThatDies(t *testing.T) {
+	parent := t.TempDir()
+	for range 20 {
+		run, _, program := startRun(t, parent)
+		require.NoError(t, run.Process.Kill())
+		report, err := workdir.Clean(parent)
+		require.NoError(t, err)
+		assert.Len(t, report.Runs, 1)
+		assertEmpty(t, parent)
+		assertEnded(t, program)
+	}
+}
+
 func TestARelativeParentIsAllowed(t *testing.T) {
 	parent := t.TempDir()
 	run, dir, program := startRun(t, parent)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,6 +47,28 @@ func acquire(dir string, flags int) (*os.File, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
+}
+
+// acquireFromDying acquires an existing lock. It waits while the holder ends: a killed process has
+// its lock until its last thread has ended.
+func acquireFromDying(dir string) (*os.File, error) {
+	const moment = 10 * time.Millisecond
+	for deadline := time.Now().Add(killPatience); ; time.Sleep(moment) {
+		lock, err := acquire(dir, 0)
+		if !errors.Is(err, errNotOurs) || time.Now().After(deadline) || !isDying(ownerIn(dir)) {
+			return lock, err
+		}
+	}
+}
+
+// ownerIn returns the owner that a directory's lock file names.
+func ownerIn(dir string) owner {
+	held, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return owner{} // it was removed meanwhile
+	}
+	defer held.Close()
+	return readOwner(held)
 }
 
 func flock(lock *os.File, path string) error {

@@ -78,7 +78,8 @@ func detachLoops(dir string) ([]string, error) {
 }
 
 // detachOrphans detaches the loop devices with deleted files of runs in a directory that are gone:
-// the kernel detaches a device that is in use later, and keeps it if its image was deleted meanwhile.
+// the kernel detaches a device that is in use later, and keeps it if its image was deleted
+// meanwhile.
 func detachOrphans(parent string) (left []Leftover, err error) {
 	found, err := attachedLoops()
 	if err != nil {

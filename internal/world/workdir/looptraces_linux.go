@@ -64,7 +64,8 @@ func tracesOf(dir string) (*traces, error) {
 		return nil, err
 	}
 	defer record.Close()
-	for lines := bufio.NewScanner(record); lines.Scan(); { // an unfinished line of a killed run matches no form
+	// An unfinished line of a killed run matches no form.
+	for lines := bufio.NewScanner(record); lines.Scan(); {
 		var s shown
 		var device uint64
 		if n, _ := fmt.Sscanf(lines.Text(), loopTrace, &s.device, &s.file.device, &s.file.inode); n == 3 {

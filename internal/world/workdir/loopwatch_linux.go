@@ -57,6 +57,7 @@ func (l *Loops) Attached(device string, fileSystem, inode uint64) {
 	if !l.attached[s] {
 		l.attached[s] = true
 		_ = leaveTrace(l.dir, s.trace(loopTrace)) // without it only this process knows the device
+		registerLoop(l.dir, s)
 	}
 }
 
@@ -181,12 +182,14 @@ func (l *Loops) name(s shown) (string, error) {
 	} else if k.name = findFile(l.dir, s.file); k.name == "" && l.hasAttached(s) {
 		k.name = strings.TrimSuffix(backing, deleted)
 	} else if k.name != "" {
-		k.pin, _ = os.OpenFile(filepath.Join(l.dir, k.name), unix.O_PATH, 0) // nil if it was removed meanwhile
+		// Nil if it was removed meanwhile.
+		k.pin, _ = os.OpenFile(filepath.Join(l.dir, k.name), unix.O_PATH, 0)
 	}
 	l.known[s] = k
 	if k.name == "" {
 		return "", nil
 	}
+	registerLoop(l.dir, s)
 	return k.name, leaveTrace(l.dir, s.trace(loopTrace))
 }
 

@@ -12,9 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killPatience is how long killed processes may take to disappear.
-const killPatience = 5 * time.Second
-
 // KillPrograms kills all processes with a directory of this process's run in their environment,
 // including those that left their parents' groups.
 func KillPrograms(dir string) ([]Program, error) { return killPrograms(dir, owner{}) }
@@ -121,6 +118,28 @@ func environment(pid int) []byte {
 func runsProgram(pid int) bool {
 	_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return err == nil
+}
+
+// isDying reports whether the process of a run has ended, or was killed and is about to end.
+func isDying(o owner) bool {
+	stat, err := StatOf(o.pid)
+	if err != nil || stat.Started != o.started {
+		return false
+	}
+	return stat.State == 'Z' || stat.State == 'X' || isKilled(o.pid)
+}
+
+// isKilled reports whether a SIGKILL is pending for a process.
+func isKilled(pid int) bool {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may have ended
+	for line := range strings.Lines(string(status)) {
+		name, mask, _ := strings.Cut(line, ":")
+		pending, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+		if (name == "SigPnd" || name == "ShdPnd") && err == nil && pending&(1<<(unix.SIGKILL-1)) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func programName(pid int) string {

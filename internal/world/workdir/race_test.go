@@ -16,7 +16,8 @@ import (
 func TestARunThatMakesItsDirectoryIsNotCleaned(t *testing.T) {
 	parent := t.TempDir()
 	for i := range 100 {
-		path := filepath.Join(parent, fmt.Sprintf("csisim-%d-%d", 1<<30, i)) // no process has this number
+		// No process has this number.
+		path := filepath.Join(parent, fmt.Sprintf("csisim-%d-%d", 1<<30, i))
 		var both sync.WaitGroup
 		var dir *Dir
 		var failed error

@@ -32,7 +32,8 @@ func TestTwoMayRemoveATreeAtOnce(t *testing.T) {
 	}
 }
 
-// Given a clean-up that makes a file in the tree while it is removed, then the whole tree is removed.
+// Given a clean-up that makes a file in the tree while it is removed, then the whole tree is
+// removed.
 func TestATreeIsRemovedWhileOthersWriteIntoIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(dir, 0o700))

@@ -1,0 +1,2 @@
+// Package iface turns on network interfaces.
+package iface
