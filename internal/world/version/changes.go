@@ -28,26 +28,40 @@ const (
 	InlineFSGroup Change = "fsGroup of inline volumes"
 	// TaintAdmission: kubelets reject pods that do not tolerate a taint of the node.
 	TaintAdmission Change = "Taints at the kubelet"
+	// DataSourceRef: the API keeps a claim's dataSourceRef.
+	DataSourceRef Change = "Data sources of other kinds"
 	// OutOfService: volumes leave a node with the taint out-of-service at once.
 	OutOfService Change = "Out-of-service taint"
+	// NewestDefaultClass: of several default classes the newest counts.
+	NewestDefaultClass Change = "Several default classes"
+	// LateDefaultClass: a claim without a class gets one when there is a default one.
+	LateDefaultClass Change = "Claims without a class"
 	// NodeExpandSecret: NodeExpandVolume has secrets.
 	NodeExpandSecret Change = "Secrets of NodeExpandVolume"
 	// SingleNodeWriters: access modes distinguish one writer on a node from several.
 	SingleNodeWriters Change = "SINGLE_NODE_MULTI_WRITER"
+	// OncePod: the API takes the access mode ReadWriteOncePod.
+	OncePod Change = "ReadWriteOncePod"
 	// ClaimsOfPendingPods: a StatefulSet makes claims anew for a pod that is there and Pending.
 	ClaimsOfPendingPods Change = "Claims of Pending pods"
 	// ClaimRetention: a StatefulSet may have its claims deleted.
 	ClaimRetention Change = "Retention of claims"
 	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
 	SELinuxMount Change = "SELinux mount"
+	// PhaseTransitionTime: a volume has the time of its last change of phase.
+	PhaseTransitionTime Change = "Time of a volume's phase"
 	// HonorReclaimPolicy: a volume is held by a finalizer until it is deleted at the storage.
 	HonorReclaimPolicy Change = "Finalizer of volumes of in-tree plugins"
 	// OncePodFSGroup: the files of ReadWriteOncePod volumes change their group by default.
 	OncePodFSGroup Change = "fsGroup of ReadWriteOncePod volumes"
+	// SmallerExpansion: a claim with an expansion that fails can ask for less.
+	SmallerExpansion Change = "Recovery from failed expansions"
 	// PodsBeforeContent: the pods of a deleted namespace go before all else in it.
 	PodsBeforeContent Change = "Order in which namespaces are emptied"
 	// SELinuxWarnings: the SELinux warning controller can be switched on.
 	SELinuxWarnings Change = "SELinux warnings"
+	// AttributesClasses: claims can name a VolumeAttributesClass.
+	AttributesClasses Change = "VolumeAttributesClass"
 	// MutableAllocatable: attach limits are requested again.
 	MutableAllocatable Change = "Attach limits that change"
 	// TokensInSecrets: tokens can be passed as secrets.
@@ -115,10 +129,22 @@ var entries = []Entry{
 		"A kubelet runs pods that do not tolerate a NoExecute taint of its node.",
 		"It rejects them with the reason TaintToleration.",
 		"kubernetes/kubernetes#101218; K-ADM-2"},
+	{DataSourceRef, 24, controlPlane,
+		"The API drops dataSourceRef of new claims: one that names a populator's object is provisioned as an empty volume.",
+		"It keeps dataSourceRef.",
+		"gate AnyVolumeDataSource, on since v1.24; C-GEN-14"},
 	{OutOfService, 26, controlPlane,
 		"The taint node.kubernetes.io/out-of-service only evicts: pods of a dead node stay, and their volumes stay attached.",
 		"The pods are deleted and ControllerUnpublishVolume follows at once.",
 		"gate NodeOutOfServiceVolumeDetach, on since v1.26; C-ADC-25, C-ADC-62"},
+	{NewestDefaultClass, 26, controlPlane,
+		"A claim without a class is rejected while several classes are marked as the default.",
+		"It gets the newest of them.",
+		"kubernetes/kubernetes#110559; C-PV-39"},
+	{LateDefaultClass, 26, controlPlane,
+		"A claim that was made before there was a default class stays Pending without a class.",
+		"It gets the default class as soon as there is one.",
+		"gate RetroactiveDefaultStorageClass, on since v1.26; C-PV-11"},
 	{NodeExpandSecret, 27, kubelet,
 		"NodeExpandVolume has no secrets.",
 		"It has those of nodeExpandSecretRef.",
@@ -127,6 +153,10 @@ var entries = []Entry{
 		"ReadWriteOnce is SINGLE_NODE_WRITER for every driver.",
 		"Drivers with SINGLE_NODE_MULTI_WRITER get SINGLE_NODE_MULTI_WRITER for ReadWriteOnce, SINGLE_NODE_SINGLE_WRITER for ReadWriteOncePod.",
 		"gate ReadWriteOncePod, on since v1.27; K-RPC-6"},
+	{OncePod, 27, controlPlane,
+		"The API rejects claims and volumes with the access mode ReadWriteOncePod.",
+		"It takes them.",
+		"gate ReadWriteOncePod, on since v1.27; C-GEN-14"},
 	{ClaimsOfPendingPods, 27, controlPlane,
 		"A claim that is deleted while its StatefulSet's pod is Pending is made again only with the next pod.",
 		"The claim is made again at once.",
@@ -139,6 +169,10 @@ var entries = []Entry{
 		"CSIDriver.spec.seLinuxMount is ignored.",
 		"ReadWriteOncePod volumes are staged and published with -o context.",
 		"gate SELinuxMountReadWriteOncePod, on since v1.28; K-CFG-1"},
+	{PhaseTransitionTime, 29, controlPlane,
+		"Volumes have no status.lastPhaseTransitionTime.",
+		"They have one.",
+		"gate PersistentVolumeLastPhaseTransitionTime, on since v1.29; C-GEN-14"},
 	{HonorReclaimPolicy, 31, controlPlane,
 		"The PV controller leaves finalizers of volumes alone.",
 		"Volumes of in-tree plugins that are not migrated have kubernetes.io/pv-controller, and not the finalizer of csi-provisioner.",
@@ -147,6 +181,10 @@ var entries = []Entry{
 		"With fsGroupPolicy ReadWriteOnceWithFSType, which is the default, only ReadWriteOnce volumes change the group of their files.",
 		"ReadWriteOncePod volumes, too.",
 		"kubernetes/kubernetes#128244; K-FSG-1"},
+	{SmallerExpansion, 32, controlPlane,
+		"A claim can never ask for less than before, and has no status.allocatedResources: an expansion that fails is tried for ever.",
+		"It can ask for less, down to above the size that it has.",
+		"gate RecoverVolumeExpansionFailure, on since v1.32; C-GEN-14"},
 	{PodsBeforeContent, 33, controlPlane,
 		"All objects of a deleted namespace are deleted at once, in any order: claims, secrets and config maps while pods still use them.",
 		"Its pods are gone before anything else is deleted.",
@@ -155,6 +193,10 @@ var entries = []Entry{
 		"There is no selinux-warning-controller.",
 		"If it is named, it emits events on pods that share a volume and have different SELinux labels or policies.",
 		"gate SELinuxChangePolicy, on since v1.33; C-SEL-1"},
+	{AttributesClasses, 34, controlPlane,
+		"The API drops volumeAttributesClassName of claims and volumes.",
+		"It keeps volumeAttributesClassName.",
+		"gate VolumeAttributesClass, on since v1.34; C-GEN-14"},
 	{MutableAllocatable, 35, kubelet,
 		"The attach limit is requested at registration only.",
 		"NodeGetInfo is repeated every nodeAllocatableUpdatePeriodSeconds and when an attach fails with RESOURCE_EXHAUSTED.",
@@ -169,9 +211,10 @@ var entries = []Entry{
 func Changes() []Entry { return entries }
 
 // Before is the last version without the change.
-func (c Change) Before() Version { return c.entry().Since - 1 }
+func (c Change) Before() Version { return c.Entry().Since - 1 }
 
-func (c Change) entry() Entry {
+// Entry is the table's line of the change.
+func (c Change) Entry() Entry {
 	for _, e := range entries {
 		if e.Change == c {
 			return e

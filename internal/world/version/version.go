@@ -29,6 +29,15 @@ func Parse(text string) (Version, error) {
 	return v, nil
 }
 
+// OfRelease returns the version of a release such as v1.31.2-eks-7f9249a, or false if it is not
+// known.
+func OfRelease(release string) (Version, bool) {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(release, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	v, err := Parse(major + "." + strings.TrimRight(minor, "+"))
+	return v, err == nil
+}
+
 // All are the known versions, the oldest first.
 func All() []Version {
 	var all []Version
@@ -67,4 +76,4 @@ func (v Version) Release() string {
 }
 
 // Has reports whether the version behaves as after the change.
-func (v Version) Has(c Change) bool { return v.Minor() >= int(c.entry().Since) }
+func (v Version) Has(c Change) bool { return v.Minor() >= int(c.Entry().Since) }
