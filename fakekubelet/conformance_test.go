@@ -141,7 +141,8 @@ func TestADriverThatIsNotRegistered(t *testing.T) {
 
 // K-UNPUB-3, K-UNSTAGE-3, K-BLK-9
 //
-// conformance: unit-unstage-driver-not-registered, unit-block-unmap-driver-not-registered, vm-plugin-gone
+// conformance: unit-unstage-driver-not-registered, unit-block-unmap-driver-not-registered,
+// vm-plugin-gone
 func TestADriverThatIsNotRegisteredWhenVolumesAreUndone(t *testing.T) {
 	for _, c := range []struct {
 		name, first string
@@ -158,7 +159,8 @@ func TestADriverThatIsNotRegisteredWhenVolumesAreUndone(t *testing.T) {
 			n.pod("web", c.pod)
 			n.run("web")
 			n.fail(c.first, codes.Internal, 1)
-			n.pass(1400 * time.Millisecond) // the retry comes after the second in which the driver goes
+			// The retry comes after the second in which the driver goes.
+			n.pass(1400 * time.Millisecond)
 			n.deletePod("web")
 			n.until(func() bool { return len(n.times(c.first)) == 1 })
 			require.NoError(t, n.registrar.Stop())
@@ -274,7 +276,8 @@ func TestErrorsOfDriversAreReportedAndTheCallIsRetried(t *testing.T) {
 // K-DSW-3, K-POD-7: a pod without running containers wants no volumes, whether the
 // kubelet has just started or not.
 //
-// conformance: unit-populate-after-start-first-pass-removed, unit-populate-after-start-later-removed
+// conformance: unit-populate-after-start-first-pass-removed,
+// unit-populate-after-start-later-removed
 func TestAPodWithoutContainersNeedsNoVolumes(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -395,8 +398,8 @@ func TestWhichVolumesAreCSIVolumes(t *testing.T) {
 
 // K-ALLOC-3, C-NIM-5: only an attachment that failed for want of room says that the node is full.
 //
-// conformance: unit-limit-exceeded-detection-no-attachment, unit-limit-exceeded-detection-no-attach-error,
-// unit-limit-exceeded-detection-other-code
+// conformance: unit-limit-exceeded-detection-no-attachment,
+// unit-limit-exceeded-detection-no-attach-error, unit-limit-exceeded-detection-other-code
 func TestAPodWaitsOnWhileItsNodeMayHaveRoom(t *testing.T) {
 	notFound := int32(codes.NotFound)
 	for name, status := range map[string]*storagev1.VolumeAttachmentStatus{

@@ -14,8 +14,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// container is a container that is started and ended by itself. One of an image that stands for no
-// program is a record: it runs until it is stopped, or as long as its life says.
+// container is a container that starts and ends independently of the others of its pod. If its
+// image stands for no program, it is a record: it runs until it is stopped, or for the time that
+// its pod names.
 type container struct {
 	*podWorker
 	spec    *corev1.Container
@@ -23,14 +24,18 @@ type container struct {
 	process *kernel.Process
 	loop    crashLoop
 	init    bool
-	sidecar bool                          // it is an init container that runs beside the pod's containers
-	debug   bool                          // it is ephemeral: it runs once, and the pod does without it
+	// It is an init container that runs beside the pod's containers.
+	sidecar bool
+	// It is ephemeral: it runs once, and the pod does without it.
+	debug   bool
 	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
 	ended   bool                          // it will not run any more
-	renew   bool                          // the running instance is to be ended and replaced, with other resources
+	// The running instance is to be ended and replaced, with other resources.
+	renew bool
 
 	liveness, readiness, startup *prober // nil without such a probe
-	unhealthy                    *prober // by which the instance that runs is to be ended; nil otherwise
+	// By which the instance that runs is to be ended; nil otherwise.
+	unhealthy *prober
 }
 
 func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {

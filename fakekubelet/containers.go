@@ -10,8 +10,12 @@ import (
 )
 
 // runContainers starts the pod's sandbox and containers; their volumes are there.
-// It reports whether they run: a subpath may be impossible to mount.
+// It reports whether they run: a subpath may be impossible to mount, a secret missing.
 func (w *podWorker) runContainers(p *kernel.Process) bool {
+	if err := w.checkVolumes(p); err != nil {
+		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)
+		return false
+	}
 	mounts, unfit, err := w.allMounts(p)
 	if err != nil {
 		w.Event(w.pod, corev1.EventTypeWarning, "Failed", "Error: %v", err)
@@ -53,6 +57,9 @@ func (w *podWorker) allMounts(p *kernel.Process) (all map[string][]runtime.Mount
 	all = map[string][]runtime.Mount{}
 	for _, c := range runtime.Containers(w.pod) {
 		mounts, err := w.mountsOf(p, c)
+		if err == nil {
+			err = w.checkVariables(p, c)
+		}
 		if err != nil {
 			return nil, c.Name, err
 		}

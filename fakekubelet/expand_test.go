@@ -130,7 +130,8 @@ func TestAVolumeInUseIsExpandedAtThePodsNextSync(t *testing.T) {
 // K-EXP-1, K-EXP-3: published first, then expanded, then marked as mounted.
 //
 // conformance: csimock-expand-no-attach, unit-expand-during-mount, unit-node-expand-published,
-// unit-node-expand-no-stage, suite-expand-offline, vm-resize-marked-not-mounted (the node's part of each)
+// unit-node-expand-no-stage, suite-expand-offline, vm-resize-marked-not-mounted (the node's part of
+// each)
 func TestAVolumeIsExpandedWhenItIsMounted(t *testing.T) {
 	for name, driver := range map[string]mock.Options{
 		"staged": expands, "not staged": {NodeExpand: true, Stage: new(false)},
@@ -156,7 +157,8 @@ func TestAVolumeIsExpandedWhenItIsMounted(t *testing.T) {
 // conformance: unit-node-expander-infeasible-state, unit-node-expander-rwo-already-updated,
 // unit-node-expander-rwx-unsupported, unit-node-expand-op-infeasible-state,
 // unit-node-expand-op-nothing-to-do, unit-node-expand-op-infeasible-node-behind,
-// unit-recovery-path-gate-on-both, unit-node-expand-capability-missing, csimock-expand-controller-only
+// unit-recovery-path-gate-on-both, unit-node-expand-capability-missing,
+// csimock-expand-controller-only
 func TestTheClaimsStateDecidesTheExpansion(t *testing.T) {
 	for _, c := range []struct {
 		name      string

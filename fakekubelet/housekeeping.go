@@ -52,7 +52,8 @@ func (h *housekeeping) pass() {
 	if h.pods.listed && !h.passed {
 		h.passed = true
 		for _, w := range h.pods.inOrder() {
-			if w.rejected.reason != "" { // no other waits for it, and a wake replaces the cause of the next call
+			// No other waits for it, and a wake replaces the cause of the next call.
+			if w.rejected.reason != "" {
 				w.process.Wake()
 			}
 		}

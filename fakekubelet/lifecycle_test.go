@@ -62,8 +62,8 @@ var lifecycles = []lifecycle{
 
 // conformance: unit-stage-ok, unit-publish-request-ok, unit-unstage-request-ok,
 // unit-block-publish-no-attach, vm-mode-check-fs-mounts, vm-mode-check-block-devices,
-// vm-mode-check-nil-mode-mounts, vm-unmount-order, unit-stage-inline, unit-populate-after-start-later-active,
-// unit-can-stage-inline, unit-can-stage-pv
+// vm-mode-check-nil-mode-mounts, vm-unmount-order, unit-stage-inline,
+// unit-populate-after-start-later-active, unit-can-stage-inline, unit-can-stage-pv
 func TestTheCallsOfAVolumesLife(t *testing.T) { // K-RPC-5
 	for _, l := range lifecycles {
 		t.Run(l.name, func(t *testing.T) {

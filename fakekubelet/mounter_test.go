@@ -39,7 +39,8 @@ func (m mounter) Unmount(target string) error {
 			return err
 		}
 	}
-	if path.Base(target) == "globalmount" || strings.Contains(target, "/staging/") { // the kubelet made it
+	// The kubelet made it.
+	if path.Base(target) == "globalmount" || strings.Contains(target, "/staging/") {
 		return nil
 	}
 	if err := m.machine.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -29,8 +29,12 @@ func (w *podWorker) accountFiles(p *kernel.Process) (files, error) {
 
 func (w *podWorker) configMapFiles(p *kernel.Process, name string, items []corev1.KeyToPath, optional *bool) (files, error) {
 	object, err := w.configMap(p, name, optional)
-	if err != nil && name == rootAuthority && w.options.API != nil {
-		object, err = &corev1.ConfigMap{Data: map[string]string{"ca.crt": string(w.options.API.Authority)}}, nil
+	if err != nil && name == rootAuthority {
+		var authority []byte // none where no program could use it
+		if w.options.API != nil {
+			authority = w.options.API.Authority
+		}
+		object, err = &corev1.ConfigMap{Data: map[string]string{"ca.crt": string(authority)}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -41,7 +45,7 @@ func (w *podWorker) configMapFiles(p *kernel.Process, name string, items []corev
 	for key, text := range object.Data {
 		content[key] = []byte(text)
 	}
-	return chosen(content, items, optional)
+	return chosen("config", content, items, optional)
 }
 
 func (w *podWorker) secretFiles(p *kernel.Process, name string, items []corev1.KeyToPath, optional *bool) (files, error) {
@@ -49,11 +53,12 @@ func (w *podWorker) secretFiles(p *kernel.Process, name string, items []corev1.K
 	if err != nil {
 		return nil, err
 	}
-	return chosen(object.Data, items, optional)
+	return chosen("secret", object.Data, items, optional)
 }
 
-// chosen are the entries that items name, under their paths; all if there are no items.
-func chosen(all files, items []corev1.KeyToPath, optional *bool) (files, error) {
+// chosen are the entries that items name, under their paths; all if there are no items. The kind
+// of the entries is for errors.
+func chosen(kind string, all files, items []corev1.KeyToPath, optional *bool) (files, error) {
 	if len(items) == 0 {
 		return all, nil
 	}
@@ -61,7 +66,7 @@ func chosen(all files, items []corev1.KeyToPath, optional *bool) (files, error) 
 	for _, item := range items {
 		data, ok := all[item.Key]
 		if !ok && (optional == nil || !*optional) {
-			return nil, fmt.Errorf("references non-existent config key: %s", item.Key)
+			return nil, fmt.Errorf("references non-existent %s key: %s", kind, item.Key)
 		}
 		if ok {
 			content[item.Path] = data

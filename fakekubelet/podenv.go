@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/csisim/csisim/internal/world/component"
@@ -141,7 +142,15 @@ func (w *podWorker) configMap(p *kernel.Process, name string, optional *bool) (*
 	if err != nil && optional != nil && *optional {
 		return &corev1.ConfigMap{}, nil
 	}
-	return object, err
+	return object, notFound(err, "configmap", name)
+}
+
+// notFound returns the error for a missing object in the words of the kubelet's own cache.
+func notFound(err error, resource, name string) error {
+	if apierrors.IsNotFound(err) {
+		return apierrors.NewNotFound(corev1.Resource(resource), name)
+	}
+	return err
 }
 
 // secret is configMap for secrets.
@@ -150,7 +159,7 @@ func (w *podWorker) secret(p *kernel.Process, name string, optional *bool) (*cor
 	if err != nil && optional != nil && *optional {
 		return &corev1.Secret{}, nil
 	}
-	return object, err
+	return object, notFound(err, "secret", name)
 }
 
 func expandAll(texts []string, env variables) []string {

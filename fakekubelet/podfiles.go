@@ -1,15 +1,20 @@
 package fakekubelet
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
+	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/volume"
 )
 
 // API is how the programs in containers reach the API server.
@@ -34,6 +39,9 @@ const accountFiles = ".serviceaccount"
 func (w *podWorker) makeFiles(p *kernel.Process) error {
 	for i := range w.pod.Spec.Volumes {
 		v := &w.pod.Spec.Volumes[i]
+		if !w.mounts(v.Name) {
+			continue
+		}
 		if err := w.makeVolume(p, v); err != nil {
 			return fmt.Errorf("MountVolume.SetUp failed for volume %q : %w", v.Name, err)
 		}
@@ -58,12 +66,13 @@ func (w *podWorker) makeAccountFiles(p *kernel.Process) error {
 	if err != nil {
 		return err
 	}
-	return w.writeFiles(accountFiles, content, 0o644)
+	return w.writeFiles(accountFiles, content, nil, 0o644)
 }
 
 // removeFiles removes the files of makeFiles.
 func (w *podWorker) removeFiles() {
-	_ = w.options.Machine.RemoveAll(path.Join(csi.PodDir(w.pod.UID), "files")) // housekeeping looks again
+	// Housekeeping looks again.
+	_ = w.options.Machine.RemoveAll(path.Join(csi.PodDir(w.pod.UID), "files"))
 }
 
 // giveToGroup lets all users write in an empty directory. New files in it belong to the pod's
@@ -91,23 +100,25 @@ func (w *podWorker) makeVolume(p *kernel.Process, v *corev1.Volume) error {
 		return w.giveToGroup(dir)
 	case v.HostPath != nil:
 		return w.prepareHostPath(v.HostPath)
+	case v.PersistentVolumeClaim != nil:
+		return w.prepareHostVolume(p, v)
 	case v.ConfigMap != nil:
 		content, err := w.configMapFiles(p, v.ConfigMap.Name, v.ConfigMap.Items, v.ConfigMap.Optional)
-		return w.written(v.Name, content, v.ConfigMap.DefaultMode, err)
+		return w.written(v.Name, content, itemModes(v.ConfigMap.Items), v.ConfigMap.DefaultMode, err)
 	case v.Secret != nil:
 		content, err := w.secretFiles(p, v.Secret.SecretName, v.Secret.Items, v.Secret.Optional)
-		return w.written(v.Name, content, v.Secret.DefaultMode, err)
+		return w.written(v.Name, content, itemModes(v.Secret.Items), v.Secret.DefaultMode, err)
 	case v.DownwardAPI != nil:
 		content, err := w.downwardFiles(v.DownwardAPI.Items)
-		return w.written(v.Name, content, v.DownwardAPI.DefaultMode, err)
+		return w.written(v.Name, content, downwardModes(v.DownwardAPI.Items), v.DownwardAPI.DefaultMode, err)
 	case v.Projected != nil:
 		content, err := w.projectedFiles(p, v.Projected.Sources)
-		return w.written(v.Name, content, v.Projected.DefaultMode, err)
+		return w.written(v.Name, content, projectedModes(v.Projected.Sources), v.Projected.DefaultMode, err)
 	}
 	return nil
 }
 
-func (w *podWorker) written(volume string, content files, mode *int32, err error) error {
+func (w *podWorker) written(volume string, content files, modes map[string]fs.FileMode, mode *int32, err error) error {
 	if err != nil {
 		return err
 	}
@@ -115,11 +126,51 @@ func (w *podWorker) written(volume string, content files, mode *int32, err error
 	if mode != nil {
 		permissions = fs.FileMode(*mode)
 	}
-	return w.writeFiles(volume, content, permissions)
+	return w.writeFiles(volume, content, modes, permissions)
 }
 
-func (w *podWorker) writeFiles(volume string, content files, mode fs.FileMode) error {
-	return projection{w.options.Machine, w.filesDir(volume)}.write(content, mode, w.Kernel.Now())
+func (w *podWorker) writeFiles(volume string, content files, modes map[string]fs.FileMode, mode fs.FileMode) error {
+	var group *int64
+	if s := w.pod.Spec.SecurityContext; s != nil {
+		group = s.FSGroup
+	}
+	return projection{w.options.Machine, w.filesDir(volume), modes, group}.write(content, mode, w.Kernel.Now())
+}
+
+// itemModes returns the modes of the files that have their own.
+func itemModes(items []corev1.KeyToPath) map[string]fs.FileMode {
+	modes := map[string]fs.FileMode{}
+	for _, item := range items {
+		if item.Mode != nil {
+			modes[item.Path] = fs.FileMode(*item.Mode)
+		}
+	}
+	return modes
+}
+
+func downwardModes(items []corev1.DownwardAPIVolumeFile) map[string]fs.FileMode {
+	modes := map[string]fs.FileMode{}
+	for _, item := range items {
+		if item.Mode != nil {
+			modes[item.Path] = fs.FileMode(*item.Mode)
+		}
+	}
+	return modes
+}
+
+func projectedModes(sources []corev1.VolumeProjection) map[string]fs.FileMode {
+	modes := map[string]fs.FileMode{}
+	for _, s := range sources {
+		switch {
+		case s.ConfigMap != nil:
+			maps.Copy(modes, itemModes(s.ConfigMap.Items))
+		case s.Secret != nil:
+			maps.Copy(modes, itemModes(s.Secret.Items))
+		case s.DownwardAPI != nil:
+			maps.Copy(modes, downwardModes(s.DownwardAPI.Items))
+		}
+	}
+	return modes
 }
 
 // prepareHostPath makes a directory or a file of the node that shall be there.
@@ -141,12 +192,34 @@ func (w *podWorker) prepareHostPath(source *corev1.HostPathVolumeSource) error {
 		return fmt.Errorf("hostPath type check failed: %s is not a socket file", source.Path)
 	case err == nil:
 		return nil
-	case kind == corev1.HostPathDirectoryOrCreate || kind == corev1.HostPathUnset: // as a container runtime does
+	case kind == corev1.HostPathDirectoryOrCreate || kind == corev1.HostPathUnset:
+		// As a container runtime does.
 		return m.MkdirAll(source.Path, 0o755)
 	case kind == corev1.HostPathFileOrCreate:
 		return m.WriteFile(source.Path, nil, 0o644)
 	}
 	return fmt.Errorf("hostPath type check failed: %s is not there: %w", source.Path, err)
+}
+
+// prepareHostVolume prepares the directory of a PersistentVolume. That of a local one must be
+// there.
+// (kubernetes v1.36.3, pkg/volume/local/local.go, SetUpAt)
+func (w *podWorker) prepareHostVolume(p *kernel.Process, v *corev1.Volume) error {
+	if w.volumes.SpecOf(w.pod.UID, v.Name) != nil { // a driver's
+		return nil
+	}
+	pv, err := w.volumeOf(p, v)
+	switch {
+	case err != nil || pv == nil:
+		return err
+	case pv.Spec.HostPath != nil:
+		return w.prepareHostPath(pv.Spec.HostPath)
+	case pv.Spec.Local != nil:
+		if _, err := w.options.Machine.Lstat(pv.Spec.Local.Path); err != nil {
+			return fmt.Errorf("path %q does not exist", pv.Spec.Local.Path)
+		}
+	}
+	return nil
 }
 
 // mountsOfProgram are the volumes of a container, and its service account.
@@ -160,8 +233,16 @@ func (w *podWorker) mountsOfProgram(p *kernel.Process, c *corev1.Container) ([]m
 			return nil, err
 		}
 		hasAccount = hasAccount || path.Clean(m.MountPath) == accountDir
-		shared := m.MountPropagation != nil && *m.MountPropagation == corev1.MountPropagationBidirectional
-		volumes = append(volumes, machine.Volume{Source: source, Path: m.MountPath, ReadOnly: m.ReadOnly || readOnly, Private: !shared})
+		v := machine.Volume{Source: source, Path: m.MountPath, ReadOnly: m.ReadOnly || readOnly}
+		switch propagation := cmp.Or(m.MountPropagation, new(corev1.MountPropagationNone)); *propagation {
+		case corev1.MountPropagationBidirectional:
+			v.Shared = true
+		case corev1.MountPropagationHostToContainer:
+			v.Shared, v.Slave = true, true
+		default:
+			v.Private = true
+		}
+		volumes = append(volumes, v)
 	}
 	for _, d := range c.VolumeDevices {
 		if spec := w.volumes.SpecOf(w.pod.UID, d.Name); spec != nil {
@@ -187,16 +268,54 @@ func (w *podWorker) sourceOf(p *kernel.Process, c *corev1.Container, index int) 
 	}
 	source = w.filesDir(m.Name)
 	for i := range w.pod.Spec.Volumes {
-		if v := &w.pod.Spec.Volumes[i]; v.Name == m.Name && v.HostPath != nil {
-			source = v.HostPath.Path
+		v := &w.pod.Spec.Volumes[i]
+		if v.Name != m.Name {
+			continue
 		}
+		dir, err := w.hostDir(p, v)
+		if err != nil {
+			return "", false, err
+		}
+		source = cmp.Or(dir, source)
+		readOnly = v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly
 	}
 	if sub == "" {
-		return source, false, nil
+		return source, readOnly, nil
 	}
 	source = path.Join(source, path.Join("/", sub))
 	if _, err := w.options.Machine.Lstat(source); err != nil {
-		return source, false, w.options.Machine.MkdirAll(source, 0o755)
+		return source, readOnly, w.options.Machine.MkdirAll(source, 0o755)
 	}
-	return source, false, nil
+	return source, readOnly, nil
+}
+
+// hostDir returns the directory of the node that a volume is, given by the pod or by a
+// PersistentVolume; "" for other volumes.
+func (w *podWorker) hostDir(p *kernel.Process, v *corev1.Volume) (string, error) {
+	if v.HostPath != nil {
+		return v.HostPath.Path, nil
+	}
+	pv, err := w.volumeOf(p, v)
+	switch {
+	case err != nil || pv == nil:
+		return "", err
+	case pv.Spec.HostPath != nil:
+		return pv.Spec.HostPath.Path, nil
+	case pv.Spec.Local != nil:
+		return pv.Spec.Local.Path, nil
+	}
+	return "", nil
+}
+
+// volumeOf returns the PersistentVolume of a claim that a pod mounts; nil for other volumes.
+func (w *podWorker) volumeOf(p *kernel.Process, v *corev1.Volume) (*corev1.PersistentVolume, error) {
+	key, _, ok := volume.ClaimOf(w.pod, v)
+	if !ok {
+		return nil, nil
+	}
+	pvc, err := component.Live[*corev1.PersistentVolumeClaim](p, w.Component, key)
+	if err != nil {
+		return nil, fmt.Errorf("failed to fetch PVC from API server: %w", err)
+	}
+	return component.Live[*corev1.PersistentVolume](p, w.Component, store.Key{Name: pvc.Spec.VolumeName})
 }

@@ -46,6 +46,9 @@ func (w *podWorker) writeStatus(p *kernel.Process) bool {
 }
 
 func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {
+	if t == corev1.PodReady && status == corev1.ConditionTrue {
+		status, reason, message = w.gates(s)
+	}
 	c := corev1.PodCondition{Type: t, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(w.Kernel.Now())}
 	for i := range s.Conditions {
 		if s.Conditions[i].Type != t {
@@ -118,7 +121,8 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	}
 	return func(s *corev1.PodStatus) {
 		unready := fmt.Sprintf("containers with unready status: %v", w.served())
-		w.condition(s, corev1.PodScheduled, corev1.ConditionTrue, "", "") // also of a pod that named its node itself
+		// Also of a pod that named its node itself.
+		w.condition(s, corev1.PodScheduled, corev1.ConditionTrue, "", "")
 		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
 		w.containers(s, false, state)
 		if ran {

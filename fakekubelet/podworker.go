@@ -40,13 +40,19 @@ type podWorker struct {
 
 	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
 
-	programs  []*container                           // the containers of a pod that run one by one, once they start
-	fresh     bool                                   // their sandbox is new: none of them has run in it before
-	sizes     map[string]corev1.ResourceRequirements // resources allocated to its containers; nil if none requests any
-	resizing  *kernel.Process                        // allocates the resources of their specs now; nil before
-	deadline  *kernel.Process                        // ends the pod when its time is over; nil without a limit
-	starter   *kernel.Process                        // starts them one after the other
-	ephemeral []*container                           // those that were added to the pod while it runs
+	// The containers of a pod that run one by one, once they start.
+	programs []*container
+	// Their sandbox is new: none of them has run in it before.
+	fresh bool
+	// Resources allocated to its containers; nil if none requests any.
+	sizes map[string]corev1.ResourceRequirements
+	// Allocates the resources of their specs now; nil before.
+	resizing *kernel.Process
+	// Ends the pod when its time is over; nil without a limit.
+	deadline *kernel.Process
+	starter  *kernel.Process // starts them one after the other
+	// Those that were added to the pod while it runs.
+	ephemeral []*container
 }
 
 func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
@@ -70,6 +76,7 @@ func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.startEphemeral()
 	w.wakeContainers()
 	w.considerResize()
+	w.considerGates()
 }
 
 func (w *podWorker) run(p *kernel.Process) {

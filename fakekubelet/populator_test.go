@@ -103,7 +103,8 @@ func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := start(t, setting{})
 			n.volume("data")
-			n.pass(30 * time.Millisecond) // the populator's passes come between the looks of the pod's worker
+			// The populator's passes come between the looks of the pod's worker.
+			n.pass(30 * time.Millisecond)
 			uid := n.pod("web", using("data"), using("nowhere"))
 			n.until(func() bool { return len(n.events()) == 1 })
 			n.pass(10*time.Second + c.over)

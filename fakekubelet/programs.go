@@ -23,13 +23,17 @@ func (w *podWorker) runsOneByOne() bool {
 // runPrograms starts the pod's sandbox and its containers, or takes over those that an
 // earlier kubelet started. It reports whether their volumes could be made.
 func (w *podWorker) runPrograms(p *kernel.Process) bool {
-	if w.hasPrograms() { // records find nothing in them
-		if err := w.makeFiles(p); err != nil {
+	w.fresh = !w.running()
+	make := w.makeFiles
+	if !w.hasPrograms() {
+		make = w.checkVolumes
+	}
+	if w.hasPrograms() || w.fresh {
+		if err := make(p); err != nil {
 			w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)
 			return false
 		}
 	}
-	w.fresh = !w.running()
 	if w.fresh {
 		w.options.Runtime.RunSandbox(w.pod)
 	}

@@ -21,6 +21,8 @@ import (
 type projection struct {
 	machine machine.Machine
 	dir     string
+	modes   map[string]fs.FileMode // of files that have their own
+	group   *int64                 // the pod's fsGroup, which can read the files
 }
 
 // current is the link to the directory with the files.
@@ -92,14 +94,26 @@ func (v projection) fill(content files, mode fs.FileMode, now time.Time) (string
 		if err := v.machine.MkdirAll(path.Dir(file), 0o755); err != nil {
 			return "", err
 		}
-		if err := v.machine.WriteFile(file, content[name], mode); err != nil {
+		own, ok := v.modes[name]
+		if !ok {
+			own = mode
+		}
+		if err := v.machine.WriteFile(file, content[name], own); err != nil {
 			return "", err
 		}
-		if err := v.machine.Chmod(file, mode); err != nil { // whatever the umask
+		if v.giveToGroup(file) {
+			own |= 0o440
+		}
+		if err := v.machine.Chmod(file, own); err != nil { // whatever the umask
 			return "", err
 		}
 	}
 	return made, nil
+}
+
+// giveToGroup gives a file to the group of the pod, if it has one. An ordinary user cannot.
+func (v projection) giveToGroup(file string) bool {
+	return v.group != nil && v.machine.Lchown(file, -1, int(*v.group)) == nil
 }
 
 // newDir makes a directory that is named after the time, and a number where the real one

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/world/machine"
 )
@@ -46,7 +47,7 @@ func shown(t *testing.T, m machine.Machine, dir string) map[string]string {
 
 func TestFilesOfAVolumeAreLaidOutAsByTheRealKubelet(t *testing.T) {
 	m := machine.NewMemory("node-a")
-	v := projection{m, "/var/lib/kubelet/pods/uid/files/config"}
+	v := projection{machine: m, dir: "/var/lib/kubelet/pods/uid/files/config"}
 	step := func(content files, now time.Time, want map[string]string) {
 		t.Helper()
 		require.NoError(t, v.write(content, 0o400, now))
@@ -76,7 +77,7 @@ func TestFilesAreReplacedAtomically(t *testing.T) {
 	m, err := machine.NewDisk("node-a", filepath.Join(t.TempDir(), "n"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
-	v := projection{m, "/var/lib/kubelet/pods/uid/files/token"}
+	v := projection{machine: m, dir: "/var/lib/kubelet/pods/uid/files/token"}
 	write := func(n int) {
 		require.NoError(t, v.write(files{"token": bytes.Repeat([]byte{byte('a' + n%26)}, 100_000*(1+n%3))}, 0o644, noon))
 	}
@@ -92,7 +93,8 @@ func TestFilesAreReplacedAtomically(t *testing.T) {
 			default:
 			}
 			data, err := os.ReadFile(m.Path(v.dir + "/token"))
-			if errors.Is(err, fs.ErrNotExist) { // it was found in the directory that was removed then
+			// It was found in the directory that was removed then.
+			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if whole := len(data) > 0 && len(data)%100_000 == 0 && bytes.Count(data, data[:1]) == len(data); err != nil || !whole {
@@ -108,4 +110,23 @@ func TestFilesAreReplacedAtomically(t *testing.T) {
 	close(done)
 	assert.Empty(t, <-wrong)
 	assert.Positive(t, reads)
+}
+
+// Files have modes of their own, and the pod's group can read all. (kubernetes v1.36.3,
+// pkg/volume/volume_linux.go, changeFilePermission)
+func TestFilesOfAVolumeHaveTheirModesAndTheGroupOfThePod(t *testing.T) {
+	m := machine.NewMemory("node-a")
+	v := projection{machine: m, dir: "/v", modes: itemModes([]corev1.KeyToPath{{Key: "key", Path: "tls/key", Mode: new(int32(0o400))}})}
+	modeOf := func(name string) fs.FileMode {
+		real, err := m.EvalSymlinks("/v/" + name)
+		require.NoError(t, err)
+		info, err := m.Lstat(real)
+		require.NoError(t, err)
+		return info.Mode().Perm()
+	}
+	require.NoError(t, v.write(files{"tls/key": []byte("k"), "cert": []byte("c")}, 0o644, noon))
+	assert.Equal(t, []fs.FileMode{0o400, 0o644}, []fs.FileMode{modeOf("tls/key"), modeOf("cert")})
+	v.group = new(int64(2000))
+	require.NoError(t, v.write(files{"tls/key": []byte("k2"), "cert": []byte("c")}, 0o600, noon))
+	assert.Equal(t, []fs.FileMode{0o440, 0o640}, []fs.FileMode{modeOf("tls/key"), modeOf("cert")})
 }

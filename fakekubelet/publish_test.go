@@ -67,7 +67,8 @@ func TestNodePublishVolumeRequest(t *testing.T) { // K-PUB-1..4, K-DSW-9, K-PATH
 	assert.Empty(t, cmp.Diff(want, request[*csispec.NodePublishVolumeRequest](n), protocmp.Transform()))
 }
 
-func TestNodePublishVolumeRequestOfAnInlineVolume(t *testing.T) { // K-PATH-7, K-PUB-3, K-PUB-4, K-TRACE-6
+// K-PATH-7, K-PUB-3, K-PUB-4, K-TRACE-6.
+func TestNodePublishVolumeRequestOfAnInlineVolume(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{VolumeMountGroup: true, Ephemeral: true}, csiDriver: podInfo})
 	create(n, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "publish", Namespace: "default"}, Data: map[string][]byte{"key": []byte("k3")}})
 	uid := n.pod("web", fsGroup(2000), mounting("scratch", corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{
@@ -273,7 +274,8 @@ func TestAReadWriteOncePodVolumeHasOnePod(t *testing.T) { // K-MNT-3, K-RACE-40,
 	}
 }
 
-func TestVolumesAreRepublishedAtEachRegularSync(t *testing.T) { // K-PUB-16, K-DSW-10, K-MNT-5, fact 43
+// K-PUB-16, K-DSW-10, K-MNT-5, fact 43.
+func TestVolumesAreRepublishedAtEachRegularSync(t *testing.T) {
 	n := start(t, setting{csiDriver: func(s *storagev1.CSIDriverSpec) { s.RequiresRepublish = new(true) }})
 	n.volume("data")
 	n.pod("web", using("data"))

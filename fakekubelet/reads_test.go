@@ -24,9 +24,9 @@ func modify[T store.Object](n *node, name string, change func(T)) {
 	require.NoError(n.t, err)
 }
 
-// K-API-2: the objects that the kubelet reads at the API server itself, and those that it takes
-// from its informers. Its informers are frozen before the change that a pod's mount needs, or
-// shows.
+// K-API-2: the kubelet reads some objects at the API server and takes others from its informers.
+// Given informers that stop before a change, when a pod is mounted, then the call shows whether
+// the kubelet saw the change.
 func TestLiveReads(t *testing.T) {
 	secret := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}

@@ -73,6 +73,9 @@ func (c *container) recordMounts(p *kernel.Process) ([]runtime.Mount, error) {
 	if _, err := annotatedLife(c.pod); err != nil {
 		return nil, err
 	}
+	if err := c.checkVariables(p, c.spec); err != nil {
+		return nil, err
+	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.spec.Image)
 	_ = c.options.Machine.MkdirAll(csi.PodDir(c.pod.UID)+"/containers/"+c.spec.Name, 0o750)
 	mounts, err := c.mountsOf(p, c.spec)

@@ -28,7 +28,8 @@ func nothing() {}
 
 // conformance: unit-reconstructed-volume-mounts, suite-restart-data-readable-fs,
 // suite-restart-data-readable-block, unit-populate-after-start-first-pass-active
-func TestVolumesInUseAreStagedAndPublishedAgain(t *testing.T) { // K-RECON-1, K-RECON-2, K-RECON-4, K-RECON-7, fact 21
+// K-RECON-1, K-RECON-2, K-RECON-4, K-RECON-7, fact 21.
+func TestVolumesInUseAreStagedAndPublishedAgain(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: podInfo})
 	n.volume("data")
 	n.volume("more", block)
@@ -57,7 +58,8 @@ func TestVolumesInUseAreStagedAndPublishedAgain(t *testing.T) { // K-RECON-1, K-
 	assert.Empty(t, n.files())
 }
 
-func TestVolumesOfDeletedPodsAreCleanedUpFromDisk(t *testing.T) { // K-RECON-8, K-ORPH-2, facts 21 and 60
+// K-RECON-8, K-ORPH-2, facts 21 and 60.
+func TestVolumesOfDeletedPodsAreCleanedUpFromDisk(t *testing.T) {
 	for name, c := range map[string]struct {
 		pv  []func(*corev1.PersistentVolume)
 		pod func(*corev1.PodSpec)
@@ -217,7 +219,8 @@ func TestVolumesInUseAfterARestart(t *testing.T) { // K-RECON-6, K-REC-2, K-ATT-
 	})
 }
 
-func TestNothingIsUnmountedBeforeTheNodesStatusIsKnown(t *testing.T) { // K-REC-3, K-RECON-6, K-RACE-20
+// K-REC-3, K-RECON-6, K-RACE-20.
+func TestNothingIsUnmountedBeforeTheNodesStatusIsKnown(t *testing.T) {
 	n := mounted(t, setting{})
 	n.killKubelet()
 	n.forceDelete("web")

@@ -55,16 +55,17 @@ const fileLabel = "system_u:object_r:container_file_t:"
 // K-SEL-1, K-SEL-2
 //
 // conformance: csimock-selinux-rwop, csimock-selinux-rwo-gate-off, csimock-selinux-rwo-gate-on,
-// csimock-selinux-rwo-gate-on-mountoption, csimock-selinux-no-context, unit-selinux-publish-supported,
-// unit-selinux-label-rwop-partial-options, unit-selinux-label-rwop-no-options,
-// unit-selinux-label-rwop-driver-opt-out, unit-selinux-label-rwx-gate-off, unit-selinux-label-cp-rwx,
-// unit-selinux-label-cp-rwx-recursive, unit-selinux-label-cp-rwop-recursive,
-// unit-selinux-label-cp-rwop-mountoption, unit-selinux-label-all-rwx,
-// unit-selinux-label-all-rwx-recursive, unit-selinux-label-all-rwop-recursive,
-// unit-selinux-label-all-rwop-mountoption, suite-selinux-rwop-default, suite-selinux-rwo-mountoption,
-// suite-selinux-rwop-recursive, suite-selinux-rwo-recursive, unit-selinux-populate-rwop-full,
-// unit-selinux-populate-rwop-partial, unit-selinux-populate-rwx-gate-off,
-// unit-selinux-populate-rwx-gate-on, unit-selinux-populate-rwop-driver-opt-out
+// csimock-selinux-rwo-gate-on-mountoption, csimock-selinux-no-context,
+// unit-selinux-publish-supported, unit-selinux-label-rwop-partial-options,
+// unit-selinux-label-rwop-no-options, unit-selinux-label-rwop-driver-opt-out,
+// unit-selinux-label-rwx-gate-off, unit-selinux-label-cp-rwx, unit-selinux-label-cp-rwx-recursive,
+// unit-selinux-label-cp-rwop-recursive, unit-selinux-label-cp-rwop-mountoption,
+// unit-selinux-label-all-rwx, unit-selinux-label-all-rwx-recursive,
+// unit-selinux-label-all-rwop-recursive, unit-selinux-label-all-rwop-mountoption,
+// suite-selinux-rwop-default, suite-selinux-rwo-mountoption, suite-selinux-rwop-recursive,
+// suite-selinux-rwo-recursive, unit-selinux-populate-rwop-full, unit-selinux-populate-rwop-partial,
+// unit-selinux-populate-rwx-gate-off, unit-selinux-populate-rwx-gate-on,
+// unit-selinux-populate-rwop-driver-opt-out
 func TestTheLabelAVolumeIsMountedWith(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -149,16 +150,19 @@ func (n *node) seLinuxMetrics() map[string]float64 {
 //
 // conformance: csimock-selinux-second-pod-same-rwo, csimock-selinux-conflict-rwo-other,
 // csimock-selinux-conflict-rwo-same-gate-on, csimock-selinux-conflict-rwo-other-gate-on,
-// csimock-selinux-conflict-rwo-recursive-then-mountoption, csimock-selinux-conflict-rwx-other-gate-on,
-// csimock-selinux-conflict-rwx-other-both-recursive, csimock-selinux-conflict-rwx-mountoption-then-nil,
-// csimock-selinux-conflict-rwx-both-mountoption, csimock-selinux-conflict-rwop-other,
-// csimock-selinux-conflict-rwop-other-both-mountoption, csimock-selinux-conflict-privileged-both-recursive,
-// csimock-selinux-conflict-privileged-both-mountoption, csimock-selinux-conflict-opt-out-rwo-labels,
-// csimock-selinux-conflict-opt-out-rwx-labels, csimock-selinux-conflict-opt-out-rwx-policies,
-// unit-selinux-two-pods-rwop-other, unit-selinux-two-pods-cp-rwx-both-recursive,
-// unit-selinux-two-pods-cp-rwx-both-mountoption, unit-selinux-two-pods-cp-rwx-other-both-recursive,
-// unit-selinux-two-pods-cp-rwx-other-both-mountoption, unit-selinux-two-pods-all-rwop-recursive-then-nil,
-// unit-selinux-two-pods-all-rwx-both-recursive, unit-selinux-two-pods-all-rwx-both-mountoption,
+// csimock-selinux-conflict-rwo-recursive-then-mountoption,
+// csimock-selinux-conflict-rwx-other-gate-on, csimock-selinux-conflict-rwx-other-both-recursive,
+// csimock-selinux-conflict-rwx-mountoption-then-nil, csimock-selinux-conflict-rwx-both-mountoption,
+// csimock-selinux-conflict-rwop-other, csimock-selinux-conflict-rwop-other-both-mountoption,
+// csimock-selinux-conflict-privileged-both-recursive,
+// csimock-selinux-conflict-privileged-both-mountoption,
+// csimock-selinux-conflict-opt-out-rwo-labels, csimock-selinux-conflict-opt-out-rwx-labels,
+// csimock-selinux-conflict-opt-out-rwx-policies, unit-selinux-two-pods-rwop-other,
+// unit-selinux-two-pods-cp-rwx-both-recursive, unit-selinux-two-pods-cp-rwx-both-mountoption,
+// unit-selinux-two-pods-cp-rwx-other-both-recursive,
+// unit-selinux-two-pods-cp-rwx-other-both-mountoption,
+// unit-selinux-two-pods-all-rwop-recursive-then-nil, unit-selinux-two-pods-all-rwx-both-recursive,
+// unit-selinux-two-pods-all-rwx-both-mountoption,
 // unit-selinux-two-pods-all-rwx-other-both-recursive, unit-selinux-populate-rwx-other,
 // unit-selinux-populate-rwop-other
 // (the kubelet's part of each; events of controllers are not looked at)

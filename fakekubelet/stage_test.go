@@ -191,7 +191,8 @@ func TestRetriesOfAStage(t *testing.T) { // K-OP-3, fact 22
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-func TestTheFirstPodDecidesAndTheVolumeIsRestagedForTheNext(t *testing.T) { // K-STAGE-4, K-UNSTAGE-5
+// K-STAGE-4, K-UNSTAGE-5.
+func TestTheFirstPodDecidesAndTheVolumeIsRestagedForTheNext(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))

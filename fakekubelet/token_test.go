@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/world/store"
 )
 
 const tokensKey = "csi.storage.k8s.io/serviceAccount.tokens"
@@ -117,12 +118,18 @@ func TestATokenIsRenewedBeforeItsEnd(t *testing.T) {
 
 func TestATokenThatCannotBeHad(t *testing.T) { // K-PUB-5, K-PUB-9: transient, and tried again
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: all(podInfo, tokensFor("gcp"))})
+	robot := func() *corev1.ServiceAccount {
+		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot", Namespace: "default"}}
+	}
+	create(n, robot())
 	n.pod("web", inline("scratch"), func(spec *corev1.PodSpec) { spec.ServiceAccountName = "robot" })
+	_, err := store.Delete[*corev1.ServiceAccount](n.Store, podKey("robot"))
+	require.NoError(t, err)
 	n.pass(300 * time.Millisecond)
 	assert.Empty(t, n.calls())
 	assert.Equal(t, []string{`Warning FailedMount: MountVolume.SetUp failed for volume "scratch" : kubernetes.io/csi: mounter.SetUpAt failed to get service accoount token attributes: failed to fetch token: serviceaccounts "robot" not found (1)`}, n.events())
 
-	create(n, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot", Namespace: "default"}})
+	create(n, robot())
 	n.run("web")
 	assert.Equal(t, "system:serviceaccount:default:robot", claimsOf(t, tokens(t, request[*csispec.NodePublishVolumeRequest](n))["gcp"].Token)["sub"])
 }

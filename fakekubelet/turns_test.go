@@ -26,7 +26,8 @@ func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 		slices.Sort(uids)
 		in := csi.PodDir(uids[broken]) + "/volumes"
 		require.NoError(t, n.machine.MkdirAll(in, 0o750))
-		require.NoError(t, n.machine.WriteFile(in+"/kubernetes.io~csi", nil, 0o644)) // a file in place of a directory
+		// A file in place of a directory.
+		require.NoError(t, n.machine.WriteFile(in+"/kubernetes.io~csi", nil, 0o644))
 		n.pass(time.Minute)
 		assert.Equal(t, "Running", string(n.phase(names[uids[1-broken]])))
 		assert.Equal(t, "Pending", string(n.phase(names[uids[broken]])))

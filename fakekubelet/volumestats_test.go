@@ -81,7 +81,8 @@ func TestADriverWithoutStatisticsIsOnlyAskedForItsCapabilities(t *testing.T) { /
 }
 
 // conformance: unit-metrics-driver-not-registered
-func TestStatisticsThatCannotBeHad(t *testing.T) { // K-STAT-3: no event is emitted, and the old statistics are lost
+// K-STAT-3: no event is emitted, and the old statistics are lost.
+func TestStatisticsThatCannotBeHad(t *testing.T) {
 	for name, breaks := range map[string]func(*node){
 		"the driver fails":                    func(n *node) { n.fail("NodeGetVolumeStats", codes.Internal, 0) },
 		"it does not report its capabilities": func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) },

@@ -35,8 +35,8 @@ func StagingPath(driver, handle string) string {
 // oldStagingPath is where it was staged before v1.24.
 func oldStagingPath(pv string) string { return path.Join(pluginDir, "pv", pv, stagingLeaf) }
 
-// StagingPath is where this kubelet stages a filesystem volume. One that a kubelet
-// before it staged elsewhere it stages again. K-PATH-3
+// StagingPath is where this kubelet stages a filesystem volume. A volume that an older
+// kubelet staged elsewhere is staged again. K-PATH-3
 func (pl *Plugin) StagingPath(s *Spec) string {
 	if !pl.kubelet.Version.Has(version.StagingByHandle) {
 		return oldStagingPath(s.Name)

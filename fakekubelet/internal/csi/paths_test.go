@@ -12,7 +12,8 @@ import (
 // conformance: unit-target-path, unit-block-paths, unit-staging-path
 func TestPaths(t *testing.T) {
 	const root = "/var/lib/kubelet"
-	const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" // sha256 of "hello"
+	// Sha256 of "hello".
+	const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 	for _, c := range []struct{ rule, is, want string }{
 		{"K-PATH-3", StagingPath("d.example.com", "hello"), root + "/plugins/kubernetes.io/csi/d.example.com/" + hash + "/globalmount"},
 		{"K-PATH-4", TargetPath("u1", "pv-1"), root + "/pods/u1/volumes/kubernetes.io~csi/pv-1/mount"},

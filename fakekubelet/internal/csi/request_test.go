@@ -11,10 +11,11 @@ import (
 
 // A step without a driver: any call would panic.
 //
-// conformance: unit-publish-request-no-id, unit-publish-request-no-path, unit-unpublish-request-no-id,
-// unit-stage-request-no-id, unit-unstage-request-no-id, unit-node-expand-request-no-id,
-// unit-node-expand-request-no-path, unit-node-expand-request-bad-size, unit-stage-empty-handle,
-// unit-stage-empty-staging-path, unit-stats-no-path
+// conformance: unit-publish-request-no-id, unit-publish-request-no-path,
+// unit-unpublish-request-no-id, unit-stage-request-no-id, unit-unstage-request-no-id,
+// unit-node-expand-request-no-id, unit-node-expand-request-no-path,
+// unit-node-expand-request-bad-size, unit-stage-empty-handle, unit-stage-empty-staging-path,
+// unit-stats-no-path
 func TestCallsThatLackSomethingAreNotMade(t *testing.T) {
 	s, spec := &step{}, persistentSpec("h1")
 	_, withoutPath := s.stats("h1", "")

@@ -70,7 +70,8 @@ func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HT
 		Transport: &http.Transport{
 			DialContext:       dial,
 			DisableKeepAlives: true, DisableCompression: true,
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // as kubelets do: the certificate is the pod's own
+			// As kubelets do: the certificate is the pod's own.
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 		},
 		CheckRedirect: follow,
 	}

@@ -21,7 +21,8 @@ func (c *Program) settleProcesses(root *machine.Root) (err error) {
 			return fmt.Errorf("target container %q is not running", c.Target)
 		}
 		root.Processes = target.process
-		root.HostProcesses = target.Command.Root == nil // a program of this machine is one of the node's
+		// A program of this machine is one of the node's.
+		root.HostProcesses = target.Command.Root == nil
 	case share != nil && *share:
 		root.Processes, err = c.runtime.holderOf(c)
 	}

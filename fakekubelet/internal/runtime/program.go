@@ -70,7 +70,8 @@ func (r *Runtime) Forget(pod types.UID) {
 		return
 	}
 	delete(r.programs, pod)
-	logs, _ := filepath.Glob(filepath.Join(r.options.LogDir, fmt.Sprintf("*_%s_*", pod))) // the pattern is valid
+	// The pattern is valid.
+	logs, _ := filepath.Glob(filepath.Join(r.options.LogDir, fmt.Sprintf("*_%s_*", pod)))
 	for _, log := range logs {
 		_ = os.Remove(log) // csisim removes the directory at the end of the cluster
 	}

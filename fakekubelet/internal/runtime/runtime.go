@@ -27,11 +27,12 @@ type Runtime struct {
 	world     *component.World
 	node      string
 	sandboxes map[types.UID]*sandbox
-	lost      map[types.UID]*sandbox // those that ended with the node's power, until the pod has another
-	options   Options
-	programs  map[types.UID]map[string]*Program
-	pulled    map[string]RootFS // that were fetched, by image as containers name it
-	latest    netip.Addr        // that a pod was given
+	// Those that ended with the node's power, until the pod has another.
+	lost     map[types.UID]*sandbox
+	options  Options
+	programs map[types.UID]map[string]*Program
+	pulled   map[string]RootFS // that were fetched, by image as containers name it
+	latest   netip.Addr        // that a pod was given
 }
 
 // Options describe the containers. The zero value makes all of them records.
@@ -62,11 +63,14 @@ type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
 	started                       time.Time
-	lost                          time.Time        // when it ended with the node's power
-	running                       []string         // of a pod that started all containers at once
-	holder                        *machine.Process // of the processes that the containers share; nil without
-	network                       *machine.Network // the pod's own, once a program was in it; nil without
-	ipc                           *machine.IPC     // the pod's own, once a program was in it; nil without
+	lost                          time.Time // when it ended with the node's power
+	running                       []string  // of a pod that started all containers at once
+	// Of the processes that the containers share; nil without.
+	holder *machine.Process
+	// The pod's own, once a program was in it; nil without.
+	network *machine.Network
+	// The pod's own, once a program was in it; nil without.
+	ipc *machine.IPC
 }
 
 // Mount is a mount of a volume in a container.

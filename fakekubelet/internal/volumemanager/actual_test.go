@@ -91,8 +91,8 @@ func reconstructedVolume() (*actual, *held) {
 
 // K-RECON-6
 //
-// conformance: unit-reconstructed-state-becomes-attachable, unit-reconstructed-state-becomes-nonattachable,
-// unit-reconstructed-state-attachable-sticks
+// conformance: unit-reconstructed-state-becomes-attachable,
+// unit-reconstructed-state-becomes-nonattachable, unit-reconstructed-state-attachable-sticks
 func TestAttachabilityIsDecidedOnceByTheNodesStatus(t *testing.T) {
 	for _, c := range []struct {
 		listed []bool // in the node's status, time after time

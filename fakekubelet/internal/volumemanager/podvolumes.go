@@ -71,7 +71,8 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	case !block && device:
 		return nil, nil, fmt.Errorf("volume %s has volumeMode Filesystem, but is specified in volumeDevices", v.Name)
 	}
-	readOnly := v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly // K-DSW-7, K-DSW-9
+	// K-DSW-7, K-DSW-9.
+	readOnly := v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ReadOnly
 	return &csi.Spec{Name: pv.Name, PV: pv, ReadOnly: readOnly, Migrated: pv != source}, claim, nil
 }
 
