@@ -27,8 +27,9 @@ type attachedVolume struct {
 
 // attachment is one volume on one node; uncertain unless confirmed.
 type attachment struct {
-	confirmed   bool
-	inTree      bool // the in-tree plugin attached it, of which there is no VolumeAttachment. L-ADC-2
+	confirmed bool
+	// The in-tree plugin attached it, of which there is no VolumeAttachment. L-ADC-2.
+	inTree      bool
 	detachAsked bool
 	askedAt     time.Duration
 }

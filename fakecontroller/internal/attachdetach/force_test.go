@@ -64,7 +64,8 @@ func TestSilentNodeIsDetachedByForceAfterSixMinutes(t *testing.T) {
 	c.deletePod("p")
 	c.pod("q", "node-b", "v")
 	at := c.until("forced detach", c.gone("v", "node-a"))
-	assert.Equal(t, 10*time.Second+maxWaitForUnmount+pollPeriod, at) // strictly more than 6 min, at the next poll
+	// Strictly more than 6 min, at the next poll.
+	assert.Equal(t, 10*time.Second+maxWaitForUnmount+pollPeriod, at)
 	c.until("attachment elsewhere", func() bool { return len(c.volumesAttached("node-b")) == 1 })
 	assert.Contains(t, c.story(), `10s Pod/q FailedAttachVolume Multi-Attach error for volume "v" Volume is already exclusively attached to one node and can't be attached to another`)
 }
@@ -155,9 +156,10 @@ func TestMultiAttachAllowed(t *testing.T) {
 		modes []corev1.PersistentVolumeAccessMode
 		want  bool
 	}{
-		"no modes":  {nil, true},
-		"RWO":       {[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, false},
-		"RWOP":      {[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}, false}, // C-ADC-36
+		"no modes": {nil, true},
+		"RWO":      {[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, false},
+		// C-ADC-36.
+		"RWOP":      {[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}, false},
 		"RWO + ROX": {[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadOnlyMany}, true},
 		"RWX":       {[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}, true},
 	}

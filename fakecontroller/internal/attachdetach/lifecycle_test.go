@@ -17,7 +17,8 @@ import (
 
 // C-ADC-60, C-ADC-61, K-ATT-10, golden b1: the attachment first, then the event half a
 // second later, then the node; back: the node first, then the attachment.
-// conformance: adc-one-attach, adc-attach-detach-after-unmount, unit-va-attach-ok, unit-ad-attach-required-true
+// conformance: adc-one-attach, adc-attach-detach-after-unmount, unit-va-attach-ok,
+// unit-ad-attach-required-true
 func TestVolumeIsAttachedAndDetachedInOrder(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

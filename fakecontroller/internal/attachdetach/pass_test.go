@@ -145,9 +145,9 @@ func TestARecreatedNodeGetsItsAttachedVolumes(t *testing.T) {
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 }
 
-// C-ADC-2, C-ADC-50, C-ADC-52: a volume that is in the state as attached and is not attached is
-// found by the next check, if there is one. The node's status shows it, and the volume is attached
-// again, with the object that is there.
+// C-ADC-2, C-ADC-50, C-ADC-52: given a volume that counts as attached and is not, then the next
+// check, if there is one, finds it. The node's status shows it, and the volume is attached again
+// with its existing VolumeAttachment.
 func TestAttachmentsAreChecked(t *testing.T) {
 	never := time.Duration(0)
 	for name, tt := range map[string]struct {

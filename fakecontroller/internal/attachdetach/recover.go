@@ -24,7 +24,7 @@ func (c *Controller) recover() {
 	for pod := range store.List[*corev1.Pod](c.Cache, "") {
 		c.recoverPod(pod)
 	}
-	// In any order, since a pass sorts the marks.
+	// In any order: a pass sorts the marks.
 	for _, at := range c.actual.byObject {
 		c.mark(at)
 	}

@@ -25,7 +25,7 @@ type features struct {
 
 // askDriver waits for the driver and asks; a question that fails ends the sidecar.
 func (r *run) askDriver(p *kernel.Process) features {
-	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
+	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	publish := d.Can("PUBLISH_UNPUBLISH_VOLUME")
 	return features{
 		driver: d.Name, finalizer: finalizerOf(d.Name), attach: publish, readOnly: d.Can("PUBLISH_READONLY"),

@@ -49,6 +49,10 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if !ok || set.DeletionTimestamp != nil {
 		return nil
 	}
+	old, err := c.record(p, set)
+	if err != nil {
+		return err
+	}
 	pods := c.podsOf(set)
 	if c.expected.Met(set.UID) {
 		if err := c.place(p, set, pods); err != nil {
@@ -58,6 +62,9 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 			return err
 		}
 		pods = c.podsOf(set)
+	}
+	if err := c.forget(p, set, old, pods); err != nil {
+		return err
 	}
 	return c.writeStatus(p, set, pods)
 }

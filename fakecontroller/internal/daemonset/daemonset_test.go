@@ -1,6 +1,7 @@
 package daemonset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,11 +14,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 func newCluster(t *testing.T, strategy kernel.Strategy) *testcluster.Cluster {
@@ -186,4 +189,38 @@ func TestAFailedPodIsReplacedLaterEachTime(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 8, made, "after 0, 1, 2, 4, 8, 16, 32 and 64 seconds")
+}
+
+// Given a set that keeps one old template. When it is updated twice and rolled back, then its
+// revisions are numbered by their last use, and the oldest one is deleted. C-DS-3
+func TestTemplatesAreKeptAsRevisions(t *testing.T) {
+	c := newCluster(t, kernel.Calm{})
+	set := newSet(func(*corev1.PodSpec) {})
+	set.Spec.RevisionHistoryLimit = ptr.To[int32](1)
+	testcluster.Create(c, set)
+	revisions := func(image string) (all []string) {
+		testcluster.Change(c, set, func(s *appsv1.DaemonSet) {
+			s.Spec.Template.Spec.Containers[0].Image = image
+			s.Spec.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType
+		})
+		for range 20 {
+			c.Run(time.Second)
+			for pod := range store.List[*corev1.Pod](c.Store, "default") {
+				testcluster.ChangeStatus(c, pod, func(p *corev1.Pod) {
+					p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+				})
+			}
+		}
+		for rev := range store.List[*appsv1.ControllerRevision](c.Store, "default") {
+			template, err := workload.Recorded(rev)
+			require.NoError(t, err)
+			all = append(all, fmt.Sprintf("%d %s", rev.Revision, template.Spec.Containers[0].Image))
+		}
+		slices.Sort(all)
+		return all
+	}
+	assert.Equal(t, []string{"1 i"}, revisions("i"))
+	assert.Equal(t, []string{"1 i", "2 j"}, revisions("j"))
+	assert.Equal(t, []string{"2 j", "3 i"}, revisions("i"), "the first one is the newest")
+	assert.Equal(t, []string{"3 i", "4 k"}, revisions("k"), "the oldest one is deleted")
 }

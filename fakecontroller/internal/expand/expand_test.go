@@ -61,9 +61,9 @@ func TestOfAMigratedVolumeItNamesTheDriver(t *testing.T) {
 	assert.Equal(t, "cinder.csi.openstack.org", tc.Get[claim](c, "default", "v").Annotations["volume.kubernetes.io/storage-resizer"])
 }
 
-// C-EXP-1: a claim is looked at when it is created, when its requested size grows or when its
+// C-EXP-1: a claim is processed when it is created, when its requested size grows or when its
 // capacity grows, and only while it is bound.
-func TestWhichChangesOfAClaimAreLookedAt(t *testing.T) {
+func TestAClaimIsProcessedWhenItGrows(t *testing.T) {
 	lose := func(c *tc.Cluster) {
 		tc.ChangeStatus(c, tc.Get[claim](c, "default", "v"), func(pvc claim) { pvc.Status.Phase = corev1.ClaimLost })
 	}

@@ -94,7 +94,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 // main requests the driver's capabilities; if the driver does not report the condition of volumes,
 // the sidecar ends. If the driver lists volumes, all are checked at once. C-HEALTH-2
 func (r *run) main(p *kernel.Process) {
-	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
+	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	r.driver = d.Name
 	lists := d.Can("LIST_VOLUMES")
 	if !d.Serves("CONTROLLER_SERVICE") || !d.Can("VOLUME_CONDITION") || !lists && !d.Can("GET_VOLUME") {

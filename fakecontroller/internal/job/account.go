@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -21,8 +22,11 @@ import (
 func (c *Controller) account(p *kernel.Process, r *round) error {
 	r.describe()
 	uncounted := r.Status.UncountedTerminatedPods
+	ignored := false
 	for _, pod := range r.ended {
 		switch {
+		case pod.Status.Phase == corev1.PodFailed && !r.counts(pod):
+			ignored = true
 		case pod.Status.Phase == corev1.PodFailed:
 			uncounted.Failed = append(uncounted.Failed, pod.UID)
 		case r.done == nil:
@@ -32,16 +36,21 @@ func (c *Controller) account(p *kernel.Process, r *round) error {
 	if r.done != nil {
 		r.Status.CompletedIndexes, r.Status.Succeeded = r.done.String(), int32(len(r.done))
 	}
-	if len(uncounted.Succeeded)+len(uncounted.Failed) > 0 || r.done != nil && len(r.ended) > 0 {
+	if r.isPerIndex() {
+		r.Status.FailedIndexes = new(r.lost.String())
+	}
+	if len(uncounted.Succeeded)+len(uncounted.Failed) > 0 || ignored || r.done != nil && len(r.ended) > 0 {
 		if err := c.write(p, r); err != nil {
 			return err
 		}
 		if err := c.release(p, r); err != nil {
 			return err
 		}
-		r.Status.Succeeded += int32(len(r.Status.UncountedTerminatedPods.Succeeded))
-		r.Status.Failed += int32(len(r.Status.UncountedTerminatedPods.Failed))
-		r.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+		uncounted = r.Status.UncountedTerminatedPods
+		kept := slices.DeleteFunc(slices.Clone(uncounted.Failed), func(pod types.UID) bool { return !r.isFailing(pod) })
+		r.Status.Succeeded += int32(len(uncounted.Succeeded))
+		r.Status.Failed += int32(len(uncounted.Failed) - len(kept))
+		r.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: kept}
 	}
 	c.conclude(r)
 	return c.write(p, r)
@@ -66,8 +75,9 @@ func (r *round) describe() {
 // release takes the finalizer off the pods that the status names.
 func (c *Controller) release(p *kernel.Process, r *round) error {
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(r.UID)) {
-		counted := r.isUncounted(pod.UID) || r.done != nil && pod.Status.Phase == corev1.PodSucceeded
-		if !counted || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		counted := r.isUncounted(pod.UID) || r.done != nil && pod.Status.Phase == corev1.PodSucceeded ||
+			pod.Status.Phase == corev1.PodFailed && !r.counts(pod)
+		if !counted || r.isFailing(pod.UID) || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			continue
 		}
 		if err := c.untrack(p, pod); err != nil {
@@ -90,7 +100,7 @@ func (c *Controller) untrack(p *kernel.Process, pod *corev1.Pod) error {
 // conclude writes down the end of a job when none of its pods runs any more.
 func (c *Controller) conclude(r *round) {
 	if r.verdict == nil && r.enough() {
-		r.verdict = &verdict{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods"}
+		r.verdict = success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")
 	}
 	switch {
 	case r.verdict == nil:

@@ -53,11 +53,16 @@ func (f failures) rest(of types.UID, now time.Time) time.Duration {
 	if s == nil || s.count == 0 {
 		return 0
 	}
+	return restAfter(s.count, s.last, now)
+}
+
+// restAfter is how long to wait after some failures, the last of them at a time.
+func restAfter(count int, last, now time.Time) time.Duration {
 	backoff := firstBackoff
-	for i := 1; i < s.count && backoff < maxBackoff; i++ {
+	for i := 1; i < count && backoff < maxBackoff; i++ {
 		backoff *= 2
 	}
-	return max(0, s.last.Add(min(backoff, maxBackoff)).Sub(now))
+	return max(0, last.Add(min(backoff, maxBackoff)).Sub(now))
 }
 
 // endOf is when the last container of a pod ended; of one that had none, when it was made.

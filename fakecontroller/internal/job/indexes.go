@@ -85,7 +85,7 @@ func (r *round) pending(count int) (next []int) {
 		taken[indexOf(r.job, pod)] = true
 	}
 	for n := 0; n < int(*r.Spec.Completions) && len(next) < count; n++ {
-		if !r.done[n] && !taken[n] {
+		if !r.done[n] && !r.lost[n] && !taken[n] {
 			next = append(next, n)
 		}
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
@@ -54,4 +56,54 @@ func TestAnIndexedJobRunsAPodForEachNumber(t *testing.T) {
 	assert.Equal(t, "0-2", status(c).CompletedIndexes)
 	assert.Equal(t, []int32{3, 1}, []int32{status(c).Succeeded, status(c).Failed})
 	assert.Equal(t, []string{"SuccessCriteriaMet=True CompletionsReached", "Complete=True CompletionsReached"}, conditions(c))
+}
+
+// Given a job that may try each number twice, when a number fails twice, then the others go on, and
+// the job fails when they have succeeded. C-JOB-4
+func TestANumberThatFailsForGoodLeavesTheOthersAlone(t *testing.T) {
+	c := testcluster.New(t, nil, mock.Options{})
+	Start(c.World)
+	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) {
+		spec.CompletionMode, spec.BackoffLimitPerIndex = new(batchv1.IndexedCompletion), new(int32(1))
+		spec.Completions, spec.Parallelism = new(int32(2)), new(int32(2))
+	}))
+	pods := running(c, time.Second)
+	require.Len(t, pods, 2)
+	assert.Equal(t, "0", pods[0].Annotations[batchv1.JobIndexFailureCountAnnotation])
+
+	end(c, pods[0], corev1.PodFailed)
+	assert.Len(t, running(c, 5*time.Second), 1, "its successor waits")
+	assert.Equal(t, []types.UID{pods[0].UID}, status(c).UncountedTerminatedPods.Failed, "a failed pod waits for its successor")
+	again := running(c, 10*time.Second)
+	require.Len(t, again, 2)
+	successor := slices.IndexFunc(again, func(pod *corev1.Pod) bool { return pod.Annotations[batchv1.JobIndexFailureCountAnnotation] == "1" })
+	require.GreaterOrEqual(t, successor, 0)
+	c.Run(3 * time.Second)
+	assert.Equal(t, int32(1), status(c).Failed)
+
+	end(c, again[successor], corev1.PodFailed)
+	c.Run(time.Minute)
+	assert.Equal(t, "0", *status(c).FailedIndexes)
+	assert.Empty(t, conditions(c), "the other number goes on")
+	end(c, pods[1], corev1.PodSucceeded)
+	c.Run(5 * time.Second)
+	assert.Equal(t, "1", status(c).CompletedIndexes)
+	assert.Equal(t, []int32{1, 2}, []int32{status(c).Succeeded, status(c).Failed})
+	assert.Equal(t, []string{"FailureTarget=True FailedIndexes", "Failed=True FailedIndexes"}, conditions(c))
+}
+
+// Given a limit of failed numbers, when it is exceeded, then the job fails at once. C-JOB-4
+func TestTooManyFailedNumbersEndAJob(t *testing.T) {
+	c := testcluster.New(t, nil, mock.Options{})
+	Start(c.World)
+	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) {
+		spec.CompletionMode, spec.BackoffLimitPerIndex, spec.MaxFailedIndexes = new(batchv1.IndexedCompletion), new(int32(0)), new(int32(0))
+		spec.Completions, spec.Parallelism = new(int32(3)), new(int32(3))
+	}))
+	pods := running(c, time.Second)
+	require.Len(t, pods, 3)
+	end(c, pods[1], corev1.PodFailed)
+	assert.Empty(t, running(c, 5*time.Second), "the others are deleted")
+	assert.Equal(t, "1", *status(c).FailedIndexes)
+	assert.Contains(t, conditions(c), "FailureTarget=True MaxFailedIndexesExceeded")
 }

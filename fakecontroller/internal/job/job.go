@@ -1,6 +1,5 @@
 // Package job is the Job controller of the kube-controller-manager: it runs pods of a
-// template until enough of them have succeeded, or too many have failed. It leaves out
-// limits for each index, pod failure and success policies, and says so in an event.
+// template until enough of them have succeeded, or too many have failed.
 // (kubernetes v1.36.3, pkg/controller/job)
 package job
 
@@ -99,10 +98,6 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	if !ok || finished(j) || j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName {
 		return nil
 	}
-	if what := leftOut(&j.Spec); what != "" {
-		c.Event(j, corev1.EventTypeWarning, "NotSupported", "Skipped Job sync because csisim does not run jobs with %s", what)
-		return nil
-	}
 	r := c.look(j.DeepCopy())
 	if !c.expected.Met(j.UID) {
 		return nil // the cache shows its pods soon, and the job is queued again
@@ -113,28 +108,18 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.account(p, r)
 }
 
-// leftOut is the first thing that a job asks for and does not get here.
-func leftOut(spec *batchv1.JobSpec) string {
-	switch {
-	case spec.BackoffLimitPerIndex != nil:
-		return "a backoffLimitPerIndex"
-	case spec.PodFailurePolicy != nil:
-		return "a podFailurePolicy"
-	case spec.SuccessPolicy != nil:
-		return "a successPolicy"
-	}
-	return ""
-}
-
 func finished(j job) bool {
 	return holds(j, batchv1.JobComplete) || holds(j, batchv1.JobFailed)
 }
 
-func holds(j job, kind batchv1.JobConditionType) bool {
-	for _, c := range j.Status.Conditions {
-		if c.Type == kind {
-			return c.Status == corev1.ConditionTrue
+func holds(j job, kind batchv1.JobConditionType) bool { return held(j, kind) != nil }
+
+// held returns the condition of a job if it is true.
+func held(j job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range j.Status.Conditions {
+		if c := &j.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
 		}
 	}
-	return false
+	return nil
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -59,14 +58,6 @@ func conditions(c *testcluster.Cluster) (all []string) {
 		all = append(all, string(condition.Type)+"="+string(condition.Status)+" "+condition.Reason)
 	}
 	return all
-}
-
-func events(c *testcluster.Cluster) (reasons []string) {
-	for e := range store.List[*corev1.Event](c.Store, "default") {
-		reasons = append(reasons, e.Reason)
-	}
-	slices.Sort(reasons)
-	return reasons
 }
 
 func TestAJobIsCompleteWhenEnoughPodsHaveSucceeded(t *testing.T) {
@@ -135,17 +126,6 @@ func TestASuspendedJobRunsNothing(t *testing.T) {
 	testcluster.Change(c, testcluster.Get[*batchv1.Job](c, "default", "backup"), func(j *batchv1.Job) { j.Spec.Suspend = new(false) })
 	assert.Len(t, running(c, time.Second), 1)
 	assert.Equal(t, []string{"Suspended=False JobResumed"}, conditions(c))
-}
-
-func TestAJobThatIsNotRunSaysSo(t *testing.T) {
-	c := testcluster.New(t, nil, mock.Options{})
-	Start(c.World)
-	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) {
-		spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
-		spec.CompletionMode, spec.Completions = new(batchv1.IndexedCompletion), new(int32(2))
-	}))
-	assert.Empty(t, running(c, time.Minute))
-	assert.Equal(t, []string{"NotSupported"}, events(c))
 }
 
 // Whatever the caches lag behind, and whenever the controller dies, no pod is counted

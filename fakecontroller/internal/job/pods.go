@@ -26,12 +26,17 @@ func (c *Controller) act(p *kernel.Process, r *round) error {
 	if surplus := r.surplus(); len(surplus) > 0 {
 		return c.end(p, r, surplus)
 	}
-	switch missing := wanted - len(r.active); {
-	case missing < 0:
+	missing := wanted - len(r.active)
+	if missing < 0 {
 		slices.SortStableFunc(r.active, leastFirst)
 		return c.end(p, r, r.active[:min(-missing, perRound)])
+	}
+	if r.onlyReplacesFailed() {
+		missing -= int(r.terminating)
+	}
+	switch {
 	case missing > 0 && r.DeletionTimestamp == nil:
-		if rest := c.failures.rest(r.UID, c.Kernel.Now()); rest > 0 {
+		if rest := c.failures.rest(r.UID, c.Kernel.Now()); rest > 0 && !r.isPerIndex() {
 			c.jobs.AddAfter(store.KeyOf(r.job), rest)
 			return nil
 		}
@@ -43,12 +48,13 @@ func (c *Controller) act(p *kernel.Process, r *round) error {
 func (c *Controller) make(p *kernel.Process, r *round, count int) error {
 	numbers := make([]int, count)
 	if r.done != nil {
-		numbers = r.pending(count)
+		numbers = c.rested(r, r.pending(count))
 	}
 	for _, n := range numbers {
 		pod := workload.Pod(r.job, kind, &r.Spec.Template)
 		if r.done != nil {
 			number(r.job, pod, n)
+			r.countFailures(pod, n)
 		}
 		if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)

@@ -18,10 +18,15 @@ type round struct {
 	active      []*corev1.Pod
 	terminating int32
 	ended       []*corev1.Pod // that are to be counted: they have the finalizer still
+	tracked     []*corev1.Pod // that have ended and have the finalizer, counted or not
 	succeeded   int32         // with those that are to be counted
 	failed      int32
 	verdict     *verdict // nil while the job goes on
 	done        indexes  // the numbers for which a pod has succeeded; nil if the job is not Indexed
+	// Of a job with a backoffLimitPerIndex: the numbers that have failed for good, and the failed
+	// pods that are still to be replaced.
+	lost    indexes
+	failing map[int]*corev1.Pod
 }
 
 // verdict is the end of a job.
@@ -32,6 +37,10 @@ type verdict struct {
 
 func failure(reason, message string) *verdict {
 	return &verdict{batchv1.JobFailureTarget, batchv1.JobFailed, reason, message}
+}
+
+func success(reason, message string) *verdict {
+	return &verdict{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
 }
 
 // look finds out how a job stands.
@@ -51,6 +60,7 @@ func (c *Controller) look(j job) *round {
 		r.failed += int32(len(uncounted.Failed))
 	}
 	r.succeeded += int32(len(r.done))
+	r.judgeIndexes()
 	if j.Status.StartTime == nil && !*j.Spec.Suspend {
 		now := metav1.NewTime(c.Kernel.Now()).Rfc3339Copy()
 		j.Status.StartTime = &now
@@ -65,10 +75,14 @@ func (c *Controller) look(j job) *round {
 
 func (r *round) sort(pod *corev1.Pod) {
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if ended && isTracked(pod) {
+		r.tracked = append(r.tracked, pod)
+	}
 	switch {
 	case ended && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && !r.isUncounted(pod.UID):
 		r.ended = append(r.ended, pod)
 		switch {
+		case pod.Status.Phase == corev1.PodFailed && !r.counts(pod):
 		case pod.Status.Phase == corev1.PodFailed:
 			r.failed++
 		case r.done == nil:
@@ -89,17 +103,30 @@ func (r *round) isUncounted(pod types.UID) bool {
 	return u != nil && (slices.Contains(u.Succeeded, pod) || slices.Contains(u.Failed, pod))
 }
 
-// judge decides whether the job has failed. Whether it has succeeded is known when its
-// pods have been looked after.
+// judge decides whether the job has failed, or succeeded by its policy. Whether it has succeeded by
+// its completions is known when its pods have been looked after.
 func (r *round) judge(now time.Time) *verdict {
+	if c := held(r.job, batchv1.JobSuccessCriteriaMet); c != nil {
+		return success(c.Reason, c.Message)
+	}
+	if c := held(r.job, batchv1.JobFailureTarget); c != nil {
+		return failure(c.Reason, c.Message)
+	}
+	if failed := r.failedByPolicy(); failed != nil {
+		return failed
+	}
 	switch spec := &r.Spec; {
 	case r.failed > *spec.BackoffLimit, r.restarts() > *spec.BackoffLimit:
 		return failure(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 	case spec.ActiveDeadlineSeconds != nil && r.Status.StartTime != nil && !*spec.Suspend &&
 		now.Sub(r.Status.StartTime.Time) >= time.Duration(*spec.ActiveDeadlineSeconds)*time.Second:
 		return failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	case spec.MaxFailedIndexes != nil && len(r.lost) > int(*spec.MaxFailedIndexes):
+		return failure(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
+	case len(r.lost) > 0 && len(r.lost)+len(r.done) >= int(*spec.Completions):
+		return failure(batchv1.JobReasonFailedIndexes, "Job has failed indexes")
 	}
-	return nil
+	return r.succeededByPolicy()
 }
 
 // restarts counts those of containers where a pod stays when one fails. With a limit of

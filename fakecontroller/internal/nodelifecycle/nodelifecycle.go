@@ -22,8 +22,8 @@ const (
 	taintDelay    = 100 * time.Millisecond
 )
 
-// Heartbeats says how kubelets do, in place of the leases that they renew every
-// 10 s: so an idle cluster needs no timers.
+// Heartbeats reports which kubelets are alive. It replaces the leases that they renew
+// every 10 s, so that an idle cluster needs no timers.
 type Heartbeats interface {
 	// LastRenewal is when, in virtual time since the run began, the node's kubelet
 	// renewed its lease last, and whether it is alive and goes on doing so.

@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -55,7 +56,7 @@ func (c *Controller) syncUnboundClaim(p *kernel.Process, pvc claim) error {
 	if pv != nil {
 		return c.bind(p, pv, pvc)
 	}
-	if !storagevolume.PersistentVolumeClaimHasClass(pvc) {
+	if !storagevolume.PersistentVolumeClaimHasClass(pvc) && c.Version.Has(version.LateDefaultClass) {
 		if class := defaultClass(c.Cache); class != nil {
 			return c.assignClass(p, pvc, class)
 		}

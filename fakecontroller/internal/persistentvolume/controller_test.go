@@ -14,6 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // world is an API with only a PV binder.
@@ -198,7 +199,8 @@ func TestVolumeIsReleasedWithItsClaim(t *testing.T) {
 		event  string
 	}{
 		{corev1.PersistentVolumeReclaimRetain, corev1.VolumeReleased, ""},
-		{corev1.PersistentVolumeReclaimDelete, corev1.VolumeReleased, ""}, // C-PV-51: the provisioner's business
+		// C-PV-51: the provisioner's business.
+		{corev1.PersistentVolumeReclaimDelete, corev1.VolumeReleased, ""},
 		{corev1.PersistentVolumeReclaimRecycle, corev1.VolumeFailed, "VolumeFailedRecycle"},
 	} {
 		t.Run(string(c.policy), func(t *testing.T) {
@@ -251,6 +253,20 @@ func TestClasslessClaimGetsTheDefaultClass(t *testing.T) {
 	w.Run(15 * time.Second)
 	require.NotNil(t, w.claim().Spec.StorageClassName)
 	assert.Equal(t, "new-a", *w.claim().Spec.StorageClassName)
+}
+
+// C-PV-39 [gate RetroactiveDefaultStorageClass]
+func TestOldVersionsLeaveClasslessClaimsAlone(t *testing.T) {
+	for _, v := range []version.Version{version.LateDefaultClass.Before(), version.LateDefaultClass.Before() + 1} {
+		w := newWorld(t)
+		w.controller.Version = v
+		w.add(aClaim("1Gi", modes{rwo}, func(pvc claim) { pvc.Spec.StorageClassName = nil }))
+		w.Run(time.Second)
+		w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "late", Annotations: map[string]string{
+			"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "d"})
+		w.Run(time.Minute)
+		assert.Equal(t, v.Has(version.LateDefaultClass), w.claim().Spec.StorageClassName != nil, v.String())
+	}
 }
 
 // C-PV-40, C-PV-41

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// remove marks a pod as failed and deletes it without grace. Of an orphan it is
-// asked of the API server whether its node is really gone.
+// remove marks a pod as failed and deletes it without grace. For an orphan it first
+// reads at the API server whether the node is really gone.
 func (c *Controller) remove(p *kernel.Process, pod *corev1.Pod, why reason) error {
 	key := store.KeyOf(pod)
 	if why == orphaned {

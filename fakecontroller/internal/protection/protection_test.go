@@ -94,7 +94,8 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 			if !c.held {
 				return
 			}
-			_, err = store.Delete[*corev1.Pod](w.Store, store.KeyOf(c.pod), store.GracePeriod(0)) // C-PVCP-4
+			// C-PVCP-4.
+			_, err = store.Delete[*corev1.Pod](w.Store, store.KeyOf(c.pod), store.GracePeriod(0))
 			require.NoError(t, err)
 			w.Run(time.Second)
 			assert.False(t, exists[*corev1.PersistentVolumeClaim](w, store.KeyOf(claim)))

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
 // C-PROV-60, C-PROV-15, fact 56
@@ -158,12 +160,39 @@ func TestWhichVolumesAreDeleted(t *testing.T) {
 		}
 		return pv
 	}
-	assert.True(t, shouldDelete(volume()))
-	assert.True(t, shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.DeletionTimestamp = &now })))
-	assert.False(t, shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.DeletionTimestamp, pv.Finalizers = &now, nil })))
-	assert.False(t, shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeFailed })))
-	assert.False(t, shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeBound })))
-	assert.False(t, shouldDelete(volume(func(pv *corev1.PersistentVolume) {
+	assert.True(t, (&Provisioner{}).shouldDelete(volume()))
+	assert.True(t, (&Provisioner{}).shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.DeletionTimestamp = &now })))
+	assert.False(t, (&Provisioner{}).shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.DeletionTimestamp, pv.Finalizers = &now, nil })))
+	assert.False(t, (&Provisioner{}).shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeFailed })))
+	assert.False(t, (&Provisioner{}).shouldDelete(volume(func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeBound })))
+	assert.False(t, (&Provisioner{}).shouldDelete(volume(func(pv *corev1.PersistentVolume) {
 		pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
 	})))
+}
+
+// Releases before 5.0 have no finalizer, and leave a volume alone that is being deleted. C-PROV-71,
+// C-PROV-72 [kubernetes-csi/external-provisioner#546]
+func TestOldReleasesDoNotHonorTheReclaimPolicy(t *testing.T) {
+	pv := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}, Finalizers: []string{"external-provisioner.volume.kubernetes.io/finalizer"}},
+		Spec:       corev1.PersistentVolumeSpec{PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete},
+		Status:     corev1.PersistentVolumeStatus{Phase: corev1.VolumeReleased},
+	}
+	for want, o := range map[bool][]Options{
+		true:  {{}, {Version: "5.0"}, {Version: "4.0", HonorPVReclaimPolicy: new(true)}},
+		false: {{Version: "4.0"}, {HonorPVReclaimPolicy: new(false)}},
+	} {
+		for _, options := range o {
+			assert.Equal(t, want, (&Provisioner{options: options}).shouldDelete(pv), "%+v", options)
+		}
+	}
+}
+
+// Releases before 6.0 ignore the class. C-PROV-20 [kubernetes-csi/external-provisioner#1400]
+func TestOldReleasesIgnoreVolumeAttributesClasses(t *testing.T) {
+	pvc := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{VolumeAttributesClassName: new("fast")}}
+	for release, want := range map[sidecar.Release]string{"": "fast", "6.0": "fast", "5.3": ""} {
+		assert.Equal(t, want, (&Provisioner{options: Options{Version: release}}).attributesClass(pvc), release)
+	}
+	assert.Equal(t, "fast", (&Provisioner{options: Options{Version: "5.3", VolumeAttributesClass: new(true)}}).attributesClass(pvc))
 }

@@ -47,7 +47,7 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	if err != nil {
 		return err
 	}
-	if !shouldDelete(pv) {
+	if !c.shouldDelete(pv) {
 		return nil
 	}
 	err = c.deleteVolume(p, pv)
@@ -71,7 +71,7 @@ const patchTime = time.Millisecond
 // keepFinalizer: C-PROV-71
 func (c *Provisioner) keepFinalizer(p *kernel.Process, pv persistentVolume) (persistentVolume, error) {
 	has := hasFinalizer(pv)
-	deletable := pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
+	deletable := c.options.honorsPolicy() && pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete
 	switch {
 	case deletable && !has && pv.DeletionTimestamp == nil && pv.Status.Phase == corev1.VolumeBound:
 		return c.patchFinalizer(p, pv, true)
@@ -101,10 +101,10 @@ func (c *Provisioner) patchFinalizer(p *kernel.Process, pv persistentVolume, on 
 }
 
 // shouldDelete: C-PROV-72
-func shouldDelete(pv persistentVolume) bool {
+func (c *Provisioner) shouldDelete(pv persistentVolume) bool {
 	return pv.Status.Phase == corev1.VolumeReleased &&
 		pv.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete &&
-		(pv.DeletionTimestamp == nil || hasFinalizer(pv))
+		(pv.DeletionTimestamp == nil || c.options.honorsPolicy() && hasFinalizer(pv))
 }
 
 // deleteVolume has the driver delete a volume that is attached nowhere. C-PROV-73

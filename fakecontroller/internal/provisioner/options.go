@@ -62,7 +62,15 @@ type Options struct {
 	// CrossNamespaceVolumeDataSource makes volumes of sources in other namespaces. Default: false.
 	// C-PROV-42
 	CrossNamespaceVolumeDataSource bool `json:"crossNamespaceVolumeDataSource,omitempty" doc:"The feature gate CrossNamespaceVolumeDataSource is on: a dataSourceRef may name another namespace that has a ReferenceGrant; default false."`
+	// HonorPVReclaimPolicy and VolumeAttributesClass are feature gates. Default: as in the release.
+	HonorPVReclaimPolicy  *bool `json:"honorPVReclaimPolicy,omitempty" doc:"The feature gate HonorPVReclaimPolicy: a volume that is deleted before its claim is deleted at the storage, too; default true since 5.0."`
+	VolumeAttributesClass *bool `json:"volumeAttributesClass,omitempty" doc:"The feature gate VolumeAttributesClass: new volumes have the class of their claim; default true since 6.0."`
 	sidecar.Flags
+}
+
+// honorsPolicy: C-PROV-71
+func (o Options) honorsPolicy() bool {
+	return o.Version.Gate(o.HonorPVReclaimPolicy, sidecar.HonorsReclaimPolicy)
 }
 
 // Workers is how many claims, and how many volumes, are worked on at once.

@@ -36,7 +36,6 @@ func (c *Provisioner) persistentVolume(pvc claim, class *storagev1.StorageClass,
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        plan.request.GetName(),
 			Annotations: c.annotations(class, plan.secrets),
-			Finalizers:  []string{storagevolume.PVDeletionProtectionFinalizer},
 		},
 		Spec: corev1.PersistentVolumeSpec{
 			AccessModes:                   pvc.Spec.AccessModes,
@@ -49,6 +48,9 @@ func (c *Provisioner) persistentVolume(pvc claim, class *storagev1.StorageClass,
 			PersistentVolumeSource:        corev1.PersistentVolumeSource{CSI: c.csiSource(pvc, plan, made)},
 			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
 		},
+	}
+	if c.options.honorsPolicy() {
+		pv.Finalizers = []string{storagevolume.PVDeletionProtectionFinalizer}
 	}
 	if class.ReclaimPolicy != nil {
 		pv.Spec.PersistentVolumeReclaimPolicy = *class.ReclaimPolicy

@@ -43,7 +43,7 @@ type plan struct {
 // that fails. C-PROV-20
 func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (plan, result) {
 	fail := func(s state, err error) (plan, result) { return plan{}, result{state: s, err: err} }
-	out := plan{node: pvc.Annotations[storagevolume.AnnSelectedNode], vac: attributesClass(pvc)}
+	out := plan{node: pvc.Annotations[storagevolume.AnnSelectedNode], vac: c.attributesClass(pvc)}
 	from, failure := c.sourceFor(pvc)
 	if failure.err != nil {
 		return plan{}, failure
@@ -101,8 +101,9 @@ func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.Sto
 	return out, result{}
 }
 
-func attributesClass(pvc claim) string {
-	if pvc.Spec.VolumeAttributesClassName == nil {
+func (c *Provisioner) attributesClass(pvc claim) string {
+	gate := c.options.Version.Gate(c.options.VolumeAttributesClass, sidecar.ProvisionsAttributes)
+	if pvc.Spec.VolumeAttributesClassName == nil || !gate {
 		return ""
 	}
 	return *pvc.Spec.VolumeAttributesClassName

@@ -1,6 +1,6 @@
 // Package provisioner is the in-process equivalent of the external-provisioner
-// sidecar: it has the driver make volumes for claims, writes the volumes down as
-// PersistentVolumes, and has the driver delete them when they are released.
+// sidecar: it calls the driver to create volumes for claims, writes a
+// PersistentVolume for each, and calls the driver to delete the released ones.
 package provisioner
 
 import (
@@ -38,7 +38,8 @@ type Provisioner struct {
 	claims  *workqueue.Queue[types.UID]
 	volumes *workqueue.Queue[string]
 	unsaved *workqueue.Queue[string]
-	sources *workqueue.Queue[store.Key] // claims that are being deleted and may be cloned: C-PROV-43
+	// Claims that are being deleted and may be cloned: C-PROV-43.
+	sources *workqueue.Queue[store.Key]
 
 	known      map[types.UID]claim // claims to provision, as the informer last delivered it
 	inProgress map[types.UID]claim // C-PROV-13
@@ -89,7 +90,7 @@ func newProvisioner(w *component.World, wire *wire.Wire, o Options) *Provisioner
 
 // run gets to know the driver, then follows claims, volumes and nodes.
 func (c *Provisioner) run(p *kernel.Process) {
-	c.promises = c.life.Meet(p, c.wire, c.site(), sidecar.Patience{Probe: c.options.Timeout, Answer: c.options.Timeout})
+	c.promises = c.life.Connect(p, c.wire, c.site(), sidecar.Patience{Probe: c.options.Timeout, Answer: c.options.Timeout})
 	c.driver = c.promises.Name
 	c.plugin, _ = migration.PluginOf(c.driver)
 	c.nameItself()

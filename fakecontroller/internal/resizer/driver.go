@@ -24,7 +24,7 @@ func (f features) expands() bool { return f.expand || f.nodeOnly }
 
 // askDriver waits for the driver and asks; a question that fails ends the sidecar. C-RES-2
 func (r *run) askDriver(p *kernel.Process) features {
-	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
+	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
 	f, err := r.featuresOf(p, d)
 	if err != nil {
 		r.life.Failed(p)
@@ -43,7 +43,7 @@ func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err e
 	default:
 		f.nodeOnly = r.nodeExpands(p)
 	}
-	if err == nil {
+	if err == nil && r.opts.modifies() {
 		f.modify, err = r.controllerCan(p, csi.ControllerServiceCapability_RPC_MODIFY_VOLUME)
 	}
 	return f, err

@@ -52,10 +52,13 @@ func (r *run) supports(pvc claim, pv persistentVolume) bool {
 // expand does the next step of the claim's expansion.
 func (r *run) expand(p *kernel.Process, key store.Key, pvc claim, pv persistentVolume) error {
 	rest, resting := r.infeasible.rest(key, p.Elapsed())
-	if resizeStatus(pvc) == corev1.PersistentVolumeClaimControllerResizeInfeasible {
+	if r.opts.recovers() && resizeStatus(pvc) == corev1.PersistentVolumeClaimControllerResizeInfeasible {
 		r.infeasible.add(key, p.Elapsed())
 	}
 	s := progressOf(pvc, pv, r.finalErrors[key], r.features.expand)
+	if !r.opts.recovers() {
+		s.allocated, s.status = nil, ""
+	}
 	size, ok := s.target()
 	if !ok {
 		return nil
@@ -172,9 +175,11 @@ func (r *run) failed(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 	if !isInfeasible(cause) {
 		r.infeasible.remove(key)
 	}
-	if !isFinal(cause) {
+	switch {
+	case !r.opts.recovers():
+	case !isFinal(cause):
 		delete(r.finalErrors, key)
-	} else {
+	default:
 		r.finalErrors[key] = true
 		if err := r.markRefused(p, pvc, cause); err != nil {
 			return fmt.Errorf("resizing failed in controller with %w but failed to update PVC %s with: %w", cause, key, err)

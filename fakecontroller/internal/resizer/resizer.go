@@ -1,7 +1,6 @@
-// Package resizer is the in-process equivalent of the external-resizer sidecar: it
-// has the driver expand the volumes of claims that ask for more, and modify those
-// of claims that ask for other attributes, and keeps in the claims how far that has
-// come.
+// Package resizer is the in-process equivalent of the external-resizer sidecar. The
+// driver expands the volumes of claims that request a larger size, and modifies those
+// of claims that request other attributes. The status of a claim records the progress.
 package resizer
 
 import (
@@ -45,7 +44,20 @@ type Options struct {
 	// system has grown: the feature gate of that name, which is on by default only
 	// in releases after 2.2. C-RES-3
 	AnnotateFsResize bool `json:"-"`
+	// RecoverVolumeExpansionFailure and VolumeAttributesClass are feature gates. Default: as in the
+	// release.
+	RecoverVolumeExpansionFailure *bool `json:"recoverVolumeExpansionFailure,omitempty" doc:"The feature gate RecoverVolumeExpansionFailure: claims record expansions under way, and infeasible ones rest; default true since 1.13."`
+	VolumeAttributesClass         *bool `json:"volumeAttributesClass,omitempty" doc:"The feature gate VolumeAttributesClass: volumes are modified when their claims name another class; default true since 2.0."`
 	sidecar.Flags
+}
+
+// recovers reports whether a claim records its expansion.
+func (o Options) recovers() bool {
+	return o.Version.Gate(o.RecoverVolumeExpansionFailure, sidecar.RecoversExpansion)
+}
+
+func (o Options) modifies() bool {
+	return o.Version.Gate(o.VolumeAttributesClass, sidecar.ModifiesVolumes)
 }
 
 func (o Options) withDefaults() Options {
@@ -76,8 +88,9 @@ type run struct {
 	inUse       map[types.UID]bool // claims that the driver does not expand while in use. C-RES-16
 	infeasible  slowSet
 
-	attributes   *workqueue.Queue[store.Key]
-	uncertain    map[store.Key]bool // claims with a modification that the driver may still be at work on
+	attributes *workqueue.Queue[store.Key]
+	// Claims with a modification that the driver may still be at work on.
+	uncertain    map[store.Key]bool
 	unmodifiable slowSet
 }
 

@@ -15,7 +15,7 @@ type slowSet struct {
 
 func newSlowSet(ttl time.Duration) slowSet { return slowSet{ttl, map[store.Key]time.Duration{}} }
 
-// add does not prolong the rest of a claim that is in the set.
+// add adds a claim. A claim that is in the set does not stay longer.
 func (s slowSet) add(key store.Key, now time.Duration) {
 	if _, in := s.rest(key, now); !in {
 		s.since[key] = now

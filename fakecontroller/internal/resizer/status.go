@@ -45,6 +45,11 @@ func (r *run) patchStatus(p *kernel.Process, pvc claim, asSeen bool, change func
 // one claim conflict here. C-RES-14
 func (r *run) markInProgress(p *kernel.Process, pvc claim, size resource.Quantity, repeated bool) (claim, error) {
 	marked, err := r.patchStatus(p, pvc, true, func(pvc claim) {
+		if !r.opts.recovers() {
+			dropConditions(pvc)
+			setCondition(p, pvc, corev1.PersistentVolumeClaimResizing, "")
+			return
+		}
 		if !repeated {
 			dropConditions(pvc)
 			setStatus(pvc, corev1.PersistentVolumeClaimControllerResizeInProgress)
@@ -76,8 +81,14 @@ func (r *run) markRefused(p *kernel.Process, pvc claim, cause error) error {
 // markForNode leaves the rest to a kubelet. C-RES-22
 func (r *run) markForNode(p *kernel.Process, pvc claim) error {
 	_, err := r.patchStatus(p, pvc, true, func(pvc claim) {
+		if !r.opts.recovers() {
+			dropConditions(pvc)
+		}
 		setCondition(p, pvc, corev1.PersistentVolumeClaimFileSystemResizePending,
 			"Waiting for user to (re-)start a pod to finish file system resize of volume on node.")
+		if !r.opts.recovers() {
+			return
+		}
 		delete(pvc.Annotations, annNodeExpansionNotRequired)
 		setStatus(pvc, corev1.PersistentVolumeClaimNodeResizePending)
 	})

@@ -178,7 +178,8 @@ func (s *Scheduler) staticBound(b staticBinding, n *node) (bool, error) {
 	switch {
 	case !ok:
 		return false, fmt.Errorf("failed to check binding: %w", store.NotFound[*corev1.PersistentVolume](store.KeyOf(b.volume)))
-	case component.Version(pv) < component.Version(b.volume): // the API's answer is newer than the cache
+	case component.Version(pv) < component.Version(b.volume):
+		// The API's answer is newer than the cache.
 		return false, nil
 	case !fitsAffinity(pv, n):
 		return false, fmt.Errorf("pv %q node affinity doesn't match node %q", pv.Name, n.name)

@@ -52,7 +52,8 @@ type cluster struct {
 	byHostname map[string][]*node
 	placed     map[types.UID]*placement
 	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim
-	apart      int                                              // how many pods there are that others may not be with
+	// How many pods there are that others may not be with.
+	apart int
 	// changes counts those of the nodes of pods, and of the labels of pods and nodes.
 	changes int
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
+	"github.com/csisim/csisim/internal/world/workload"
 )
 
 // attempt holds the facts about a pod that do not depend on a node.
@@ -29,6 +30,9 @@ type attempt struct {
 	wanted      map[string]map[string]bool          // CSI volumes by driver. C-SCHED-22
 	fixedVolume map[string]*corev1.PersistentVolume // of the bound claims
 	requests    amounts                             // of resources
+	ports       []workload.HostPort                 // of the node. C-SCHED-62
+	spreads     []spreadTerm                        // C-SCHED-61
+	spread      *spread                             // nil until it is first used
 }
 
 // delayedClaim is a claim with a binding that waits for the choice of a node.
@@ -43,7 +47,7 @@ const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
 // consider looks at a pod's claims. C-SCHED-1
 func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
-	a := &attempt{pod: pod, together: togetherTerms(pod), apart: apartTerms(pod), claims: claimsOf(pod), disks: disksOf(pod), requests: requestsOf(pod)}
+	a := &attempt{pod: pod, together: togetherTerms(pod), apart: apartTerms(pod), claims: claimsOf(pod), disks: disksOf(pod), requests: requestsOf(pod), ports: workload.HostPorts(pod), spreads: spreadTerms(pod)}
 	if constrained(pod) {
 		affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 		a.affinity = &affinity

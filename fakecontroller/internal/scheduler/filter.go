@@ -107,6 +107,9 @@ func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	if no := filterZone(a, n); no.reason != "" {
 		return bindingPlan{}, no
 	}
+	if no := s.filterSpread(a, n); no.reason != "" {
+		return bindingPlan{}, no
+	}
 	return plan, s.filterNeighbours(a, n)
 }
 
@@ -125,6 +128,9 @@ func filterNode(a *attempt, n *node) refusal {
 		if match, err := a.affinity.Match(n.object); err != nil || !match {
 			return refusal{nodeAffinity, "node(s) didn't match Pod's node affinity/selector", true}
 		}
+	}
+	if portsTaken(a, n) {
+		return refusal{nodePorts, "node(s) didn't have free ports for the requested pod ports", false}
 	}
 	return filterResources(a, n)
 }

@@ -56,7 +56,8 @@ func csiVolumeOfDisk(disk *corev1.Volume) (driver, handle string, ok bool) {
 	if plugin, _ := migration.InlinePlugin(disk); !translated[plugin] {
 		return "", "", false
 	}
-	pv, ok, err := migration.Inline(disk, "") // the namespace is that of secrets, which do not count
+	// The namespace is that of secrets, which do not count.
+	pv, ok, err := migration.Inline(disk, "")
 	if !ok || err != nil {
 		return "", "", false
 	}

@@ -120,7 +120,7 @@ func each[T store.Object](w *store.Watcher[T], handle func(store.Event[T])) {
 }
 
 // nodeReasons are the plugins that look at the Node object.
-var nodeReasons = setOf(nodeUnschedulable, taintToleration, nodeAffinity, nodeResources, volumeBinding, volumeZone, interPodAffinity)
+var nodeReasons = setOf(nodeUnschedulable, taintToleration, nodeAffinity, nodePorts, nodeResources, volumeBinding, volumeZone, podTopologySpread, interPodAffinity)
 
 func (s *Scheduler) nodeChanged(e store.Event[*corev1.Node]) {
 	if e.Type == store.Deleted {
@@ -195,6 +195,8 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 		s.cluster.place(pod, pod.Spec.NodeName)
 		if e.Old == nil || e.Old.Spec.NodeName == "" || !maps.Equal(e.Old.Labels, pod.Labels) {
 			s.neighbourCame(pod)
+		} else if e.Old.DeletionTimestamp == nil && pod.DeletionTimestamp != nil {
+			s.queue.activateRejected(setOf(podTopologySpread))
 		}
 	case !schedulable(pod):
 		s.queue.forget(key)
@@ -212,6 +214,7 @@ func (s *Scheduler) neighbourCame(other *corev1.Pod) {
 		together := togetherTerms(pod)
 		return len(together) == 0 || s.selectAll(together, other)
 	})
+	s.queue.activateRejected(setOf(podTopologySpread))
 }
 
 func (s *Scheduler) podGone(pod *corev1.Pod) {
@@ -222,7 +225,7 @@ func (s *Scheduler) podGone(pod *corev1.Pod) {
 	if place == nil {
 		return
 	}
-	by := setOf(nodeResources, volumeRestrictions, interPodAffinity)
+	by := setOf(nodePorts, nodeResources, volumeRestrictions, podTopologySpread, interPodAffinity)
 	if place.hasVolumes() {
 		by |= setOf(nodeVolumeLimits)
 	}

@@ -9,11 +9,13 @@ const (
 	nodeUnschedulable plugin = iota
 	taintToleration
 	nodeAffinity
+	nodePorts
 	nodeResources
 	volumeRestrictions
 	nodeVolumeLimits
 	volumeBinding
 	volumeZone
+	podTopologySpread
 	interPodAffinity
 	// claimsOfPod stands for the checks of a pod that do not depend on a node.
 	claimsOfPod

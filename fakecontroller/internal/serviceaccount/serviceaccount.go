@@ -50,8 +50,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// StartInitial makes the accounts of the initial namespaces: nothing but clients of the API looks
-// at them.
+// StartInitial makes the accounts of the initial namespaces. Only clients of the API read them.
 func StartInitial(w *component.World) {
 	c := &Controller{Component: w.Start("serviceaccount-controller", "")}
 	c.Go("initial accounts", func(p *kernel.Process) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"
@@ -22,7 +21,7 @@ func (c *Controller) syncContent(p *kernel.Process, found content) error {
 		return nil // its snapshot will bind it
 	}
 	if found.DeletionTimestamp == nil && !slices.Contains(found.Finalizers, snapshot.ContentFinalizer) {
-		return c.guardContent(p, found)
+		return guard(p, c, c.contents, found, snapshot.ContentFinalizer)
 	}
 	s, ok := c.snapshots.Get(snapshotOf(found))
 	if !ok || s.UID != found.Spec.VolumeSnapshotRef.UID {
@@ -35,16 +34,5 @@ func (c *Controller) syncContent(p *kernel.Process, found content) error {
 		_, err := c.markBeingDeleted(p, found)
 		return err
 	}
-	return nil
-}
-
-func (c *Controller) guardContent(p *kernel.Process, found content) error {
-	guarded, err := component.Patch(p, c.Component, store.KeyOf(found), func(now content) {
-		now.Finalizers = append(now.Finalizers, snapshot.ContentFinalizer)
-	})
-	if err != nil {
-		return failedToUpdate(found.Name, err)
-	}
-	c.contents.Put(guarded)
 	return nil
 }

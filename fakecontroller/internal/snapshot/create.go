@@ -24,7 +24,7 @@ import (
 func (c *Controller) settleClass(p *kernel.Process, s volumeSnapshot) (volumeSnapshot, error) {
 	if s.Spec.VolumeSnapshotClassName != nil {
 		if _, err := c.class(*s.Spec.VolumeSnapshotClassName); err != nil {
-			c.fail(p, s, false, "GetSnapshotClassFailed", fmt.Sprintf("Failed to get snapshot class with error %v", err))
+			c.single.fail(p, s, false, "GetSnapshotClassFailed", fmt.Sprintf("Failed to get snapshot class with error %v", err))
 			return s, err
 		}
 		return s, nil
@@ -34,7 +34,7 @@ func (c *Controller) settleClass(p *kernel.Process, s volumeSnapshot) (volumeSna
 	}
 	name, err := c.defaultClass(p, s)
 	if err != nil {
-		c.fail(p, s, false, "SetDefaultSnapshotClassFailed", fmt.Sprintf("Failed to set default snapshot class with error %v", err))
+		c.single.fail(p, s, false, "SetDefaultSnapshotClassFailed", fmt.Sprintf("Failed to set default snapshot class with error %v", err))
 		return s, err
 	}
 	changed, err := component.Patch(p, c.Component, store.KeyOf(s), func(now volumeSnapshot) { now.Spec.VolumeSnapshotClassName = &name })

@@ -22,7 +22,7 @@ import (
 func (c *Controller) settleGroupClass(p *kernel.Process, g groupSnapshot) (groupSnapshot, error) {
 	if name := g.Spec.VolumeGroupSnapshotClassName; name != nil {
 		if _, err := c.groupClass(*name); err != nil {
-			c.failGroup(p, g, false, "GetGroupSnapshotClassFailed", fmt.Sprintf("failed to get group snapshot class with error %v", err))
+			c.group.fail(p, g, false, "GetGroupSnapshotClassFailed", fmt.Sprintf("failed to get group snapshot class with error %v", err))
 			return g, err
 		}
 		return g, nil
@@ -32,7 +32,7 @@ func (c *Controller) settleGroupClass(p *kernel.Process, g groupSnapshot) (group
 	}
 	name, err := c.defaultGroupClass(p, g)
 	if err != nil {
-		c.failGroup(p, g, false, "SetDefaultGroupSnapshotClassFailed", fmt.Sprintf("Failed to set default group snapshot class with error %v", err))
+		c.group.fail(p, g, false, "SetDefaultGroupSnapshotClassFailed", fmt.Sprintf("Failed to set default group snapshot class with error %v", err))
 		return g, err
 	}
 	own := g.DeepCopy()

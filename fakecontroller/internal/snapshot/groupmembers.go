@@ -152,7 +152,7 @@ func (c *Controller) syncUnreadyMember(p *kernel.Process, s volumeSnapshot) erro
 	if !ok {
 		return fmt.Errorf("group snapshot member %s requests an non-existing content %s", store.KeyOf(s), name)
 	}
-	return c.copyStatus(p, s, found, false)
+	return c.single.copyStatus(p, s, found, false)
 }
 
 // groupWithHandle is the name of the group that the driver knows by a handle. C-SNAP-14

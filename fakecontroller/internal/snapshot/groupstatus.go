@@ -14,35 +14,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// copyGroupStatus copies the content's status into the group; if that fails, unready writes that it
-// is not ready. C-GSNAP-7
-func (c *Controller) copyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent, unready bool) error {
-	err := c.tryCopyGroupStatus(p, g, from)
-	if err != nil {
-		c.failGroup(p, g, unready, "GroupSnapshotStatusUpdateFailed", fmt.Sprintf("GroupSnapshot status update failed, %v", err))
-	}
-	return err
-}
-
-// bindGroup is copyGroupStatus to the group as it is now.
-func (c *Controller) bindGroup(p *kernel.Process, g groupSnapshot, from groupContent) error {
-	now, err := c.readGroup(p, g)
-	if err != nil {
-		return err
-	}
-	return c.copyGroupStatus(p, now, from, true)
-}
-
-func (c *Controller) readGroup(p *kernel.Process, g groupSnapshot) (groupSnapshot, error) {
-	now, err := component.Live[groupSnapshot](p, c.Component, store.KeyOf(g))
-	if err != nil {
-		return nil, fmt.Errorf("error get group snapshot %s from api server: %w", store.KeyOf(g), err)
-	}
-	return now, nil
-}
-
-func (c *Controller) tryCopyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent) error {
-	now, err := c.readGroup(p, g)
+// copyGroupStatus copies the status of the content into a group. C-GSNAP-7
+func (c *Controller) copyGroupStatus(p *kernel.Process, g groupSnapshot, from groupContent) error {
+	now, err := c.group.read(p, g)
 	if err != nil {
 		return err
 	}
@@ -67,10 +41,10 @@ func (c *Controller) tryCopyGroupStatus(p *kernel.Process, g groupSnapshot, from
 
 // groupStatusAfter returns a group's status after a change of its content. Earlier values stay,
 // except for readiness and the error.
-func groupStatusAfter(old *groupv1.VolumeGroupSnapshotStatus, from groupContent) *groupv1.VolumeGroupSnapshotStatus {
+func groupStatusAfter(old *groupStatus, from groupContent) *groupStatus {
 	next := old.DeepCopy()
 	if next == nil {
-		next = &groupv1.VolumeGroupSnapshotStatus{}
+		next = &groupStatus{}
 	}
 	if next.BoundVolumeGroupSnapshotContentName == nil {
 		name := from.Name
@@ -89,12 +63,8 @@ func groupStatusAfter(old *groupv1.VolumeGroupSnapshotStatus, from groupContent)
 	return next
 }
 
-// syncGroupContentByKey protects a group's content and passes on its status.
-func (c *Controller) syncGroupContentByKey(p *kernel.Process, key store.Key) error {
-	found, ok := component.Cached[groupContent](c.Component, key)
-	if !ok || c.groupContents.Newest(found) != found {
-		return nil
-	}
+// syncGroupContent protects a group's content and passes on its status.
+func (c *Controller) syncGroupContent(p *kernel.Process, found groupContent) error {
 	source := found.Spec.Source
 	if (source.GroupSnapshotHandles == nil) == (len(source.VolumeHandles) == 0) {
 		const message = "Exactly one of GroupSnapshotHandles and VolumeHandles should be specified"
@@ -105,23 +75,12 @@ func (c *Controller) syncGroupContentByKey(p *kernel.Process, key store.Key) err
 		return nil // its group will bind it
 	}
 	if found.DeletionTimestamp == nil && !slices.Contains(found.Finalizers, snapshot.GroupContentFinalizer) {
-		return c.guardGroupContent(p, found)
+		return guard(p, c, c.groupContents, found, snapshot.GroupContentFinalizer)
 	}
 	g, ok := c.groups.Get(groupOf(found))
 	if ok && g.UID == found.Spec.VolumeGroupSnapshotRef.UID && found.Status != nil {
 		c.groupQueue.Add(store.KeyOf(g))
 	}
-	return nil
-}
-
-func (c *Controller) guardGroupContent(p *kernel.Process, found groupContent) error {
-	guarded, err := component.Patch(p, c.Component, store.KeyOf(found), func(now groupContent) {
-		now.Finalizers = append(now.Finalizers, snapshot.GroupContentFinalizer)
-	})
-	if err != nil {
-		return failedToUpdate(found.Name, err)
-	}
-	c.groupContents.Put(guarded)
 	return nil
 }
 

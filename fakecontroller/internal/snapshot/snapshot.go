@@ -33,6 +33,8 @@ type Controller struct {
 	// groups and groupContents are the same of group snapshots.
 	groups        *component.Overlay[groupSnapshot]
 	groupContents *component.Overlay[groupContent]
+	single        *binding[volumeSnapshot, content]
+	group         *binding[groupSnapshot, groupContent]
 	// Its queues. C-SNAP-10
 	snapshotQueue, contentQueue   *workqueue.Queue[store.Key]
 	groupQueue, groupContentQueue *workqueue.Queue[store.Key]
@@ -62,11 +64,13 @@ func newController(w *component.World, o Options) *Controller {
 	c.contents = component.NewOverlay[content](c.Component)
 	c.groups = component.NewOverlay[groupSnapshot](c.Component)
 	c.groupContents = component.NewOverlay[groupContent](c.Component)
-	retrying := workqueue.Options{Workers: 10, FirstDelay: time.Second, MaxDelay: 5 * time.Minute} // C-SNAP-10
-	c.snapshotQueue = workqueue.New("snapshots", retrying, c.Go, c.syncSnapshotByKey)
-	c.contentQueue = workqueue.New("contents", retrying, c.Go, c.syncContentByKey)
-	c.groupQueue = workqueue.New("group snapshots", retrying, c.Go, c.syncGroupByKey)
-	c.groupContentQueue = workqueue.New("group contents", retrying, c.Go, c.syncGroupContentByKey)
+	c.single, c.group = c.ofSnapshots(), c.ofGroups()
+	// C-SNAP-10.
+	retrying := workqueue.Options{Workers: 10, FirstDelay: time.Second, MaxDelay: 5 * time.Minute}
+	c.snapshotQueue = workqueue.New("snapshots", retrying, c.Go, newest(c, c.snapshots, c.syncSnapshot))
+	c.contentQueue = workqueue.New("contents", retrying, c.Go, newest(c, c.contents, c.syncContent))
+	c.groupQueue = workqueue.New("group snapshots", retrying, c.Go, newest(c, c.groups, c.syncGroup))
+	c.groupContentQueue = workqueue.New("group contents", retrying, c.Go, newest(c, c.groupContents, c.syncGroupContent))
 	return c
 }
 
@@ -123,24 +127,6 @@ func (c *Controller) groupInformers() component.Informers {
 // snapshotOf is the key of the snapshot that a content is for.
 func snapshotOf(c content) store.Key {
 	return store.Key{Namespace: c.Spec.VolumeSnapshotRef.Namespace, Name: c.Spec.VolumeSnapshotRef.Name}
-}
-
-// syncSnapshotByKey leaves a snapshot alone of which the informer delivers an older
-// version than the controller has written: the newer one is under way. C-SNAP-11
-func (c *Controller) syncSnapshotByKey(p *kernel.Process, key store.Key) error {
-	s, ok := component.Cached[volumeSnapshot](c.Component, key)
-	if !ok || c.snapshots.Newest(s) != s {
-		return nil
-	}
-	return c.syncSnapshot(p, s)
-}
-
-func (c *Controller) syncContentByKey(p *kernel.Process, key store.Key) error {
-	found, ok := component.Cached[content](c.Component, key)
-	if !ok || c.contents.Newest(found) != found {
-		return nil
-	}
-	return c.syncContent(p, found)
 }
 
 func (c *Controller) warn(about store.Object, reason, format string, args ...any) {

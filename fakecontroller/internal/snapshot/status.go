@@ -23,35 +23,9 @@ type (
 
 const deletes = snapshotv1.VolumeSnapshotContentDelete
 
-// copyStatus copies the content's status into the snapshot; if that fails, unready writes that it
-// is not ready. C-SNAP-14
-func (c *Controller) copyStatus(p *kernel.Process, s volumeSnapshot, from content, unready bool) error {
-	err := c.tryCopyStatus(p, s, from)
-	if err != nil {
-		c.fail(p, s, unready, "SnapshotStatusUpdateFailed", fmt.Sprintf("Snapshot status update failed, %v", err))
-	}
-	return err
-}
-
-// bind is copyStatus to the snapshot as it is now.
-func (c *Controller) bind(p *kernel.Process, s volumeSnapshot, from content) error {
-	now, err := c.read(p, s)
-	if err != nil {
-		return err
-	}
-	return c.copyStatus(p, now, from, true)
-}
-
-func (c *Controller) read(p *kernel.Process, s volumeSnapshot) (volumeSnapshot, error) {
-	now, err := component.Live[volumeSnapshot](p, c.Component, store.KeyOf(s))
-	if err != nil {
-		return nil, fmt.Errorf("error get snapshot %s from api server: %w", store.KeyOf(s), err)
-	}
-	return now, nil
-}
-
-func (c *Controller) tryCopyStatus(p *kernel.Process, s volumeSnapshot, from content) error {
-	now, err := c.read(p, s)
+// copyStatus copies the status of the content into a snapshot. C-SNAP-14
+func (c *Controller) copyStatus(p *kernel.Process, s volumeSnapshot, from content) error {
+	now, err := c.single.read(p, s)
 	if err != nil {
 		return err
 	}

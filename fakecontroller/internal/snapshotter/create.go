@@ -6,14 +6,7 @@ import (
 	"fmt"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
-
-	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
 )
@@ -24,26 +17,9 @@ func (r *run) create(p *kernel.Process, c content) (content, error) {
 	if err != nil {
 		return c, err
 	}
-	if c, err = r.annotateBeingCreated(p, c, true); err != nil {
-		return c, fmt.Errorf("failed to add VolumeSnapshotBeingCreated annotation on the content %s: %q", c.Name, err)
-	}
-	made, err := r.cut(p, request)
-	if err != nil {
-		cause := fmt.Errorf("failed to take snapshot of the volume %s: %w", request.SourceVolumeId, quoted{err})
-		if isFinal(err) { // C-SNAP-35
-			if c, err = r.annotateBeingCreated(p, c, false); err != nil {
-				return c, fmt.Errorf("failed to remove VolumeSnapshotBeingCreated annotation from the content %s: %w", c.Name, err)
-			}
-		}
-		return c, cause
-	}
-	if c, err = r.saveStatus(p, c, made); err != nil {
-		return c, fmt.Errorf("error updating status for volume snapshot content %s: %w", c.Name, err)
-	}
-	if c, err = r.annotateBeingCreated(p, c, false); err != nil {
-		return c, fmt.Errorf("failed to remove VolumeSnapshotBeingCreated annotation on the content %s: %w", c.Name, err)
-	}
-	return c, nil
+	return cut(p, r.contents, c, cutting[content, snap]{
+		cut: func() (snap, error) { return r.cut(p, request) }, save: r.saveStatus, taken: "snapshot of the volume " + request.SourceVolumeId,
+	})
 }
 
 // quoted is an error with its text in quotes, as in the sidecar's messages.
@@ -59,15 +35,15 @@ func (r *run) createRequest(p *kernel.Process, c content) (*csi.CreateSnapshotRe
 	if c.Spec.VolumeSnapshotClassName == nil {
 		return nil, input(fmt.Errorf("failed to take snapshot %s without a snapshot class", c.Name))
 	}
-	class, ok := r.class(*c.Spec.VolumeSnapshotClassName)
-	if !ok {
-		return nil, input(noClass(*c.Spec.VolumeSnapshotClassName))
-	}
-	secrets, err := r.secrets(p, c)
+	class, err := r.contents.class(*c.Spec.VolumeSnapshotClassName)
 	if err != nil {
 		return nil, input(err)
 	}
-	parameters, err := snapshot.DriverParameters(class.Parameters)
+	secrets, err := r.contents.secrets(p, c)
+	if err != nil {
+		return nil, input(err)
+	}
+	parameters, err := snapshot.DriverParameters(class.parameters)
 	if err != nil {
 		return nil, fmt.Errorf("failed to remove CSI Parameters of prefixed keys: %w", err)
 	}
@@ -83,10 +59,6 @@ func (r *run) createRequest(p *kernel.Process, c content) (*csi.CreateSnapshotRe
 		Name: "snapshot-" + string(c.Spec.VolumeSnapshotRef.UID), SourceVolumeId: *c.Spec.Source.VolumeHandle,
 		Parameters: parameters, Secrets: secrets,
 	}, nil
-}
-
-func noClass(name string) error {
-	return apierrors.NewNotFound(schema.GroupResource{Group: snapshotv1.GroupName, Resource: "volumesnapshotclass"}, name)
 }
 
 // cut asks for the driver's name before each call. C-SNAP-34
@@ -110,28 +82,11 @@ func snapOf(s *csi.Snapshot) snap {
 	return made
 }
 
-// secrets are those that the content's annotations name.
-func (r *run) secrets(p *kernel.Process, c content) (map[string]string, error) {
-	has := func(name string) bool { return metav1.HasAnnotation(c.ObjectMeta, name) }
-	if !has(snapshot.DeletionSecretName) || !has(snapshot.DeletionSecretNamespace) {
-		return nil, nil
-	}
-	ref := &corev1.SecretReference{Name: c.Annotations[snapshot.DeletionSecretName], Namespace: c.Annotations[snapshot.DeletionSecretNamespace]}
-	if ref.Name == "" || ref.Namespace == "" {
-		return nil, fmt.Errorf("cannot retrieve secrets for snapshot content %q, err: secret name or namespace not specified", c.Name)
-	}
-	values, err := sidecar.ReadSecret(p, r.Component, ref)
-	if err != nil {
-		return nil, fmt.Errorf("cannot get credentials for snapshot content %q", c.Name)
-	}
-	return values, nil
-}
-
 // look asks the driver about a snapshot that it had before. C-SNAP-37
 func (r *run) look(p *kernel.Process, c content) (content, error) {
-	handle, secretsOf := c.Spec.Source.SnapshotHandle, r.listSecrets
+	handle, secretsOf := c.Spec.Source.SnapshotHandle, r.contents.classSecrets
 	if isCutMember(c) { // it has no class: C-SNAP-37
-		handle, secretsOf = c.Status.SnapshotHandle, r.secrets
+		handle, secretsOf = c.Status.SnapshotHandle, r.contents.secrets
 	}
 	secrets, err := secretsOf(p, c)
 	if err != nil {
@@ -142,26 +97,6 @@ func (r *run) look(p *kernel.Process, c content) (content, error) {
 		return c, fmt.Errorf("failed to list snapshot for content %s: %w", c.Name, quoted{err})
 	}
 	return r.saveStatus(p, c, found)
-}
-
-func (r *run) listSecrets(p *kernel.Process, c content) (map[string]string, error) {
-	if c.Spec.VolumeSnapshotClassName == nil {
-		return nil, nil
-	}
-	name := *c.Spec.VolumeSnapshotClassName
-	class, ok := r.class(name)
-	if !ok {
-		return nil, fmt.Errorf("failed to get snapshot class %s for snapshot content %s: %w", name, c.Name, noClass(name))
-	}
-	ref, err := snapshot.SnapshotterList.Of(class.Parameters, "volumesnapshot", c.Name, nil)
-	if err != nil {
-		return nil, fmt.Errorf("failed to get secret reference for snapshot content %s: %w", c.Name, err)
-	}
-	secrets, err := sidecar.ReadSecret(p, r.Component, ref)
-	if err != nil {
-		return nil, fmt.Errorf("failed to get credentials for snapshot content %s: %w", c.Name, err)
-	}
-	return secrets, nil
 }
 
 // list finds one snapshot. A driver that does not list is believed to have it.

@@ -6,12 +6,8 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	groupv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumegroupsnapshot/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -24,47 +20,27 @@ func (r *run) createGroup(p *kernel.Process, c groupContent) (groupContent, erro
 	if err != nil {
 		return c, fmt.Errorf("failed to get input parameters to create group snapshot for group snapshot content %s: %q", c.Name, err)
 	}
-	if c, err = r.annotateGroupBeingCreated(p, c, true); err != nil {
-		return c, fmt.Errorf("failed to add VolumeGroupSnapshotBeingCreated annotation on the group snapshot content %s: %q", c.Name, err)
-	}
-	made, err := r.cutGroup(p, c, class, secrets)
-	if err != nil {
-		cause := fmt.Errorf("failed to take group snapshot of the volumes %s: %w", c.Spec.Source.VolumeHandles, quoted{err})
-		if isFinal(err) {
-			if c, err = r.annotateGroupBeingCreated(p, c, false); err != nil {
-				return c, fmt.Errorf("failed to remove VolumeGroupSnapshotBeingCreated annotation from the group snapshot content %s: %w", c.Name, err)
-			}
-		}
-		return c, cause
-	}
-	if c, err = r.saveGroupStatus(p, c, made); err != nil {
-		return c, fmt.Errorf("error updating status for volume group snapshot content %s: %w", c.Name, err)
-	}
-	if c, err = r.annotateGroupBeingCreated(p, c, false); err != nil {
-		return c, fmt.Errorf("failed to remove VolumeGroupSnapshotBeingCreated annotation on the groupSnapshotContent %s: %w", c.Name, err)
-	}
-	return c, nil
+	return cut(p, r.groupContents, c, cutting[groupContent, *csi.VolumeGroupSnapshot]{
+		cut:  func() (*csi.VolumeGroupSnapshot, error) { return r.cutGroup(p, c, class, secrets) },
+		save: r.saveGroupStatus, taken: fmt.Sprintf("group snapshot of the volumes %s", c.Spec.Source.VolumeHandles),
+	})
 }
 
-func (r *run) groupInput(p *kernel.Process, c groupContent) (*groupv1.VolumeGroupSnapshotClass, map[string]string, error) {
+func (r *run) groupInput(p *kernel.Process, c groupContent) (class, map[string]string, error) {
 	if c.Spec.VolumeGroupSnapshotClassName == nil {
-		return nil, nil, fmt.Errorf("failed to take group snapshot %s without a group snapshot class", c.Name)
+		return class{}, nil, fmt.Errorf("failed to take group snapshot %s without a group snapshot class", c.Name)
 	}
-	class, ok := r.groupClass(*c.Spec.VolumeGroupSnapshotClassName)
-	if !ok {
-		return nil, nil, noGroupClass(*c.Spec.VolumeGroupSnapshotClassName)
+	found, err := r.groupContents.class(*c.Spec.VolumeGroupSnapshotClassName)
+	if err != nil {
+		return found, nil, err
 	}
-	secrets, err := r.groupSecrets(p, c)
-	return class, secrets, err
-}
-
-func noGroupClass(name string) error {
-	return apierrors.NewNotFound(schema.GroupResource{Group: groupv1.GroupName, Resource: "volumegroupsnapshotclass"}, name)
+	secrets, err := r.groupContents.secrets(p, c)
+	return found, secrets, err
 }
 
 // cutGroup asks for the driver's name before each call, as cut does.
-func (r *run) cutGroup(p *kernel.Process, c groupContent, class *groupv1.VolumeGroupSnapshotClass, secrets map[string]string) (*csi.VolumeGroupSnapshot, error) {
-	parameters, err := snapshot.DriverParameters(class.Parameters)
+func (r *run) cutGroup(p *kernel.Process, c groupContent, class class, secrets map[string]string) (*csi.VolumeGroupSnapshot, error) {
+	parameters, err := snapshot.DriverParameters(class.parameters)
 	if err != nil {
 		return nil, fmt.Errorf("failed to remove CSI Parameters of prefixed keys: %w", err)
 	}
@@ -85,23 +61,6 @@ func (r *run) cutGroup(p *kernel.Process, c groupContent, class *groupv1.VolumeG
 		Parameters: parameters, Secrets: secrets,
 	})
 	return answer.GetGroupSnapshot(), err
-}
-
-// groupSecrets are those that the content's annotations name.
-func (r *run) groupSecrets(p *kernel.Process, c groupContent) (map[string]string, error) {
-	name, named := c.Annotations[snapshot.GroupDeletionSecretName]
-	namespace, placed := c.Annotations[snapshot.GroupDeletionSecretNamespace]
-	switch {
-	case !named || !placed:
-		return nil, nil
-	case name == "" || namespace == "":
-		return nil, fmt.Errorf("cannot retrieve secrets for group snapshot content %q, err: secret name or namespace not specified", c.Name)
-	}
-	values, err := sidecar.ReadSecret(p, r.Component, &corev1.SecretReference{Name: name, Namespace: namespace})
-	if err != nil {
-		return nil, fmt.Errorf("cannot get credentials for group snapshot content %q", c.Name)
-	}
-	return values, nil
 }
 
 // saveGroupStatus records the driver's answer; earlier values stay, except for readiness.
@@ -149,7 +108,7 @@ func infoOf(members []*csi.Snapshot) []groupv1.VolumeSnapshotInfo {
 
 // lookAtGroup asks the driver about a group that it had before. C-GSNAP-5
 func (r *run) lookAtGroup(p *kernel.Process, c groupContent) (groupContent, error) {
-	secrets, err := r.groupGetSecrets(p, c)
+	secrets, err := r.groupContents.classSecrets(p, c)
 	if err != nil {
 		return c, err
 	}
@@ -169,24 +128,4 @@ func (r *run) lookAtGroup(p *kernel.Process, c groupContent) (groupContent, erro
 		CreationTime: answer.GetGroupSnapshot().GetCreationTime(),
 	}
 	return r.saveGroupStatus(p, c, found)
-}
-
-func (r *run) groupGetSecrets(p *kernel.Process, c groupContent) (map[string]string, error) {
-	if c.Spec.VolumeGroupSnapshotClassName == nil {
-		return nil, nil
-	}
-	name := *c.Spec.VolumeGroupSnapshotClassName
-	class, ok := r.groupClass(name)
-	if !ok {
-		return nil, fmt.Errorf("failed to get group snapshot class %s for group snapshot content %s: %w", name, c.Name, noGroupClass(name))
-	}
-	ref, err := snapshot.GroupSnapshotterGet.Of(class.Parameters, "volumegroupsnapshot", c.Name, nil)
-	if err != nil {
-		return nil, fmt.Errorf("failed to get secret reference for group snapshot content %s: %w", c.Name, err)
-	}
-	secrets, err := sidecar.ReadSecret(p, r.Component, ref)
-	if err != nil {
-		return nil, fmt.Errorf("failed to get credentials for group snapshot content %s: %w", c.Name, err)
-	}
-	return secrets, nil
 }

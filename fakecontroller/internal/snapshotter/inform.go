@@ -3,7 +3,6 @@ package snapshotter
 import (
 	"maps"
 
-	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/csisim/csisim/internal/world/component"
@@ -15,9 +14,9 @@ import (
 // inform queues the events of the informer. C-SNAP-31
 func (r *run) inform(p *kernel.Process) {
 	r.RunInformers(p, component.Informers{News: "snapshot contents to work on", Sources: []component.Source{component.On(func(e store.Event[content]) {
-		r.noteReadiness(e)
+		r.contents.noteReadiness(e)
 		if e.Type == store.Added || e.Type == store.Modified && matters(e.Old, e.Object) {
-			r.contentQueue.Add(store.KeyOf(e.Object))
+			r.contents.queue.Add(store.KeyOf(e.Object))
 		}
 	})}})
 }
@@ -39,20 +38,4 @@ func matters(old, now content) bool {
 
 func isReady(c content) bool {
 	return c.Status != nil && c.Status.ReadyToUse != nil && *c.Status.ReadyToUse
-}
-
-// own reports whether a content is this driver's. C-SNAP-31
-func (r *run) own(c content) bool {
-	if c.Spec.Driver != r.driver {
-		return false
-	}
-	if c.Spec.VolumeSnapshotClassName == nil {
-		return true
-	}
-	class, ok := r.class(*c.Spec.VolumeSnapshotClassName)
-	return !ok || class.Driver == r.driver
-}
-
-func (r *run) class(name string) (*snapshotv1.VolumeSnapshotClass, bool) {
-	return component.Cached[*snapshotv1.VolumeSnapshotClass](r.Component, store.Key{Name: name})
 }

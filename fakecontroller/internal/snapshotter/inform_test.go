@@ -63,7 +63,7 @@ func TestContentsOfOtherDriversAreIgnored(t *testing.T) {
 		})
 		require.NoError(t, err)
 	}
-	r := &run{Component: w.Start("sidecar", ""), driver: "d"}
+	r := (&run{Component: w.Start("sidecar", ""), driver: "d"}).snapshots()
 	of := func(driver string, class *string) content {
 		return &snapshotv1.VolumeSnapshotContent{Spec: snapshotv1.VolumeSnapshotContentSpec{Driver: driver, VolumeSnapshotClassName: class}}
 	}

@@ -20,10 +20,10 @@ const resyncPeriod = 15 * time.Minute
 // deletion that could not begin has no further event either. It would change nothing for others.
 // C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
-	waits := func() bool { return len(r.unready)+len(r.unreadyGroups) > 0 }
+	waits := func() bool { return len(r.contents.unready)+len(r.groupContents.unready) > 0 }
 	component.Resync(p, "contents that a resync is for", resyncPeriod, waits, func() {
-		addAll(r.contentQueue, r.unready)
-		addAll(r.groupQueue, r.unreadyGroups)
+		addAll(r.contents.queue, r.contents.unready)
+		addAll(r.groupContents.queue, r.groupContents.unready)
 	})
 }
 
@@ -32,22 +32,4 @@ func addAll(queue *workqueue.Queue[store.Key], keys map[store.Key]bool) {
 	for _, key := range slices.SortedFunc(maps.Keys(keys), byName) {
 		queue.Add(key)
 	}
-}
-
-// noteReadiness remembers which contents a resync is for.
-func (r *run) noteReadiness(e store.Event[content]) {
-	r.note(r.unready, store.KeyOf(e.Object), e.Type != store.Deleted && (!isReady(e.Object) || e.Object.DeletionTimestamp != nil) && r.own(e.Object))
-}
-
-func (r *run) noteGroupReadiness(e store.Event[groupContent]) {
-	r.note(r.unreadyGroups, store.KeyOf(e.Object), e.Type != store.Deleted && (!isGroupReady(e.Object) || e.Object.DeletionTimestamp != nil) && r.ownGroup(e.Object))
-}
-
-func (r *run) note(unready map[store.Key]bool, key store.Key, is bool) {
-	if !is {
-		delete(unready, key)
-		return
-	}
-	unready[key] = true
-	r.resyncer.Wake()
 }

@@ -62,13 +62,9 @@ type run struct {
 
 	groups bool // it serves the GroupController
 
-	contents      *component.Overlay[content]
-	contentQueue  *workqueue.Queue[store.Key]
-	groupContents *component.Overlay[groupContent]
-	groupQueue    *workqueue.Queue[store.Key]
-
-	unready, unreadyGroups map[store.Key]bool // contents that a resync is for
-	resyncer               *kernel.Process
+	contents      *contents[content]
+	groupContents *contents[groupContent]
+	resyncer      *kernel.Process
 }
 
 // Start starts the sidecar.
@@ -76,8 +72,8 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	opts = opts.withDefaults()
 	return sidecar.Run(w, opts.Flags, func(life *sidecar.Life) *component.Component {
 		r := &run{Component: w.Start(opts.Called(Caller+"/"+opts.Driver), ""), wire: wire, opts: opts, life: life}
-		r.contents = component.NewOverlay[content](r.Component)
-		r.groupContents = component.NewOverlay[groupContent](r.Component)
+		r.contents = r.snapshots()
+		r.groupContents = r.groupSnapshots()
 		r.Go("main", r.main)
 		return r.Component
 	})
@@ -85,7 +81,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 
 // main requests the driver's capabilities; if it cannot snapshot, the sidecar ends. C-SNAP-30
 func (r *run) main(p *kernel.Process) {
-	d := r.life.Meet(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
+	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
 	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE")
 	if !d.Can("CREATE_DELETE_SNAPSHOT") {
 		return
@@ -93,9 +89,8 @@ func (r *run) main(p *kernel.Process) {
 	r.meetGroups(p)
 	r.life.Lead(p, r.opts.Lock(r.driver))
 	retrying := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
-	r.contentQueue = workqueue.New("contents", retrying, r.Go, r.syncByKey)
-	r.groupQueue = workqueue.New("group contents", retrying, r.Go, r.syncGroupByKey)
-	r.unready, r.unreadyGroups = map[store.Key]bool{}, map[store.Key]bool{}
+	r.contents.start("contents", retrying)
+	r.groupContents.start("group contents", retrying)
 	r.resyncer = r.Go("resync", r.resync)
 	r.Go("groups", r.informGroups)
 	r.inform(p)

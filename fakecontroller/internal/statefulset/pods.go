@@ -176,7 +176,7 @@ func merged(labels map[string]string, selector *metav1.LabelSelector) map[string
 
 // podFor is the pod of an ordinal, after the template of a revision.
 func podFor(set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) (*corev1.Pod, error) {
-	template, err := templateIn(rev)
+	template, err := workload.Recorded(rev)
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ func (c *cluster) removeClaim(name string) {
 	testcluster.Delete(c.Cluster, testcluster.Get[*corev1.PersistentVolumeClaim](c.Cluster, namespace, name))
 }
 
-// The retention policy shows in the owners of the claims, from which the garbage collector takes
-// its cue. C-STS-1, C-STS-2 [pkg/controller/statefulset/stateful_set_utils.go
+// The retention policy determines the owners of the claims, by which the garbage collector deletes
+// them. C-STS-1, C-STS-2 [pkg/controller/statefulset/stateful_set_utils.go
 // updateClaimOwnerRefForSetAndPod]
 func TestClaimsAreOwnedAsTheRetentionPolicySays(t *testing.T) {
 	const keep, remove = appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType

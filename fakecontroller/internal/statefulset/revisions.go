@@ -1,9 +1,9 @@
 package statefulset
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -48,21 +48,6 @@ func firstUpdated(set *appsv1.StatefulSet) int {
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[appsv1.ControllerRevisionHashLabelKey] }
 
-// recorded is the content of a set's ControllerRevision.
-type recorded struct {
-	Spec struct {
-		Template corev1.PodTemplateSpec `json:"template"`
-	} `json:"spec"`
-}
-
-func templateIn(rev *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
-	var r recorded
-	if err := json.Unmarshal(rev.Data.Raw, &r); err != nil {
-		return nil, fmt.Errorf("revision %s: %w", rev.Name, err)
-	}
-	return &r.Spec.Template, nil
-}
-
 // revisionsOf finds a set's revisions, and records its template if that is new.
 func (c *Controller) revisionsOf(p *kernel.Process, set *appsv1.StatefulSet) (revisions, error) {
 	var r revisions
@@ -77,6 +62,13 @@ func (c *Controller) revisionsOf(p *kernel.Process, set *appsv1.StatefulSet) (re
 		}
 		if old.Name == set.Status.CurrentRevision {
 			r.current = old
+		}
+	}
+	if r.update != nil && r.update.Revision < fresh.Revision-1 { // the set was rolled back
+		again := r.update.DeepCopy()
+		again.Revision = fresh.Revision
+		if r.update, err = component.Update(p, c.Component, again); err != nil {
+			return r, err
 		}
 	}
 	if r.update == nil {
@@ -95,19 +87,21 @@ func (c *Controller) revisionsOf(p *kernel.Process, set *appsv1.StatefulSet) (re
 }
 
 func revisionFor(set *appsv1.StatefulSet) (*appsv1.ControllerRevision, error) {
-	var r recorded
-	r.Spec.Template = set.Spec.Template
-	data, err := json.Marshal(r)
+	data, err := workload.Record(set.Spec.Template)
 	if err != nil {
 		return nil, fmt.Errorf("template of set %s: %w", set.Name, err)
 	}
 	hash := fnv.New32()
 	hash.Write(data)
 	sum := rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
+	labels := map[string]string{}
+	maps.Copy(labels, set.Spec.Template.Labels) // kubectl rollout finds revisions by them
+	labels["controller.kubernetes.io/hash"] = sum
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: set.Namespace, Name: set.Name + "-" + sum,
-			Labels:          map[string]string{"controller.kubernetes.io/hash": sum},
+			Labels:          labels,
+			Annotations:     maps.Clone(set.Annotations),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
 		},
 		Data: runtime.RawExtension{Raw: data}, Revision: 1,

@@ -17,7 +17,8 @@ import (
 
 // feature is an operation for which annotations make cron jobs. A-PVC-1
 type feature struct {
-	name       string // begins the annotations, and ends names of cron jobs in the order of storage classes
+	// Begins the annotations, and ends names of cron jobs in the order of storage classes.
+	name       string
 	capability string // begins the names of the capabilities
 	kind       cronKind
 	// forgets says that a claim without a schedule loses the annotation with the name of its

@@ -19,8 +19,8 @@ import (
 // configMap has flags of the program. A-MGR-2
 const configMap = "csi-addons-config"
 
-// configure reads the flags in the ConfigMap. With one that it does not understand the
-// program exits, and is started again as the kubelet does it. A-MGR-2
+// configure reads the flags in the ConfigMap. The program exits if it does not understand
+// one, and is restarted with the kubelet's pauses. A-MGR-2
 func (m *Manager) configure(p *kernel.Process) {
 	for exits := 1; ; exits++ {
 		found, err := component.Live[*corev1.ConfigMap](p, m.Component, store.Key{Namespace: m.opts.Namespace, Name: configMap})

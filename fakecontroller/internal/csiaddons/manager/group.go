@@ -169,8 +169,8 @@ func (g *groupPass) assemble() (*kinds.VolumeReplication, error) {
 	return replication, err
 }
 
-// choose finds the claims, and writes down how it did. One that is being deleted stays if it
-// is in the group already. A-VGR-2, A-VGR-4
+// choose selects the claims of the group and records the outcome in its status. A claim that is
+// being deleted stays if the group already has it. A-VGR-2, A-VGR-4
 func (g *groupPass) choose() ([]*corev1.PersistentVolumeClaim, error) {
 	selector, err := metav1.LabelSelectorAsSelector(g.group.Spec.Source.Selector)
 	if err != nil {
@@ -376,8 +376,8 @@ func withOwner(owners []metav1.OwnerReference, obj kinds.Object) []metav1.OwnerR
 	return append(slices.Clone(owners), metav1.OwnerReference{APIVersion: version, Kind: kind, Name: obj.GetName(), UID: obj.GetUID()})
 }
 
-// remove has VolumeReplication and content deleted, in one pass, and goes when both have
-// taken their names off the group. A-VGR-10
+// remove deletes the VolumeReplication and the content in one pass. The group loses its finalizer
+// when both are gone. A-VGR-10
 func (g *groupPass) remove() error {
 	if name := g.group.Spec.ReplicationName; name != "" {
 		key := store.Key{Namespace: g.group.Namespace, Name: name}

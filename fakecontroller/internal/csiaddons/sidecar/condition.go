@@ -36,7 +36,8 @@ const (
 
 const (
 	conditionInterval = time.Minute
-	healthAnnotation  = "csiaddons.openshift.io/volumehealth." // with the node's uid behind it. A-COND-5
+	// With the node's uid behind it. A-COND-5.
+	healthAnnotation = "csiaddons.openshift.io/volumehealth."
 	// VOLUME_CONDITION, which CSI 1.13 removed from the bindings.
 	nodeConditions = csi.NodeServiceCapability_RPC_Type(4)
 )

@@ -105,7 +105,8 @@ func (r *run) main(p *kernel.Process) {
 	caps := r.capabilities(p)
 	r.Go("server", r.serve(pod))
 	if driver := r.nameForLease(p, caps); driver != "" {
-		r.life.Elect(p, sidecar.Lock{Namespace: r.opts.LeaseNamespace, Name: LeaseName(driver)}) // A-LEAD-1, A-LEAD-2
+		// A-LEAD-1, A-LEAD-2.
+		r.life.Elect(p, sidecar.Lock{Namespace: r.opts.LeaseNamespace, Name: LeaseName(driver)})
 		p.Wait("the end of its lease", func() bool { return false })
 	}
 }
