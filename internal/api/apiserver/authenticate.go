@@ -119,7 +119,8 @@ func (s *Server) stillGood(claims kind.TokenClaims) error {
 	bound := claims.Kubernetes
 	account, ok := store.Get[*corev1.ServiceAccount](s.store, store.Key{Namespace: bound.Namespace, Name: bound.Account.Name})
 	switch {
-	case bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "": // the token may be older than the object
+	case bound.Account.Name == kind.DefaultAccount && bound.Account.UID == "":
+		// The token may be older than the object.
 	case !ok:
 		return fmt.Errorf("serviceaccounts %q not found", bound.Account.Name)
 	case account.UID != bound.Account.UID:
@@ -131,7 +132,8 @@ func (s *Server) stillGood(claims kind.TokenClaims) error {
 		return err
 	}
 	if bound.Pod != nil {
-		return boundTo[*corev1.Pod](s, "pod", bound.Namespace, bound.Pod, now) // its node does not matter
+		// Its node does not matter.
+		return boundTo[*corev1.Pod](s, "pod", bound.Namespace, bound.Pod, now)
 	}
 	return boundTo[*corev1.Node](s, "node", "", bound.Node, now)
 }

@@ -70,8 +70,8 @@ func (q *request) serveVersion(gv schema.GroupVersion) error {
 	}
 	if gv.Group == "" {
 		list.APIVersion = ""
-		list.APIResources = append(list.APIResources, storeless...)
 	}
+	list.APIResources = append(list.APIResources, storeless[gv]...)
 	for _, k := range q.server.kinds().kinds {
 		if k.gvr.GroupVersion() == gv && k.isDiscovered() {
 			list.APIResources = append(list.APIResources, k.described()...)
@@ -128,10 +128,10 @@ func (c *catalog) groups() []metav1.APIGroup {
 			group.Versions = append(group.Versions, version)
 		}
 	}
-	for _, group := range reviewGroups {
-		version := metav1.GroupVersionForDiscovery{GroupVersion: group + "/v1", Version: "v1"}
+	for _, gv := range storelessGroups {
+		version := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
 		groups = append(groups, metav1.APIGroup{
-			TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: group, PreferredVersion: version,
+			TypeMeta: metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}, Name: gv.Group, PreferredVersion: version,
 			Versions: []metav1.GroupVersionForDiscovery{version},
 		})
 	}
@@ -139,8 +139,10 @@ func (c *catalog) groups() []metav1.APIGroup {
 	return groups
 }
 
-// reviewGroups contain only reviews.
-var reviewGroups = []string{"authentication.k8s.io", "authorization.k8s.io"}
+// storelessGroups contain only resources that are not in the store.
+var storelessGroups = []schema.GroupVersion{
+	{Group: "authentication.k8s.io", Version: "v1"}, {Group: "authorization.k8s.io", Version: "v1"}, metricsVersion,
+}
 
 const aggregatedForm = typeJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -175,10 +177,8 @@ func (q *request) answerAggregated(legacy bool) error {
 
 func (c *catalog) aggregated(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
 	var all []discoveryv2.APIResourceDiscovery
-	if gv.Group == "" {
-		for i := range storeless {
-			all = append(all, aggregatedOf(&storeless[i]))
-		}
+	for _, r := range storeless[gv] {
+		all = append(all, aggregatedOf(&r))
 	}
 	for _, k := range c.kinds {
 		if k.gvk.GroupVersion() != gv || !k.isDiscovered() {
@@ -225,10 +225,13 @@ func aggregatedOf(r *metav1.APIResource) discoveryv2.APIResourceDiscovery {
 	}
 }
 
-// storeless are resources of the core group that are not in the store.
-var storeless = []metav1.APIResource{
-	{Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"}},
-	{Name: componentStatuses, SingularName: "componentstatus", Kind: "ComponentStatus", Verbs: []string{"get", "list"}, ShortNames: []string{"cs"}},
+// storeless are resources that are not in the store, besides reviews.
+var storeless = map[schema.GroupVersion][]metav1.APIResource{
+	{Version: "v1"}: {
+		{Name: "bindings", SingularName: "binding", Namespaced: true, Kind: "Binding", Verbs: []string{"create"}},
+		{Name: componentStatuses, SingularName: "componentstatus", Kind: "ComponentStatus", Verbs: []string{"get", "list"}, ShortNames: []string{"cs"}},
+	},
+	metricsVersion: metricsResources,
 }
 
 // isDiscovered reports whether discovery lists the kind.

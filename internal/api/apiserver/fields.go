@@ -77,5 +77,6 @@ func (f objectFields) Get(label string) string {
 	if value, ok := f.kind.field(label); ok {
 		return value(f.obj)
 	}
-	panic(fmt.Sprintf("apiserver: %s have no field %q", f.kind.res, label)) // settleFields has rejected it
+	// settleFields has rejected it.
+	panic(fmt.Sprintf("apiserver: %s have no field %q", f.kind.res, label))
 }

@@ -132,7 +132,8 @@ func FuzzDecode(f *testing.F) {
 			sane(t, ask(s, "PUT", object+"?dryRun=All&fieldValidation="+validation, form, body))
 		}
 		sane(t, ask(s, "PUT", object+"/status?dryRun=All", form, body))
-		sane(t, ask(s, "DELETE", collection+"/none", form, body)) // options in a body take precedence
+		// Options in a body take precedence.
+		sane(t, ask(s, "DELETE", collection+"/none", form, body))
 		unharmed(t, s)
 	})
 }

@@ -156,7 +156,8 @@ func (c *catalog) has(k *servedKind) bool {
 
 // hasGroup reports whether the group has any kind.
 func (c *catalog) hasGroup(group string) bool {
-	return slices.ContainsFunc(c.kinds, func(k *servedKind) bool { return k.gvk.Group == group }) || slices.Contains(reviewGroups, group)
+	return slices.ContainsFunc(c.kinds, func(k *servedKind) bool { return k.gvk.Group == group }) ||
+		slices.ContainsFunc(storelessGroups, func(gv schema.GroupVersion) bool { return gv.Group == group })
 }
 
 // find returns the kind of a path.

@@ -99,8 +99,8 @@ func TestAKubeletReadsObjectsRelatedToItsNode(t *testing.T) {
 		message(k.of("a", "DELETE", nodesPath+"/b", "")))
 }
 
-// C-API-2: NodeRestriction lets a kubelet write its own objects, and no labels or taints that steer pods.
-// [plugin/pkg/admission/noderestriction admission_test.go Test_nodePlugin_Admit]
+// C-API-2: NodeRestriction lets a kubelet write its own objects, and no labels or taints that steer
+// pods. [plugin/pkg/admission/noderestriction admission_test.go Test_nodePlugin_Admit]
 func TestAKubeletWritesItsOwnObjects(t *testing.T) {
 	k := newKubelets(t)
 	const claimStatus = "/api/v1/namespaces/default/persistentvolumeclaims/claim/status"

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A log is read from its end, block by block. [k8s.io/cri-client/pkg/logs/tail.go: findTailLineStartIndex]
+// A log is read from its end, block by block. [k8s.io/cri-client/pkg/logs/tail.go:
+// findTailLineStartIndex]
 func TestTheTailOfALogBeginsAtALine(t *testing.T) {
 	long := strings.Repeat("x", tailBlock-3) + "\n"
 	for _, log := range []string{"", "\n", "a", "a\n", "a\nb", "a\nb\n", "\n\n\n", long, long + "b\nc\n", long + long + long, "a\n" + long + "bc"} {

@@ -41,7 +41,7 @@ func (t thriftyTypes) ObjectToTyped(obj runtime.Object, options ...typed.Validat
 		return nil, fmt.Errorf("reading the fields of a %T: %w", obj, err)
 	}
 	as := known.(typed.ParseableType)
-	//lint:ignore SA1019 the check is a third of the cost, of objects that were decoded into their Go types
+	//lint:ignore SA1019 the check is a third of the cost, of objects with their Go types
 	return typed.AsTypedUnvalidated(fields, as.Schema, as.TypeRef), nil
 }
 

@@ -48,7 +48,8 @@ func (c *catalog) swagger(version string) object {
 			continue // of a group
 		}
 		document, _ := c.openAPI(name, version)
-		for path, operations := range document["paths"].(object) { // any order: paths are independent
+		// Any order: paths are independent.
+		for path, operations := range document["paths"].(object) {
 			paths[path] = olderOperations(operations.(object))
 		}
 		schemas := document["components"].(object)["schemas"].(object)

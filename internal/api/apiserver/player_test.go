@@ -43,7 +43,8 @@ func (p *player) play(s scripted) map[string]any {
 	headers := map[string]any{}
 	for _, name := range []string{"Warning", "Retry-After", "Allow", "Location"} {
 		values := slices.DeleteFunc(slices.Clone(response.Header.Values(name)), func(text string) bool {
-			return strings.Contains(text, "has no effect in csisim") // the real server has no such warning
+			// The real server has no such warning.
+			return strings.Contains(text, "has no effect in csisim")
 		})
 		if len(values) > 0 {
 			headers[name] = anySlice(values)

@@ -14,8 +14,8 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// proxyPod passes a request on to a port of a pod. The name may have a scheme and the port, as in "https:web:8443".
-// [pkg/registry/core/pod/strategy.go ResourceLocation]
+// proxyPod passes a request on to a port of a pod. The name may have a scheme and the port, as in
+// "https:web:8443". [pkg/registry/core/pod/strategy.go ResourceLocation]
 func (q *request) proxyPod() error {
 	scheme, name, port, valid := utilnet.SplitSchemeNamePort(q.info.name)
 	asked := q.info.name

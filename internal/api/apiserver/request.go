@@ -59,6 +59,9 @@ func (q *request) serve() error {
 	if info.isOfComponents() {
 		return q.serveComponents()
 	}
+	if info.isOfMetrics() {
+		return errUnmeasured
+	}
 	kind, ok := q.server.kinds().find(info)
 	switch {
 	case !ok && q.server.kinds().hasGroup(info.apiGroup):

@@ -54,7 +54,8 @@ var reviews = []review{
 		var asked authorizationv1.SelfSubjectRulesReview
 		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"))
 		asked.Status = q.reviewRules(asked.Spec.Namespace)
-		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{} // the real server does not repeat it
+		// The real server does not repeat it.
+		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{}
 		return &asked, err
 	}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), resource: "subjectaccessreviews", answer: func(q *request) (runtime.Object, error) {

@@ -59,7 +59,8 @@ func (q *request) getScale() error {
 }
 
 func (q *request) writeScale(shown *autoscalingv1.Scale) error {
-	media, err := negotiate(q.Header.Get("Accept"), offered, false) // a Scale has the same form for every kind
+	// A Scale has the same form for every kind.
+	media, err := negotiate(q.Header.Get("Accept"), offered, false)
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,8 @@ func (k *servedKind) customScale(obj *unstructured.Unstructured, scale *autoscal
 }
 
 func numberAt(obj *unstructured.Unstructured, path string) int32 {
-	n, _, _ := unstructured.NestedInt64(obj.Object, fieldPath(path)...) // any other type counts as 0
+	// Any other type counts as 0.
+	n, _, _ := unstructured.NestedInt64(obj.Object, fieldPath(path)...)
 	return int32(n)
 }
 

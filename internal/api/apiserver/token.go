@@ -28,7 +28,8 @@ var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenReques
 // issueToken makes a token for a service account.
 func (q *request) issueToken() error {
 	var wanted authenticationv1.TokenRequest
-	if _, err := q.readNew(&wanted, tokenRequestKind); err != nil { // a dry run returns a token, too
+	// A dry run returns a token, too.
+	if _, err := q.readNew(&wanted, tokenRequestKind); err != nil {
 		return err
 	}
 	if wanted.Name != "" && wanted.Name != q.info.name {

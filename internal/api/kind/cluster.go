@@ -8,6 +8,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // Option changes a default of a cluster's API server.
@@ -17,7 +18,11 @@ type options struct {
 	noServiceAccounts bool
 	taintNewNodes     bool
 	features          feature.Gates
+	release           func() version.Version // nil: the newest
 }
+
+// has reports whether the API server behaves as after a change.
+func (o options) has(c version.Change) bool { return o.release == nil || o.release().Has(c) }
 
 // NoServiceAccounts leaves serviceAccountName of pods as it is given. By default a pod
 // without one runs as "default".
@@ -29,6 +34,12 @@ func TaintNewNodes(o *options) { o.taintNewNodes = true }
 
 // Features sets feature gates of the API server that differ from the defaults.
 func Features(gates feature.Gates) Option { return func(o *options) { o.features = gates } }
+
+// Kubernetes sets the release of the API server, which an upgrade may change. By default it is the
+// newest.
+func Kubernetes(release func() version.Version) Option {
+	return func(o *options) { o.release = release }
+}
 
 // NewStore returns a store with the namespaces of a new cluster. Its writes pass the admission of
 // an API server.
@@ -75,8 +86,14 @@ func (c *cluster) AdmitNamespace(res *store.Resource, obj store.Object) error {
 	return admitNamespace(c.store, res, obj)
 }
 
-// Admit implements store.Admission: limit ranges first, then quotas.
+// Prepare implements store.Admission.
+func (c *cluster) Prepare(w store.Write) { c.options.drop(w) }
+
+// Admit implements store.Admission: rules of older releases first, then limit ranges, then quotas.
 func (c *cluster) Admit(w store.Write) error {
+	if err := c.options.refuse(w); err != nil {
+		return err
+	}
 	if err := checkLimits(c.store, w); err != nil {
 		return err
 	}

@@ -73,7 +73,8 @@ func fillDaemonSet(spec *appsv1.DaemonSetSpec) {
 		setDefault(&spec.UpdateStrategy.RollingUpdate, appsv1.RollingUpdateDaemonSet{})
 		setDefault(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 		setDefault(&spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
-	} else if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil { // the stored form has numbers there
+	} else if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		// The stored form has numbers there.
 		setDefault(&rolling.MaxUnavailable, intstr.FromInt32(0))
 		setDefault(&rolling.MaxSurge, intstr.FromInt32(0))
 	}

@@ -49,7 +49,8 @@ func fillDeployment(spec *appsv1.DeploymentSpec) {
 		setDefault(&spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
 		setDefault(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
 		setDefault(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
-	} else if rolling := spec.Strategy.RollingUpdate; rolling != nil { // the stored form has numbers there
+	} else if rolling := spec.Strategy.RollingUpdate; rolling != nil {
+		// The stored form has numbers there.
 		setDefault(&rolling.MaxUnavailable, intstr.FromInt32(0))
 		setDefault(&rolling.MaxSurge, intstr.FromInt32(0))
 	}

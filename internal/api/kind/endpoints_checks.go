@@ -61,7 +61,8 @@ func protocol(at *field.Path, p corev1.Protocol) field.ErrorList {
 	return oneOf(at, p, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)
 }
 
-// endpointsWarnings are about addresses that are written oddly, except those that the controller writes.
+// endpointsWarnings are about addresses that are written oddly, except those that the controller
+// writes.
 //
 //lint:ignore SA1019 clients still ask for it
 func endpointsWarnings(e, _ *corev1.Endpoints) (texts []string) {

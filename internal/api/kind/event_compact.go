@@ -74,8 +74,8 @@ func compacted(e *corev1.Event) *compactEvent {
 func (c *compactEvent) isAll(key store.Key, e *corev1.Event) bool {
 	m, about := &e.ObjectMeta, &e.InvolvedObject
 	return e.TypeMeta == eventType && store.KeyOf(e) == key && hasNoMore(m) &&
-		isUID(c.uid, m.UID) && version(c.version) == m.ResourceVersion &&
-		isUID(c.about, about.UID) && version(c.aboutVersion) == about.ResourceVersion &&
+		isUID(c.uid, m.UID) && eventVersion(c.version) == m.ResourceVersion &&
+		isUID(c.about, about.UID) && eventVersion(c.aboutVersion) == about.ResourceVersion &&
 		timeAt(c.created).Equal(m.CreationTimestamp.Time) && c.hasTimes(e) && e.Related == nil
 }
 
@@ -100,11 +100,11 @@ func (c *compactEvent) Object(key store.Key) store.Object {
 	e := &corev1.Event{
 		TypeMeta: eventType,
 		ObjectMeta: metav1.ObjectMeta{
-			Name: key.Name, Namespace: key.Namespace, UID: uidText(c.uid), ResourceVersion: version(c.version), CreationTimestamp: metav1.Time{Time: timeAt(c.created)},
+			Name: key.Name, Namespace: key.Namespace, UID: uidText(c.uid), ResourceVersion: eventVersion(c.version), CreationTimestamp: metav1.Time{Time: timeAt(c.created)},
 		},
 		InvolvedObject: corev1.ObjectReference{
 			Kind: t.kind, APIVersion: t.apiVersion, Namespace: t.namespace, FieldPath: t.fieldPath,
-			Name: c.aboutName, UID: uidText(c.about), ResourceVersion: version(c.aboutVersion),
+			Name: c.aboutName, UID: uidText(c.about), ResourceVersion: eventVersion(c.aboutVersion),
 		},
 		Type: t.eventType, Reason: t.reason, Action: t.action, Message: c.message, Count: c.count,
 		Source:              corev1.EventSource{Component: t.component, Host: t.host},
@@ -150,7 +150,7 @@ func number(version string) uint32 {
 	return uint32(n)
 }
 
-func version(number uint32) string {
+func eventVersion(number uint32) string {
 	if number == 0 {
 		return ""
 	}

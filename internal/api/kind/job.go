@@ -108,7 +108,7 @@ func selectOwnPods(job *batchv1.Job) {
 	}
 }
 
-// Labels of a job's pods from before labels had a domain.
+// The labels of a job's pods in old releases: they have no domain.
 const (
 	oldControllerUIDLabel = "controller-uid"
 	oldJobNameLabel       = "job-name"

@@ -18,8 +18,8 @@ import (
 // limitedByAnnotation lists the resources of a pod that come from limit ranges.
 const limitedByAnnotation = "kubernetes.io/limit-ranger"
 
-// applyLimitRanges gives the containers of a new pod the default requests and limits of its namespace.
-// [plugin/pkg/admission/limitranger/admission.go PodMutateLimitFunc]
+// applyLimitRanges gives the containers of a new pod the default requests and limits of its
+// namespace. [plugin/pkg/admission/limitranger/admission.go PodMutateLimitFunc]
 func applyLimitRanges(cluster store.Reader, pod *corev1.Pod) {
 	for limits := range store.List[*corev1.LimitRange](cluster, pod.Namespace) {
 		defaults := containerDefaults(limits)

@@ -142,7 +142,8 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 
 // nodeAmounts checks the capacity of a node.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
-	var wrong []corev1.ResourceName // collected first: paths of valid ones would be built for each heartbeat
+	// Collected first: paths of valid ones would be built for each heartbeat.
+	var wrong []corev1.ResourceName
 	// In any order: the result is sorted.
 	for name, quantity := range list {
 		if len(resourceQuantity(nil, name, quantity)) > 0 {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 func init() {
@@ -86,7 +87,10 @@ func fillVolume(pv *corev1.PersistentVolume) {
 }
 
 func admitVolume(a admission, pv *corev1.PersistentVolume) error {
-	pv.Status.LastPhaseTransitionTime = a.now.DeepCopy() // a copy: admission must not share the pointer
+	// a copy: admission must not share the pointer.
+	if a.options.has(version.PhaseTransitionTime) {
+		pv.Status.LastPhaseTransitionTime = a.now.DeepCopy()
+	}
 	pv.Finalizers = withFinalizer(pv.Finalizers, "kubernetes.io/pv-protection")
 	return nil
 }

@@ -152,6 +152,7 @@ func TestCSIDriverDefaults(t *testing.T) {
 	assert.Equal(t, []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}, spec.VolumeLifecycleModes)
 }
 
+// K-CFG-6
 func TestCSIDriverImmutableFields(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	kindtest.Create(t, s, &storagev1.CSIDriver{ObjectMeta: kindtest.Named("d")})

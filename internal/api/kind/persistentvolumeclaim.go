@@ -15,6 +15,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 func init() {
@@ -83,24 +84,35 @@ func admitClaim(a admission, pvc *corev1.PersistentVolumeClaim) error {
 	settleDataSource(&pvc.Spec, nil, a.options.features.Enabled(feature.CrossNamespaceVolumeDataSource))
 	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
 	_, annotated := pvc.Annotations[corev1.BetaStorageClassAnnotation]
-	if class := defaultClass(a.cluster); class != nil && pvc.Spec.StorageClassName == nil && !annotated {
+	if pvc.Spec.StorageClassName != nil || annotated {
+		return nil
+	}
+	class, all := defaultClass(a.cluster)
+	if all > 1 && !a.options.has(version.NewestDefaultClass) { // C-PV-39
+		return apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), pvc.Name,
+			apierrors.NewInternalError(fmt.Errorf("%d default StorageClasses were found", all)))
+	}
+	if class != nil {
 		pvc.Spec.StorageClassName = &class.Name
 	}
 	return nil
 }
 
-// defaultClass returns the newest class that is annotated as the default one; of equally new ones
-// the first by name.
-func defaultClass(cluster store.Reader) *storagev1.StorageClass {
-	var newest *storagev1.StorageClass
+// defaultClass returns the newest class that is annotated as the default one, of equally new ones
+// the first by name; and the number of such classes.
+func defaultClass(cluster store.Reader) (newest *storagev1.StorageClass, all int) {
 	for class := range store.List[*storagev1.StorageClass](cluster, "") {
 		isDefault := class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
 			class.Annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true"
-		if isDefault && (newest == nil || newest.CreationTimestamp.Before(&class.CreationTimestamp)) {
+		if !isDefault {
+			continue
+		}
+		all++
+		if newest == nil || newest.CreationTimestamp.Before(&class.CreationTimestamp) {
 			newest = class
 		}
 	}
-	return newest
+	return newest, all
 }
 
 // withFinalizer appends a finalizer that is not yet there.

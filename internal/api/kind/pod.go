@@ -1,10 +1,12 @@
 package kind
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -141,7 +143,10 @@ func keepPodStatus(_ metav1.Time, pod, was *corev1.Pod) {
 func admitPod(a admission, pod *corev1.Pod) error {
 	applyLimitRanges(a.cluster, pod)
 	if !a.options.noServiceAccounts {
-		setEmpty(&pod.Spec.ServiceAccountName, "default")
+		setEmpty(&pod.Spec.ServiceAccountName, defaultAccount)
+		if err := checkAccount(a.cluster, pod); err != nil {
+			return err
+		}
 	}
 	pod.Spec.DeprecatedServiceAccount = pod.Spec.ServiceAccountName
 	if err := setPriority(a.cluster, pod); err != nil {
@@ -164,6 +169,23 @@ func admitPod(a admission, pod *corev1.Pod) error {
 	}
 	mergeLabelKeys(pod)
 	return nil
+}
+
+// defaultAccount is the service account of pods that name none.
+const defaultAccount = "default"
+
+// checkAccount rejects a pod with a service account that is missing. The default one is made for
+// each namespace, if a moment later than pods that are there from the start. C-API-3
+func checkAccount(cluster store.Reader, pod *corev1.Pod) error {
+	name := pod.Spec.ServiceAccountName
+	if name == defaultAccount || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" {
+		return nil
+	}
+	if _, ok := store.Get[*corev1.ServiceAccount](cluster, store.Key{Namespace: pod.Namespace, Name: name}); ok {
+		return nil
+	}
+	missing := apierrors.NewNotFound(corev1.Resource("serviceaccount"), name)
+	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, fmt.Errorf("error looking up service account %s/%s: %w", pod.Namespace, name, missing))
 }
 
 // tolerationSeconds is how long a pod stays on a node that is not ready or unreachable.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/api/kind/kindtest"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -157,4 +158,18 @@ func TestLabelKeysBecomeRequirements(t *testing.T) {
 	assert.Equal(t, []metav1.LabelSelectorRequirement{with, without},
 		pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchExpressions)
 	assert.Equal(t, []metav1.LabelSelectorRequirement{with}, pod.Spec.TopologySpreadConstraints[0].LabelSelector.MatchExpressions)
+}
+
+// C-API-3: a pod with a missing service account is rejected, like the pods of a workload.
+func TestAPodNeedsItsServiceAccount(t *testing.T) {
+	s := kind.NewStore(store.Options{})
+	pod := kindtest.Pod("web", func(p *corev1.Pod) { p.Spec.ServiceAccountName = "robot" })
+	_, err := store.Create(s, pod)
+	assert.EqualError(t, err, `pods "web" is forbidden: error looking up service account default/robot: serviceaccount "robot" not found`)
+	mirror := kindtest.Pod("mirror", func(p *corev1.Pod) {
+		p.Spec.ServiceAccountName, p.Annotations = "robot", map[string]string{corev1.MirrorPodAnnotationKey: "x"}
+	})
+	kindtest.Create(t, s, mirror)
+	kindtest.Create(t, s, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "robot"}})
+	kindtest.Create(t, s, pod)
 }

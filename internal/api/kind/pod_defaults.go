@@ -210,7 +210,10 @@ func fillProjected(projected *corev1.ProjectedVolumeSource) {
 	setDefault(&projected.DefaultMode, defaultFileMode)
 	for i := range projected.Sources {
 		source := &projected.Sources[i]
-		source.ClusterTrustBundle, source.PodCertificate = nil, nil // their gates are off
+		// A write of the status shares the specification with others, which read it.
+		if source.ClusterTrustBundle != nil || source.PodCertificate != nil {
+			source.ClusterTrustBundle, source.PodCertificate = nil, nil // their gates are off
+		}
 		if source.ServiceAccountToken != nil {
 			setDefault(&source.ServiceAccountToken.ExpirationSeconds, defaultTokenLife)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// applyRuntimeClass gives a pod the overhead, the node selector and the tolerations of its class, as
-// the admission plugin RuntimeClass does. [plugin/pkg/admission/runtimeclass Admit, Validate]
+// applyRuntimeClass gives a pod the overhead, the node selector and the tolerations of its class,
+// as the admission plugin RuntimeClass does. [plugin/pkg/admission/runtimeclass Admit, Validate]
 func applyRuntimeClass(cluster store.Reader, pod *corev1.Pod) error {
 	class := &nodev1.RuntimeClass{}
 	if name := pod.Spec.RuntimeClassName; name != nil {

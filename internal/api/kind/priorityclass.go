@@ -47,7 +47,8 @@ func fillPriorityClass(obj *schedulingv1.PriorityClass) {
 	setDefault(&obj.PreemptionPolicy, corev1.PreemptLowerPriority)
 }
 
-// onlyDefault rejects a second global default. [plugin/pkg/admission/priority validatePriorityClass]
+// onlyDefault rejects a second global default. [plugin/pkg/admission/priority
+// validatePriorityClass]
 func onlyDefault(cluster store.Reader, class *schedulingv1.PriorityClass) error {
 	is := defaultPriorityClass(cluster)
 	if !class.GlobalDefault || is == nil || is.Name == class.Name {

@@ -25,7 +25,8 @@ func init() {
 }
 
 var statefulSetRules = rules[*appsv1.StatefulSet]{
-	name: func(name string, _ bool) []string { return objectname.Label(name) }, // its pods have it as a hostname
+	// Its pods have it as a hostname.
+	name: func(name string, _ bool) []string { return objectname.Label(name) },
 	fill: func(obj *appsv1.StatefulSet) { fillStatefulSet(&obj.Spec) },
 	admit: func(_ admission, obj *appsv1.StatefulSet) error {
 		dropMaxUnavailable(&obj.Spec)
@@ -35,7 +36,8 @@ var statefulSetRules = rules[*appsv1.StatefulSet]{
 	validate: func(set *appsv1.StatefulSet) field.ErrorList {
 		return checkStatefulSet(&set.Spec, claimTemplates(set.Spec.VolumeClaimTemplates), serviceName(set.Spec.ServiceName))
 	},
-	validateUpdate: func(obj, old *appsv1.StatefulSet) field.ErrorList { // immutable fields are not checked again
+	// Immutable fields are not checked again.
+	validateUpdate: func(obj, old *appsv1.StatefulSet) field.ErrorList {
 		set, was := &obj.Spec, &old.Spec
 		return append(checkStatefulSet(set, nil, nil), checkStatefulSetChange(set, was)...)
 	},

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// checkToken lets a kubelet request tokens that are bound to pods of its node, for the audiences that
-// their volumes name.
+// checkToken lets a kubelet request tokens that are bound to pods of its node, for the audiences
+// that their volumes name.
 func (r restriction) checkToken() error {
 	if r.Operation != admissionv1.Create || r.Subresource != "token" {
 		return nil
@@ -74,8 +74,8 @@ func (r restriction) checkAudience(request *authenticationv1.TokenRequest, pod *
 	return nil
 }
 
-// namesAudience reports whether a volume of a pod names an audience: a projected token, or the driver
-// of a volume in its tokenRequests.
+// namesAudience reports whether a volume of a pod names an audience: a projected token, or the
+// driver of a volume in its tokenRequests.
 func (r restriction) namesAudience(pod *corev1.Pod, audience string) (bool, error) {
 	var errs []error
 	for i := range pod.Spec.Volumes {

@@ -69,7 +69,10 @@ func runWebSocket(w http.ResponseWriter, r *http.Request, o apiserver.StreamOpti
 // channels returns the streams and their directions.
 func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
 	all := make([]wsstream.ChannelType, 5)
-	all[protocol.StreamErr], all[protocol.StreamResize] = wsstream.WriteChannel, wsstream.ReadChannel
+	all[protocol.StreamErr], all[protocol.StreamResize] = wsstream.WriteChannel, wsstream.IgnoreChannel
+	if o.Terminal { // a frame for a stream without a reader blocks the connection
+		all[protocol.StreamResize] = wsstream.ReadChannel
+	}
 	for stream, has := range map[int]bool{protocol.StreamStdOut: o.Stdout, protocol.StreamStdErr: o.Stderr} {
 		all[stream] = wsstream.IgnoreChannel
 		if has {
@@ -83,9 +86,12 @@ func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
 	return all
 }
 
-// readSizes reads the sizes of the client's terminal.
+// readSizes reads the sizes of the client's terminal. After an unreadable one it discards the rest.
 func readSizes(ctx context.Context, from io.Reader, to chan<- machine.TerminalSize) {
-	defer close(to)
+	defer func() {
+		close(to)
+		_, _ = io.Copy(io.Discard, from) // ends with the connection
+	}()
 	for sizes := json.NewDecoder(from); ; {
 		var size machine.TerminalSize
 		if sizes.Decode(&size) != nil {

@@ -5,8 +5,11 @@ package unsimulated
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,20 +28,20 @@ type Field struct {
 // made once, as reflection is slow.
 type finder [][]int
 
-// finders are those of the fields, by type of the spec and path.
-var finders = map[reflect.Type]map[string]finder{}
-
-func init() {
+// finders returns those of the fields, by type of the spec and path.
+var finders = sync.OnceValue(func() map[reflect.Type]map[string]finder {
+	all := map[reflect.Type]map[string]finder{}
 	for t, fields := range map[reflect.Type][]Field{
 		reflect.TypeFor[corev1.PodSpec](): ofPods, reflect.TypeFor[batchv1.JobSpec](): ofJobs,
 		reflect.TypeFor[appsv1.DeploymentSpec](): ofDeployments, reflect.TypeFor[corev1.PersistentVolumeSpec](): ofVolumes,
 	} {
-		finders[t] = map[string]finder{}
+		all[t] = map[string]finder{}
 		for _, f := range fields {
-			finders[t][f.Path] = findIn(t, strings.Split(f.Path, "."))
+			all[t][f.Path] = findIn(t, strings.Split(f.Path, "."))
 		}
 	}
-}
+	return all
+})
 
 func findIn(t reflect.Type, path []string) (found finder) {
 	for _, name := range path {
@@ -55,6 +58,9 @@ func findIn(t reflect.Type, path []string) (found finder) {
 	return found
 }
 
+// simulated lists values of fields that have their effect, other than the others of the field.
+var simulated = []any{corev1.ContainerRestartRuleActionRestart, corev1.DoNotSchedule}
+
 // inTree is the effect for volumes that no CSI driver makes.
 const inTree = "the volume is taken for one that is there: nothing is mounted"
 
@@ -66,30 +72,41 @@ var ofPods = append([]Field{
 	{"initContainers.volumeMounts.recursiveReadOnly", "mounts below the mount stay writable"},
 	{"containers.env.valueFrom.fileKeyRef", "the variable is not set"},
 	{"initContainers.env.valueFrom.fileKeyRef", "the variable is not set"},
+	{"containers.restartPolicyRules.action", "RestartAllContainers restarts that container alone"},
+	{"initContainers.restartPolicyRules.action", "RestartAllContainers restarts that container alone"},
 	{"volumes.projected.sources.clusterTrustBundle", "the file is not there"},
 	{"volumes.projected.sources.podCertificate", "the file is not there"},
 	{"securityContext.supplementalGroupsPolicy", "the groups of the image are not looked at"},
 	{"affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
 	{"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
 	{"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
-	{"topologySpreadConstraints", "pods go to the nodes with the fewest pods"},
-	{"readinessGates", "the pod is ready without them"},
+	{"topologySpreadConstraints.whenUnsatisfiable", "ScheduleAnyway: nodes are not scored"},
 	{"resourceClaims", "no devices are allocated"},
 	{"hostUsers", "users are not mapped"},
 	{"schedulingGroup", "the pod is scheduled by itself"},
 }, volumes("volumes.", "gitRepo", "nfs", "glusterfs", "flexVolume", "cephfs", "flocker", "fc", "quobyte",
-	"photonPersistentDisk", "scaleIO", "storageos")...)
+	"photonPersistentDisk", "scaleIO", "storageos", "iscsi", "rbd", "image")...)
 
 var ofJobs = []Field{
-	{"podReplacementPolicy", "failed and terminating pods are replaced"},
-	{"maxFailedIndexes", "the job goes on"},
 	{"manualSelector", "pods are found by their owner"},
 }
 
 var ofDeployments = []Field{{"paused", "the rollout goes on"}}
 
 var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flexVolume", "quobyte",
-	"photonPersistentDisk", "scaleIO", "local", "storageos")
+	"photonPersistentDisk", "scaleIO", "storageos", "iscsi", "rbd")
+
+// kinds are those that are kept as they are written although a real cluster acts on them, with the
+// effect that is missing.
+var kinds = map[string]string{
+	"CertificateSigningRequest": "nothing signs", "HorizontalPodAutoscaler": "nothing is measured or scaled", "Ingress": "nothing serves it",
+	"MutatingWebhookConfiguration": "no webhook is called", "NetworkPolicy": "all pods reach each other",
+	"ReplicationController": "nothing makes pods of it", "ResourceClaim": "no devices are allocated", "ResourceClaimTemplate": "no claims are made of it",
+	"ValidatingAdmissionPolicy": "it is not evaluated", "ValidatingWebhookConfiguration": "no webhook is called",
+}
+
+// Kinds are the kinds without effect, and the effect that each lacks.
+func Kinds() map[string]string { return maps.Clone(kinds) }
 
 func volumes(prefix string, names ...string) (fields []Field) {
 	for _, name := range names {
@@ -98,11 +115,12 @@ func volumes(prefix string, names ...string) (fields []Field) {
 	return fields
 }
 
-// Of returns a sentence for each field of an object that is set and has no effect.
+// Of returns a sentence for each field of an object that is set and has no effect, or one for an
+// object of a kind without effect.
 func Of(obj any) (says []string) {
 	add := func(path string, spec any, fields []Field) {
 		v := reflect.ValueOf(spec).Elem()
-		find := finders[v.Type()]
+		find := finders()[v.Type()]
 		for _, f := range fields {
 			if isSet(v, find[f.Path]) {
 				says = append(says, fmt.Sprintf("%s.%s has no effect in csisim: %s", path, f.Path, f.Missing))
@@ -111,14 +129,16 @@ func Of(obj any) (says []string) {
 	}
 	ofJob := func(path string, spec *batchv1.JobSpec) {
 		given := *spec
-		if p := given.PodReplacementPolicy; p != nil && *p == batchv1.TerminatingOrFailed {
-			given.PodReplacementPolicy = nil // TerminatingOrFailed is the simulated behaviour
-		}
 		if p := given.ManualSelector; p != nil && !*p {
 			given.ManualSelector = nil
 		}
 		add(path, &given, ofJobs)
 		add(path+".template.spec", &spec.Template.Spec, ofPods)
+	}
+	if t := reflect.TypeOf(obj).Elem(); strings.HasPrefix(t.PkgPath(), "k8s.io/api/") {
+		if missing, is := kinds[t.Name()]; is {
+			return []string{fmt.Sprintf("%s has no effect in csisim: %s", t.Name(), missing)}
+		}
 	}
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -159,7 +179,7 @@ func isSet(v reflect.Value, path finder) bool {
 		return false
 	}
 	if len(path) == 0 {
-		return !v.IsZero()
+		return !v.IsZero() && !slices.Contains(simulated, v.Interface())
 	}
 	return isSet(v.FieldByIndex(path[0]), path[1:])
 }

@@ -10,11 +10,6 @@ type Field struct {
 	Type                        reflect.Type
 }
 
-// Wanted describes in a few words the values that a file may have for the field.
-func (f Field) Wanted() string {
-	return (&Document{}).want(f.Type, &field{name: f.Name, enum: f.Enum})
-}
-
 // Fields returns the keys of a struct in a file, in the order of declaration. A type that reads
 // itself, and any type but a struct, has none.
 func Fields(t reflect.Type) []Field {

@@ -45,7 +45,8 @@ func OpenFile(path string, most int64, wanted string) (io.ReadCloser, error) {
 	if !mode.IsRegular() && mode&fs.ModeNamedPipe == 0 {
 		return nil, failed("it is no file but a device or a socket; give %s", wanted)
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not wait for its writer
+	// Opening a pipe must not wait for its writer.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
