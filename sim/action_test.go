@@ -38,3 +38,13 @@ func TestAVolumesLifeSurvivesUserActions(t *testing.T) {
 		})
 	}
 }
+
+// A Go test injects an action as it injects any other fault.
+func TestAnInjectedActionHappensDuringTheCall(t *testing.T) {
+	c := cluster(t, sim.Options{})
+	c.Inject(&fault.Fault{Call: "NodePublishVolume", Effect: fault.Meanwhile, Action: fault.Edits, Times: 1})
+	run(t, c, "web", "node-a")
+	assert.True(t, slices.ContainsFunc(c.World.Trace.Events(), func(e *trace.Event) bool {
+		return e.Kind == trace.FaultFired && strings.Contains(e.Message, "a user edits all claims and volumes")
+	}))
+}

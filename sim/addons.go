@@ -6,13 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -83,7 +79,7 @@ func (c *Simulation) addAddons(d *driver) error {
 		}
 		if s.Pod == "" {
 			s.Pod = ownPod(d.Name, s.Node)
-			c.makeAddonsPod(s)
+			c.addonsPods.Make(c.World, s.Pod, c.addonsAddress())
 		}
 		o := c.addonsOptions(d, p, s)
 		if s.Node == "" && controllers > 1 {
@@ -136,47 +132,10 @@ func ownPod(driver, node string) string {
 	return metav1.NamespaceSystem + "/" + strings.ReplaceAll(driver, ".", "-") + "-" + cmp.Or(node, "controller") + "-0"
 }
 
-// makeAddonsPod creates the pod of a sidecar, by a StatefulSet of one, and gives it an address. It
-// is a record: no kubelet runs it.
-func (c *Simulation) makeAddonsPod(s AddonsSidecar) {
-	namespace, name, _ := strings.Cut(s.Pod, "/")
-	c.addonsPods++
-	address := fmt.Sprintf("10.64.0.%d", c.addonsPods)
+// addonsAddress is the address of pods of sidecars: "" for one each.
+func (c *Simulation) addonsAddress() string {
 	if c.runsOutside(AddonsManager) {
-		address = c.loopbackSeen()
+		return c.loopbackSeen()
 	}
-	deployment := c.World.Start("deployment of "+name, "")
-	deployment.Go("pod", func(p *kernel.Process) {
-		if _, err := component.Create(p, deployment, addonsSet(namespace, strings.TrimSuffix(name, "-0"))); err != nil {
-			return
-		}
-		key := store.Key{Namespace: namespace, Name: name}
-		pods := component.Watch[*corev1.Pod](deployment, p, store.ByKey(key))
-		for {
-			p.Wait("pod "+name, func() bool { return pods.Len() > 0 })
-			e, _ := pods.Next()
-			if e.Type == store.Deleted || e.Object.Status.PodIP != "" || e.Object.DeletionTimestamp != nil {
-				continue
-			}
-			_, _ = component.PatchStatus(p, deployment, key, func(pod *corev1.Pod) {
-				pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodRunning, address, []corev1.PodIP{{IP: address}}
-				pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-			})
-		}
-	})
-}
-
-// addonsSet is a StatefulSet of one pod, which stays where it is made.
-func addonsSet(namespace, name string) *appsv1.StatefulSet {
-	labels := map[string]string{"app": name}
-	return &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: appsv1.StatefulSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{SchedulerName: "none", Containers: []corev1.Container{{Name: "csi-addons", Image: "csi-addons"}}},
-			},
-		},
-	}
+	return ""
 }

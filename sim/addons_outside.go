@@ -30,7 +30,8 @@ func (c *Simulation) reachAddons() {
 	}
 }
 
-// addonsOutside is the network between programs of CSI-Addons here and elsewhere: those here are on loopback.
+// addonsOutside is the network between programs of CSI-Addons here and elsewhere: those here are on
+// loopback.
 type addonsOutside struct{ *Simulation }
 
 // Serve serves clients with a token that the cluster accepts.
@@ -45,7 +46,7 @@ func (a addonsOutside) Serve(port int, secured bool, register func(grpc.ServiceR
 
 // server is the API, which is turned on between two steps of the simulation.
 func (a addonsOutside) server() (api *apiserver.Server) {
-	a.run.gate.enter(func() { api = a.API() })
+	a.run.gate.Enter(func() { api = a.API() })
 	return api
 }
 
@@ -69,7 +70,7 @@ func (a addonsOutside) Dial(address string, secured bool) (fakecontroller.Addons
 // managerToken is a token of the account that a controller manager without one of its own has.
 func (a addonsOutside) managerToken() (token string, err error) {
 	account := store.Key{Namespace: a.options.AddonsManager.In(), Name: kind.DefaultAccount}
-	a.run.gate.enter(func() {
+	a.run.gate.Enter(func() {
 		var issued *authenticationv1.TokenRequest
 		if issued, err = kind.IssueToken(a.World.Store, account, &authenticationv1.TokenRequest{}); err == nil {
 			token = issued.Status.Token

@@ -7,7 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 )
 
-// addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name for it.
+// addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name
+// for it.
 const addonsSocketName = "csi-addons.sock"
 
 // addonsSocketIn is where a plugin serves CSI-Addons in its directory: mostly at its only socket.

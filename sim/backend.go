@@ -3,17 +3,15 @@ package sim
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/drivers/mock"
-	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/ledger"
+	judged "github.com/csisim/csisim/internal/judge/program"
 )
 
 // holds requests the present contents of a driver's backend. The requests are no part of the run:
@@ -29,7 +27,7 @@ func (d *driver) holds() (h ledger.Holdings, err error) {
 		return h, errors.New("its controller plugin does not run")
 	}
 	err = d.answering().ask("volumes and snapshots", func(ctx context.Context, conn grpc.ClientConnInterface) (err error) {
-		h, err = list(ctx, csi.NewControllerClient(conn))
+		h, err = judged.Holds(ctx, csi.NewControllerClient(conn))
 		return err
 	})
 	return h, err
@@ -71,91 +69,4 @@ func mockHoldings(m *mock.Driver) (h ledger.Holdings) {
 		h.Snapshots = append(h.Snapshots, s.ID)
 	}
 	return h
-}
-
-func list(ctx context.Context, c csi.ControllerClient) (h ledger.Holdings, err error) {
-	answer, err := c.ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
-	if err != nil {
-		return h, err
-	}
-	can := map[csi.ControllerServiceCapability_RPC_Type]bool{}
-	for _, capability := range answer.GetCapabilities() {
-		can[capability.GetRpc().GetType()] = true
-	}
-	if can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES] {
-		withNodes := can[csi.ControllerServiceCapability_RPC_LIST_VOLUMES_PUBLISHED_NODES]
-		if h.Volumes, err = listVolumes(ctx, c, withNodes); err != nil {
-			return ledger.Holdings{}, fmt.Errorf("ListVolumes: %w", err)
-		}
-	}
-	if can[csi.ControllerServiceCapability_RPC_LIST_SNAPSHOTS] {
-		if h.Snapshots, err = listSnapshots(ctx, c); err != nil {
-			return h, fmt.Errorf("ListSnapshots: %w", err)
-		}
-	}
-	return h, nil
-}
-
-// pageSize is the number of entries in one request.
-const pageSize = 100
-
-// listVolumes asks for all volumes. The nodes mean nothing unless the driver promises them.
-func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]ledger.HeldVolume, error) {
-	all := []ledger.HeldVolume{}
-	seen := map[string]bool{}
-	err := pages(func(token string) (*csi.ListVolumesResponse, error) {
-		page, err := c.ListVolumes(ctx, &csi.ListVolumesRequest{MaxEntries: pageSize, StartingToken: token})
-		for _, entry := range page.GetEntries() {
-			v := ledger.HeldVolume{ID: entry.GetVolume().GetVolumeId()}
-			if withNodes {
-				v.NodeIDs = entry.GetStatus().GetPublishedNodeIds()
-			}
-			if !seen[v.ID] {
-				all = append(all, v)
-			}
-			seen[v.ID] = true
-		}
-		return page, err
-	})
-	return all, err
-}
-
-func listSnapshots(ctx context.Context, c csi.ControllerClient) ([]string, error) {
-	all := []string{}
-	seen := map[string]bool{}
-	err := pages(func(token string) (*csi.ListSnapshotsResponse, error) {
-		page, err := c.ListSnapshots(ctx, &csi.ListSnapshotsRequest{MaxEntries: pageSize, StartingToken: token})
-		for _, entry := range page.GetEntries() {
-			id := entry.GetSnapshot().GetSnapshotId()
-			if !seen[id] {
-				all = append(all, id)
-			}
-			seen[id] = true
-		}
-		return page, err
-	})
-	return all, err
-}
-
-// page is an answer that may be followed by another.
-type page interface {
-	proto.Message
-	GetNextToken() string
-}
-
-// pages asks for page after page.
-func pages[P page](next func(token string) (P, error)) error {
-	var turned contract.Pages
-	for token := ""; ; {
-		page, err := next(token)
-		if err != nil {
-			return err
-		}
-		if why := turned.Turn(page); why != "" {
-			return fmt.Errorf("next_token %s", why)
-		}
-		if token = page.GetNextToken(); token == "" {
-			return nil
-		}
-	}
 }

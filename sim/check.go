@@ -3,6 +3,8 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -59,10 +61,35 @@ func (o Options) check() error {
 
 // checkFlags returns the first flag of a driver's sidecars that cannot be.
 func checkFlags(d Driver, v version.Version) error {
-	for _, program := range d.Sidecars.Mistakes(v) {
-		for _, m := range program.Mistakes {
-			subject := strings.TrimSuffix(program.Sidecar+"."+m.Field, ".")
-			return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("%s: found %s, want %s", subject, m.Found, m.Want)}
+	all := []Sidecars{d.Sidecars}
+	for _, name := range slices.Sorted(maps.Keys(d.Deployments)) {
+		if own := d.Deployments[name].Sidecars; own != nil {
+			all = append(all, *own)
+		}
+	}
+	for _, s := range all {
+		for _, program := range s.Mistakes(v) {
+			for _, m := range program.Mistakes {
+				subject := strings.TrimSuffix(program.Sidecar+"."+m.Field, ".")
+				return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("%s: found %s, want %s", subject, m.Found, m.Want)}
+			}
+		}
+	}
+	return nil
+}
+
+// checkVersions returns the first mistake in a driver's other releases.
+func (d Driver) checkVersions(subject string) error {
+	names := d.versions()
+	switch {
+	case len(names) > 0 && d.Socket != nil:
+		return &ConfigError{subject, "a driver on a socket has no versions: csisim does not start it"}
+	case slices.Contains(names, cmp.Or(d.Version, FirstVersion)):
+		return &ConfigError{subject, fmt.Sprintf("version %q is the release that is installed first", cmp.Or(d.Version, FirstVersion))}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.MockVersions)) {
+		if err := d.MockVersions[name].Validate(); err != nil {
+			return &ConfigError{subject, fmt.Sprintf("version %q: %v", name, err)}
 		}
 	}
 	return nil
@@ -126,5 +153,5 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 			return &ConfigError{subject, err.Error()}
 		}
 	}
-	return nil
+	return d.checkVersions(subject)
 }

@@ -119,8 +119,9 @@ func (c *Cluster) judge() {
 	c.t.Helper()
 	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
-		_ = c.world.Settle(settleLimit) // work that never ends shows in the things that it leaves behind
-		if c.simulation != nil {        // containers of a real cluster are the test's own
+		// Work that never ends shows in the things that it leaves behind.
+		_ = c.world.Settle(settleLimit)
+		if c.simulation != nil { // containers of a real cluster are the test's own
 			c.simulation.ReadData()
 		}
 		kept = append(kept, expect.Leftovers(c.allowed.leftovers))

@@ -35,9 +35,9 @@ func (c *Cluster) Start(components ...Component) {
 	}
 }
 
-// Upgrade replaces the pods of plugins by pods of another release of their driver, as a rolling update
-// does, one after the other: SIGTERM, and a fresh container. Without plugins it replaces all of them.
-// FirstVersion is a rollback.
+// Upgrade replaces the pods of plugins by pods of another release of their driver, as a rolling
+// update does, one after the other: SIGTERM, and a fresh container. Without plugins it replaces all
+// of them. FirstVersion is a rollback.
 func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
 	c.t.Helper()
 	simulation, simulated := c.world.(*Simulation)

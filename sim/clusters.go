@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -19,7 +20,7 @@ import (
 type run struct {
 	kernel   *kernel.Kernel
 	trace    *trace.Recorder // of the only cluster, or of events that belong to none of several
-	gate     *gate
+	gate     *cluster.Gate
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory
 	loops    *workdir.Loops // nil if all is in memory
@@ -29,10 +30,10 @@ type run struct {
 }
 
 func newRun(o Options) *run {
-	r := &run{gate: &gate{}}
+	r := &run{gate: &cluster.Gate{}}
 	r.unfinished = unfinished.New(o.waitForDriver(), o.Experience, func() time.Duration { return r.kernel.Elapsed() })
 	options := kernel.Options{
-		Strategy: o.Strategy, Start: o.Start, Patience: o.Patience, Recorder: o.Recorder, Stacks: o.Stacks, OnOverdue: r.recordOverdue,
+		Strategy: o.Strategy, Start: o.Start, Pace: o.Pace, Patience: o.Patience, Recorder: o.Recorder, Stacks: o.Stacks, OnOverdue: r.recordOverdue,
 		Hold: r.unfinished.Hold,
 	}
 	if !o.NoChoices {
@@ -40,7 +41,7 @@ func newRun(o Options) *run {
 	}
 	r.kernel = kernel.New(options)
 	r.trace = trace.NewRecorder(r.kernel)
-	r.gate.post = r.kernel.Post
+	r.gate.Post = r.kernel.Post
 	for _, sink := range o.Sinks {
 		r.trace.To(sink)
 	}
@@ -167,8 +168,12 @@ func (r *run) recordWaits(changed []kernel.Wait) {
 	r.trace.AddState(trace.Entry{Kind: trace.Waits, Detail: waits})
 }
 
-func (r *run) recordOverdue(label string) {
-	r.overdue = append(r.overdue, label)
+// recordOverdue notes that the patience of a call ran out. If a fault has stopped the driver, this
+// does not depend on the computer.
+func (r *run) recordOverdue(label string, held bool) {
+	if !held {
+		r.overdue = append(r.overdue, label)
+	}
 	r.kernel.RecordOutside("patience ran out: " + label)
 	r.trace.Add(trace.Entry{Kind: trace.FaultFired, Message: "patience ran out: " + label + " is treated as still running"})
 }

@@ -39,7 +39,6 @@ func (c *controller) runs() bool {
 const controllerManager = "kube-controller-manager"
 
 func (c *Simulation) startControllers() error {
-	c.beats = &heartbeats{cluster: c}
 	for _, ctl := range fakecontroller.ControllerManager {
 		c.addController(ctl).manager = true
 	}
@@ -78,7 +77,7 @@ func (c *Simulation) addSnapshotController() {
 // addController adds a controller that is not started yet.
 func (c *Simulation) addController(ctl fakecontroller.Controller) *controller {
 	start := func() fakecontroller.Program {
-		return ctl.Start(fakecontroller.Cluster{World: c.World, Heartbeats: c.beats})
+		return ctl.Start(fakecontroller.Cluster{World: c.World, Heartbeats: &c.leases})
 	}
 	added := &controller{name: ctl.Name, replica: ctl.Replica, start: start}
 	c.controllers = append(c.controllers, added)

@@ -34,7 +34,7 @@ func (c *Simulation) pluginTransition(p *plugin, node string, verb trace.Verb, w
 func (c *Simulation) killPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
 		c.pluginTransition(p, node, trace.Killed, "")
-		c.fallen.settle(p)
+		c.awaitingRestart.settle(p)
 		defer c.disconnect(p)
 		return p.kill()
 	})
@@ -65,19 +65,21 @@ func (c *Simulation) each(name, node string, do func(*plugin) error) error {
 
 // stopPlugin ends a plugin and its registrar like SIGTERM: both remove their sockets.
 func (c *Simulation) stopPlugin(name, node string) error {
-	return c.each(name, node, func(p *plugin) error {
-		c.pluginTransition(p, node, trace.Stopped, "")
-		c.fallen.settle(p)
-		defer c.disconnect(p)
-		if p.registrar != nil {
-			c.fallen.settle(p.registrar)
-			if err := p.registrar.Stop(); err != nil {
-				return err
-			}
+	return c.each(name, node, c.stopWithRegistrar)
+}
+
+func (c *Simulation) stopWithRegistrar(p *plugin) error {
+	c.pluginTransition(p, p.node, trace.Stopped, "")
+	c.awaitingRestart.settle(p)
+	defer c.disconnect(p)
+	if p.registrar != nil {
+		c.awaitingRestart.settle(p.registrar)
+		if err := p.registrar.Stop(); err != nil {
+			return err
 		}
-		p.replacePod()
-		return p.stop()
-	})
+	}
+	c.replacePod(p)
+	return p.stop()
 }
 
 // stopPluginAlone ends a plugin alone like SIGTERM. Its process exits and its socket is removed.
@@ -88,9 +90,9 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 		return err
 	}
 	c.pluginTransition(p, node, trace.Stopped, ", its registrar stays")
-	c.fallen.settle(p)
+	c.awaitingRestart.settle(p)
 	defer c.disconnect(p)
-	p.replacePod()
+	c.replacePod(p)
 	return p.stop()
 }
 
@@ -110,17 +112,15 @@ func (c *Simulation) disconnect(p *plugin) {
 }
 
 // startPlugin starts a plugin, and its registrar, unless they run.
-func (c *Simulation) startPlugin(name, node string) error {
-	return c.each(name, node, func(p *plugin) error {
-		c.pluginTransition(p, node, trace.Started, "")
-		c.fallen.settle(p)
-		return c.bringUp(p)
-	})
-}
+func (c *Simulation) startPlugin(name, node string) error { return c.each(name, node, c.startAgain) }
 
-// bringUp starts a plugin, and its registrar.
+// bringUp starts a plugin, its registrar and, in a new pod, its sidecars.
 func (c *Simulation) bringUp(p *plugin) error {
-	if err := p.start(); err != nil {
+	err := p.start()
+	switch {
+	case err != nil && p.renewed:
+		return &UpgradeError{Plugin: p.String(), Node: p.node, Version: p.release(), Err: err}
+	case err != nil:
 		return err
 	}
 	c.watch.See(p.machine, nil)
@@ -128,6 +128,7 @@ func (c *Simulation) bringUp(p *plugin) error {
 	if p.registrar != nil {
 		p.registrar.Start()
 	}
+	c.renewSidecars(p)
 	return nil
 }
 
@@ -138,7 +139,7 @@ func (c *Simulation) stopRegistrar(name, node string) error {
 		return err
 	}
 	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Stopped)
-	c.fallen.settle(p.registrar)
+	c.awaitingRestart.settle(p.registrar)
 	return p.registrar.Stop()
 }
 
@@ -149,7 +150,7 @@ func (c *Simulation) killRegistrar(name, node string) error {
 		return err
 	}
 	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Killed)
-	c.fallen.settle(p.registrar)
+	c.awaitingRestart.settle(p.registrar)
 	p.registrar.Kill()
 	return nil
 }
@@ -161,7 +162,7 @@ func (c *Simulation) startRegistrar(name, node string) error {
 		return err
 	}
 	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Started)
-	c.fallen.settle(p.registrar)
+	c.awaitingRestart.settle(p.registrar)
 	p.registrar.Start()
 	return nil
 }
@@ -180,7 +181,7 @@ func (c *Simulation) killKubelet(name string) error {
 	if err != nil {
 		return err
 	}
-	switch down := c.fallen.settle(kubeletOf{n}); {
+	switch down := c.awaitingRestart.settle(kubeletOf{n}); {
 	case down && n.kubelet == nil:
 		c.note(name, "kubelet stays down")
 		return nil
@@ -205,7 +206,7 @@ func (c *Simulation) startKubelet(name string) error {
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
 	}
 	c.transition(name, trace.Kubelet, "kubelet", trace.Started)
-	c.fallen.settle(kubeletOf{n})
+	c.awaitingRestart.settle(kubeletOf{n})
 	n.startKubelet(c)
 	return nil
 }
@@ -218,7 +219,7 @@ func (c *Simulation) killController(name string) error {
 	}
 	c.transition("", trace.Controller, name, trace.Killed)
 	for _, ctl := range found {
-		c.fallen.settle(ctl)
+		c.awaitingRestart.settle(ctl)
 		if ctl.running != nil {
 			ctl.running.Crash()
 			ctl.running = nil
@@ -235,7 +236,7 @@ func (c *Simulation) startController(name string) error {
 	}
 	c.transition("", trace.Controller, name, trace.Started)
 	for _, ctl := range found {
-		c.fallen.settle(ctl)
+		c.awaitingRestart.settle(ctl)
 		if !ctl.runs() {
 			ctl.run()
 		}
@@ -250,7 +251,7 @@ func (c *Simulation) PowerOff(name string) error {
 	if err != nil {
 		return err
 	}
-	switch down := c.fallen.settle(powerOf{n}); {
+	switch down := c.awaitingRestart.settle(powerOf{n}); {
 	case down && n.off:
 		c.note(name, "stays without power")
 		return nil
@@ -295,13 +296,16 @@ func (c *Simulation) PowerOn(name string) error {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
 	}
 	c.note(name, "power on")
-	c.fallen.settle(powerOf{n})
-	c.fallen.settle(kubeletOf{n})
+	c.awaitingRestart.settle(powerOf{n})
+	c.awaitingRestart.settle(kubeletOf{n})
 	n.off = false
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {
 			if !p.comesBack {
 				continue
+			}
+			if p.next != "" {
+				c.replacePod(p)
 			}
 			if err := p.start(); err != nil {
 				return err
@@ -309,6 +313,7 @@ func (c *Simulation) PowerOn(name string) error {
 			if p.registrar != nil {
 				p.registrar.Start()
 			}
+			c.renewSidecars(p)
 		}
 	}
 	c.watch.See(n.machine, nil)

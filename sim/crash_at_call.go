@@ -16,11 +16,11 @@ type crashes struct{ *Simulation }
 
 // Kill ends the victim, unless it is dead already.
 func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
-	struck, err := c.struck(victim, at)
-	if err != nil || !slices.ContainsFunc(struck, runs) {
+	victims, err := c.victims(victim, at)
+	if err != nil || !slices.ContainsFunc(victims, runs) {
 		return err
 	}
-	struck = slices.DeleteFunc(struck, func(component any) bool { return !runs(component) && !c.fallen[component] })
+	victims = slices.DeleteFunc(victims, func(component any) bool { return !runs(component) && !c.awaitingRestart[component] })
 	switch victim = c.named(victim, at); victim {
 	case fault.Driver:
 		err = c.killPlugin(c.pluginAt(at), at.Node)
@@ -33,8 +33,8 @@ func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 	default:
 		err = c.killController(string(victim))
 	}
-	for _, component := range struck {
-		c.fallen[component] = true
+	for _, component := range victims {
+		c.awaitingRestart[component] = true
 	}
 	return err
 }
@@ -43,12 +43,12 @@ func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 // scenario has ended it since.
 func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
 	victim := f.Victim
-	struck, err := c.struck(victim, at)
+	victims, err := c.victims(victim, at)
 	if err != nil {
 		return err
 	}
-	struck = slices.DeleteFunc(struck, func(component any) bool { return !c.fallen.settle(component) || runs(component) })
-	if len(struck) == 0 {
+	victims = slices.DeleteFunc(victims, func(component any) bool { return !c.awaitingRestart.settle(component) || runs(component) })
+	if len(victims) == 0 {
 		return nil
 	}
 	switch victim = c.named(victim, at); victim {
@@ -59,20 +59,21 @@ func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
 	case registrar.Name:
 		return c.startRegistrar(c.pluginAt(at), at.Node)
 	case fault.Driver:
-		for _, p := range struck {
+		for _, p := range victims {
 			err = errors.Join(err, c.restartPlugin(p.(*plugin), f.RestartAs))
 		}
 		return err
 	}
 	c.transition("", trace.Controller, string(victim), trace.Started)
-	for _, ctl := range struck {
+	for _, ctl := range victims {
 		ctl.(*controller).run()
 	}
 	return nil
 }
 
-// struck are the components that a victim stands for; none on a node without power but the node itself.
-func (c crashes) struck(victim fault.Victim, at wire.Site) (all []any, err error) {
+// victims are the components that a victim stands for; none on a node without power but the node
+// itself.
+func (c crashes) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
 	var n *node
 	if at.Node != "" {
 		if n, err = c.node(at.Node); err != nil {

@@ -54,7 +54,7 @@ func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.
 	return &EnvironmentError{fmt.Sprintf("ask %s for its %s", p, what), err}
 }
 
-// line is the connection for requests to a plugin, until it ends.
+// line is a connection for requests to a plugin.
 type line struct {
 	socket string
 	client grpc.ClientConnInterface
@@ -111,14 +111,19 @@ func (d *driver) named(p *plugin, name string) error {
 // promises are the capabilities of a driver's controller plugin by name, such as
 // PUBLISH_UNPUBLISH_VOLUME; none without a controller plugin.
 func (d *driver) promises() (map[string]bool, error) {
-	promised := map[string]bool{}
 	p := d.controller
 	if p == nil && d.Sidecars.Provisioner.NodeDeployment && len(d.nodes) > 0 {
 		p = values(d.nodes)[0]
 	}
 	if p == nil {
-		return promised, nil
+		return map[string]bool{}, nil
 	}
+	return p.promises()
+}
+
+// promises are the capabilities of the controller service that a plugin serves.
+func (p *plugin) promises() (map[string]bool, error) {
+	promised := map[string]bool{}
 	err := p.ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
 		answer, err := csi.NewControllerClient(client).ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
 		for _, capability := range answer.GetCapabilities() {
@@ -129,19 +134,16 @@ func (d *driver) promises() (map[string]bool, error) {
 	return promised, err
 }
 
-// expandsOnNodes reports whether the controller plugin serves the node service,
-// too, and says that nodes expand volumes, as csi-resizer asks.
-func (d *driver) expandsOnNodes() bool {
-	expands := false
-	if d.controller != nil {
-		_ = d.controller.ask("capabilities (NodeGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
-			answer, err := csi.NewNodeClient(client).NodeGetCapabilities(ctx, &csi.NodeGetCapabilitiesRequest{})
-			for _, capability := range answer.GetCapabilities() {
-				expands = expands || capability.GetRpc().GetType() == csi.NodeServiceCapability_RPC_EXPAND_VOLUME
-			}
-			return err
-		})
-	}
+// expandsOnNodes reports whether a controller plugin serves the node service, too, and says that
+// nodes expand volumes, as csi-resizer asks.
+func (p *plugin) expandsOnNodes() (expands bool) {
+	_ = p.ask("capabilities (NodeGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
+		answer, err := csi.NewNodeClient(client).NodeGetCapabilities(ctx, &csi.NodeGetCapabilitiesRequest{})
+		for _, capability := range answer.GetCapabilities() {
+			expands = expands || capability.GetRpc().GetType() == csi.NodeServiceCapability_RPC_EXPAND_VOLUME
+		}
+		return err
+	})
 	return expands
 }
 
@@ -191,11 +193,11 @@ func (d *driver) zone(n Node) string {
 
 func (d *driver) topologyKey() string { return cmp.Or(d.Mock.TopologyKey, d.Name+"/zone") }
 
-// topology returns the segments that the mock driver reports for a node: its zone under the
-// driver's topology key. A node without a zone has its id as its zone.
-func (d *driver) topology(zone string) map[string]string {
-	if d.Mock == nil || !d.Mock.Topology || zone == "" {
-		return nil
+// topology returns the segments that the mock driver of a plugin reports for its node: its zone
+// under the driver's topology key. A node without a zone has its id as its zone.
+func (p *plugin) topology() map[string]string {
+	if o := p.driver.mockOptions(p.version); o.Topology && p.zone != "" {
+		return map[string]string{cmp.Or(o.TopologyKey, p.driver.Name+"/zone"): p.zone}
 	}
-	return map[string]string{d.topologyKey(): zone}
+	return nil
 }

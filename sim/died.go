@@ -28,17 +28,17 @@ func (c *Simulation) programEnded(b *programBackend, process *machine.Process) {
 		return
 	}
 	p.running = false
-	how, log := b.program.Death()
+	how, log := b.program.Termination()
 	death := expect.Death{Of: p.String(), Text: fmt.Sprintf("%s: %s", p, how), Log: log, LogFile: filepath.Base(b.program.Log())}
 	if death.Call = c.openCall(p); death.Call != nil {
 		death.Text = fmt.Sprintf("%s in %s: %s", p, path.Base(death.Call.Method), how)
 	}
-	c.bury(p, death)
+	c.recordDeath(p, death)
 	c.disconnect(p)
 	c.restartLater(p, (*kernel.Process).Sleep)
 }
 
-func (c *Simulation) bury(p *plugin, d expect.Death) {
+func (c *Simulation) recordDeath(p *plugin, d expect.Death) {
 	d.Text = c.Wire.Renamed(d.Text)
 	c.died = append(c.died, d)
 	c.World.Kernel.RecordOutside("end of a program: " + d.Text)
@@ -84,7 +84,7 @@ func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Dur
 		c.World.Trace.Add(p.restarted())
 		p.loop.began = k.Elapsed()
 		if err := c.bringUp(p); err != nil {
-			c.bury(p, notStarted(p, err))
+			c.recordDeath(p, notStarted(p, err))
 			c.restartLater(p, (*kernel.Process).Idle)
 		}
 	})

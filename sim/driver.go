@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/registrar"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -21,25 +23,32 @@ import (
 // driver is one installed CSI driver: its controller plugin and its node plugins.
 type driver struct {
 	Driver
-	cluster    string       // empty for the only one of a run
-	storage    *storage     // of a Mock that is in several clusters
-	mock       *mock.Driver // of a Mock driver: the backend
-	controller *plugin      // nil if the driver has none
-	replicas   []*plugin    // of the controller plugin, but the first
+	cluster    string           // empty for the only one of a run
+	storage    *cluster.Storage // of a Mock that is in several clusters
+	mock       *mock.Driver     // of a Mock driver: the backend
+	releases   map[string]*mock.Driver
+	now        func() time.Time
+	deployed   string // the release that the objects are of; empty for the first one
+	firstForms []firstForm
+	elections  map[string]*sidecar.Election // by program
+	controller *plugin                      // nil if the driver has none
+	replicas   []*plugin                    // of the controller plugin, but the first
 	promised   map[string]bool
 	nodes      map[string]*plugin
 	further    []*plugin
 	standIns   []standin.StandIn // that run
 	before     ledger.Holdings   // its contents when the run began
 	listed     map[string]bool   // all volumes and snapshots in its lists so far
-	directory  string            // below plugins, and of its state: its name, unless that is not known yet
+	// Below plugins, and of its state: its name, unless that is not known yet.
+	directory string
 }
 
 // plugin is one instance of a driver: the controller's, or that of a node.
 type plugin struct {
-	driver    *driver
-	node      string            // empty for the controller
-	replica   int               // of a controller plugin that has several, from 1; 0 for the only one
+	driver *driver
+	node   string // empty for the controller
+	// Of a controller plugin that has several, from 1; 0 for the only one.
+	replica   int
 	name      string            // of a further plugin of the node; empty for the driver's own
 	id        string            // the CSI node id of a further plugin that has its own
 	zone      string            // of the node, in the driver's topology
@@ -49,6 +58,8 @@ type plugin struct {
 	addons    string // where it serves CSI-Addons; mostly the same
 	backend   backend
 	version   string // the release that it runs; empty for the one that was installed first
+	next      string // the release of its next pod; empty for the same
+	renewed   bool   // its pod is new, and the sidecars are those of the pod before
 	running   bool
 	comesBack bool                 // when its node has power again
 	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver
@@ -77,10 +88,10 @@ type backend interface {
 // startDrivers starts the plugins and registrars of all drivers that are installed at the start.
 func (c *Simulation) startDrivers() error {
 	for _, o := range c.options.Drivers {
-		d := &driver{Driver: o, cluster: c.cluster, nodes: map[string]*plugin{}}
+		d := &driver{Driver: o, cluster: c.cluster, nodes: map[string]*plugin{}, elections: map[string]*sidecar.Election{}}
 		c.drivers = append(c.drivers, d)
 		if d.Mock != nil {
-			d.setUpMock()
+			d.setUpMock(c.World.Kernel.Now)
 			c.joinSites(d)
 		}
 		if d.Later {
@@ -248,7 +259,8 @@ func (p *plugin) String() string {
 }
 
 func (p *plugin) inCluster() string {
-	driver := strings.TrimSpace("driver " + p.driver.Name) // the name is unknown before the first request
+	// The name is unknown before the first request.
+	driver := strings.TrimSpace("driver " + p.driver.Name)
 	switch {
 	case p.node == "" && p.replica > 0:
 		return fmt.Sprintf("%s, controller %d", driver, p.replica)

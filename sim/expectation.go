@@ -78,8 +78,8 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 	return all
 }
 
-// report fails the test for expectations that do not hold. It fails the test outside of the cluster,
-// because then the failure names the line of the test.
+// report fails the test for expectations that do not hold. It fails the test outside of the
+// cluster, because then the failure names the line of the test.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
 	var failures []*expect.Failure

@@ -72,7 +72,8 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	replay := explore.NewReplay(f.Choices)
 	all := subject.run(replay)
 	if replay.Unfit() != "" && f.among(all) < 0 {
-		replay = explore.NewLooseReplay(f.Choices) // objects that are new in the test shift the uids of the others
+		// Objects that are new in the test shift the uids of the others.
+		replay = explore.NewLooseReplay(f.Choices)
 		all = subject.run(replay)
 	}
 	unfit := replay.Unfit()

@@ -67,7 +67,7 @@ type lookout struct{ *Simulation }
 
 func (l lookout) Began(at wire.Site, call *trace.Event) {
 	l.watch.Began(at.Machine, call, at.Deadline)
-	l.beforeDeletion(call)
+	l.remains.Began(call)
 	l.promises.Began(call)
 	l.invariants.Began(call)
 }

@@ -122,7 +122,8 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 	erase(t, c, "pods", "web")
 	require.NoError(t, c.Settle(10*time.Minute))
 	assert.Empty(t, c.Leftovers())
-	for v := range store.List[*corev1.PersistentVolume](c.World.Store, "") { // as an administrator should not
+	// As an administrator should not.
+	for v := range store.List[*corev1.PersistentVolume](c.World.Store, "") {
 		_, err := store.Delete[*corev1.PersistentVolume](c.World.Store, store.KeyOf(v))
 		require.NoError(t, err)
 		_, _ = store.Modify(c.World.Store, store.KeyOf(v), func(v *corev1.PersistentVolume) { v.Finalizers = nil })

@@ -9,36 +9,35 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// addLivenessProbes adds livenessprobe beside all plugins of a driver that wants it, and has
-// the kubelets ask it.
-func (c *Simulation) addLivenessProbes(d *driver) {
-	if d.Sidecars.LivenessProbe == nil || d.external(LivenessProbe) {
+// addLivenessProbe adds livenessprobe beside a plugin if its release has it, and has the kubelet
+// probe it.
+func (c *Simulation) addLivenessProbe(p *plugin) {
+	given := p.sidecars().LivenessProbe
+	if given == nil || p.lacks(LivenessProbe) {
 		return
 	}
-	options := *d.Sidecars.LivenessProbe
-	for _, p := range c.plugins(d) {
-		name := livenessprobe.Name + "/" + d.Name
-		if p.node != "" {
-			name += "/" + p.node
-		}
-		if p.name != "" {
-			name += "/" + p.name
-		}
-		name = replicaName(name, p)
-		at := sidecar.Target{Driver: d.Name, Node: p.node, Machine: p.machine, Socket: p.socket}
-		endpoint := &livenessprobe.Endpoint{}
-		start := func() fakecontroller.Program { return livenessprobe.Start(c.World, c.Wire, options, at, endpoint) }
-		c.controllers = append(c.controllers, &controller{name: name, sidecar: livenessprobe.Name, beside: p, start: start})
-
-		container := livenessprobe.Container{
-			Began:   func() (time.Duration, bool) { return p.began, p.running && c.hasKubelet(p.node) },
-			Restart: func(why string) { c.restartUnhealthy(p, why) },
-		}
-		p.prober = kernel.NewGroup("livenessProbe of " + p.String())
-		c.World.Kernel.Spawn(p.prober, p.prober.Name, func(process *kernel.Process) {
-			livenessprobe.Probe(process, options, endpoint, container)
-		})
+	options, d := *given, p.driver
+	name := livenessprobe.Name + "/" + d.Name
+	if p.node != "" {
+		name += "/" + p.node
 	}
+	if p.name != "" {
+		name += "/" + p.name
+	}
+	name = replicaName(name, p)
+	at := sidecar.Target{Driver: d.Name, Node: p.node, Machine: p.machine, Socket: p.socket}
+	endpoint := &livenessprobe.Endpoint{}
+	start := func() fakecontroller.Program { return livenessprobe.Start(c.World, c.Wire, options, at, endpoint) }
+	c.controllers = append(c.controllers, &controller{name: name, sidecar: livenessprobe.Name, beside: p, start: start})
+
+	container := livenessprobe.Container{
+		Began:   func() (time.Duration, bool) { return p.began, p.running && c.hasKubelet(p.node) },
+		Restart: func(why string) { c.restartUnhealthy(p, why) },
+	}
+	p.prober = kernel.NewGroup("livenessProbe of " + p.String())
+	c.World.Kernel.Spawn(p.prober, p.prober.Name, func(process *kernel.Process) {
+		livenessprobe.Probe(process, options, endpoint, container)
+	})
 }
 
 // hasKubelet reports whether the kubelet of a node runs; that of the control plane does.
@@ -52,7 +51,7 @@ func (c *Simulation) hasKubelet(node string) bool {
 func (c *Simulation) restartUnhealthy(p *plugin, why string) {
 	c.note(p.node, "%s failed its liveness probe, it will be restarted: %s", p, why)
 	if err := p.stop(); err != nil {
-		c.bury(p, notStopped(p, err))
+		c.recordDeath(p, notStopped(p, err))
 		return
 	}
 	c.disconnect(p)
@@ -63,5 +62,6 @@ func (c *Simulation) restartUnhealthy(p *plugin, why string) {
 func (p *plugin) endProbes() {
 	if p.prober != nil {
 		p.prober.Crash()
+		p.prober = nil
 	}
 }

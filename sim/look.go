@@ -4,7 +4,7 @@ import "github.com/csisim/csisim/internal/world/machine"
 
 // Exclusively runs use while nothing else happens in the cluster, for a look at one
 // that lives by the real clock. Use must not call clients of the cluster.
-func (c *Simulation) Exclusively(use func()) { c.run.gate.enter(use) }
+func (c *Simulation) Exclusively(use func()) { c.run.gate.Enter(use) }
 
 // Mounts returns the mounts of a node, sorted by target.
 func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {

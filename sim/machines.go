@@ -14,7 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// controlPlaneName is the machine on which controller plugins run; those of further replicas have a number.
+// controlPlaneName is the machine on which controller plugins run; those of further replicas have a
+// number.
 const controlPlaneName = "control-plane"
 
 // firstAddress is the address of the first node; the others follow it. All are loopback addresses
@@ -130,6 +131,9 @@ func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) 
 		return nil, &EnvironmentError{"put the cluster on disk", err}
 	case namespaces.Rootless():
 		c.apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
+		if err := machine.FUSERefused(); err != nil {
+			c.apart += fmt.Sprintf(", no FUSE (%v)", err)
+		}
 	}
 	if cause := m.SharesProcesses(); cause != nil {
 		c.apart = cmp.Or(c.apart, "by mount namespaces") + fmt.Sprintf("; they share processes (%v), so a program that enters the mount namespace of process 1 leaves its node", cause)
@@ -140,7 +144,8 @@ func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) 
 	return m, c.run.loops.AddMemory(m.Memory()...)
 }
 
-// closeMachine frees the loop devices of a machine's memory while that is known to be the machine's, and closes it.
+// closeMachine frees the loop devices of a machine's memory while that is known to be the
+// machine's, and closes it.
 func (c *Simulation) closeMachine(m machine.Machine) (err error) {
 	if d, is := m.(*machine.Disk); is {
 		err = c.run.loops.RemoveMemory(d.Memory()...)

@@ -43,7 +43,7 @@ func (c *Cluster) applyManifest(o manifest.Object) (err error) {
 
 // checkKind refuses an object of a kind that is not defined.
 func (c *Cluster) checkKind(o manifest.Object) error {
-	if err := c.simulation.defineKindOf(o.Object.(store.Object)); err != nil {
+	if err := c.simulation.objects.DefineKindOf(o.Object.(store.Object)); err != nil {
 		return err
 	}
 	if _, err := kind.ResourceOf(c.simulation.World.Store, o.Object.(store.Object)); err != nil {

@@ -53,8 +53,8 @@ func ask(t *testing.T, c *sim.Simulation, node, page string) ([]byte, error) {
 	return text, err
 }
 
-// K-MET-1, K-MET-3, K-MET-5, K-STAT-5: the metrics of a kubelet are those of its node's proxy, in the
-// text format of Prometheus.
+// K-MET-1, K-MET-3, K-MET-5, K-STAT-5: the metrics of a kubelet are those of its node's proxy, in
+// the text format of Prometheus.
 func TestAKubeletsMetricsAreReadThroughItsNode(t *testing.T) {
 	c := measuredCluster(t)
 	node, err := c.Client().CoreV1().Nodes().Get(t.Context(), "node-a", metav1.GetOptions{})

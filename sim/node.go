@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -54,14 +55,14 @@ func (n *node) startKubelet(c *Simulation) {
 	n.kubelet.SetPace(&n.pace)
 	c.invariants.KubeletStarted(n.Name)
 	n.started = c.World.Kernel.Elapsed()
-	c.heartbeatChanged(n.Name)
+	c.leases.Changed(n.Name)
 }
 
 func (n *node) crashKubelet(c *Simulation) {
 	n.kubelet.Crash()
 	n.kubelet = nil
 	n.stopped = c.World.Kernel.Elapsed()
-	c.heartbeatChanged(n.Name)
+	c.leases.Changed(n.Name)
 }
 
 func (n *node) labels() map[string]string {
@@ -76,4 +77,22 @@ func (n *node) labels() map[string]string {
 		labels[corev1.LabelTopologyRegion] = n.Region
 	}
 	return labels
+}
+
+// kubelet is that of a node; false if there is no such node.
+func (c *Simulation) kubelet(name string) (cluster.Kubelet, bool) {
+	n, err := c.node(name)
+	if err != nil {
+		return cluster.Kubelet{}, false
+	}
+	return cluster.Kubelet{Runs: n.kubelet != nil, Started: n.started, Stopped: n.stopped}, true
+}
+
+// findNode finds a node for clients of the API.
+func (c *Simulation) findNode(name string) (cluster.Node, bool) {
+	n, err := c.node(name)
+	if err != nil {
+		return cluster.Node{}, false
+	}
+	return cluster.Node{Address: n.address, Runtime: n.runtime, Kubelet: n.kubelet}, true
 }

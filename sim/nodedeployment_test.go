@@ -44,8 +44,8 @@ func made(c *sim.Cluster, method string) (all []string) {
 	return all
 }
 
-// C-PROV-80: every node leaves the claim to others for 20 s; the first one that writes itself into it
-// provisions, the others see that within 200 ms.
+// C-PROV-80: every node leaves the claim to others for 20 s; the first one that writes itself into
+// it provisions, the others see that within 200 ms.
 func TestOneNodeTakesAnImmediateClaim(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	began := c.Simulation().World.Kernel.Elapsed()

@@ -26,6 +26,7 @@ import (
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
+	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -65,6 +66,11 @@ type Options struct {
 	// Context ends the wait for a driver program that starts, or for a driver's answer about its
 	// name. Default: context.Background().
 	Context context.Context
+	// Pace is how virtual time passes while drivers work on calls. Default: calls take none.
+	Pace Pace
+	// Latencies are the times that calls take longer, by the name of the call such as
+	// "CreateVolume", if the pace is Measured: those of a service behind the driver. Default: none.
+	Latencies map[string]Latency
 	// Patience is how long, in wall time, virtual time stands still for a driver
 	// that has not answered. Default: 2 s.
 	Patience time.Duration
@@ -141,7 +147,8 @@ type Options struct {
 	// Lives describes how the containers of further images end, by image like Images. Default: they
 	// run until they are stopped.
 	Lives map[string]Life
-	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are records.
+	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are
+	// records.
 	RefuseUnmapped bool
 	// Pull fetches further images before their first container on a node starts. It is called on
 	// other goroutines, one call at a time. csisim unpacks its result once for each ID. Default:
@@ -244,6 +251,26 @@ type Driver struct {
 	// Without lists the sidecars that are left out although the driver has their capabilities.
 	// Default: none.
 	Without []Sidecar
+	// Version is the name of the release that is installed first. Default: FirstVersion.
+	Version string
+	// MockVersions are the options of the Mock in other releases, by their names: see
+	// Simulation.UpgradeDriver. Default: none.
+	MockVersions map[string]mock.Options
+	// Deployments are the parts of the driver's deployment that other releases change, by their
+	// names. Default: a release has the deployment of the first one.
+	Deployments map[string]Deployment
+}
+
+// Deployment holds the parts of a driver's deployment that a release changes.
+type Deployment struct {
+	// Objects are applied before the first plugin of the release starts: the CSIDriver object,
+	// StorageClasses and others. Where the API refuses to change a CSIDriver object or a class,
+	// it is deleted and created. Default: the objects stay as they are.
+	Objects []store.Object
+	// Sidecars are the flags of its sidecars. Default: those of the Driver.
+	Sidecars *Sidecars
+	// Without is that of the Driver. Default: if Sidecars are given, none; else that of the Driver.
+	Without []Sidecar
 }
 
 // FurtherPlugin is a plugin on a node that offers the same driver at an endpoint of its own. Steps
@@ -282,8 +309,8 @@ type Program struct {
 	// are lost when it is started again, except in the kubelet's directory, in the directories of
 	// {{.StateDir}} and {{.NodeStateDir}} and in Options.HostPaths. Default: none.
 	NodePaths []string
-	// NodeVolumes and ControllerVolumes are those of the driver's container in the pods of its plugins.
-	// Default: all of the kubelet's directory, with Bidirectional propagation.
+	// NodeVolumes and ControllerVolumes are those of the driver's container in the pods of its
+	// plugins. Default: all of the kubelet's directory, with Bidirectional propagation.
 	NodeVolumes, ControllerVolumes []ContainerVolume
 	// PluginSocket is the path of the socket at which it serves whatever its flags say, in its own
 	// view. Default: {{.Socket}}; a socket at /csi/csi.sock is found there, too.
@@ -305,7 +332,7 @@ type Program struct {
 	Versions map[string]ProgramVersion
 }
 
-// FirstVersion is the name of the release of a Program or of Servers that is installed first.
+// FirstVersion is the name of the release that is installed first, unless the Driver names it.
 const FirstVersion = "program"
 
 // ProgramVersion is another release of a driver program.
@@ -316,6 +343,11 @@ type ProgramVersion struct {
 	ControllerCommand []string
 	// Env is added to the program's environment. Default: that of the Program.
 	Env map[string]string
+	// NodePaths are the directories of the node that its container mounts. Default: those of the
+	// Program.
+	NodePaths []string
+	// NodeVolumes and ControllerVolumes are those of its container. Default: those of the Program.
+	NodeVolumes, ControllerVolumes []ContainerVolume
 }
 
 // ContainerVolume is a volume of a driver's container, as its deployment has it.

@@ -2,8 +2,9 @@ package sim
 
 import "time"
 
-// SlowController has each request of a controller or sidecar to the API server take so long, also when it is started
-// again, so that something can happen in the middle of its reaction. Zero has it take no time, as by default.
+// SlowController has each request of a controller or sidecar to the API server take so long, also
+// when it is started again, so that something can happen in the middle of its reaction. Zero has it
+// take no time, as by default.
 func (c *Simulation) SlowController(name string, request time.Duration) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {

@@ -29,8 +29,8 @@ func (c *Simulation) newProgram(p *plugin) (backend, error) {
 		ServesAt: o.PluginSocket, NodePaths: o.NodePaths, Cluster: c.cluster,
 	}
 	spec.SeesLookups = c.options.SeesLookups || c.options.FaultSpace.Has(fault.Mounts)
-	if door := d.door(p.node); door != nil {
-		spec.ServiceURL = door.URL(door.Machine)
+	if access := d.standInAccess(p.node); access != nil {
+		spec.ServiceURL = access.URL(access.Machine)
 	}
 	if o.Single {
 		spec.Mode = "all"
@@ -101,12 +101,5 @@ func (b *programBackend) stop() error { return b.program.Stop() }
 func (b *programBackend) lostPower() {
 	if b.program != nil {
 		b.program.LosePower()
-	}
-}
-
-// replacePod has the plugin start in a new pod, as after a rolling update.
-func (p *plugin) replacePod() {
-	if b, is := p.backend.(*programBackend); is && b.program != nil {
-		b.program.ReplacePod()
 	}
 }

@@ -83,7 +83,8 @@ func (r *record) write(test string) (string, error) {
 	return path, os.WriteFile(path, r.text.Bytes(), 0o644)
 }
 
-// placeOf is a file of a directory that is named after a test; for its further clusters it has a number.
+// placeOf is a file of a directory that is named after a test; for its further clusters it has a
+// number.
 func placeOf(dir, test, extension string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// restless is how many changes of an object, in the second half of the time in which the cluster
-	// was to settle, say that components keep changing it.
+	// restless is how many changes of an object, in the second half of the time in which the
+	// cluster was to settle, say that components keep changing it.
 	restless = 5
 	// mostRestless is how many such objects are named.
 	mostRestless = 5

@@ -15,7 +15,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Two operators that each set an annotation back for ever are named with the object; others are not.
+// Two operators that each set an annotation back for ever are named with the object; others are
+// not.
 func TestSettleNamesTheObjectsThatKeepChanging(t *testing.T) {
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{Name: driver}}}})
 	run(t, c, "web", "node-a")

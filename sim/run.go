@@ -16,7 +16,8 @@ import (
 // bootLimit is the virtual time in which nodes and drivers must start.
 const bootLimit = 5 * time.Minute
 
-// Boot runs until all nodes are Ready, their kubelets know their pods, and all drivers are registered on them.
+// Boot runs until all nodes are Ready, their kubelets know their pods, and all drivers are
+// registered on them.
 func (c *Simulation) Boot() error {
 	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.missing() == "" })
 	if stuck := (*StuckError)(nil); errors.As(err, &stuck) {
@@ -109,7 +110,7 @@ func (c *Simulation) Advance(d time.Duration) error {
 func (c *Simulation) pass(what string, limit time.Duration, until kernel.Until, good ...kernel.Reason) error {
 	k := c.World.Kernel
 	var reason kernel.Reason
-	c.run.gate.while(func() { reason = k.Run(until) })
+	c.run.gate.While(func() { reason = k.Run(until) })
 	switch {
 	case reason == kernel.Failed:
 		return k.Err()

@@ -1,13 +1,18 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/addons/encryptionkeyrotation"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/identity"
@@ -23,14 +28,35 @@ type serving struct {
 	listener machine.Listener
 }
 
-// setUpMock creates the mock driver's backend under the driver's name.
-func (d *driver) setUpMock() {
-	options := *d.Mock
-	if d.Name != "" {
-		options.Name = d.Name
-	}
-	d.mock = mock.New(options)
+// setUpMock creates the mock driver's backend under the driver's name. Its snapshots have the time
+// of the cluster.
+func (d *driver) setUpMock(now func() time.Time) {
+	d.now = now
+	d.mock = mock.New(d.mockOptions(""))
 	d.Name = d.mock.Name()
+	d.releases = map[string]*mock.Driver{}
+	for _, version := range slices.Sorted(maps.Keys(d.MockVersions)) {
+		d.releases[version] = d.mock.Release(d.mockOptions(version))
+	}
+}
+
+// mockOptions are the options of the mock driver in a release; those of the first one unless the
+// release has its own.
+func (d *driver) mockOptions(version string) mock.Options {
+	options, is := d.MockVersions[version]
+	if !is {
+		options = *d.Mock
+	}
+	options.Name = cmp.Or(d.Name, options.Name)
+	if options.Now == nil {
+		options.Now = d.now
+	}
+	return options
+}
+
+// mockOf is the mock driver in a release.
+func (d *driver) mockOf(version string) *mock.Driver {
+	return cmp.Or(d.releases[version], d.mock)
 }
 
 func (s *serving) start() error {
@@ -58,8 +84,9 @@ func (s *serving) services() []machine.Service {
 	case d.Servers != nil:
 		return d.Servers.release(s.version).Node(s.node, s.machine)
 	case s.node == "":
-		d.mock.Restart()
-		controller := d.mock.Controller()
+		release := d.mockOf(s.version)
+		release.Restart()
+		controller := release.Controller()
 		return append([]machine.Service{
 			{Desc: &csi.Identity_ServiceDesc, Server: controller, Prompt: true},
 			{Desc: &csi.Controller_ServiceDesc, Server: controller, Prompt: true},
@@ -73,8 +100,8 @@ func (s *serving) services() []machine.Service {
 			{Desc: &csi.Identity_ServiceDesc, Server: node, Prompt: true},
 			{Desc: &csi.Node_ServiceDesc, Server: node, Prompt: true},
 		}
-		if d.Sidecars.Provisioner.NodeDeployment {
-			services = append(services, machine.Service{Desc: &csi.Controller_ServiceDesc, Server: d.mock.Controller(), Prompt: true})
+		if s.sidecars().Provisioner.NodeDeployment {
+			services = append(services, machine.Service{Desc: &csi.Controller_ServiceDesc, Server: d.mockOf(s.version).Controller(), Prompt: true})
 		}
 		return append(services, s.addons()...)
 	}
@@ -82,7 +109,7 @@ func (s *serving) services() []machine.Service {
 
 // addons are the services of CSI-Addons, if the mock driver has them.
 func (s *serving) addons() []machine.Service {
-	d := s.driver.mock
+	d := s.driver.mockOf(s.version)
 	if !d.ServesAddons() {
 		return nil
 	}
@@ -104,9 +131,9 @@ func (s *serving) addons() []machine.Service {
 func (s *serving) mockNode() *mock.Node {
 	segments := s.segments
 	if segments == nil {
-		segments = s.driver.topology(s.zone)
+		segments = s.topology()
 	}
-	return s.driver.mock.Node(mock.NodeOptions{
+	return s.driver.mockOf(s.version).Node(mock.NodeOptions{
 		NodeID: s.nodeID(), Topology: segments, Mounter: &mounter{machine: s.machine, driver: s.driver.Name, storage: s.driver.storage},
 	})
 }
@@ -125,13 +152,10 @@ func (s *serving) lostPower() {
 type mounter struct {
 	machine machine.Machine
 	driver  string
-	storage *storage // nil for none
+	storage *cluster.Storage // nil for none
 }
 
-func (m *mounter) content(source string) string { return contentPath(m.driver, source) }
-
-// contentPath returns the path of the content of a volume.
-func contentPath(driver, volumeID string) string { return path.Join("/mock", driver, volumeID) }
+func (m *mounter) content(source string) string { return cluster.MockContent(m.driver, source) }
 
 // Mount binds a volume, or another mount, on target.
 func (m *mounter) Mount(source, target string, readOnly bool) error {
@@ -139,7 +163,7 @@ func (m *mounter) Mount(source, target string, readOnly bool) error {
 		if err := node.MkdirAll(target, 0o755); err != nil {
 			return err
 		}
-		return m.storage.show(node, source, target, readOnly)
+		return m.storage.Show(node, source, target, readOnly)
 	}
 	if !path.IsAbs(source) {
 		source = m.content(source)

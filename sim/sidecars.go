@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/csisim/csisim/fakecontroller"
@@ -28,28 +29,37 @@ type (
 	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
 )
 
-// addSidecars adds the sidecars beside a driver's controller plugin, except for external ones.
+// addSidecars adds the sidecars of a driver, except for external ones.
 func (c *Simulation) addSidecars(d *driver) {
-	c.addLivenessProbes(d)
-	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: d.expandsOnNodes()}
-	elections, all := map[string]*sidecar.Election{}, d.Sidecars.OfController()
-	for _, p := range d.controllers() {
-		for _, s := range all {
-			if s.RunsBeside(promises) && !d.external(Sidecar(s.Name())) && !onNodes(s) {
-				if elections[s.Name()] == nil {
-					elections[s.Name()] = &sidecar.Election{}
-				}
-				c.addSidecar(s, p, elections[s.Name()])
-			}
+	for _, p := range c.plugins(d) {
+		c.addSidecarsOf(p)
+	}
+}
+
+// addSidecarsOf adds the sidecars in the pod of a plugin: those beside a controller plugin, and
+// those that run on nodes.
+func (c *Simulation) addSidecarsOf(p *plugin) {
+	c.addLivenessProbe(p)
+	d := p.driver
+	isController, onNode := slices.Contains(d.controllers(), p), d.nodes[p.node] == p
+	promises := sidecar.Promises{Capabilities: d.promised, ExpandsOnNodes: isController && p.expandsOnNodes()}
+	for _, s := range p.sidecars().OfController() {
+		switch {
+		case p.lacks(Sidecar(s.Name())):
+		case onNodes(s) && onNode:
+			c.addNodeSidecar(s, p)
+		case !onNodes(s) && isController && s.RunsBeside(promises):
+			c.addSidecar(s, p, d.election(s.Name()))
 		}
 	}
-	for _, n := range c.nodes {
-		for _, s := range all {
-			if p := d.nodes[n.Name]; p != nil && onNodes(s) && !d.external(Sidecar(s.Name())) {
-				c.addNodeSidecar(s, p)
-			}
-		}
+}
+
+// election is that of the replicas of a sidecar.
+func (d *driver) election(program string) *sidecar.Election {
+	if d.elections[program] == nil {
+		d.elections[program] = &sidecar.Election{}
 	}
+	return d.elections[program]
 }
 
 func onNodes(s sidecar.Sidecar) bool {
@@ -99,11 +109,11 @@ func (c *Simulation) besides(p *plugin) (all []*controller) {
 
 // registrarOf is the stopped registrar of a node's plugin.
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
-	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: cmp.Or(p.refused, p.driver.Sidecars.Registrar.Refused) == registrar.RefusedStays}
+	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: cmp.Or(p.refused, p.sidecars().Registrar.Refused) == registrar.RefusedStays}
 	if p.registry != "" {
 		o.RegistrationDir = path.Join(fakekubelet.RegistryDir, p.registry)
 	}
-	if p.driver.Sidecars.Registrar.Restart == sidecar.RestartNever {
+	if p.sidecars().Registrar.Restart == sidecar.RestartNever {
 		o.RestartDelay = func(int) time.Duration { return -1 }
 	}
 	return registrar.New(c.World, c.Wire, o)

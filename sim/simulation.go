@@ -11,16 +11,19 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/api/apiserver"
 	"github.com/csisim/csisim/internal/api/kind"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/calls/addons"
 	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/judge/ledger"
+	judged "github.com/csisim/csisim/internal/judge/program"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -37,27 +40,24 @@ type Simulation struct {
 	cluster string  // empty if it is the only one of its run
 	off     *outage // of the whole cluster; nil while it has power
 	// controlPlanes are the computers on which controller plugins run, one for each replica.
-	controlPlanes []machine.Machine
-	fallen        fallen
-	nodes         []*node
-	drivers       []*driver
-	controllers   []*controller
-	beats         *heartbeats
-	applied       map[*store.Resource]map[store.Key]applied
-	unwanted      map[application]bool // objects that the scenario has applied and deleted
-	csiAddons     bool                 // whether the kinds of CSI-Addons have been defined
-	addons        fakecontroller.Addons
-	addonsPods    int // made for sidecars of CSI-Addons so far
-	api           struct {
+	controlPlanes   []machine.Machine
+	awaitingRestart awaitingRestart
+	nodes           []*node
+	drivers         []*driver
+	controllers     []*controller
+	leases          cluster.Leases
+	objects         *cluster.Objects
+	addons          fakecontroller.Addons
+	addonsPods      cluster.AddonsPods
+	api             struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
 	died       []expect.Death
-	races      map[*machine.Process]int  // how many data races were found in the logs of programs
-	logged     map[*machine.Process]bool // the programs with a secret in their logs
-	remains    remains
-	orphans    orphans
-	images     images
+	remains    judged.Remains
+	orphans    judged.Orphans
+	logs       judged.Logs
+	images     cluster.Images
 	apart      string // limits of the separation of the nodes, if there are any
 	watch      *ledger.Watch
 	data       *data.Check
@@ -79,39 +79,45 @@ func Start(o Options) (*Simulation, error) {
 }
 
 // newSimulation is a cluster of a run in which nothing has been started.
-func (r *run) newSimulation(o Options, cluster string) *Simulation {
-	c := &Simulation{options: o, run: r, cluster: cluster, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[application]bool{}, logged: map[*machine.Process]bool{}, races: map[*machine.Process]int{}}
+func (r *run) newSimulation(o Options, name string) *Simulation {
+	c := &Simulation{options: o, run: r, cluster: name}
 	k := r.kernel
-	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + cluster, Guard: o.Guard}, kind.TaintNewNodes, kind.Features(o.FeatureGates))
+	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + name, Guard: o.Guard}, kind.TaintNewNodes, kind.Features(o.FeatureGates),
+		kind.Kubernetes(func() version.Version { return c.World.Version }))
 	if o.Token != "" { // the API is served sooner or later
 		kind.SignTokens(s, apiserver.SignToken)
 	}
-	c.World = component.NewWorld(k, s, r.recorder(cluster))
-	c.World.Cluster = cluster
+	c.World = component.NewWorld(k, s, r.recorder(name))
+	c.World.Cluster = name
 	c.World.Features, c.World.Legacy = o.FeatureGates, o.Legacy
 	c.World.Began = o.Kubernetes
 	c.World.Version, c.World.Migration = o.Kubernetes, migration.Of(o.Kubernetes).With(o.Migration)
 	c.Wire = wire.New(c.World)
-	c.Wire.Strict = c.options.Strict
+	c.Wire.Strict, c.Wire.RealClock, c.Wire.Latencies = o.Strict, o.Pace == Real, o.Latencies
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
-	c.fallen = fallen{}
+	c.awaitingRestart = awaitingRestart{}
 	c.Wire.Crasher = crashes{c}
 	c.Wire.Observer = lookout{c}
-	c.Wire.OnFailed = c.noteOrphans
+	c.Wire.OnFailed = c.orphans.Failed
+	c.Wire.ReleaseAt = c.releaseAt
 	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
 	c.watch = ledger.NewWatch(c.World.Trace)
 	c.watch.DriverOf, c.watch.Renamed, c.watch.Programs = c.driverOf, c.Wire.Renamed, c.programsOf
 	for _, f := range o.Faults {
-		if cluster != "" { // each counts for itself
+		if name != "" { // each counts for itself
 			own := *f
 			f = &own
 		}
 		c.Wire.Faults.Inject(f)
 	}
-	c.drawFaults(o.FaultSpace)
+	c.objects = cluster.NewObjects(s)
+	c.Wire.Act = c.users().Act
+	c.leases = cluster.Leases{World: c.World, Nodes: c.Nodes, Kubelet: c.kubelet}
+	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faultSpace{c})
 	c.startDataCheck()
 	c.startPromises()
 	c.startInvariants()
+	c.judgePrograms()
 	return c
 }
 
@@ -156,7 +162,7 @@ func (c *Simulation) Close() error {
 	for _, m := range c.controlPlanes {
 		errs = append(errs, c.closeMachine(m))
 	}
-	c.images.end()
+	c.images.End()
 	errs = append(errs, c.stopStandIns(), c.run.leave(c))
 	return errors.Join(errs...)
 }

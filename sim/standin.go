@@ -44,26 +44,26 @@ func (d *driver) furnish(n Node, m machine.Machine) error {
 	return nil
 }
 
-// door is where the plugin on a node, or the controller plugin, reaches a stand-in that shows its
-// requests; nil for none.
-func (d *driver) door(node string) *standin.Door {
+// standInAccess is where the plugin on a node, or the controller plugin, reaches a stand-in that
+// shows its requests; nil for none.
+func (d *driver) standInAccess(node string) *standin.Access {
 	for _, s := range d.standIns {
 		if service, shows := s.(standin.Service); shows {
-			return &standin.Door{Service: service, Machine: cmp.Or(node, controlPlaneName)}
+			return &standin.Access{Service: service, Machine: cmp.Or(node, controlPlaneName)}
 		}
 	}
 	return nil
 }
 
 // serviceAt is where the program that serves a socket reaches such a stand-in; nil for none.
-func (c *Simulation) serviceAt(s wire.Site) *standin.Door { return c.doorOf(s.Driver, s.Node) }
+func (c *Simulation) serviceAt(s wire.Site) *standin.Access { return c.standInAccess(s.Driver, s.Node) }
 
-// doorOf is where a driver's plugin on a node, or its controller plugin, reaches such a stand-in; nil
-// for none.
-func (c *Simulation) doorOf(driver, node string) *standin.Door {
+// standInAccess is where a driver's plugin on a node, or its controller plugin, reaches such a
+// stand-in; nil for none.
+func (c *Simulation) standInAccess(driver, node string) *standin.Access {
 	for _, d := range c.drivers {
 		if d.Name == driver {
-			return d.door(node)
+			return d.standInAccess(node)
 		}
 	}
 	return nil

@@ -10,71 +10,134 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// UpgradeDriver replaces the pod of a driver's plugin, or of its controller plugin, by one of another
-// release, as a rolling update does. The release is a version of its program or of its servers, or
-// FirstVersion, for a rollback. The new program has a fresh container; directories of the node stay.
+// UpgradeDriver replaces the pod of a driver's plugin, or of its controller plugin, by one of
+// another release, as a rolling update does, with the sidecars in it. The release is one of the
+// driver's versions, or the first one, for a rollback. The new program has a fresh container;
+// directories of the node stay. The objects of the release are applied before. On a node without
+// power the pod is replaced when the node boots.
 func (c *Simulation) UpgradeDriver(at Plugin, version string) error {
+	if err := c.EndForUpgrade(at, version); err != nil {
+		return err
+	}
+	return c.StartUpgraded(at)
+}
+
+// StartUpgraded is the second half of UpgradeDriver: it starts the new pod.
+func (c *Simulation) StartUpgraded(at Plugin) error {
+	return c.each(at.Driver, at.Node, func(p *plugin) error {
+		if c.isOff(p.node) {
+			return nil
+		}
+		return c.startAgain(p)
+	})
+}
+
+// EndForUpgrade is the first half of UpgradeDriver: it ends the old pod.
+func (c *Simulation) EndForUpgrade(at Plugin, version string) error {
+	if err := c.SetVersion(at, version); err != nil {
+		return err
+	}
+	return c.each(at.Driver, at.Node, func(p *plugin) error {
+		if c.isOff(p.node) {
+			c.note(p.node, "%s is replaced when the node has power again", p)
+			return nil
+		}
+		defer c.endSidecars(p)
+		return c.stopWithRegistrar(p)
+	})
+}
+
+// SetVersion applies the objects of a release, and has the next pod of a plugin be of the release.
+// A pod that runs stays as it is, as after an update with the strategy OnDelete.
+func (c *Simulation) SetVersion(at Plugin, version string) error {
 	plugins, err := c.pluginsMeant(at.Driver, at.Node)
 	if err != nil {
 		return err
 	}
-	for _, p := range plugins {
-		if err := p.driver.hasVersion(version); err != nil {
-			return err
-		}
+	return c.setVersion(plugins, version)
+}
+
+func (c *Simulation) setVersion(plugins []*plugin, version string) error {
+	d := plugins[0].driver
+	if err := d.hasVersion(version); err != nil {
+		return err
 	}
-	if err := c.stopPlugin(at.Driver, at.Node); err != nil {
+	if err := c.deploy(d, version); err != nil {
 		return err
 	}
 	for _, p := range plugins {
-		if err := c.startAs(p, version); err != nil {
-			return err
-		}
+		p.next = version
 	}
 	return nil
+}
+
+// startAgain starts a plugin, in its new pod if it has one.
+func (c *Simulation) startAgain(p *plugin) error {
+	words := ""
+	if p.renewed {
+		words = ", version " + p.release()
+	}
+	c.pluginTransition(p, p.node, trace.Started, words)
+	c.awaitingRestart.settle(p)
+	return c.bringUp(p)
+}
+
+// isOff reports whether a node has no power.
+func (c *Simulation) isOff(node string) bool {
+	n, err := c.node(node)
+	return err == nil && n.off
 }
 
 // restartPlugin starts a killed plugin again: in its pod, or in the pod of a release.
 func (c *Simulation) restartPlugin(p *plugin, version string) error {
-	if version == "" {
-		c.pluginTransition(p, p.node, trace.Started, "")
-		return c.bringUp(p)
-	}
-	if p.registrar != nil {
-		if err := p.registrar.Stop(); err != nil {
+	if version != "" {
+		if version == fault.NextRelease {
+			version = p.nextRelease()
+		}
+		if err := c.setVersion([]*plugin{p}, version); err != nil {
 			return err
 		}
+		if p.registrar != nil {
+			c.awaitingRestart.settle(p.registrar)
+			if err := p.registrar.Stop(); err != nil {
+				return err
+			}
+		}
+		c.endSidecars(p)
+		c.replacePod(p)
 	}
-	p.replacePod()
-	if version == fault.NextRelease {
-		version = p.nextRelease()
-	}
-	return c.startAs(p, version)
+	return c.startAgain(p)
 }
 
-// startAs starts a release of a plugin.
-func (c *Simulation) startAs(p *plugin, version string) error {
-	if err := p.driver.hasVersion(version); err != nil {
-		return err
+// replacePod has a stopped plugin start in a new pod, of the release that is due.
+func (c *Simulation) replacePod(p *plugin) {
+	b, isProgram := p.backend.(*programBackend)
+	if isProgram && b.program != nil {
+		b.program.ReplacePod()
 	}
-	p.version = version
-	if b, is := p.backend.(*programBackend); is {
-		b.use(p.driver.Program.release(version))
+	if p.next == "" {
+		return
 	}
-	c.pluginTransition(p, p.node, trace.Started, ", version "+version)
-	c.fallen.settle(p)
-	if err := c.bringUp(p); err != nil {
-		return &UpgradeError{Plugin: p.String(), Node: p.node, Version: version, Err: err}
+	p.version, p.next, p.renewed = p.next, "", true
+	if isProgram {
+		b.use(p.driver.Program.release(p.version))
 	}
-	return nil
+	if p.registrar != nil {
+		p.registrar = c.registrarOf(p)
+	}
 }
+
+// release is the name of the release that a plugin runs.
+func (p *plugin) release() string { return cmp.Or(p.version, p.driver.first()) }
 
 // nextRelease is the release after the one that a plugin runs.
 func (p *plugin) nextRelease() string {
-	all := append([]string{FirstVersion}, p.driver.versions()...)
-	at := slices.Index(all, cmp.Or(p.version, FirstVersion))
-	return all[(at+1)%len(all)]
+	all := append([]string{p.driver.first()}, p.driver.versions()...)
+	return all[(slices.Index(all, p.release())+1)%len(all)]
 }
+
+// first is the name of the release that is installed first.
+func (d *driver) first() string { return cmp.Or(d.Version, FirstVersion) }
 
 // hasVersions reports whether a driver has other releases.
 func (c *Simulation) hasVersions(name string) bool {
@@ -82,48 +145,64 @@ func (c *Simulation) hasVersions(name string) bool {
 }
 
 // versions are the names of the driver's other releases.
-func (d *driver) versions() []string {
+func (d Driver) versions() []string {
+	names := slices.Collect(maps.Keys(d.Deployments))
 	switch {
 	case d.Program != nil:
-		return slices.Sorted(maps.Keys(d.Program.Versions))
+		names = slices.AppendSeq(names, maps.Keys(d.Program.Versions))
 	case d.Servers != nil:
-		return slices.Sorted(maps.Keys(d.Servers.Versions))
+		names = slices.AppendSeq(names, maps.Keys(d.Servers.Versions))
+	case d.Mock != nil:
+		names = slices.AppendSeq(names, maps.Keys(d.MockVersions))
 	}
-	return nil
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // hasVersion returns an error if the driver has no such release.
 func (d *driver) hasVersion(name string) error {
 	switch {
-	case d.Program == nil && d.Servers == nil:
-		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "only a program or servers of this process have versions"}
-	case name != FirstVersion && !slices.Contains(d.versions(), name):
+	case d.Socket != nil:
+		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "a driver on a socket has no versions: csisim does not start it"}
+	case name != d.first() && !slices.Contains(d.versions(), name):
 		return &ConfigError{fmt.Sprintf("version %q", name), fmt.Sprintf("driver %q has no such version", d.Name)}
 	}
 	return nil
 }
 
-// release returns a release of the program.
+// release returns a release of the program. Fields that it leaves out are those of the first one.
 func (o *Program) release(version string) ProgramVersion {
 	release, is := o.Versions[version]
 	if !is {
-		return ProgramVersion{Command: o.Command, ControllerCommand: o.ControllerCommand, Env: o.Env}
+		release = ProgramVersion{Command: o.Command, ControllerCommand: o.ControllerCommand}
 	}
 	if release.Env == nil {
 		release.Env = o.Env
+	}
+	if release.NodePaths == nil {
+		release.NodePaths = o.NodePaths
+	}
+	if release.NodeVolumes == nil {
+		release.NodeVolumes = o.NodeVolumes
+	}
+	if release.ControllerVolumes == nil {
+		release.ControllerVolumes = o.ControllerVolumes
 	}
 	return release
 }
 
 // use has the next instances run a release of the program.
 func (b *programBackend) use(release ProgramVersion) {
-	command := release.Command
-	if b.node == "" && len(release.ControllerCommand) > 0 {
-		command = release.ControllerCommand
+	b.spec.Command, b.spec.Volumes = release.Command, release.NodeVolumes
+	if b.node == "" {
+		b.spec.Volumes = release.ControllerVolumes
+		if len(release.ControllerCommand) > 0 {
+			b.spec.Command = release.ControllerCommand
+		}
 	}
-	b.spec.Command, b.spec.Env = command, release.Env
+	b.spec.Env, b.spec.NodePaths = release.Env, release.NodePaths
 	if b.program != nil {
-		b.program.Upgrade(command, release.Env)
+		b.program.Upgrade(b.spec)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 // UpgradeError means that another release of a driver does not start.
 type UpgradeError struct {
-	// Plugin is the plugin, such as "driver d.example.com on node-a", and Node its node; empty for a
-	// controller plugin.
+	// Plugin is the plugin, such as "driver d.example.com on node-a", and Node its node; empty for
+	// a controller plugin.
 	Plugin, Node string
 	// Version is the name of the release.
 	Version string
@@ -28,8 +28,8 @@ func (e *UpgradeError) Unwrap() error { return e.Err }
 // notUpgraded is the form of a verdict on a release that does not start.
 const notUpgraded verdict.Form = "does not start after an upgrade"
 
-// Verdict returns the verdict on the release. The driver is to blame if its program exits; all other
-// errors may be those of a slow machine.
+// Verdict returns the verdict on the release. The driver is to blame if its program exits; all
+// other errors may be those of a slow machine.
 func (e *UpgradeError) Verdict() verdict.Verdict {
 	err := e.Err
 	if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {

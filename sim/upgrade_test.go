@@ -33,8 +33,8 @@ func (n nodeRelease) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi
 	return &csi.NodeGetInfoResponse{NodeId: n.node}, nil
 }
 
-// Given a driver in Go code with another release, when plugins are upgraded and rolled back, then the
-// kubelet registers the release of each plugin.
+// Given a driver in Go code with another release, when plugins are upgraded and rolled back, then
+// the kubelet registers the release of each plugin.
 func TestServersAreUpgradedAndRolledBack(t *testing.T) {
 	var asked []string
 	serves := func(version string) func(string, machine.Machine) []machine.Service {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Usage describes the resources that the program of a plugin used in a run, and the processes that
@@ -16,7 +17,8 @@ type Usage struct {
 	// Left are the commands of the processes that were still running when the instance that had
 	// started them ended. They were ended then.
 	Left []string
-	// Lost are the files of its container that were gone when an instance looked for them: those of an earlier one.
+	// Lost are the files of its container that were gone when an instance looked for them: those of
+	// an earlier one.
 	Lost []machine.Lookup
 }
 
@@ -32,13 +34,24 @@ func (c *Simulation) Usage() (all []Usage) {
 	return all
 }
 
+// withoutSecrets returns a command line without the secrets of the calls so far, which drivers give
+// to programs such as mount.
+func (c *Simulation) withoutSecrets(command string) string {
+	for _, e := range c.Trace().Events() {
+		if e.Kind == trace.Call {
+			command = trace.RedactText(command, e.Request)
+		}
+	}
+	return command
+}
+
 func (b *programBackend) usage(c *Simulation) Usage {
 	u := Usage{Plugin: b.String()}
 	for _, instance := range b.ran {
 
 		u.Memory = max(u.Memory, instance.PeakMemory())
 		for _, command := range instance.Left() {
-			u.Left = append(u.Left, c.Wire.Renamed(command))
+			u.Left = append(u.Left, c.Wire.Renamed(c.withoutSecrets(command)))
 		}
 	}
 	if b.program == nil {

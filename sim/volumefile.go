@@ -24,8 +24,9 @@ type VolumeFile struct {
 	Mode fs.FileMode
 }
 
-// WriteVolumeFile writes a file into the root of a volume, given by its name in the pod, as a container would that
-// runs as the file's user and group. In a directory with setgid the file gets the directory's group.
+// WriteVolumeFile writes a file into the root of a volume, given by its name in the pod, as a
+// container would that runs as the file's user and group. In a directory with setgid the file gets
+// the directory's group.
 func (c *Simulation) WriteVolumeFile(pod store.Key, volumeName, name string, f VolumeFile) error {
 	m, dir, err := c.published(pod, volumeName, name)
 	if err != nil {

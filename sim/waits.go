@@ -9,4 +9,5 @@ type Wait = unfinished.Wait
 func (c *Simulation) Waits() []Wait { return c.run.unfinished.Waits() }
 
 // Overdue are the calls to drivers for which the patience ran out, in the order in which it did.
+// Calls to a driver that a fault had stopped do not count.
 func (c *Simulation) Overdue() []string { return c.run.overdue }

@@ -42,7 +42,8 @@ type World interface {
 	Inject(*fault.Fault) error
 	EndFault(*fault.Fault) error
 
-	// WaitFor waits until cond holds, Settle until only housekeeping is left to do, Advance until d has passed.
+	// WaitFor waits until cond holds, Settle until only housekeeping is left to do, Advance until d
+	// has passed.
 	WaitFor(what string, limit time.Duration, cond func() bool) error
 	Settle(limit time.Duration) error
 	Advance(d time.Duration) error

@@ -19,7 +19,8 @@ type Failure struct {
 	// File and Line are where it is expected; empty in Go tests, which name it themselves.
 	File string
 	Line int
-	// Item is the item of a list of calls, from 0, that did not come, or the one after which a call is too many.
+	// Item is the item of a list of calls, from 0, that did not come, or the one after which a call
+	// is too many.
 	Item          int
 	Expected, Got string
 	// About is the event that shows most of it; nil if none does.

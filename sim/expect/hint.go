@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -14,7 +14,7 @@ import (
 // Kubernetes itself.
 func (ev *Evidence) hint() string {
 	for _, f := range ev.Faults.InForce() {
-		if f.Times == 0 && f.Effect != fault.Repeat && f.Effect != fault.Contradict { // callers do not notice that one
+		if f.Times == 0 && !effect.Of(f.Effect).Doubles { // callers do not notice that one
 			return fmt.Sprintf("fault %s is still in force for every %s, until it is cleared", f.Name, f.Call)
 		}
 	}

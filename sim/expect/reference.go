@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for any
-// text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv: pvc/data,
-// and a VolumeSnapshotContent by its snapshot: vsc: vs/data.
+// Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for
+// any text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv:
+// pvc/data, and a VolumeSnapshotContent by its snapshot: vsc: vs/data.
 type Reference struct {
 	// Resource is that of the objects. One that a definition brings may be that of
 	// another store; In is that of the objects' own.
@@ -181,8 +181,8 @@ func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
 	return bound != nil && claimFits(claim, bound.Namespace, bound.Name)
 }
 
-// claimFits says whether a claim, or a snapshot, is the one that is named, in the default namespace unless that stands
-// before the name.
+// claimFits says whether a claim, or a snapshot, is the one that is named, in the default namespace
+// unless that stands before the name.
 func claimFits(named, namespace, name string) bool {
 	if !strings.Contains(named, "/") {
 		named = corev1.NamespaceDefault + "/" + named

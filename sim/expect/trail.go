@@ -67,7 +67,8 @@ func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
 	}
 }
 
-// alikeness is equal for calls that fail alike and for one warning's repetitions, and empty for all other events.
+// alikeness is equal for calls that fail alike and for one warning's repetitions, and empty for all
+// other events.
 func alikeness(e *trace.Event) string {
 	if e.Kind == trace.KubeEvent && IsWarning(e) {
 		return e.Method + " " + e.Name
@@ -113,8 +114,8 @@ func isOfNode(e *trace.Event) bool {
 	return e.Kind == trace.API && e.Resource == "csinodes" || e.Kind == trace.KubeEvent && strings.HasPrefix(e.Name, "Node/")
 }
 
-// isOf says whether an event belongs to the story of a volume: a call about it, a warning about it, and
-// every fault and crash.
+// isOf says whether an event belongs to the story of a volume: a call about it, a warning about it,
+// and every fault and crash.
 func isOf(volume string, e *trace.Event, names *calls.Names) bool {
 	switch e.Kind {
 	case trace.FaultFired:
@@ -184,7 +185,8 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	}
 	e := ev.lastOf(isAbout)
 	if failing := ev.failing(ref, about); failing != nil && (e == nil || !IsWarning(e)) {
-		return failing // other events of the object meanwhile say less; a warning reports the failure itself
+		// Other events of the object meanwhile say less; a warning reports the failure itself.
+		return failing
 	}
 	if e != nil {
 		return e
@@ -192,8 +194,8 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	return ev.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
 }
 
-// failing is the newest call about the objects' volumes that failed, if the last call about that volume did:
-// whatever is reported of the objects meanwhile, they wait for it.
+// failing is the newest call about the objects' volumes that failed, if the last call about that
+// volume did: whatever is reported of the objects meanwhile, they wait for it.
 func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
 	ev.Update()
 	last := map[string]*trace.Event{}
@@ -218,7 +220,8 @@ func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
 	return pod != "" && ref.Resource != nil && ref.Resource.GVR.Resource == "pods" && partial.Wildcard(ref.Name, pod)
 }
 
-// connected are the names under which events name the objects and of the claims that pods among them use.
+// connected are the names under which events name the objects and of the claims that pods among
+// them use.
 func (ev *Evidence) connected(ref Reference) map[string]bool {
 	about := map[string]bool{}
 	for _, obj := range ref.Find(ev.Store) {

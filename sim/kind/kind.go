@@ -42,12 +42,12 @@ func init() {
 		ctx, _ := namespaces.Interruptible(context.Background())
 		exit(pod.Run(ctx, os.Args[1:]))
 	case os.Getenv(keeps) != "":
-		exit(keep())
+		exit(supervise())
 	}
 	sim.Promote(open)
 }
 
-// exit ends a program that is no test.
+// exit ends a program that is not a test.
 func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "csisim:", err)
@@ -108,7 +108,7 @@ func openFor(on, test string, o sim.Options) (*world, error) {
 	if err != nil {
 		return nil, errors.Join(err, t.Close(), k.end())
 	}
-	return &world{Cluster: real, target: t, keeper: k, faults: o.Faults}, nil
+	return &world{Cluster: real, target: t, supervisor: k, faults: o.Faults}, nil
 }
 
 // subject is a test as it runs on a real cluster.

@@ -17,11 +17,11 @@ import (
 // world is a real cluster while a test runs on it.
 type world struct {
 	*realcluster.Cluster
-	target *promotion.Target
-	keeper *keeper
-	faults []*fault.Fault          // from the start
-	named  map[*fault.Fault]string // those that were injected
-	done   func()                  // gives the cluster to the next test
+	target     *promotion.Target
+	supervisor *supervisor
+	faults     []*fault.Fault          // from the start
+	named      map[*fault.Fault]string // those that were injected
+	done       func()                  // gives the cluster to the next test
 }
 
 var _ sim.World = &world{}
@@ -41,7 +41,7 @@ func (w *world) Boot() error {
 
 // Close removes everything that the test has made, and gives the cluster to the next one.
 func (w *world) Close() error {
-	err := errors.Join(w.Cluster.Close(), w.target.Close(), w.keeper.end())
+	err := errors.Join(w.Cluster.Close(), w.target.Close(), w.supervisor.end())
 	w.done()
 	return err
 }
@@ -60,7 +60,8 @@ func (w *world) Say(what string) { w.Trace().Add(trace.Entry{Kind: trace.Step, M
 // Last is the Seq of the last event.
 func (w *world) Last() uint64 { return w.Trace().Last() }
 
-// Apply creates an object or changes it, with the images of its containers, and waits until it is seen.
+// Apply creates an object or changes it, with the images of its containers, and waits until it is
+// seen.
 func (w *world) Apply(o store.Object) (verb string, err error) {
 	if err := w.target.Provide(promotion.ImagesOf(o)); err != nil {
 		return "", err

@@ -59,5 +59,6 @@ const (
 // NewMemory returns a machine in memory. Its tree holds only the kubelet's directory.
 func NewMemory(name string) *Memory { return machine.NewMemory(name) }
 
-// NewDisk returns a machine in dir, which it makes if it is missing. Its mounts are visible on the host.
+// NewDisk returns a machine in dir, which it makes if it is missing. Its mounts are visible on the
+// host.
 func NewDisk(name, dir string) (*Disk, error) { return machine.NewDisk(name, dir) }

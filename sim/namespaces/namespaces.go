@@ -25,7 +25,8 @@ func Enter() {
 	}
 }
 
-// Entered reports whether this process runs in namespaces of its own, or drivers run on the nodes of a real cluster.
+// Entered reports whether this process runs in namespaces of its own, or drivers run on the nodes
+// of a real cluster.
 func Entered() bool { return namespaces.Entered() || promoted(os.Args[1:]) }
 
 // promoted reports whether the arguments of a test binary take its tests to a real cluster. The

@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"cmp"
@@ -15,16 +15,28 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// insideNodes gives clients of the API access to containers. Records write nothing, and cannot be
+// Containers gives clients of the API access to containers. Records write nothing, and cannot be
 // entered.
-type insideNodes struct{ *Simulation }
+type Containers struct {
+	// Find finds a node; false if there is none of the name.
+	Find func(name string) (Node, bool)
+	// DialTo connects with an address of the cluster.
+	DialTo func(ctx context.Context, network, to string) (net.Conn, error)
+}
+
+// Node is a node with its containers.
+type Node struct {
+	Address string
+	Runtime *fakekubelet.Runtime
+	Kubelet *fakekubelet.Kubelet // nil while it is down
+}
 
 // runProgram is the way to a container that runs a program. It has no colon, with which kubectl
 // takes an error for a YAML map, and prints nothing.
 const runProgram = "map its image under images, or use csisim up --pull"
 
 // Log finds the output of a container.
-func (c insideNodes) Log(pod *corev1.Pod, container string, previous bool) (apiserver.Log, error) {
+func (c Containers) Log(pod *corev1.Pod, container string, previous bool) (apiserver.Log, error) {
 	silent := apiserver.Log{Open: func() bool { return false }}
 	program, err := c.program(pod, container)
 	switch {
@@ -49,7 +61,7 @@ func (c insideNodes) Log(pod *corev1.Pod, container string, previous bool) (apis
 }
 
 // Container finds the instance of a container that runs.
-func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Container, error) {
+func (c Containers) Container(pod *corev1.Pod, container string) (apiserver.Container, error) {
 	program, err := c.program(pod, container)
 	switch {
 	case err != nil:
@@ -67,16 +79,17 @@ func (c insideNodes) Container(pod *corev1.Pod, container string) (apiserver.Con
 }
 
 // Page returns a page that a kubelet serves only at its own port.
-func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
+func (c Containers) Page(name, port, path string) (*apiserver.Page, error) {
 	own := strconv.Itoa(fakekubelet.Port)
-	n, err := c.node(name)
-	if err != nil {
-		return nil, fmt.Errorf("dial tcp: lookup %s: no such host", name) // a Node object without a machine
+	n, ok := c.Find(name)
+	if !ok {
+		// A Node object without a machine.
+		return nil, fmt.Errorf("dial tcp: lookup %s: no such host", name)
 	}
-	if n.kubelet == nil || port != "" && port != own {
-		return nil, fmt.Errorf("dial tcp %s: connect: connection refused", net.JoinHostPort(n.address, cmp.Or(port, own)))
+	if n.Kubelet == nil || port != "" && port != own {
+		return nil, fmt.Errorf("dial tcp %s: connect: connection refused", net.JoinHostPort(n.Address, cmp.Or(port, own)))
 	}
-	contentType, body, ok := n.kubelet.Page(path)
+	contentType, body, ok := n.Kubelet.Page(path)
 	if !ok {
 		return nil, nil
 	}
@@ -84,7 +97,7 @@ func (c insideNodes) Page(name, port, path string) (*apiserver.Page, error) {
 }
 
 // Port returns a connection to the ports of a pod with programs on its loopback.
-func (c insideNodes) Port(pod *corev1.Pod) (apiserver.Dial, error) {
+func (c Containers) Port(pod *corev1.Pod) (apiserver.Dial, error) {
 	for i := range pod.Spec.Containers {
 		program, err := c.program(pod, pod.Spec.Containers[i].Name)
 		if err != nil || program == nil {
@@ -109,17 +122,17 @@ func dialLoopback(ctx context.Context, dial machine.Dial, port int32) (net.Conn,
 }
 
 // Dial connects with an address of the cluster.
-func (c insideNodes) Dial(ctx context.Context, to string) (net.Conn, error) {
-	return c.dial(ctx, "tcp", to)
+func (c Containers) Dial(ctx context.Context, to string) (net.Conn, error) {
+	return c.DialTo(ctx, "tcp", to)
 }
 
 // program returns a container that is a program, nil for a record.
-func (c insideNodes) program(pod *corev1.Pod, container string) (*fakekubelet.Program, error) {
-	n, err := c.node(pod.Spec.NodeName)
-	if err != nil {
+func (c Containers) program(pod *corev1.Pod, container string) (*fakekubelet.Program, error) {
+	n, ok := c.Find(pod.Spec.NodeName)
+	if !ok {
 		return nil, fmt.Errorf("pod %s is not assigned to a node", pod.Name)
 	}
-	if program := n.runtime.FindProgram(pod.UID, container); program != nil && !program.IsRecord() {
+	if program := n.Runtime.FindProgram(pod.UID, container); program != nil && !program.IsRecord() {
 		return program, nil
 	}
 	return nil, nil

@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"time"
@@ -18,48 +18,57 @@ const leasePeriod = 10 * time.Second
 // leaseSeconds is the duration of a node lease.
 const leaseSeconds = 40
 
-// heartbeats says when a kubelet last renewed its lease. Renewals are computed, not made:
+// Leases says when a kubelet last renewed its lease. Renewals are computed, not made:
 // an idle cluster stays idle. Clients of the API see them as Lease objects.
-type heartbeats struct {
-	cluster  *Simulation
+type Leases struct {
+	// World has the clock and the API.
+	World *component.World
+	// Nodes returns the names of the nodes, Kubelet the kubelet of a node; false for no such node.
+	Nodes   func() []string
+	Kubelet func(node string) (Kubelet, bool)
+
 	onChange []func(node string)
+}
+
+// Kubelet is a kubelet, with the virtual times at which it last started and ended.
+type Kubelet struct {
+	Runs             bool
+	Started, Stopped time.Duration
 }
 
 // LastRenewal is the virtual time, since the run began, of the last renewal;
 // alive says that renewals go on.
-func (h *heartbeats) LastRenewal(name string) (last time.Duration, alive bool) {
-	n, err := h.cluster.node(name)
-	if err != nil {
+func (l *Leases) LastRenewal(name string) (last time.Duration, alive bool) {
+	k, ok := l.Kubelet(name)
+	if !ok {
 		return 0, false
 	}
-	until := n.stopped
-	if n.kubelet != nil {
-		until = h.cluster.World.Kernel.Elapsed()
+	until := k.Stopped
+	if k.Runs {
+		until = l.World.Kernel.Elapsed()
 	}
-	periods := max(0, (until-n.started)/leasePeriod)
-	return n.started + periods*leasePeriod, n.kubelet != nil
+	periods := max(0, (until-k.Started)/leasePeriod)
+	return k.Started + periods*leasePeriod, k.Runs
 }
 
 // OnChange registers f to be called when a kubelet starts or ends.
-func (h *heartbeats) OnChange(f func(node string)) { h.onChange = append(h.onChange, f) }
+func (l *Leases) OnChange(f func(node string)) { l.onChange = append(l.onChange, f) }
 
-func (c *Simulation) heartbeatChanged(node string) {
-	if c.beats == nil {
-		return
-	}
-	for _, f := range c.beats.onChange {
+// Changed reports that the kubelet of a node has started or ended.
+func (l *Leases) Changed(node string) {
+	for _, f := range l.onChange {
 		f(node)
 	}
 }
 
-// publish writes the leases of nodes from now on.
-func (h *heartbeats) publish() {
-	c := h.cluster.World.Start("node-leases", "")
+// Publish writes the leases of nodes from now on.
+func (l *Leases) Publish() {
+	c := l.World.Start("node-leases", "")
 	c.Go("", func(p *kernel.Process) {
 		for {
-			for _, n := range h.cluster.nodes {
-				if last, alive := h.LastRenewal(n.Name); alive {
-					h.renew(p, c, n.Name, last)
+			for _, name := range l.Nodes() {
+				if last, alive := l.LastRenewal(name); alive {
+					l.renew(p, c, name, last)
 				}
 			}
 			p.Idle(leasePeriod)
@@ -68,12 +77,12 @@ func (h *heartbeats) publish() {
 }
 
 // renew writes one lease. One that cannot be written is left to the next round.
-func (h *heartbeats) renew(p *kernel.Process, c *component.Component, node string, last time.Duration) {
+func (l *Leases) renew(p *kernel.Process, c *component.Component, node string, last time.Duration) {
 	owner, ok := component.Cached[*corev1.Node](c, store.Key{Name: node})
 	if !ok {
 		return
 	}
-	renewed := metav1.NewMicroTime(h.cluster.World.Kernel.Now().Add(last - p.Elapsed()))
+	renewed := metav1.NewMicroTime(l.World.Kernel.Now().Add(last - p.Elapsed()))
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: corev1.NamespaceNodeLease, Name: node,

@@ -20,7 +20,7 @@ import (
 // remains of a test there, after the tests have ended.
 const keeps = "CSISIM_KEEPS_CLUSTER"
 
-// order is an order of the tests to their keeper.
+// order is an order of the tests to their supervisor.
 type order struct {
 	Target promotion.TargetOptions // the cluster
 	Nodes  []string
@@ -38,19 +38,19 @@ type reply struct {
 	Error string
 }
 
-// keeper is the keeper of this process's tests.
-type keeper struct {
+// supervisor is the supervisor of this process's tests.
+type supervisor struct {
 	in    io.Writer
 	out   *json.Decoder
 	order order
 	reply reply
 }
 
-// kept is the one keeper; the test that has the cluster uses it.
-var kept *keeper
+// running is the one supervisor; the test that has the cluster uses it.
+var running *supervisor
 
-// startKeeper starts the keeper. It reads until this process has ended.
-func startKeeper() (*keeper, error) {
+// startSupervisor starts the supervisor. It reads until this process has ended.
+func startSupervisor() (*supervisor, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -67,57 +67,57 @@ func startKeeper() (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keeper{in: in, out: json.NewDecoder(out)}, command.Start()
+	return &supervisor{in: in, out: json.NewDecoder(out)}, command.Start()
 }
 
-// ask gives the keeper an order.
-func (k *keeper) ask(o order) error {
+// ask gives the supervisor an order.
+func (s *supervisor) ask(o order) error {
 	var answer reply
-	err := json.NewEncoder(k.in).Encode(o)
+	err := json.NewEncoder(s.in).Encode(o)
 	if err == nil {
-		err = k.out.Decode(&answer)
+		err = s.out.Decode(&answer)
 	}
 	if err != nil {
-		return &sim.EnvironmentError{Doing: "ask the keeper of the cluster", Err: err}
+		return &sim.EnvironmentError{Doing: "ask the supervisor of the cluster", Err: err}
 	}
 	if answer.Error != "" {
 		return errors.New(answer.Error)
 	}
-	k.order, k.reply = o, answer
+	s.order, s.reply = o, answer
 	return nil
 }
 
 // end says that a test has ended.
-func (k *keeper) end() error {
-	o := k.order
+func (s *supervisor) end() error {
+	o := s.order
 	o.Busy = false
-	return k.ask(o)
+	return s.ask(o)
 }
 
-// begin has the keeper find or make the cluster with the nodes that a test needs, and look after
-// the objects that the test makes there.
-func begin(on string, s promotion.Subject) (k *keeper, found promotion.TargetOptions, err error) {
+// begin has the supervisor find or make the cluster with the nodes that a test needs, and look
+// after the objects that the test makes there.
+func begin(on string, s promotion.Subject) (one *supervisor, found promotion.TargetOptions, err error) {
 	o, err := targetOptions(on)
 	if err != nil {
 		return nil, o, err
 	}
-	if kept == nil {
-		if kept, err = startKeeper(); err != nil {
-			return nil, o, &sim.EnvironmentError{Doing: "start the keeper of the cluster", Err: err}
+	if running == nil {
+		if running, err = startSupervisor(); err != nil {
+			return nil, o, &sim.EnvironmentError{Doing: "start the supervisor of the cluster", Err: err}
 		}
 	}
-	wanted := order{Target: o, Nodes: union(kept.order.Nodes, s.Nodes), Kubernetes: s.Kubernetes, Busy: true}
-	if kept.reply.Made && s.Kubernetes != kept.order.Kubernetes && o.NodeImage == "" {
+	wanted := order{Target: o, Nodes: union(running.order.Nodes, s.Nodes), Kubernetes: s.Kubernetes, Busy: true}
+	if running.reply.Made && s.Kubernetes != running.order.Kubernetes && o.NodeImage == "" {
 		return nil, o, &sim.NotPromotedError{What: "its version of Kubernetes", Why: "the cluster is of another, which the first test has: run this one alone"}
 	}
-	if err := kept.ask(wanted); err != nil {
+	if err := running.ask(wanted); err != nil {
 		return nil, o, err
 	}
 	o.Progress = os.Stderr
-	if kept.reply.Name != "" {
-		o.On = "kind:" + kept.reply.Name
+	if running.reply.Name != "" {
+		o.On = "kind:" + running.reply.Name
 	}
-	return kept, o, nil
+	return running, o, nil
 }
 
 func union(names, others []string) []string {
@@ -130,10 +130,10 @@ func union(names, others []string) []string {
 	return all
 }
 
-// keep is the main function of the keeper.
-func keep() error {
+// supervise is the main function of the supervisor.
+func supervise() error {
 	_ = os.Unsetenv(keeps) // not for the programs that this one starts
-	k := &keeping{}
+	k := &supervising{}
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var o order
@@ -151,15 +151,15 @@ func keep() error {
 	}
 }
 
-// keeping is the state of a keeper.
-type keeping struct {
+// supervising is the state of a supervisor.
+type supervising struct {
 	lock   *lock
 	target *promotion.Target // nil for the cluster of a kubeconfig
 	order  order
 	reply  reply
 }
 
-func (k *keeping) obey(o order) (err error) {
+func (k *supervising) obey(o order) (err error) {
 	if k.lock == nil {
 		if k.lock, err = acquire(o.Target.On); err != nil {
 			return err
@@ -175,7 +175,7 @@ func (k *keeping) obey(o order) (err error) {
 }
 
 // have finds or makes the kind cluster; one that was made for fewer nodes is made again.
-func (k *keeping) have(o order) error {
+func (k *supervising) have(o order) error {
 	if k.target != nil && (!k.reply.Made || slices.Equal(o.Nodes, k.order.Nodes)) {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (k *keeping) have(o order) error {
 	return nil
 }
 
-func (k *keeping) closeTarget() error {
+func (k *supervising) closeTarget() error {
 	if k.target == nil {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (k *keeping) closeTarget() error {
 }
 
 // close deletes the cluster if it was made, and the remains of a test that was killed on any other.
-func (k *keeping) close() error {
+func (k *supervising) close() error {
 	var err error
 	if k.order.Busy && !k.reply.Made {
 		_, err = promotion.Clean(context.Background(), k.order.Target)

@@ -1,10 +1,10 @@
-package sim
+package cluster
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -13,10 +13,12 @@ import (
 // chance lets the strategy draw faults of a space, at calls and at writes to the API, until the
 // budget is spent.
 type chance struct {
-	cluster           *Simulation
+	kernel            *kernel.Kernel
+	wire              *wire.Wire
+	drivers           Drivers
 	left              int
 	space             fault.Space
-	atCalls           map[fault.Called]alternatives
+	atCalls           map[effect.Called]alternatives
 	versioned, others []string // outcomes of writes, first that which is as it should be
 }
 
@@ -38,17 +40,30 @@ func alternativesOf(faults []*fault.Fault) alternatives {
 	return a
 }
 
-// drawFaults lets the run's strategy draw faults; for an empty space it does not call the strategy.
-func (c *Simulation) drawFaults(s fault.Space) {
+// DrawFaults lets the run's strategy draw faults; for an empty space it does not call the strategy.
+func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Drivers) {
 	d := &chance{
-		cluster: c, left: s.Budget, space: s, atCalls: map[fault.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),
+		kernel: w.Kernel, wire: to, drivers: at,
+		left: s.Budget, space: s, atCalls: map[effect.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),
 	}
-	if len(s.AtCall(fault.Called{OnNode: true, Watched: true, Served: true, Versioned: true})) > 0 {
-		c.Wire.Chance = d
+	if len(effect.AtCall(s, effect.Called{OnNode: true, Watched: true, Served: true, Versioned: true})) > 0 {
+		to.Chance = d
 	}
 	if len(d.versioned) > 1 {
-		c.World.Chance = d
+		w.Chance = d
 	}
+}
+
+// Drivers is the cluster in which faults are drawn.
+type Drivers interface {
+	// HasService reports whether a stand-in shows the requests of a driver's plugin; node is empty
+	// for the controller plugin.
+	HasService(driver, node string) bool
+	// HasVersions reports whether a driver has several releases.
+	HasVersions(driver string) bool
+	// ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
+	// kube-controller-manager with all its controllers; empty if it cannot be killed.
+	ProgramOf(c *component.Component) fault.Victim
 }
 
 // outcomes are those that a write may have.
@@ -74,20 +89,16 @@ func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Faul
 		return nil
 	}
 	f := *among.faults[i-1]
-	if f.Effect == fault.Meanwhile {
-		d.cluster.do(f.Action, call)
-		return nil
-	}
 	return &f
 }
 
 // among are the alternatives at a call.
 func (d *chance) among(call fault.Site, watched bool) alternatives {
-	called := fault.Called{OnNode: call.Node != "", Watched: watched, Served: d.cluster.doorOf(call.Driver, call.Node) != nil, Versioned: d.space.Has(fault.Upgrades) && d.cluster.hasVersions(call.Driver)}
+	called := effect.Called{OnNode: call.Node != "", Watched: watched, Served: d.drivers.HasService(call.Driver, call.Node), Versioned: d.space.Has(fault.Upgrades) && d.drivers.HasVersions(call.Driver)}
 	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))
 	among, known := d.atCalls[called]
 	if !known {
-		among = alternativesOf(d.space.AtCall(called))
+		among = alternativesOf(effect.AtCall(d.space, called))
 		d.atCalls[called] = among
 	}
 	return among
@@ -95,7 +106,7 @@ func (d *chance) among(call fault.Site, watched bool) alternatives {
 
 // AtWrite draws the outcome of a write.
 func (d *chance) AtWrite(w component.Write) component.Outcome {
-	if d.left == 0 || w.Kind.Resource == "leases" || d.programOf(w.Component) == "" {
+	if d.left == 0 || w.Kind.Resource == "leases" || d.drivers.ProgramOf(w.Component) == "" {
 		return component.Served
 	}
 	among := d.others
@@ -112,7 +123,7 @@ func (d *chance) draw(kind kernel.ChoiceKind, label string, names []string) int 
 	if d.left == 0 || len(names) == 1 {
 		return 0
 	}
-	i := d.cluster.World.Kernel.ChooseNamed(kind, label, names)
+	i := d.kernel.ChooseNamed(kind, label, names)
 	if i > 0 {
 		d.left--
 	}
@@ -121,23 +132,5 @@ func (d *chance) draw(kind kernel.ChoiceKind, label string, names []string) int 
 
 // Kill kills the program of a component.
 func (d *chance) Kill(c *component.Component) {
-	d.cluster.Wire.KillAndRestart(&fault.Fault{Victim: d.programOf(c), RestartAfter: fault.RestartTime}, wire.Site{Node: c.Node}, "a write of "+c.Name)
-}
-
-// programOf is the program that a component is or belongs to: a kubelet, a sidecar, or kube-controller-manager with all
-// its controllers; empty if it cannot be killed.
-func (d *chance) programOf(c *component.Component) fault.Victim {
-	for _, ctl := range d.cluster.controllers {
-		switch {
-		case !c.Keeps(&ctl.pace):
-		case ctl.manager:
-			return controllerManager
-		default:
-			return fault.Victim(ctl.name)
-		}
-	}
-	if slices.ContainsFunc(d.cluster.nodes, func(n *node) bool { return c.Keeps(&n.pace) }) {
-		return fault.Kubelet
-	}
-	return ""
+	d.wire.KillAndRestart(&fault.Fault{Victim: d.drivers.ProgramOf(c), RestartAfter: fault.RestartTime}, wire.Site{Node: c.Node}, "a write of "+c.Name)
 }

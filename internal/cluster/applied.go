@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"encoding/json"

@@ -2,17 +2,18 @@ package sim
 
 import "github.com/csisim/csisim/internal/driver/registrar"
 
-// fallen lists the components that a fault has ended and will start again: a *controller, a
-// *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
-type fallen map[any]bool
+// awaitingRestart lists the components that a fault has ended and will start again: a *controller,
+// a *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
+type awaitingRestart map[any]bool
 
 type (
 	kubeletOf struct{ *node }
 	powerOf   struct{ *node }
 )
 
-// settle says that the scenario has ended or started it: no fault starts it again. It reports whether one would have.
-func (f fallen) settle(component any) (was bool) {
+// settle removes a component that the scenario has ended or started: no fault starts it again. It
+// reports whether a fault would have done so.
+func (f awaitingRestart) settle(component any) (was bool) {
 	was = f[component]
 	delete(f, component)
 	return was

@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"fmt"
@@ -11,23 +11,23 @@ import (
 
 // DefineCSIAddons defines the kinds of CSI-Addons, but for those that are defined
 // already. The first object of one of these kinds that is applied has the same effect.
-func (c *Simulation) DefineCSIAddons() error {
-	if c.csiAddons {
+func (o *Objects) DefineCSIAddons() error {
+	if o.addons {
 		return nil
 	}
-	c.csiAddons = true
+	o.addons = true
 	for _, d := range csiaddons.All() {
-		if _, err := store.Adopt(c.World.Store, d); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := store.Adopt(o.store, d); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("defining the kinds of CSI-Addons: %w", err)
 		}
 	}
 	return nil
 }
 
-// defineKindOf defines the kinds of CSI-Addons when an object needs them.
-func (c *Simulation) defineKindOf(obj store.Object) error {
+// DefineKindOf defines the kinds of CSI-Addons when an object needs them.
+func (o *Objects) DefineKindOf(obj store.Object) error {
 	if csiaddons.Has(obj.GetObjectKind().GroupVersionKind().Group) {
-		return c.DefineCSIAddons()
+		return o.DefineCSIAddons()
 	}
 	return nil
 }

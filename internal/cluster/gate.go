@@ -1,0 +1,57 @@
+package cluster
+
+import "sync"
+
+// Gate admits clients of the API between two steps of the simulation, and whenever it stands still.
+type Gate struct {
+	lock    sync.Mutex
+	running bool
+	waiting []func()
+	// Post has a function called between two steps of the simulation.
+	Post func(func())
+}
+
+// Enter runs use with exclusive access to the cluster.
+func (g *Gate) Enter(use func()) {
+	g.lock.Lock()
+	if !g.running {
+		defer g.lock.Unlock()
+		use()
+		return
+	}
+	done := make(chan struct{})
+	g.waiting = append(g.waiting, func() {
+		defer close(done)
+		use()
+	})
+	g.lock.Unlock()
+	g.Post(g.admit)
+	<-done
+}
+
+// admit admits the waiting uses.
+func (g *Gate) admit() {
+	g.lock.Lock()
+	waiting := g.waiting
+	g.waiting = nil
+	g.lock.Unlock()
+	for _, use := range waiting {
+		use()
+	}
+}
+
+// While runs the simulation. admit serves the uses that arrive meanwhile, at the latest when the
+// simulation stands still again.
+func (g *Gate) While(run func()) {
+	g.lock.Lock()
+	g.running = true
+	g.lock.Unlock()
+	run()
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	g.running = false
+	for _, use := range g.waiting {
+		use()
+	}
+	g.waiting = nil
+}

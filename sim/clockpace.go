@@ -1,0 +1,27 @@
+package sim
+
+import (
+	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/kernel"
+)
+
+// Pace is how virtual time passes while drivers work on calls.
+type Pace = kernel.Pace
+
+const (
+	// Instant: the clock stands still for calls, which take no virtual time.
+	Instant = kernel.Instant
+	// Measured: a call takes as much virtual time as its driver takes real time, calls overlap as
+	// they do in the driver, and waits of Kubernetes take no real time. Runs with the same seed
+	// differ.
+	Measured = kernel.Measured
+	// Real: virtual time is that of the real clock.
+	Real = kernel.Real
+)
+
+// Latency is the time that a service behind the driver takes for a call: a mean, and the largest
+// difference from it as a share from 0 to 1.
+type Latency = wire.Latency
+
+// ParseLatency reads "2s" or "2s±20%".
+func ParseLatency(text string) (Latency, error) { return wire.ParseLatency(text) }

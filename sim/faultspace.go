@@ -1,0 +1,35 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/world/component"
+)
+
+// faultSpace is the cluster in which the strategy of a run draws faults.
+type faultSpace struct{ *Simulation }
+
+// HasService reports whether a stand-in shows the requests of a driver's plugin.
+func (c faultSpace) HasService(driver, node string) bool { return c.standInAccess(driver, node) != nil }
+
+// HasVersions reports whether a driver has several releases.
+func (c faultSpace) HasVersions(driver string) bool { return c.hasVersions(driver) }
+
+// ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
+// kube-controller-manager with all its controllers; empty if it cannot be killed.
+func (c faultSpace) ProgramOf(of *component.Component) fault.Victim {
+	for _, ctl := range c.controllers {
+		switch {
+		case !of.Keeps(&ctl.pace):
+		case ctl.manager:
+			return controllerManager
+		default:
+			return fault.Victim(ctl.name)
+		}
+	}
+	if slices.ContainsFunc(c.nodes, func(n *node) bool { return of.Keeps(&n.pace) }) {
+		return fault.Kubelet
+	}
+	return ""
+}
