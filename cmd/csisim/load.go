@@ -1,100 +1,93 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/csisim/csisim/cmd/internal/report"
-	"github.com/csisim/csisim/cmd/internal/scenario"
-	"github.com/csisim/csisim/internal/input/partial"
-	"github.com/csisim/csisim/internal/input/strict"
-	"github.com/csisim/csisim/internal/world/excerpt"
-	"github.com/csisim/csisim/internal/world/plural"
-	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// load reads scenarios. It reports the mistakes of all of them and then fails.
-func load(env environment, files []string) ([]*scenario.Scenario, error) {
-	var scenarios []*scenario.Scenario
-	mistakes, wrong := 0, 0
-	for _, file := range files {
-		s, err := scenario.Load(file)
+func newLoad(env environment) *cobra.Command {
+	var f loadFlags
+	command := &cobra.Command{
+		Use:   "load [flags] SCENARIO | -- DRIVER ARGS... [-- CONTROLLER ARGS...]",
+		Short: "Measure a driver with many volumes, and whether a build made it slower",
+		Long: `Measure a driver under load: how long pods take to start and to end with more and more
+volumes, how long each call takes, whether that grows with the volumes, and what the
+driver's programs use. Kubernetes works as it does: with the worker threads, request
+limits, timeouts and retries of each sidecar, and of the kubelet.
+
+Waits of Kubernetes take no real time. Each call takes as much cluster time as the
+driver takes real time, and calls overlap as they do in the driver. So "all pods run
+after 41 s" is the time on a cluster with nodes as fast as this machine.
+--latency adds the time of a backend. --clock real lets everything take its time.
+
+DRIVER ARGS is as for csisim check. SCENARIO is a file with a cluster, a driver and a
+step that applies copies of a file: that is the workload then.`,
+		Example: `  csisim load -- my-driver --endpoint={{.Endpoint}}
+  csisim load --profile hostpath --binary ./hostpathplugin --volumes 1,10,100,1000
+  csisim load my-pods.yaml --volumes 10,100
+  csisim load --shape restart --json after.json -- my-driver --endpoint={{.Endpoint}}
+  csisim load --latency CreateVolume=2s±20% --sidecar 'csi-provisioner: {kubeAPIQPS: 50}' -- my-driver --endpoint={{.Endpoint}}
+  csisim load --fail-if 'p99(NodeStageVolume) > 2s' -- my-driver --endpoint={{.Endpoint}}`,
+		RunE: func(command *cobra.Command, args []string) error {
+			return f.run(env, command, args)
+		},
+	}
+	f.addTo(command)
+	return command
+}
+
+// run plays the load that the command line describes, prints its Job, or gathers its shards.
+func (f loadFlags) run(env environment, command *cobra.Command, args []string) error {
+	if err := f.shardFlags.check(command.Flags()); err != nil {
+		return err
+	}
+	plan, err := f.plan()
+	if err != nil {
+		return err
+	}
+	terminal := report.TerminalOf(env.stdout, env.getenv)
+	l := &loading{env: env, flags: f, terminal: terminal, progress: newProgress(env, terminal)}
+	if f.merge != "" {
+		if len(args) > 0 {
+			return usage("--merge and %s: it reads the results of shards, and starts no driver", args[0])
+		}
+		return l.showMerged()
+	}
+	if len(args) == 1 && command.ArgsLenAtDash() < 0 && strings.HasSuffix(args[0], ".yaml") {
+		return l.ofScenario(command, args[0], plan)
+	}
+	subject, _, err := f.subject(args, command.ArgsLenAtDash())
+	if err != nil {
+		return err
+	}
+	against, err := f.other()
+	if err != nil {
+		return err
+	}
+	if l.baseline, err = f.readBaseline(plan); err != nil {
+		return err
+	}
+	if f.job > 0 {
+		return f.write(env, command.Flags(), args)
+	}
+	if err := f.asRun().check(); err != nil {
+		return err
+	}
+	if !namespaces.Entered() {
+		cleanBefore(env, f.workDir)
+	}
+	if done, err := f.asRun().isolateSubject(command.Context(), env, subject); done {
+		return err
+	}
+	return l.reserved(func() error {
+		builds, err := l.builds(command.Context(), subject, against, plan)
 		if err != nil {
-			wrong++
-			mistakes += reportMistakes(env, file, err)
-			continue
+			return err
 		}
-		scenarios = append(scenarios, s)
-	}
-	if wrong == 0 {
-		return scenarios, nil
-	}
-	fmt.Fprintf(env.stderr, "csisim: %s in %s\n", plural.Of(mistakes, "mistake"), plural.Of(wrong, "file"))
-	return nil, reported(exitInput)
-}
-
-// chosenScenarios returns the scenarios with a name that matches one of the patterns, or all
-// without a pattern.
-func chosenScenarios(all []*scenario.Scenario, patterns []string) ([]*scenario.Scenario, error) {
-	if len(patterns) == 0 {
-		return all, nil
-	}
-	var chosen []*scenario.Scenario
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-		if slices.ContainsFunc(patterns, func(p string) bool { return partial.Wildcard(p, s.Name) }) {
-			chosen = append(chosen, s)
-		}
-	}
-	for _, p := range patterns {
-		if !slices.ContainsFunc(names, func(name string) bool { return partial.Wildcard(p, name) }) {
-			return nil, usage("--only %s: no scenario of these files has such a name%s", p, meant(p, names))
-		}
-	}
-	return chosen, nil
-}
-
-// meant suggests the nearest known name, if one is near.
-func meant(name string, known []string) string {
-	if nearest := strict.Nearest(name, known); nearest != "" {
-		return fmt.Sprintf("; did you mean %q?", nearest)
-	}
-	return ""
-}
-
-// reportMistakes prints the mistakes in a file, one per line, and returns their number.
-func reportMistakes(env environment, file string, err error) int {
-	var problems strict.Problems
-	if !errors.As(err, &problems) {
-		fmt.Fprintln(env.stderr, trace.Escaped(excerpt.Words(err.Error())))
-		annotate(env, file, 0, 0, err.Error())
-		return 1
-	}
-	for _, p := range problems {
-		fmt.Fprintln(env.stderr, trace.Escaped(excerpt.Words(p.Error())))
-		place := fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
-		annotate(env, p.File, p.Line, p.Column, strings.TrimPrefix(p.Error(), place))
-	}
-	return len(problems)
-}
-
-// annotate attaches a mistake to its line in a pull request.
-func annotate(env environment, file string, line, column int, message string) {
-	if workspace := workspaceOf(env); workspace != "" {
-		fmt.Fprint(env.stdout, trace.Visible(report.Annotation(workspace, file, line, column, "scenario", message)))
-	}
-}
-
-// workspaceOf returns the repository's root in a GitHub workflow; "" otherwise.
-func workspaceOf(env environment) string {
-	if env.getenv("GITHUB_ACTIONS") != "true" {
-		return ""
-	}
-	if root := env.getenv("GITHUB_WORKSPACE"); root != "" {
-		return root
-	}
-	return "."
+		return l.play(command.Context(), builds)
+	})
 }

@@ -1,0 +1,140 @@
+package load
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aclements/go-moremath/stats"
+
+	"github.com/csisim/csisim/internal/world/plural"
+)
+
+// The least growth that is reported, the least lower bound of it, and the least cost of a call, in
+// milliseconds, that it must lead to. A driver that reads the mount table once in each call grows,
+// too, and costs less. With calls at once the time of a call grows, as they wait for each other;
+// with calls one after the other their cost does, as nothing overlaps: both must have grown.
+const (
+	notableGrowth = 1.5
+	surelyGrowth  = 1.25
+	notableCost   = 10
+	// Of the cost and of the time of a call at the largest level to those at the smallest.
+	notableRatio = 4
+)
+
+func growths(r *Result) (all []Finding) {
+	first, last := r.Compared()
+	for _, method := range r.Growing() {
+		g, _ := r.GrowthOf(method)
+		all = append(all, Finding{Name: "grows/" + method, Text: fmt.Sprintf("%s grows %s: %s at %s, %s at %s; its total time has the exponent %v%s",
+			method, degree(g), Millis(first.Of(method).P50), plural.Of(first.Volumes, "volume"), Millis(last.Of(method).P50), count(last.Volumes), g, r.opens(method))})
+	}
+	return all
+}
+
+// Compared are the smallest and the largest level that count.
+func (r *Result) Compared() (first, last Level) {
+	levels := r.counted()
+	return levels[0], levels[len(levels)-1]
+}
+
+// Growing are the kinds of calls that take ever longer.
+func (r *Result) Growing() (methods []string) {
+	if r.Largest() == nil {
+		return nil
+	}
+	first, last := r.Compared()
+	if first.Volumes < leastLevel {
+		return nil
+	}
+	for _, method := range r.Methods() {
+		g, known := r.GrowthOf(method)
+		few, many := first.Of(method), last.Of(method)
+		if !known || !Changes(method) || g.Exponent < notableGrowth || g.Low < surelyGrowth || many.Cost < notableCost || many.Cost < notableRatio*few.Cost || last.late(method) < notableRatio*first.late(method) {
+			continue
+		}
+		methods = append(methods, method)
+	}
+	return methods
+}
+
+// The least number of times that one call must open a file to be named, and the least ratio of it
+// to that at the smallest level.
+const (
+	notableOpens      = 10
+	notableOpensRatio = 2
+)
+
+// opens names the file that a call opens most often, if it opens it more often the more volumes
+// there are; otherwise it is empty.
+func (r *Result) opens(method string) string {
+	first, last := r.Compared()
+	few, many := r.opened(method, first.Volumes), r.opened(method, last.Volumes)
+	most := ""
+	for name, times := range many {
+		if times >= notableOpens && times >= notableOpensRatio*few[name] && (times > many[most] || times == many[most] && name < most) {
+			most = name
+		}
+	}
+	if most == "" {
+		return ""
+	}
+	return fmt.Sprintf("; one call opens %s %s at %s, and %s at %s", most, plural.Of(few[most], "time"), plural.Of(first.Volumes, "volume"), plural.Of(many[most], "time"), count(last.Volumes))
+}
+
+func (r *Result) opened(method string, volumes int) map[string]int {
+	for _, o := range r.Opened {
+		if o.Call == method && o.Volumes == volumes {
+			return o.Files
+		}
+	}
+	return nil
+}
+
+// late is the time of the faster calls among the later half of each run, in milliseconds: the
+// volumes are there by then, and hardly another program was in the way.
+func (l Level) late(method string) float64 {
+	var all []float64
+	for _, run := range l.Runs {
+		if c := run.Calls[method]; c != nil {
+			order := c.inOrder()
+			for _, i := range order[len(order)/2:] {
+				all = append(all, float64(c.Took[i])/1e3)
+			}
+		}
+	}
+	return stats.Sample{Xs: all}.Quantile(0.25)
+}
+
+// degree describes the growth of the time for all calls.
+func degree(g Growth) string {
+	if g.Exponent >= 1.75 && g.Exponent < 2.4 {
+		return "with the square of the volumes"
+	}
+	return "faster than the volumes"
+}
+
+// slowStart is the least time of a start that is reported.
+const slowStart = time.Second
+
+func slowStarts(r *Result) []Finding {
+	g, known := r.GrowthOfStarts()
+	levels := r.counted()
+	first, last := start(levels[0]), start(levels[len(levels)-1])
+	if !known || g.Exponent < 0.4 || last < slowStart || last < 3*first {
+		return nil
+	}
+	return []Finding{{Name: "starts", Text: fmt.Sprintf("the driver starts slower with more volumes: %s at %s, %s at %s", inMillis(first), plural.Of(levels[0].Volumes, "volume"), inMillis(last), count(levels[len(levels)-1].Volumes))}}
+}
+
+func inMillis(d time.Duration) string { return Millis(float64(d.Microseconds()) / 1e3) }
+
+// start is the median of the longest starts of a level.
+func start(l Level) time.Duration {
+	var times []float64
+	for _, run := range l.Runs {
+		if len(run.Starts) > 0 {
+			times = append(times, float64(longest(run.Starts)))
+		}
+	}
+	return time.Duration(Median(times)) * time.Microsecond
+}

@@ -1,0 +1,80 @@
+package load
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A lock for calls of all kinds is reported if, among some calls at once, the time since the end of
+// another call is about the time of a call alone, for some kinds, and hardly shorter for any kind.
+const (
+	oneLockKinds = 3
+	oneLockEnds  = 10  // of one kind
+	oneLockLeast = 0.4 // times the call alone: the machine was busier during the call alone
+	oneLockMost  = 3   // beyond it something else is the limit
+)
+
+// oneAtATime describes each kind of calls that waits for those of all kinds; nil if calls of
+// different kinds overlap.
+func (r *Result) oneAtATime() (texts []string) {
+	if r.Levels[0].Volumes > 1 {
+		return nil // it is not known how long a call takes alone
+	}
+	gaps := r.Largest().gaps()
+	for _, method := range r.Methods() {
+		single, apart := r.Levels[0].fastest(method), Median(gaps[method])
+		if !Changes(method) || len(gaps[method]) < oneLockEnds || single < alone {
+			continue
+		}
+		if apart < oneLockLeast*single {
+			return nil
+		}
+		busy := r.Largest().busyAt(method)
+		if busy == 0 || busy > mostBusy || apart < leastShare*single || apart > oneLockMost*single {
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s ends %s after a call of any kind; a call alone takes %s", method, Millis(apart), Millis(single)))
+	}
+	if len(texts) < oneLockKinds {
+		return nil
+	}
+	return texts
+}
+
+// gaps are, by the kind of a call that ended among a Crowd of calls of all kinds, the times since
+// the call of any kind that ended before, in milliseconds.
+func (l Level) gaps() map[string][]float64 {
+	all := map[string][]float64{}
+	for _, run := range l.Runs {
+		run.addGaps(all)
+	}
+	return all
+}
+
+func (run Run) addGaps(all map[string][]float64) {
+	type call struct {
+		edge
+		method string
+	}
+	var edges []call
+	for method, c := range run.Calls {
+		for _, e := range c.edges() {
+			edges = append(edges, call{e, method})
+		}
+	}
+	slices.SortFunc(edges, func(a, b call) int { return cmp.Or(a.compare(b.edge), strings.Compare(a.method, b.method)) })
+	open, since := 0, int64(0) // the last end, or the beginning of a call when none was under way
+	for _, e := range edges {
+		if e.open < 0 {
+			if open >= Crowd {
+				all[e.method] = append(all[e.method], float64(e.at-since)/1e3)
+			}
+			since = e.at
+		} else if open == 0 {
+			since = e.at
+		}
+		open += e.open
+	}
+}

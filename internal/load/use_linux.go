@@ -1,0 +1,109 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// ticks is how many clock ticks /proc counts in a second, on all architectures of Linux.
+const ticks = 100
+
+// Used measures the program with a process id of this machine, and its children. It is zero if the
+// program has ended.
+func Used(plugin string, pid int) Use {
+	u := Use{Plugin: plugin}
+	for i, process := range family(pid) {
+		u.add(process)
+		if i > 0 {
+			u.Children++
+		}
+	}
+	u.Mounts = int64(bytes.Count(read(pid, "mountinfo"), []byte("\n")))
+	return u
+}
+
+// family is a process and all its descendants.
+func family(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i]))
+		for _, list := range lists {
+			text, _ := os.ReadFile(list) // a thread that has ended has no children
+			for child := range strings.FieldsSeq(string(text)) {
+				if id, err := strconv.Atoi(child); err == nil {
+					all = append(all, id)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (u *Use) add(pid int) {
+	status := read(pid, "status")
+	u.Memory += field(status, "VmRSS:") << 10
+	u.Threads += field(status, "Threads:")
+	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
+		u.Descriptors += int64(len(entries))
+	}
+	// The name of the program may contain spaces and parentheses.
+	_, rest, _ := bytes.Cut(read(pid, "stat"), []byte(") "))
+	if fields := bytes.Fields(rest); len(fields) > 14 {
+		// Utime, stime, and those of children that were waited for.
+		for _, at := range []int{11, 12, 13, 14} {
+			n, _ := strconv.ParseInt(string(fields[at]), 10, 64)
+			u.CPU += n * 1e6 / ticks
+		}
+	}
+}
+
+// Busy is how many threads of a program and its children run, wait for a processor or wait for a
+// disk at this moment.
+func Busy(pid int) (busy int) {
+	for _, process := range family(pid) {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", process))
+		for _, name := range threads {
+			text, _ := os.ReadFile(name) // a thread that has ended is not busy
+			_, rest, _ := bytes.Cut(text, []byte(") "))
+			if len(rest) > 0 && (rest[0] == 'R' || rest[0] == 'D') {
+				busy++
+			}
+		}
+	}
+	return busy
+}
+
+func read(pid int, name string) []byte {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name)) // empty after its end
+	return text
+}
+
+// field returns the number of a line of /proc/PID/status.
+func field(status []byte, name string) int64 {
+	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
+	if fields := bytes.Fields(rest); len(fields) > 0 {
+		n, _ := strconv.ParseInt(string(fields[0]), 10, 64)
+		return n
+	}
+	return 0
+}
+
+// ThisMachine describes this machine.
+func ThisMachine() Machine {
+	m := thisMachine()
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			m.Processor = strings.TrimSpace(value)
+			break
+		}
+	}
+	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		m.System += " " + strings.TrimSpace(string(release))
+	}
+	return m
+}
