@@ -22,7 +22,7 @@ type checker struct {
 	kinds       expect.Kinds
 	path        string // of the value that is being checked
 	number      int    // of the step that is being checked, from 0; past the last one at the end
-	made        made
+	made        manifestObjects
 	definitions definitions
 	ruled       ruled
 	faults      map[string]bool // injected by the steps so far, by name

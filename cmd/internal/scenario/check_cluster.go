@@ -106,6 +106,10 @@ func (c *checker) checkDrivers() {
 			}
 			c.checkMock(d)
 			c.checkProgram(d.Program)
+			c.checkCSIDriver(d.name(), d.CSIDriver)
+			if d.CSIDriver != nil && d.NoCSIDriver {
+				c.report("csiDriver", "csiDriver beside noCSIDriver", "one of them")
+			}
 			c.checkVersionsOf(&c.scenario.Drivers[i])
 			c.checkSocket(d.Socket)
 		})
@@ -137,7 +141,7 @@ func (c *checker) checkWays(d Driver) {
 			ways = append(ways, way.name)
 		}
 	}
-	if len(ways) != 1 {
+	if len(ways) != 1 && !c.reported("version") {
 		found := "none of mock, profile, program and socket"
 		if len(ways) > 1 {
 			found = strings.Join(ways, " and ")
@@ -189,11 +193,7 @@ func (c *checker) checkProgram(p *Program) {
 	for name, value := range p.Env {
 		c.checkTemplate(strict.Key(c.path+".program.env", name), value)
 	}
-	for i, dir := range p.NodePaths {
-		if !profile.IsNodePath(dir) {
-			c.report(strict.Index("program.nodePaths", i), fmt.Sprintf("path %q", dir), profile.WantedNodePath)
-		}
-	}
+	c.checkNodePaths(p)
 	if !profile.IsSocket(p.PluginSocket) {
 		c.report("program.pluginSocket", fmt.Sprintf("path %q", p.PluginSocket), profile.WantedSocket)
 	}
@@ -201,6 +201,14 @@ func (c *checker) checkProgram(p *Program) {
 		c.report("program.addonsSocket", fmt.Sprintf("path %q", p.AddonsSocket), profile.WantedSocket)
 	}
 	p.StandIns.Check(c.document, c.path+".program.standIns")
+}
+
+func (c *checker) checkNodePaths(p *Program) {
+	for i, dir := range p.NodePaths {
+		if !profile.IsNodePath(dir) {
+			c.document.Report(strict.Index(c.in("program.nodePaths"), i), fmt.Sprintf("path %q", dir), profile.WantedNodePath)
+		}
+	}
 }
 
 // checkCommand reports an empty command, and arguments that are no templates.

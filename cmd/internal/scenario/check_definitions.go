@@ -24,9 +24,10 @@ import (
 // other objects.
 type definitions struct {
 	store *store.Store
-	from  map[schema.GroupKind]int             // the step that first defines a kind, -1 for the objects at the start
-	at    map[schema.GroupKind]manifest.Object // and the manifest that does
-	made  map[custom]bool
+	// The step that first defines a kind, -1 for the objects at the start.
+	from map[schema.GroupKind]int
+	at   map[schema.GroupKind]manifest.Object // and the manifest that does
+	made map[custom]bool
 }
 
 // custom names a custom resource.

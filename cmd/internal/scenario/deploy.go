@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/internal/driver/livenessprobe"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/sim"
@@ -23,9 +24,17 @@ func (c *checker) readDeploy(d *Driver) {
 	if c.has("sidecars") {
 		c.report("sidecars", "sidecars beside deploy", "no sidecars: the manifests say which run, and with which flags")
 	}
+	if c.has("csiDriver") {
+		c.report("csiDriver", "csiDriver beside deploy", "no csiDriver: the manifests have it")
+	}
 	if d.Replicas > 0 {
 		c.report("replicas", "replicas beside deploy", "no replicas: the manifests have them")
 	}
+	c.readOwn(d)
+}
+
+// readOwn reads the manifests that deploy names, and reports whether they are without mistakes.
+func (c *checker) readOwn(d *Driver) bool {
 	own, err := deploy.ReadOwn(c.dir, d.Deploy)
 	if err == nil {
 		err = d.take(own)
@@ -42,6 +51,7 @@ func (c *checker) readDeploy(d *Driver) {
 	case err != nil:
 		c.report("deploy", err.Error(), "manifests that deploy the driver")
 	}
+	return err == nil
 }
 
 // take adopts the parts of a driver's own manifests that the simulation supports.
@@ -59,7 +69,18 @@ func (d *Driver) take(own *deploy.Own) error {
 		string(sim.Provisioner): &s.Provisioner, string(sim.Attacher): &s.Attacher, string(sim.Resizer): &s.Resizer,
 		string(sim.Snapshotter): &s.Snapshotter, string(sim.HealthMonitor): &s.HealthMonitor,
 	}
+	releases := map[string]*sidecar.Release{
+		string(sim.Provisioner): &s.Provisioner.Version, string(sim.Attacher): &s.Attacher.Version, string(sim.Resizer): &s.Resizer.Version,
+	}
 	for _, name := range own.Sidecars() {
+		if into := releases[name]; into != nil {
+			release, known := sidecar.OfImage(name, own.Tag(name))
+			if known {
+				*into = release
+			} else {
+				d.unknown = append(d.unknown, fmt.Sprintf("%s %s (as the newest release)", name, release))
+			}
+		}
 		if name == livenessprobe.Name {
 			s.LivenessProbe = &livenessprobe.Options{}
 			options[name] = s.LivenessProbe
@@ -114,12 +135,18 @@ func (d Driver) ownOptions(o *sim.Driver) {
 	}
 	o.NoCSIDriver = o.NoCSIDriver || d.own.CSIDriver == nil
 	o.NoNode, o.NoController = o.NoNode || !d.own.HasNode(), o.NoController || !d.own.HasController()
+	o.Without = append(o.Without, d.absent()...)
+}
+
+// absent are the sidecars that the driver's own manifests lack.
+func (d Driver) absent() (all []sim.Sidecar) {
 	there := d.own.Sidecars()
 	for _, s := range d.Sidecars.OfController() {
 		if !slices.Contains(there, s.Name()) {
-			o.Without = append(o.Without, sim.Sidecar(s.Name()))
+			all = append(all, sim.Sidecar(s.Name()))
 		}
 	}
+	return all
 }
 
 // neverByOwn returns the reason why a driver cannot be deployed by its own manifests.

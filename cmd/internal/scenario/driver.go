@@ -26,9 +26,8 @@ type Driver struct {
 	Profile      string                   `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver with a built-in profile that describes its start, or a YAML file with a profile, relative to this file."`
 	Binary       string                   `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
 	Program      *Program                 `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
-	Versions     map[string]DriverVersion `json:"versions,omitempty" example:"{v2: {command: [bin/hostdir-v2, '--endpoint={{.Endpoint}}']}}" doc:"Other releases of the program by their names, for the step upgrade-driver."`
 	Socket       *Socket                  `json:"socket,omitempty" doc:"A driver that runs already."`
-	Deploy       []string                 `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, with which flags, their replicas, and the volumes of the driver's container; the driver is the mock, profile, program or socket."`
+	Deploy       []string                 `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, of which release, with which flags, their replicas, and the volumes of the driver's container; the driver is the mock, profile, program or socket."`
 	NodeIDs      map[string]string        `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
 	Down         []string                 `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
 	Plugins      []FurtherPlugin          `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
@@ -38,8 +37,11 @@ type Driver struct {
 	NoController bool                     `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	Sidecars     sim.Sidecars             `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
 	CSIAddons    []sim.AddonsSidecar      `json:"csiAddons,omitempty" doc:"Its sidecars of CSI-Addons; default one beside each plugin of a mock that serves CSI-Addons."`
+	CSIDriver    *CSIDriver               `json:"csiDriver,omitempty" example:"{podInfoOnMount: true}" doc:"The spec of its CSIDriver object; default attachRequired as its capabilities say."`
 	NoCSIDriver  bool                     `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
 	External     []externalName           `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
+	Version      string                   `json:"version,omitempty" example:"v1" doc:"The release of versions that is installed first; default the one that is described here, with the name program."`
+	Versions     map[string]DriverVersion `json:"versions,omitempty" example:"{v2: {program: {command: [bin/hostdir-v2, '--endpoint={{.Endpoint}}']}}}" doc:"Releases of the driver by their names, for the step upgrade-driver."`
 
 	profile *profile.Profile // named by Profile
 	own     *deploy.Own      // read from Deploy; nil for none
@@ -88,6 +90,23 @@ func (s *Scenario) HasPrograms() bool {
 	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
+// driverNamed returns a driver by its name; the only one may have none.
+func (s *Scenario) driverNamed(name string) Driver {
+	i := slices.IndexFunc(s.Drivers, func(d Driver) bool { return d.name() == name })
+	return s.Drivers[max(0, i)]
+}
+
+// isSingle reports whether one process is both the controller plugin and that of the only node.
+func (d Driver) isSingle() bool {
+	return d.Program != nil && d.Program.Single || d.profile != nil && d.profile.Single
+}
+
+// hasController reports whether the driver has a controller plugin, by the scenario, its profile
+// and its own manifests.
+func (d Driver) hasController() bool {
+	return !d.NoController && (d.profile == nil || !d.profile.NoController) && (d.own == nil || d.own.HasController())
+}
+
 // name returns the driver's name if the file has it.
 func (d Driver) name() string {
 	switch {
@@ -129,7 +148,11 @@ func (d Driver) options(dir string) sim.Driver {
 	}
 	o.Replicas = int(d.Replicas)
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver
+	if d.CSIDriver != nil {
+		o.CSIDriver = d.CSIDriver.spec.DeepCopy()
+	}
 	d.ownOptions(&o)
+	o.Version, o.Deployments = d.Version, d.deployments()
 	for _, name := range d.External {
 		o.External = append(o.External, sim.Sidecar(name))
 	}
@@ -137,7 +160,7 @@ func (d Driver) options(dir string) sim.Driver {
 	case d.Mock != nil:
 		options := *d.Mock
 		options.Name = d.name()
-		o.Mock = &options
+		o.Mock, o.MockVersions = &options, d.mocks()
 	case d.Program != nil:
 		o.Program = &sim.Program{
 			Command: located(d.Program.Command, dir), ControllerCommand: located(d.Program.ControllerCommand, dir),
@@ -148,7 +171,7 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Socket = &sim.Socket{Controller: d.Socket.Controller, Nodes: d.Socket.Nodes, Node: d.Socket.Node, Addons: d.Socket.Addons}
 	}
 	if o.Program != nil {
-		o.Program.Versions = d.versions(dir)
+		o.Program.Versions = d.programs(dir)
 	}
 	if o.Program != nil && d.own != nil {
 		o.Program.NodeVolumes, o.Program.ControllerVolumes = d.own.Volumes("node"), d.own.Volumes("controller")

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,7 +55,8 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	document.Root.Decode(s)
 	s.positions, s.csiAddons = document.Positions, mentionsCSIAddons(document, filepath.Dir(file))
 	if key := document.Root.Key("expect"); key != nil {
-		s.positions["expect"] = key.Position() // for the checks of every run, whichever expectations there are
+		// For the checks of every run, whichever expectations there are.
+		s.positions["expect"] = key.Position()
 	}
 	if s.Name == "" {
 		base := filepath.Base(file)
@@ -62,7 +64,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	}
 	c := &checker{
 		scenario: s, document: document, dir: filepath.Dir(file),
-		kinds: kinds, made: newMade(), faults: map[string]bool{}, names: map[string]int{},
+		kinds: kinds, made: newManifestObjects(), faults: map[string]bool{}, names: map[string]int{},
 		ruled: ruled{places: map[place]bool{}, first: map[ruledKey]manifest.Object{}},
 	}
 	c.check()
@@ -73,6 +75,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 }
 
 func (c *checker) check() {
+	c.takeFirstVersions()
 	all := c.readManifests()
 	c.checkDefinitions()
 	c.checkVersions()
@@ -103,12 +106,31 @@ func (c *checker) readManifests() []manifest.Object {
 	objects, problems := c.scenario.Objects.read(c.dir, &room)
 	c.scenario.objects, c.problems = objects, append(c.problems, problems...)
 	all := c.add(-1, objects)
+	all = append(all, c.readReleases(&room)...)
 	for i, step := range c.scenario.Steps {
 		if apply, ok := step.action.(*applyStep); ok {
 			objects, problems := apply.Manifests.read(c.dir, &room)
 			apply.objects, c.problems = objects, append(c.problems, problems...)
 			all = append(all, c.add(i, objects)...)
 			c.scenario.Steps[i].title = strings.TrimPrefix(step.In+": ", ": ") + "apply " + named(objects)
+		}
+	}
+	return all
+}
+
+// readReleases reads the objects of the drivers' releases.
+func (c *checker) readReleases(room *int) (all []manifest.Object) {
+	for i := range c.scenario.Drivers {
+		versions := c.scenario.Drivers[i].Versions
+		for _, name := range slices.Sorted(maps.Keys(versions)) {
+			v := versions[name]
+			if name == c.scenario.Drivers[i].Version {
+				continue // its objects are those of the scenario
+			}
+			objects, problems := v.Objects.read(c.dir, room)
+			v.objects, c.problems = objects, append(c.problems, problems...)
+			versions[name] = v
+			all = append(all, c.add(-1, objects)...)
 		}
 	}
 	return all

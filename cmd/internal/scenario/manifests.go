@@ -21,6 +21,9 @@ type manifestPart struct {
 	copies int // 0: the file itself
 }
 
+// IsZero reports whether there are none.
+func (m Manifests) IsZero() bool { return len(m.parts) == 0 }
+
 // copyNumber stands for the number of a copy.
 const copyNumber = "{{i}}"
 

@@ -20,7 +20,8 @@ func (r *runner) remarks() (found []string) {
 		}
 	}
 	for _, v := range calls.ClearedUp(r.result.Trace) {
-		if v.More > 0 { // a single one may be caused by the machine, such as a mount that is busy for a moment
+		// A single one may be caused by the machine, such as a mount that is busy for a moment.
+		if v.More > 0 {
 			found = append(found, v.Text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/version"
@@ -176,7 +177,7 @@ func unpromoted(a action) Promotion {
 	case *upgradeStep:
 		return never("a real cluster is not upgraded in mid-run")
 	case *upgradeDriverStep:
-		return never("%s", oneRelease)
+		return never("%s", effect.OneRelease)
 	case *failServiceStep, *recoverServicesStep:
 		return never("stand-ins for services run in the simulation only")
 	case *uninstallDriverStep:
@@ -201,15 +202,11 @@ func controllerPromoted(name, how string) Promotion {
 	return becomes(how, "its container")
 }
 
-// oneRelease is why a driver is not upgraded on a real cluster.
-const oneRelease = "the image of a driver's pods has one release of its program"
-
 func (s *faultStep) promoted() Promotion {
+	why := promotion.NeverFault(s.fault())
 	switch {
-	case s.InUse, s.TimeOut, s.Stall, s.Mounted != "", s.Fails != "", s.Before != nil:
-		return never("the proxy does not see the driver's system calls")
-	case s.RestartAs != "":
-		return never("%s", oneRelease)
+	case why != "":
+		return never("%s", why)
 	case slices.Contains([]string{string(fault.Kubelet), string(fault.Node), string(fault.Caller)}, s.Kill):
 		return becomes("the proxy holds the call until the %s was killed", s.Kill)
 	case s.Kill != "" && s.Kill != string(fault.Driver):

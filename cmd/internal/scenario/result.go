@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
@@ -39,8 +40,8 @@ type Result struct {
 	States      []*trace.Event // between them, with KeepStates
 	VirtualTime time.Duration
 	WallTime    time.Duration
-	// Notes lists, one per line, observations that are no failures, and the places that could not be
-	// checked.
+	// Notes lists, one per line, observations that are no failures, and the places that could not
+	// be checked.
 	Notes []string
 	// Litter lists, one per line, the leftovers that real Kubernetes leaves behind, too.
 	Litter []string
@@ -70,6 +71,15 @@ type Result struct {
 	Difference error
 	// Names are readable names of volumes, nodes and pods, for rendering calls.
 	Names *calls.Names
+}
+
+// OverdueInTotal ends the last line of a command with the number of calls that exceeded the
+// patience. It is "" for none.
+func OverdueInTotal(calls int) string {
+	if calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · the patience ran out for %s: results may depend on the load of this machine", plural.Of(calls, "call"))
 }
 
 // OverdueInWords names the calls that exceeded the patience; "" if there are none.

@@ -234,7 +234,8 @@ func (r *runner) expectOf(cluster string) {
 		wanted.Leftovers = &expect.Allowed{}
 	}
 	wanted.Violations = r.allowedViolations()
-	look := sync.OnceValue(r.cluster.Ledger) // nothing changes any more, and a large cluster takes long to check
+	// Nothing changes any more, and a large cluster takes long to check.
+	look := sync.OnceValue(r.cluster.Ledger)
 	r.evidence.Leftovers = func() []ledger.Entry { return slices.Clone(look().Leaks) }
 	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
 	for _, f := range wanted.failures(r) {

@@ -78,7 +78,7 @@ func (s *pluginFields) each(r *runner, do func(sim.Plugin) error) error {
 func (r *runner) plugins(driver string) []string {
 	nodes := slices.Clone(r.cluster.DriverNodes(driver))
 	for _, d := range r.scenario.Drivers {
-		if (d.name() == driver || d.name() == "") && !d.NoController {
+		if (d.name() == driver || d.name() == "") && d.hasController() {
 			nodes = append([]string{""}, nodes...)
 		}
 	}

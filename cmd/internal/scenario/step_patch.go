@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/csisim/csisim/internal/input/partial"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
@@ -28,6 +29,7 @@ type patchStep struct {
 type patchFields struct {
 	Merge       map[string]any `json:"merge" want:"required" doc:"The JSON merge patch."`
 	Subresource string         `json:"subresource,omitempty" enum:"status" doc:"Patches the status instead of the rest."`
+	Refused     string         `json:"refused,omitempty" example:"*is forbidden*" doc:"The API server must refuse the patch with such a message, * for any text; default it must take it."`
 }
 
 // UnmarshalStrict reads the object and the patch, and checks that the patch has only fields of the
@@ -60,9 +62,23 @@ func (s *patchStep) do(r *runner) error {
 	}
 	res, _ := s.In(r.store())
 	for _, obj := range found {
-		if err := r.cluster.Modify(res, store.KeyOf(obj), s.Subresource, s.change); err != nil {
-			return fmt.Errorf("patch %s %s: %w", s.Word, obj.GetName(), err)
+		if err := s.judge(obj, r.cluster.Modify(res, store.KeyOf(obj), s.Subresource, s.change)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// judge returns the failure of the step for the answer to the patch of an object.
+func (s *patchStep) judge(obj store.Object, answer error) error {
+	what := fmt.Sprintf("patch %s %s", s.Word, obj.GetName())
+	switch {
+	case s.Refused == "" && answer != nil:
+		return fmt.Errorf("%s: %w", what, answer)
+	case s.Refused != "" && answer == nil:
+		return fmt.Errorf("%s: the API server took it, and was to refuse it with %s", what, s.Refused)
+	case s.Refused != "" && !partial.Wildcard(s.Refused, answer.Error()):
+		return fmt.Errorf("%s: refused, but not with %s: %w", what, s.Refused, answer)
 	}
 	return nil
 }

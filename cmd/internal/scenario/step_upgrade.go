@@ -56,7 +56,8 @@ func (s *upgradeStep) do(r *runner) error {
 // versions are the versions of the cluster's components at the beginning of a step.
 type versions struct {
 	began, controlPlane version.Version
-	nodes               map[string]version.Version // those that differ from the control plane's first version
+	// Those that differ from the control plane's first version.
+	nodes map[string]version.Version
 }
 
 func (v *versions) of(node string) version.Version { return cmp.Or(v.nodes[node], v.began) }

@@ -14,9 +14,9 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// made holds the objects that a scenario's manifests make, with the first step that makes each; -1
-// means at the start.
-type made struct {
+// manifestObjects holds the objects that a scenario's manifests make, with the first step that
+// makes each; -1 means at the start.
+type manifestObjects struct {
 	objects   map[string]map[store.Key]int // by resource
 	generated []generated
 }
@@ -26,9 +26,11 @@ type generated struct {
 	resource, namespace, prefix string
 }
 
-func newMade() made { return made{objects: map[string]map[store.Key]int{}} }
+func newManifestObjects() manifestObjects {
+	return manifestObjects{objects: map[string]map[store.Key]int{}}
+}
 
-func (m *made) add(step int, o manifest.Object) {
+func (m *manifestObjects) add(step int, o manifest.Object) {
 	res, ok := store.ResourceFor(o.GetObjectKind().GroupVersionKind())
 	if !ok {
 		return
@@ -52,7 +54,7 @@ func (m *made) add(step int, o manifest.Object) {
 	}
 }
 
-func (m *made) put(step int, resource string, key store.Key) {
+func (m *manifestObjects) put(step int, resource string, key store.Key) {
 	if m.objects[resource] == nil {
 		m.objects[resource] = map[store.Key]int{}
 	}
@@ -61,7 +63,7 @@ func (m *made) put(step int, resource string, key store.Key) {
 	}
 }
 
-func (m *made) addStatefulSet(key store.Key, set *appsv1.StatefulSet) {
+func (m *manifestObjects) addStatefulSet(key store.Key, set *appsv1.StatefulSet) {
 	m.generated = append(m.generated, generated{"pods", key.Namespace, key.Name + "-"})
 	for _, template := range set.Spec.VolumeClaimTemplates {
 		prefix := template.Name + "-" + key.Name + "-"
@@ -70,7 +72,7 @@ func (m *made) addStatefulSet(key store.Key, set *appsv1.StatefulSet) {
 }
 
 // addEphemeral adds the claims for a pod's generic ephemeral volumes.
-func (m *made) addEphemeral(step int, key store.Key, pod *corev1.Pod) {
+func (m *manifestObjects) addEphemeral(step int, key store.Key, pod *corev1.Pod) {
 	for _, v := range pod.Spec.Volumes {
 		if v.Ephemeral != nil {
 			m.put(step, "persistentvolumeclaims", store.Key{Namespace: key.Namespace, Name: key.Name + "-" + v.Name})
@@ -78,19 +80,19 @@ func (m *made) addEphemeral(step int, key store.Key, pod *corev1.Pod) {
 	}
 }
 
-func (m *made) isGenerated(resource string, key store.Key) bool {
+func (m *manifestObjects) isGenerated(resource string, key store.Key) bool {
 	return slices.ContainsFunc(m.generated, func(g generated) bool {
 		return g.resource == resource && g.namespace == key.Namespace && strings.HasPrefix(key.Name, g.prefix)
 	})
 }
 
 // firstMade returns the step that first makes an object, or false if no manifest does.
-func (m *made) firstMade(resource string, key store.Key) (int, bool) {
+func (m *manifestObjects) firstMade(resource string, key store.Key) (int, bool) {
 	step, ok := m.objects[resource][key]
 	return step, ok
 }
 
-func (m *made) names(resource, namespace string) []string {
+func (m *manifestObjects) names(resource, namespace string) []string {
 	var names []string
 	for key := range m.objects[resource] {
 		if key.Namespace == namespace {
