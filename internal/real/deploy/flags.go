@@ -12,9 +12,24 @@ import (
 // flagName matches the name of the real program's flag, at the begin of a field's documentation.
 var flagName = regexp.MustCompile(`^--[a-z0-9-]+`)
 
+// gateName matches the name of a feature gate of the real program, likewise.
+var gateName = regexp.MustCompile(`^The feature gate ([A-Za-z]+)`)
+
+// gatesFlag sets feature gates, as A=true,B=false.
+const gatesFlag = "--feature-gates"
+
 // Flags returns the flags of a sidecar that its options set.
 func Flags(options any) (flags []string) {
-	each(reflect.ValueOf(options), func(name string, value reflect.Value) {
+	var gates []string
+	each(reflect.ValueOf(options), gateName, func(name string, value reflect.Value) {
+		if !value.IsZero() {
+			gates = append(gates, fmt.Sprintf("%s=%v", name, reflect.Indirect(value)))
+		}
+	})
+	if len(gates) > 0 {
+		flags = append(flags, gatesFlag+"="+strings.Join(gates, ","))
+	}
+	each(reflect.ValueOf(options), flagName, func(name string, value reflect.Value) {
 		if value.IsZero() {
 			return
 		}
@@ -33,7 +48,12 @@ func Flags(options any) (flags []string) {
 // SetFlags sets the options of a sidecar by its flags. It returns the flags without an option.
 func SetFlags(options any, flags map[string]string) (unknown []string, err error) {
 	known := map[string]bool{}
-	each(reflect.ValueOf(options), func(name string, value reflect.Value) {
+	if text, given := flags[gatesFlag]; given {
+		if known[gatesFlag], err = setGates(options, text); err != nil {
+			return nil, fmt.Errorf("%s=%s: %w", gatesFlag, text, err)
+		}
+	}
+	each(reflect.ValueOf(options), flagName, func(name string, value reflect.Value) {
 		known[name] = true
 		if text, given := flags[name]; given && err == nil {
 			if err = set(value, text); err != nil {
@@ -49,8 +69,25 @@ func SetFlags(options any, flags map[string]string) (unknown []string, err error
 	return unknown, err
 }
 
-// each visits the fields of options that are flags.
-func each(v reflect.Value, visit func(name string, value reflect.Value)) {
+// setGates sets the options that are feature gates and reports whether all gates are.
+func setGates(options any, text string) (all bool, err error) {
+	given := map[string]string{}
+	for gate := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(gate, "=")
+		given[name] = value
+	}
+	each(reflect.ValueOf(options), gateName, func(name string, value reflect.Value) {
+		if text, is := given[name]; is && err == nil {
+			err = set(value, text)
+			delete(given, name)
+		}
+	})
+	return len(given) == 0, err
+}
+
+// each visits the fields of options that are named at the begin of their documentation, as flags
+// are.
+func each(v reflect.Value, named *regexp.Regexp, visit func(name string, value reflect.Value)) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
@@ -60,9 +97,9 @@ func each(v reflect.Value, visit func(name string, value reflect.Value)) {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		if field.Anonymous {
-			each(v.Field(i), visit)
-		} else if name := flagName.FindString(field.Tag.Get("doc")); name != "" {
-			visit(name, v.Field(i))
+			each(v.Field(i), named, visit)
+		} else if found := named.FindStringSubmatch(field.Tag.Get("doc")); found != nil {
+			visit(found[len(found)-1], v.Field(i))
 		}
 	}
 }

@@ -1,11 +1,14 @@
 package deploy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/input/manifest"
+	"github.com/csisim/csisim/internal/world/store"
 
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +26,31 @@ type Own struct {
 
 // Objects returns the unchanged objects of the manifests, in the order in which they are applied.
 func (o *Own) Objects() []*unstructured.Unstructured { return o.objects }
+
+// Shared returns the objects that all plugins share, as objects of their types: the CSIDriver
+// object and the classes.
+func (o *Own) Shared() (all []store.Object) {
+	for _, u := range o.objects {
+		var typed store.Object
+		switch u.GetKind() {
+		case "CSIDriver":
+			typed = &storagev1.CSIDriver{}
+		case "StorageClass":
+			typed = &storagev1.StorageClass{}
+		case "VolumeAttributesClass":
+			typed = &storagev1.VolumeAttributesClass{}
+		case "VolumeSnapshotClass":
+			typed = &snapshotv1.VolumeSnapshotClass{}
+		default:
+			continue
+		}
+		// The strict reading before has refused fields of other types.
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) == nil {
+			all = append(all, typed)
+		}
+	}
+	return all
+}
 
 // HasNode reports whether a plugin of the driver registers with kubelets.
 func (o *Own) HasNode() bool {
@@ -63,6 +91,20 @@ func (o *Own) Flags(sidecar string) map[string]string {
 		}
 	}
 	return nil
+}
+
+// Tag returns the tag of a sidecar's image; empty for none.
+func (o *Own) Tag(sidecar string) string {
+	for _, p := range o.pods {
+		for _, s := range p.sidecars {
+			if s.name == sidecar {
+				image, _, _ := strings.Cut(path.Base(p.template.Spec.Containers[s.container].Image), "@")
+				_, tag, _ := strings.Cut(image, ":")
+				return tag
+			}
+		}
+	}
+	return ""
 }
 
 // Container returns the name of a sidecar's container in the driver's pods.

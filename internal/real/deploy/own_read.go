@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -13,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
@@ -106,17 +105,21 @@ func (o *Own) readPath(path string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// build builds a kustomization, like kubectl kustomize.
+// build builds a kustomization as kubectl apply -k does. kubectl does it, because the library links
+// Go's plugins, with which a program keeps every method of every type.
 func build(dir string) ([]*unstructured.Unstructured, error) {
-	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	text, err := exec.Command("kubectl", "kustomize", dir).Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, fmt.Errorf("build the kustomization in %s: kubectl is not in PATH; install it, or give the files that kubectl kustomize prints", dir)
+	}
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		return nil, fmt.Errorf("build the kustomization in %s: kubectl: %s", dir, bytes.TrimSpace(failed.Stderr))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
 	}
-	text, err := made.AsYaml()
-	if err != nil {
-		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
-	}
-	all, _, err := decode(filepath.Join(dir, kustomizations[0]), text) // the built objects are in no file
+	// The built objects are in no file.
+	all, _, err := decode(filepath.Join(dir, kustomizations[0]), text)
 	return all, err
 }
 

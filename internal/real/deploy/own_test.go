@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,11 +17,20 @@ import (
 // ownManifests is a driver's deployment: a kustomization over three files.
 const ownManifests = "../../../cmd/csisim/testdata/own"
 
+func readOwn(t *testing.T) *deploy.Own {
+	t.Helper()
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		t.Skip("kubectl builds kustomizations")
+	}
+	own, err := deploy.ReadOwn(ownManifests, []string{"deploy"})
+	require.NoError(t, err)
+	return own
+}
+
 // The manifests stay unchanged, except for labels and the proxies between the driver and each of
 // its callers.
 func TestProxiesArePutIntoTheDriversOwnPods(t *testing.T) {
-	own, err := deploy.ReadOwn(ownManifests, []string{"deploy"})
-	require.NoError(t, err)
+	own := readOwn(t)
 	d := deploy.Driver{Name: "mock.csi.csisim.dev", Own: own}
 	for name, o := range map[string]deploy.Options{"own": {}, "own-proxied": {Proxy: "token", Run: "run", Images: map[string]string{"csi-attacher": "example.com/attacher:1"}}} {
 		var out bytes.Buffer
@@ -60,8 +70,7 @@ func TestTheProxiesOfTwoDriversHavePortsOfTheirOwn(t *testing.T) {
 		}
 	}
 	assert.Len(t, seen, 6)
-	own, err := deploy.ReadOwn(ownManifests, []string{"deploy"})
-	require.NoError(t, err)
+	own := readOwn(t)
 	var out bytes.Buffer
 	require.NoError(t, deploy.Write(&out, deploy.Manifests(deploy.Driver{Name: "second", Index: 1, Own: own}, deploy.Options{Proxy: "token"})))
 	for _, want := range []string{"csisim.dev/proxies: node=29810\n", "- :29810\n", "csisim.dev/proxies: controller=29811\n", "- :29811\n"} {
@@ -101,4 +110,18 @@ func TestManifestsWithoutADriverAreRejected(t *testing.T) {
 	assert.ErrorContains(t, err, "has neither a kustomization.yaml nor files with manifests")
 	_, err = deploy.ReadOwn(empty, []string{"none"})
 	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A folder with a kustomization takes kubectl; the error of kubectl names the mistake.
+func TestAKustomizationThatCannotBeBuiltIsRejected(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte("resources: [none.yaml]\n"), 0o600))
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		_, err := deploy.ReadOwn(dir, []string{"."})
+		assert.ErrorContains(t, err, "build the kustomization in "+dir+": kubectl: ")
+		assert.ErrorContains(t, err, "none.yaml")
+	}
+	t.Setenv("PATH", "")
+	_, err := deploy.ReadOwn(dir, []string{"."})
+	assert.ErrorContains(t, err, "kubectl is not in PATH")
 }

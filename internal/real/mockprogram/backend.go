@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
@@ -57,7 +58,11 @@ func (b *Backend) Serve(ctx context.Context) error {
 	if err := b.Options.Validate(); err != nil {
 		return err
 	}
-	b.driver, b.nodes, b.changed = mock.New(b.Options), map[string]*mock.Node{}, map[string]changedNode{}
+	options := b.Options
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	b.driver, b.nodes, b.changed = mock.New(options), map[string]*mock.Node{}, map[string]changedNode{}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	ended := make(chan error, 3)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/image"
 	"github.com/csisim/csisim/internal/real/deploy"
-	"github.com/csisim/csisim/internal/real/image"
 	"github.com/csisim/csisim/sim"
 )
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/csisim/csisim/internal/real/image"
+	"github.com/csisim/csisim/internal/image"
 	"github.com/csisim/csisim/internal/real/kindcluster"
 	"github.com/csisim/csisim/internal/real/kindcluster/enginetest"
 	"github.com/csisim/csisim/sim"

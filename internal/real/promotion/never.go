@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -53,11 +54,11 @@ func NeverNode(n sim.Node) string {
 
 // NeverFault returns why a fault cannot be injected on a real cluster; empty if it can.
 func NeverFault(f *fault.Fault) string {
-	switch {
-	case f.Effect == fault.InUse, f.Effect == fault.FailSystemCall, f.Effect == fault.FailRequest, f.Effect == fault.FailMounted, f.System != (fault.SystemCall{}):
-		return "the proxy does not see the driver's system calls"
-	case f.Effect == fault.Meanwhile:
-		return "concurrent actions are drawn in a search only"
+	if why := effect.Never(f); why != "" {
+		return why
+	}
+	if f.Effect == fault.Kill && !slices.Contains(fault.Victims(), string(f.Victim)) {
+		return NeverController(string(f.Victim))
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/real/kindcluster/enginetest"
@@ -38,4 +39,21 @@ func TestADriverWithAnotherRegistrarIsNotSupported(t *testing.T) {
 	assert.Empty(t, NeverDriver(d))
 	d.Sidecars.Registrar.Refused = registrar.RefusedStays
 	assert.Equal(t, "node-driver-registrar exits when the kubelet refuses the driver", NeverDriver(d))
+}
+
+// Go tests and scenarios refuse the same faults.
+func TestFaultsThatARealClusterCannotHave(t *testing.T) {
+	for _, tt := range []struct {
+		fault fault.Fault
+		want  string
+	}{
+		{fault.Fault{Effect: fault.LateAnswer}, ""},
+		{fault.Fault{Effect: fault.TimeOut}, "the proxy does not see the driver's system calls"},
+		{fault.Fault{Effect: fault.Stall}, "the proxy does not see the driver's system calls"},
+		{fault.Fault{Effect: fault.Kill, Victim: fault.Caller}, ""},
+		{fault.Fault{Effect: fault.Kill, Victim: "kube-controller-manager"}, ""},
+		{fault.Fault{Effect: fault.Kill, Victim: "attachdetach"}, "attachdetach is a part of kube-controller-manager, which dies as a whole"},
+	} {
+		assert.Equal(t, tt.want, NeverFault(&tt.fault), "%+v", tt.fault)
+	}
 }

@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/csisim/csisim/internal/image"
 	"github.com/csisim/csisim/internal/real/deploy"
-	"github.com/csisim/csisim/internal/real/image"
 	"github.com/csisim/csisim/internal/real/kindcluster"
 	"github.com/csisim/csisim/internal/real/realcluster"
 	"github.com/csisim/csisim/internal/world/trace"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 )
 
 // TokenHeader carries the token. It is not Authorization, since the API server between client and
@@ -77,11 +78,13 @@ func (p *Proxy) injectFault(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "read the fault: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	if f.Effect == fault.Kill {
-		if f.Victim == fault.Driver && p.program == nil {
-			http.Error(w, notEnded, http.StatusConflict)
-			return
-		}
+	if why := effect.Never(&f); why != "" {
+		http.Error(w, why, http.StatusBadRequest)
+		return
+	}
+	if f.Effect == fault.Kill && f.Victim == fault.Driver && p.program == nil {
+		http.Error(w, notEnded, http.StatusConflict)
+		return
 	}
 	p.do(func() { p.wire.Faults.Inject(&f) })
 }

@@ -25,7 +25,7 @@ func connect(socket string) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// watchDriver shuts the doors of the sidecars when the driver ends.
+// watchDriver shuts the sockets of the sidecars when the driver ends.
 func (p *Proxy) watchDriver(live context.Context) {
 	p.driver.Connect()
 	for was := p.driver.GetState(); p.driver.WaitForStateChange(live, was); {

@@ -57,8 +57,9 @@ type Proxy struct {
 	program life // nil if the driver cannot be ended
 	orders  orders
 	calls   underWay
-	driver  *grpc.ClientConn // for calls that the wire does not handle, and to notice the driver's end
-	doors   []*door
+	// For calls that the wire does not handle, and to notice the driver's end.
+	driver  *grpc.ClientConn
+	sockets []*callerSocket
 }
 
 // Run serves until ctx ends: then the driver, if it is a child, gets SIGTERM, and the sockets are
@@ -92,8 +93,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		if len(o.Command) > 0 {
 			_ = p.program.stop() // it is over
 		}
-		for _, d := range p.doors {
-			d.shut(true)
+		for _, s := range p.sockets {
+			s.shut(true)
 		}
 		end()
 		err = <-failed
@@ -134,20 +135,20 @@ func start(o Options) (*Proxy, error) {
 // listen binds the sockets and replaces files of an earlier proxy.
 func (p *Proxy) listen(live context.Context, failed chan<- error) error {
 	for _, caller := range slices.Sorted(keysOf(p.options.Listen)) {
-		d := &door{
+		s := &callerSocket{
 			caller: caller, path: p.options.Listen[caller], upstream: p.options.Upstream, live: live, failed: failed, handler: p.handler(caller),
 		}
-		if err := d.open(); err != nil {
+		if err := s.open(); err != nil {
 			return err
 		}
-		p.doors = append(p.doors, d)
+		p.sockets = append(p.sockets, s)
 	}
 	return nil
 }
 
 func (p *Proxy) close() error {
-	for _, d := range p.doors {
-		d.shut(true)
+	for _, s := range p.sockets {
+		s.shut(true)
 	}
 	p.world.Kernel.Close()
 	p.world.Trace.Close()

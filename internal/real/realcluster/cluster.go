@@ -89,10 +89,11 @@ type Cluster struct {
 	labelled map[string]map[string]string // the original labels of the nodes
 	topology map[string][]string          // labels of the drivers' topology, by node
 	toDo     []func()                     // of pump
-	allNodes int                          // number of nodes of the cluster, including those outside the scenario
-	pods     map[store.Key]bool           // pods that kubelets have begun to run
-	known    map[string]bool              // pods by UID and volumes by name that the run has seen
-	atFirst  map[string]map[string]bool   // files on the nodes before the first step, by node
+	// Number of nodes of the cluster, including those outside the scenario.
+	allNodes int
+	pods     map[store.Key]bool         // pods that kubelets have begun to run
+	known    map[string]bool            // pods by UID and volumes by name that the run has seen
+	atFirst  map[string]map[string]bool // files on the nodes before the first step, by node
 	violate  []verdict.Verdict
 	data     *dataCheck
 	forced   []string // volumes that their drivers did not delete at the end

@@ -8,9 +8,9 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// mountTable reads the mount table of a node, as /proc/self/mountinfo has it. The library reads tables
-// on Linux only, and csisim reaches nodes from other systems, too.
-// (man 5 proc_pid_mountinfo)
+// mountTable reads the mount table of a node, as /proc/self/mountinfo has it. The library reads
+// tables on Linux only, and csisim reaches nodes from other systems, too. (man 5
+// proc_pid_mountinfo)
 func mountTable(text string) (all []*mountinfo.Info, err error) {
 	for line := range strings.Lines(text) {
 		mount, filesystem, separated := strings.Cut(strings.TrimRight(line, "\n"), " - ")

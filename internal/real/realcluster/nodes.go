@@ -23,9 +23,10 @@ const undoAnnotation = "csisim.dev/undo"
 
 // undo holds a node's original values.
 type undo struct {
-	Labels        map[string]*string `json:"labels,omitempty"` // of the changed names; nil for none
-	Taints        []corev1.Taint     `json:"taints,omitempty"` // without those that Kubernetes itself adds and removes
-	Unschedulable bool               `json:"unschedulable,omitempty"`
+	Labels map[string]*string `json:"labels,omitempty"` // of the changed names; nil for none
+	// Without those that Kubernetes itself adds and removes.
+	Taints        []corev1.Taint `json:"taints,omitempty"`
+	Unschedulable bool           `json:"unschedulable,omitempty"`
 }
 
 // furnishNodes gives the nodes the scenario's labels and taints. It first undoes the changes of a
@@ -215,7 +216,8 @@ func (c *Cluster) driverTopology(ctx context.Context) (map[string][]string, erro
 			}
 			had := map[string][]string{}
 			if err := json.Unmarshal([]byte(drivers.Items[i].Annotations[labelsAnnotation]), &had); err != nil || had[info.Name] == nil {
-				continue // csisim has not recorded the node's labels: none is known to be the driver's
+				// The program has not recorded the node's labels: none is known to be the driver's.
+				continue
 			}
 			for _, key := range on.TopologyKeys {
 				if !slices.Contains(had[info.Name], key) {

@@ -83,7 +83,8 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 		{Name: "disk.example.com", NodeID: "a", TopologyKeys: []string{corev1.LabelTopologyZone, "disk.example.com/rack"}},
 		{Name: "other.example.com", NodeID: "a", TopologyKeys: []string{"kubernetes.io/hostname"}},
 	}}})
-	c.noteTopology(&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}) // its plugin was stopped
+	// Its plugin was stopped.
+	c.noteTopology(&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})
 	require.NoError(t, c.removeLabels(t.Context(), c.topology))
 	node, err := c.clients.CoreV1().Nodes().Get(t.Context(), "node-a", metav1.GetOptions{})
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func TestAnInterruptEndsTheWaitForAKind(t *testing.T) {
 	c := described(t)
 	interrupt := errors.New("interrupt")
 	time.AfterFunc(time.Millisecond, func() { c.Interrupt(interrupt) })
-	own, err := deploy.ReadOwn("../../../cmd/csisim/testdata/own", []string{"deploy"})
+	own, err := deploy.ReadOwn("../../../cmd/csisim/testdata/own/deploy/base", []string{"driver.yaml", "controller.yaml", "node.yaml"})
 	require.NoError(t, err)
 	assert.Equal(t, interrupt, c.installOwn(deploy.Driver{Name: "mock.csi.csisim.dev", Own: own}))
 }

@@ -78,7 +78,8 @@ func (c *Cluster) Start(component sim.Component) error {
 			return c.awaitStarted(p)
 		}
 		err := c.order(p, "/driver/start")
-		if err == nil && p.Node != "" && c.driver(p.Driver).Keeper != nil { // the registrar of its pod starts with it
+		// The registrar of its pod starts with it.
+		if err == nil && p.Node != "" && c.driver(p.Driver).Keeper != nil {
 			err = c.orderRegistrar(sim.PluginRegistrar{Driver: p.Driver, Node: p.Node}, "/driver/start")
 		}
 		return err

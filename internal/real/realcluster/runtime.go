@@ -29,7 +29,8 @@ type runtimeLog struct {
 	sandboxes  map[string]store.Key // pods by sandbox id
 	containers map[string]store.Key // pods by container id
 	creating   map[string]asked     // containers being created, by sandbox and name
-	stopped    map[string]bool      // ids: a kubelet repeats the request until the runtime has nothing left
+	// Ids: a kubelet repeats the request until the runtime has nothing left.
+	stopped map[string]bool
 }
 
 // followRuntimes starts to read the logs of the scenario's nodes, if commands run there anyway.

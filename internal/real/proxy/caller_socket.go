@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// door is the socket for one caller. While the driver is dead it refuses connections, like the
-// driver's own socket.
-type door struct {
+// callerSocket is the socket for one caller. While the driver is dead it refuses connections, like
+// the driver's own socket.
+type callerSocket struct {
 	caller, path, upstream string
 	handler                grpc.StreamHandler
 	live                   context.Context
@@ -25,22 +25,22 @@ type door struct {
 }
 
 // open binds the socket, unless it is bound.
-func (d *door) open() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server != nil || d.live.Err() != nil {
+func (s *callerSocket) open() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server != nil || s.live.Err() != nil {
 		return nil
 	}
-	listener, err := bind(d.path)
+	listener, err := bind(s.path)
 	if err != nil {
-		return fmt.Errorf("listen for %s at %s: %w", d.caller, d.path, err)
+		return fmt.Errorf("listen for %s at %s: %w", s.caller, s.path, err)
 	}
 	listener.(*net.UnixListener).SetUnlinkOnClose(false) // shut does, or a dead driver's stays
-	server := grpc.NewServer(grpc.UnknownServiceHandler(d.handler))
-	d.server = server
+	server := grpc.NewServer(grpc.UnknownServiceHandler(s.handler))
+	s.server = server
 	go func() {
 		if err := server.Serve(listener); err != nil {
-			d.failed <- fmt.Errorf("serve %s: %w", d.caller, err)
+			s.failed <- fmt.Errorf("serve %s: %w", s.caller, err)
 		}
 	}()
 	return nil
@@ -48,15 +48,15 @@ func (d *door) open() error {
 
 // shut closes the connections and refuses new ones. A driver that has ended in order removes its
 // socket.
-func (d *door) shut(remove bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server != nil {
-		d.server.Stop()
-		d.server = nil
+func (s *callerSocket) shut(remove bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server != nil {
+		s.server.Stop()
+		s.server = nil
 	}
 	if remove {
-		_ = os.Remove(d.path) // it may be missing
+		_ = os.Remove(s.path) // it may be missing
 	}
 }
 
@@ -67,38 +67,38 @@ const (
 	lookAgain = 20 * time.Millisecond
 )
 
-// driverGone shuts the doors of the sidecars until the driver serves again, since most of them exit
-// when they lose the connection. The kubelet connects for each operation and gets the driver's
+// driverGone shuts the sockets of the sidecars until the driver serves again, since most of them
+// exit when they lose the connection. The kubelet connects for each operation and gets the driver's
 // error; for a driver that has ended in order it finds no socket.
 func (p *Proxy) driverGone(inOrder bool) {
-	for _, d := range p.doors {
-		if d.caller != "kubelet" || inOrder {
-			d.shutUntilServed(inOrder)
+	for _, s := range p.sockets {
+		if s.caller != "kubelet" || inOrder {
+			s.shutUntilServed(inOrder)
 		}
 	}
 }
 
-func (d *door) shutUntilServed(remove bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.awaited {
+func (s *callerSocket) shutUntilServed(remove bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.awaited {
 		if remove {
-			_ = os.Remove(d.path) // it may be missing
+			_ = os.Remove(s.path) // it may be missing
 		}
 		return
 	}
-	d.awaited = true
+	s.awaited = true
 	go func() {
 		time.Sleep(answersGoOut)
-		d.shut(remove)
-		for d.live.Err() == nil && !serves(d.upstream) {
+		s.shut(remove)
+		for s.live.Err() == nil && !serves(s.upstream) {
 			time.Sleep(lookAgain)
 		}
-		d.mu.Lock()
-		d.awaited = false
-		d.mu.Unlock()
-		if err := d.open(); err != nil {
-			d.failed <- err
+		s.mu.Lock()
+		s.awaited = false
+		s.mu.Unlock()
+		if err := s.open(); err != nil {
+			s.failed <- err
 		}
 	}()
 }
