@@ -9,17 +9,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 const recorded = "../../scenarios/golden/lifecycle-stub.jsonl"
 
 // A trace equals a second recording of its scenario: exit code 0.
 func TestDiffOfEqualTracesPasses(t *testing.T) {
-	run := csisim(t, "diff", recorded, "../../scenarios/golden/repeats/lifecycle-stub.jsonl")
-	assert.Equal(t, exitPassed, run.code, run.stderr)
-	assert.Contains(t, run.stdout, "✓ calls")
-	assert.NotContains(t, run.stdout, "✗")
-	assert.Contains(t, run.stdout, "Not counted as differences")
+	run := clitest.Run(t, "diff", recorded, "../../scenarios/golden/repeats/lifecycle-stub.jsonl")
+	assert.Equal(t, exitPassed, run.Code, run.Stderr)
+	assert.Contains(t, run.Stdout, "✓ calls")
+	assert.NotContains(t, run.Stdout, "✗")
+	assert.Contains(t, run.Stdout, "Not counted as differences")
 }
 
 // For a trace without its NodeUnstageVolume, the exit code is 1 and the call is named first.
@@ -35,12 +37,12 @@ func TestDiffShowsTheFirstDifference(t *testing.T) {
 	changed := filepath.Join(t.TempDir(), "changed.jsonl")
 	require.NoError(t, os.WriteFile(changed, []byte(strings.Join(kept, "")), 0o644))
 
-	run := csisim(t, "diff", recorded, changed)
-	assert.Equal(t, exitFailed, run.code)
-	first, _, _ := strings.Cut(run.stdout, "✗")
+	run := clitest.Run(t, "diff", recorded, changed)
+	assert.Equal(t, exitFailed, run.Code)
+	first, _, _ := strings.Cut(run.Stdout, "✗")
 	assert.Contains(t, first, "NodeUnstageVolume is only in A")
-	assert.Contains(t, run.stdout, "✗ calls")
-	assert.Empty(t, run.stderr)
+	assert.Contains(t, run.Stdout, "✗ calls")
+	assert.Empty(t, run.Stderr)
 }
 
 // A file that is not a trace is reported in one line, with the file and the place.
@@ -64,10 +66,10 @@ func TestDiffOfWhatIsNoTrace(t *testing.T) {
 		{[]string{recorded, other}, other + ": line 2 is not a line of a trace"},
 		{[]string{"a", "b", "c"}, "unexpected argument c"},
 	} {
-		run := csisim(t, append([]string{"diff"}, test.args...)...)
-		assert.Equal(t, exitInput, run.code, "%v", test.args)
-		assert.Contains(t, run.stderr, "csisim: "+test.message)
-		assert.Contains(t, run.stderr, "csisim diff --help")
-		assert.Empty(t, run.stdout)
+		run := clitest.Run(t, append([]string{"diff"}, test.args...)...)
+		assert.Equal(t, exitInput, run.Code, "%v", test.args)
+		assert.Contains(t, run.Stderr, "csisim: "+test.message)
+		assert.Contains(t, run.Stderr, "csisim diff --help")
+		assert.Empty(t, run.Stdout)
 	}
 }

@@ -25,34 +25,45 @@ import (
 type importFlags struct {
 	output, scenario, zone, until string
 	onlyFacts, isTemporary        bool
+	driver                        bool
+	command                       []string // of the driver
 }
 
 func newImport(env environment) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
-		Use:   "import PATH... {--output TRACE | --scenario FILE}",
+		Use:   "import PATH... {--output TRACE | --scenario FILE} [-- CMD...]",
 		Short: "Make a trace from the logs of a real incident",
 		Long: `Read the logs of a real cluster and write a trace for csisim explain, view and
-diff. A PATH is a file, a folder, an archive (.tar, .gz, .bz2), or - for standard
-input. Forms are found by content: klog, journalctl, kubectl logs, files of
-containerd, JSON of zap and logr; objects and Events of kubectl get, audit logs,
-kubectl cluster-info dump and must-gather.
+diff. A PATH is a file, a folder, an archive (.tar, .gz, .bz2, .xz, .zst), or -
+for standard input. Forms are found by content: klog, journalctl, kubectl logs,
+files of containerd, JSON of zap and logr; objects and Events of kubectl get,
+audit logs, kubectl cluster-info dump and must-gather.
 
 Secrets are redacted. Each event names its file and line. With --scenario, a scenario
 plays the story with the mock: volumes, pods, answers and restarts at their times.
+With --driver, the command after -- takes the place of the mock.
 
 Exit codes: 0 the trace is written, 2 bad input.`,
 		Example: `  csisim import must-gather.tar.gz -o incident.jsonl
   journalctl -u kubelet -o short-iso-precise | csisim import - -o incident.jsonl
   csisim import logs -o incident.jsonl --scenario incident.yaml
+  csisim import logs --scenario incident.yaml --driver -- my-driver --endpoint={{.Endpoint}}
   csisim explain incident.jsonl`,
 		Args: needs("a PATH"),
-		RunE: func(_ *cobra.Command, paths []string) error { return importLogs(env, f, paths) },
+		RunE: func(command *cobra.Command, args []string) error {
+			paths, err := f.split(args, command.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			return importLogs(env, f, paths)
+		},
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&f.output, "output", "o", "", "write the trace to `FILE`; - is standard output")
 	flags.StringVar(&f.scenario, "scenario", "", "write a scenario that plays the story to `FILE`")
+	flags.BoolVar(&f.driver, "driver", false, "play the story with the driver that the command after -- starts")
 	flags.StringVar(&f.zone, "time-zone", "", "`ZONE` of times that name none, such as Europe/Berlin (default UTC)")
 	flags.StringVar(&f.until, "until", "", "a `TIME` after the last line, for lines without a year (default the file's time)")
 	flags.BoolVar(&f.onlyFacts, "only-facts", false, "leave out the lines that no pattern recognizes")
@@ -61,6 +72,24 @@ Exit codes: 0 the trace is written, 2 bad input.`,
 	complete(command, "time-zone", cobra.NoFileCompletions)
 	complete(command, "until", cobra.NoFileCompletions)
 	return command
+}
+
+// split separates the paths from the command of the driver.
+func (f *importFlags) split(args []string, dash int) (paths []string, err error) {
+	switch {
+	case !f.driver && dash >= 0:
+		return nil, usage("a driver after -- needs --scenario FILE --driver")
+	case !f.driver:
+		return args, nil
+	case f.scenario == "":
+		return nil, usage("--driver needs --scenario: the file that plays the story with the driver")
+	case dash < 0 || dash == len(args):
+		return nil, usage("--driver needs the command of the driver after --, such as -- my-driver --endpoint={{.Endpoint}}")
+	case dash == 0:
+		return nil, usage("a PATH is missing")
+	}
+	f.command = args[dash:]
+	return args[:dash], nil
 }
 
 // options returns the inputs of the import.
@@ -158,14 +187,15 @@ func (f importFlags) writeScenario(paths []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.output, err)
 	}
+	story.Command = f.command
 	release, err := outputFiles{"scenario": f.scenario}.reserve()
 	if err != nil {
 		return err
 	}
 	defer release()
 	err = writeFile(f.scenario, "scenario", func(w io.Writer) error { return story.Write(w, strings.Join(paths, ", ")) })
-	if errors.Is(err, reenact.ErrNoVolume) {
-		return usage("--scenario: %w", reenact.ErrNoVolume)
+	if errors.Is(err, reenact.ErrNoVolume) || errors.Is(err, reenact.ErrSeveralDrivers) {
+		return usage("--scenario: %w", err)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // threads are the incidents of package incident.
@@ -35,16 +37,16 @@ func TestScenariosOfIncidentsRun(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			scenario := filepath.Join(t.TempDir(), "incident.yaml")
-			got := csisim(t, "import", logsOf(t, file), "--until", "2026-11-28", "--scenario", scenario)
-			if got.code == exitInput {
-				assert.Contains(t, got.stderr, "the trace names no volume of a CSI driver")
+			got := clitest.Run(t, "import", logsOf(t, file), "--until", "2026-11-28", "--scenario", scenario)
+			if got.Code == exitInput {
+				assert.Contains(t, got.Stderr, "the trace names no volume of a CSI driver")
 				return
 			}
-			require.Zero(t, got.code, got.stderr)
+			require.Zero(t, got.Code, got.Stderr)
 			played++
-			run := csisim(t, "run", scenario)
+			run := clitest.Run(t, "run", scenario)
 			text, _ := os.ReadFile(scenario)
-			assert.Zero(t, run.code, "%s\n%s\n%s", text, run.stdout, run.stderr)
+			assert.Zero(t, run.Code, "%s\n%s\n%s", text, run.Stdout, run.Stderr)
 		})
 	}
 	assert.GreaterOrEqual(t, played, 10)
@@ -66,11 +68,15 @@ func TestBadInputOfImport(t *testing.T) {
 		{[]string{log, "-o", "-", "--scenario", "x.yaml"}, "--scenario needs the trace in a file"},
 		{[]string{log, "-o", "-", "--time-zone", "Mars"}, "--time-zone Mars: not a time zone such as Europe/Berlin or UTC"},
 		{[]string{log, "-o", "-", "--until", "soon"}, "--until soon: not a time such as 2026-11-28"},
+		{[]string{log, "-o", "x.jsonl", "--driver"}, "--driver needs --scenario"},
+		{[]string{log, "--scenario", "x.yaml", "--driver"}, "--driver needs the command of the driver after --"},
+		{[]string{"--scenario", "x.yaml", "--driver", "--", "hostdir"}, "a PATH is missing"},
+		{[]string{log, "-o", "x.jsonl", "--", "hostdir"}, "a driver after -- needs --scenario FILE --driver"},
 		{[]string{empty, "-o", "-"}, "there is no line with a time in 0 files"},
 	} {
-		got := csisim(t, append([]string{"import"}, c.args...)...)
-		assert.Equal(t, exitInput, got.code, c.args)
-		assert.Contains(t, got.stderr, c.want)
+		got := clitest.Run(t, append([]string{"import"}, c.args...)...)
+		assert.Equal(t, exitInput, got.Code, c.args)
+		assert.Contains(t, got.Stderr, c.want)
 	}
 }
 
@@ -79,27 +85,27 @@ func TestBadInputOfImport(t *testing.T) {
 func TestExitCodesOfExplain(t *testing.T) {
 	dir := t.TempDir()
 	trace := filepath.Join(dir, "trace.jsonl")
-	got := csisim(t, "import", "../../examples/incident", "--until", "2026-11-28", "-o", trace)
-	require.Zero(t, got.code, got.stderr)
-	got = csisim(t, "explain", trace)
-	assert.Equal(t, exitFailed, got.code)
-	assert.Contains(t, got.stdout, "held by    driver mock.csi.csisim.dev")
+	got := clitest.Run(t, "import", "../../examples/incident", "--until", "2026-11-28", "-o", trace)
+	require.Zero(t, got.Code, got.Stderr)
+	got = clitest.Run(t, "explain", trace)
+	assert.Equal(t, exitFailed, got.Code)
+	assert.Contains(t, got.Stdout, "held by    driver mock.csi.csisim.dev")
 
-	got = csisim(t, "explain", recording)
-	assert.Equal(t, exitPassed, got.code, got.stdout)
-	assert.Contains(t, got.stdout, "Nothing is stuck in these logs")
+	got = clitest.Run(t, "explain", recording)
+	assert.Equal(t, exitPassed, got.Code, got.Stdout)
+	assert.Contains(t, got.Stdout, "Nothing is stuck in these logs")
 
-	got = csisim(t, "explain", "import_test.go")
-	assert.Equal(t, exitInput, got.code)
-	assert.Contains(t, got.stderr, "import_test.go: line 1 is not an event of a trace")
+	got = clitest.Run(t, "explain", "import_test.go")
+	assert.Equal(t, exitInput, got.Code)
+	assert.Contains(t, got.Stderr, "import_test.go: line 1 is not an event of a trace")
 }
 
 // Given an imported trace, then the first screen of view has the findings.
 func TestViewShowsTheFindings(t *testing.T) {
 	dir := t.TempDir()
 	trace, page := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "page.html")
-	require.Zero(t, csisim(t, "import", "../../examples/incident", "--until", "2026-11-28", "-o", trace).code)
-	require.Zero(t, csisim(t, "view", trace, "-o", page).code)
+	require.Zero(t, clitest.Run(t, "import", "../../examples/incident", "--until", "2026-11-28", "-o", trace).Code)
+	require.Zero(t, clitest.Run(t, "view", trace, "-o", page).Code)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "Volume pvc-1 cannot be attached to node-b: it is attached to node-a")
@@ -110,13 +116,27 @@ func TestViewShowsTheFindings(t *testing.T) {
 func TestTheScenarioOfRealLogsMakesTheirCalls(t *testing.T) {
 	dir := t.TempDir()
 	recorded, scenario, played := filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
-	got := csisim(t, "import", "../../internal/incident/testdata/hostpath", "--until", "2026-11-28", "-o", recorded, "--scenario", scenario)
-	require.Zero(t, got.code, got.stderr)
-	run := csisim(t, "run", scenario, "--trace", played)
-	require.Zero(t, run.code, run.stdout+run.stderr)
+	got := clitest.Run(t, "import", "../../internal/incident/testdata/hostpath", "--until", "2026-11-28", "-o", recorded, "--scenario", scenario)
+	require.Zero(t, got.Code, got.Stderr)
+	run := clitest.Run(t, "run", scenario, "--trace", played)
+	require.Zero(t, run.Code, run.Stdout+run.Stderr)
 	want := volumeCalls(t, recorded)
 	require.Len(t, want, 9)
 	assert.Equal(t, want, volumeCalls(t, played))
+}
+
+// Given the same logs and a driver, then the driver takes the place of the mock: it gets the calls
+// of the logs and gives its own answers.
+func TestADriverPlaysAnIncident(t *testing.T) {
+	hostdir := filepath.Join(clitest.Build(t), "hostdir")
+	dir := t.TempDir()
+	recorded, scenario, played := filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
+	got := clitest.Run(t, "import", "../../internal/incident/testdata/hostpath", "--until", "2026-11-28", "-o", recorded, "--scenario", scenario, "--driver", "--",
+		hostdir, "--endpoint={{.Endpoint}}", "--driver-name={{.Driver}}", "--node-id={{.NodeID}}", "--state-dir={{.StateDir}}")
+	require.Zero(t, got.Code, got.Stderr)
+	run := clitest.Run(t, "run", scenario, "--trace", played)
+	require.Zero(t, run.Code, run.Stdout+run.Stderr)
+	assert.Equal(t, volumeCalls(t, recorded), volumeCalls(t, played))
 }
 
 // volumeCalls lists the calls about one volume in a trace, with their callers.

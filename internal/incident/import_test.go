@@ -125,7 +125,8 @@ func TestAuditLogs(t *testing.T) {
 	assert.Equal(t, map[string]any{"status": map[string]any{"phase": "Bound"}}, all[1].Patch)
 }
 
-// Given objects of two clusters, and a log of a program without patterns, then one sentence says so.
+// Given objects of two clusters, and a log of a program without patterns, then one sentence says
+// so.
 func TestSentencesAboutTheInput(t *testing.T) {
 	node := func(uid string) string {
 		return `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-a","uid":"` + uid + `","creationTimestamp":"2026-11-28T10:00:00Z"}}`

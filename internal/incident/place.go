@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/incident/timeline"
 )
 
-// place is the origin of facts: a node or a pod, and the file. Objects name the nodes of pods. Facts
-// of one place have one clock.
+// place is the origin of facts: a node or a pod, and the file. Objects name the nodes of pods.
+// Facts of one place have one clock.
 type place struct{ node, pod, file string }
 
 // places numbers the places.

@@ -46,3 +46,43 @@ func TestLogsOfRealSidecars(t *testing.T) {
 		"csi-provisioner Controller/DeleteVolume ",
 	}, calls)
 }
+
+// Given logs that a kubelet 1.36, csi-provisioner 6.4, csi-attacher 4.12 and node-driver-registrar
+// printed with verbosity 5 on a kind cluster, while three pods with a volume each ran side by side
+// and the driver's pod was replaced, then each call for a volume is there with its caller, its
+// order, its answer and its duration.
+func TestLogsOfARealKubelet(t *testing.T) {
+	var out bytes.Buffer
+	r, err := incident.Run(incident.Options{Paths: []string{"testdata/kind"}, Until: until}, &out)
+	require.NoError(t, err)
+	assert.Equal(t, 1, r.Uncertain, "csi-provisioner repeated two DeleteVolume at once, and logs no id of a call")
+	calls := map[string][]string{}
+	for text := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		var l trace.Line
+		require.NoError(t, json.Unmarshal([]byte(text), &l))
+		volume, _ := l.Req["volume_id"].(string)
+		if l.K != trace.Call || volume == "" || path.Base(l.M) == "DeleteVolume" {
+			continue
+		}
+		assert.NotNil(t, l.Resp, "%s is answered", l.M)
+		if l.From == "kubelet" {
+			assert.Positive(t, l.Ms, l.M)
+			assert.Equal(t, "kind-worker", l.Node)
+		}
+		call := fmt.Sprintf("%s %s", l.From, path.Base(l.M))
+		if before := calls[volume]; len(before) == 0 || before[len(before)-1] != call {
+			calls[volume] = append(before, call) // the attacher repeats a call
+		}
+	}
+	assert.Len(t, calls, 3)
+	for volume, made := range calls {
+		assert.Equal(t, []string{
+			"csi-attacher ControllerPublishVolume",
+			"kubelet NodeStageVolume",
+			"kubelet NodePublishVolume",
+			"kubelet NodeUnpublishVolume",
+			"kubelet NodeUnstageVolume",
+			"csi-attacher ControllerUnpublishVolume",
+		}, made, volume)
+	}
+}

@@ -87,7 +87,8 @@ func (p *pairs) fact(program string, f messages.Fact, node string, at time.Time,
 	}
 }
 
-// matched calls do with each pair of places at which the same number of causes and effects was seen.
+// matched calls do with each pair of places at which the same number of causes and effects was
+// seen.
 func (p *pairs) matched(do func(cause, effect timeline.Place, before, after []seen, kinds [2]moment)) {
 	for _, kinds := range causes {
 		for key, causing := range p.all { // in any order: bounds and sets do not depend on it

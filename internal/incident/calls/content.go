@@ -50,7 +50,8 @@ func parseJSON(text string, m proto.Message, form protojson.UnmarshalOptions) (m
 	if json.Unmarshal([]byte(text), &content) != nil {
 		return nil, errNotOfMethod
 	}
-	if inner, ok := content["request"].(map[string]any); ok { // democratic-csi prints the whole call
+	// Democratic-csi prints the whole call.
+	if inner, ok := content["request"].(map[string]any); ok {
 		content = inner
 	}
 	_, hasSecrets := content["secrets"]

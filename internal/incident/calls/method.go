@@ -2,6 +2,7 @@ package calls
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/protobuf/proto"
@@ -15,8 +16,8 @@ type method struct {
 	request, answer protoreflect.MessageType
 }
 
-// byName holds the RPCs by their names in lower case, without the service.
-var byName = methodsOf(csi.File_csi_proto)
+// byName returns the RPCs by their names in lower case, without the service.
+var byName = sync.OnceValue(func() map[string]*method { return methodsOf(csi.File_csi_proto) })
 
 func methodsOf(file protoreflect.FileDescriptor) map[string]*method {
 	found := map[string]*method{}
@@ -40,9 +41,10 @@ func typeOf(d protoreflect.MessageDescriptor) protoreflect.MessageType {
 	return t
 }
 
-// methodNamed returns the RPC of a name such as "/csi.v1.Node/NodeStageVolume"; nil if CSI has none.
+// methodNamed returns the RPC of a name such as "/csi.v1.Node/NodeStageVolume"; nil if CSI has
+// none.
 func methodNamed(name string) *method {
-	return byName[strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])]
+	return byName()[strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])]
 }
 
 // Caller returns the component that makes a call, by the name of the RPC; empty if several do.

@@ -217,7 +217,8 @@ func (o *Operation) count(f *fact) {
 	}
 	o.counts[source]++
 	o.Failures = max(o.Failures, o.counts[source])
-	if before, err := strconv.Atoi(f.fields["failures"]); err == nil { // since before the logs begin
+	// Since before the logs begin.
+	if before, err := strconv.Atoi(f.fields["failures"]); err == nil {
 		o.Failures = max(o.Failures, before+1)
 	}
 }

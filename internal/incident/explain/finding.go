@@ -35,6 +35,8 @@ type Finding struct {
 	Cause string
 	// Rules cite the specification, each with a sentence.
 	Rules []string
+	// Releases are changes of Kubernetes since the release of the cluster that concern the finding.
+	Releases []string
 	// Advice is the next step.
 	Advice string
 	// Seen are the first and the last event.
@@ -88,6 +90,9 @@ func (s *Story) Explain() *Report {
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.Since, b.Since)) })
 	r.Findings = withoutConsequences(r.Findings)
+	for i := range r.Findings {
+		s.addReleases(&r.Findings[i])
+	}
 	r.Collect = s.missing(r.Findings)
 	return r
 }

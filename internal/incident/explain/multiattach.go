@@ -72,7 +72,7 @@ func (s *Story) whyHeld(f *Finding, v *Volume, holder string) {
 		f.Component, f.Certainty = "node "+holder, Likely
 		f.Cause = "node " + holder + " is not ready: its kubelet does not unmount the volume"
 		f.Rules = append(f.Rules, "C-ADC-24: a volume of a node that does not report its unmount is detached by force after 6 minutes, if the pod was deleted")
-		f.Advice = "delete the pods of the node, or taint it node.kubernetes.io/out-of-service if it is shut down"
+		f.Advice = "delete the pods of the node, or taint it " + outOfService + " if it is shut down"
 	case s.OnNode[[2]string{"kubelet", holder}] == 0:
 		f.Component, f.Certainty = "unknown", Unknown
 		f.Cause = "the log of the kubelet on " + cmp.Or(holder, "the other node") + ", which would say why it does not release the volume, is not among the logs"

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/csisim/csisim/internal/incident/fields"
 )
@@ -21,7 +22,9 @@ var _ = register("not-provisioned", consequence, func(s *Story) (found []Finding
 		if driver == "" || len(s.find("provision", v)) > 0 || strings.HasPrefix(driver, "kubernetes.io/") {
 			continue
 		}
-		found = append(found, s.unprovisioned(name, driver, v))
+		f := s.unprovisioned(name, driver, v)
+		f.Since = s.createdAt(s.objects[key])
+		found = append(found, f)
 	}
 	return found
 })
@@ -38,4 +41,56 @@ func (s *Story) unprovisioned(claim, driver string, v *Volume) Finding {
 		f.Cause = "the log of csi-provisioner is not among the logs"
 	}
 	return f
+}
+
+// A claim names no class, so that no provisioner is responsible for it. C-PV-11
+var _ = register("claim-without-class", cause, func(s *Story) (found []Finding) {
+	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
+		name, isClaim := cutPrefix(key, "persistentvolumeclaims/")
+		claim := s.objects[key]
+		if !isClaim || fields.Text(claim, "status", "phase") != "Pending" || fields.At(claim, "spec", "storageClassName") != nil {
+			continue
+		}
+		if fields.At(claim, "spec") == nil || fields.Text(claim, "spec", "volumeName") != "" {
+			continue
+		}
+		f := s.withoutClass(name)
+		f.Since = s.createdAt(claim)
+		found = append(found, f)
+	}
+	return found
+})
+
+func (s *Story) withoutClass(claim string) Finding {
+	f := Finding{
+		Title: fmt.Sprintf("Claim %s is pending: it names no StorageClass", shortName(claim)), Component: "kube-controller-manager", Certainty: Certain,
+		Until: s.Ended, volume: s.names.group[byClaim+claim].now(), Chain: []string{"claim " + shortName(claim) + " waits for a default class, or for a volume that fits"},
+		Cause:  "the cluster has no default class among the logs",
+		Advice: "name a class in a new claim, or mark one as the default: storageclass.kubernetes.io/is-default-class",
+	}
+	if class := s.defaultClass(); class != "" {
+		f.Cause = "the default class " + class + " was not set in the claim: it was created or marked later"
+	}
+	return f
+}
+
+// defaultClass returns the name of a class that is marked as the default; "" for none.
+func (s *Story) defaultClass() string {
+	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
+		name, isClass := cutPrefix(key, "storageclasses/")
+		if isClass && fields.Text(s.objects[key], "metadata", "annotations", "storageclass.kubernetes.io/is-default-class") == "true" {
+			return name
+		}
+	}
+	return ""
+}
+
+// createdAt is the time of an object's creation since the beginning of the trace, 0 if it is not
+// known or earlier.
+func (s *Story) createdAt(object map[string]any) time.Duration {
+	created, err := time.Parse(time.RFC3339, fields.Text(object, "metadata", "creationTimestamp"))
+	if err != nil || s.Began.IsZero() {
+		return 0
+	}
+	return max(0, created.Sub(s.Began))
 }

@@ -48,6 +48,9 @@ func (r *Report) finding(b *strings.Builder, n int, f *Finding) {
 	for _, rule := range f.Rules {
 		fmt.Fprintf(b, "   rule       %s\n", rule)
 	}
+	for _, change := range f.Releases {
+		fmt.Fprintf(b, "   release    %s\n", change)
+	}
 	for i, at := range f.Seen {
 		label := "           "
 		if i == 0 {

@@ -11,6 +11,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
@@ -21,6 +24,7 @@ const (
 	mostUnpacked   = 64 << 30
 	unsuspicious   = 256 << 20 // bytes, of any ratio
 	mostTimesLarge = 400
+	mostWindow     = 128 << 20 // of zstd, as zstd -d has by default
 )
 
 // unpacking counts the bytes of an archive, packed and unpacked.
@@ -71,6 +75,25 @@ func (p unpackedBytes) Read(to []byte) (int, error) {
 var unpackers = map[content]func(io.Reader) (io.Reader, error){
 	gzipped: func(from io.Reader) (io.Reader, error) { return gzip.NewReader(from) },
 	bzipped: func(from io.Reader) (io.Reader, error) { return bzip2.NewReader(from), nil },
+	xzipped: func(from io.Reader) (io.Reader, error) { return xz.NewReader(from) },
+	zstandard: func(from io.Reader) (io.Reader, error) {
+		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	},
+}
+
+// packedNames end the names of packed files.
+var packedNames = []string{".gz", ".bz2", ".xz", ".zst"}
+
+// unpackedName is the name of the file in a packed one.
+func unpackedName(name string) string {
+	for _, end := range packedNames {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
 }
 
 // packed reads a packed file.
@@ -87,7 +110,7 @@ func (d *Reading) packed(source *Source, is content, from io.Reader, u *unpackin
 		return nil
 	}
 	inner := *source
-	inner.Name = strings.TrimSuffix(strings.TrimSuffix(source.Name, ".gz"), ".bz2")
+	inner.Name = unpackedName(source.Name)
 	watched := &broken{from: unpackedBytes{unpacked, &counted}}
 	err = d.file(&inner, watched, &counted)
 	d.broke(source.Name, watched.err, &counted)

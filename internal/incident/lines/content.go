@@ -88,13 +88,8 @@ func isBinary(head []byte) bool {
 
 // refusal says why a file is not read.
 func (c content) refusal() string {
-	switch c {
-	case zipped:
+	if c == zipped {
 		return "is a zip archive, which is not read: unpack it and name the folder"
-	case xzipped:
-		return "is packed with xz, which is not read: unpack it (tar -xJf, or unxz) and name the folder"
-	case zstandard:
-		return "is packed with zstd, which is not read: unpack it (zstd -d) and name the result"
 	}
 	return "is not text: it is left out"
 }

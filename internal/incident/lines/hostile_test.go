@@ -11,22 +11,48 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/ulikunitz/xz"
 
 	"github.com/csisim/csisim/internal/incident/lines"
 )
 
 const line = "I1128 12:00:00.000000 1 a.go:1] x\n"
 
-func gzipped(t *testing.T, content io.Reader) []byte {
+// packers pack files, by the name of the form.
+var packers = map[string]func(io.Writer) (io.WriteCloser, error){
+	"gzip": func(to io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(to), nil },
+	"xz":   func(to io.Writer) (io.WriteCloser, error) { return xz.NewWriter(to) },
+	"zstd": func(to io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(to) },
+}
+
+func packed(t *testing.T, form string, content io.Reader) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	_, err := io.Copy(w, content)
+	w, err := packers[form](&out)
+	require.NoError(t, err)
+	_, err = io.Copy(w, content)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return out.Bytes()
+}
+
+func gzipped(t *testing.T, content io.Reader) []byte { return packed(t, "gzip", content) }
+
+// Given an archive in each packed form, then its lines are read.
+func TestPackedArchivesAreRead(t *testing.T) {
+	archive := tarOf(t, "a.log", strings.Repeat(line, 20_000))
+	for form := range packers {
+		file := filepath.Join(t.TempDir(), "sosreport")
+		require.NoError(t, os.WriteFile(file, packed(t, form, bytes.NewReader(archive)), 0o600))
+		var to kept
+		d := &lines.Reading{Clock: lines.Clock{Until: day}, To: &to}
+		require.NoError(t, d.Paths([]string{file}))
+		assert.Empty(t, d.Problems(), form)
+		assert.Len(t, to.records, 20_000, form)
+	}
 }
 
 func tarOf(t *testing.T, name, content string) []byte {
@@ -48,6 +74,7 @@ func TestHostileInput(t *testing.T) {
 	}
 	many := strings.Repeat(line, 20_000)
 	whole := gzipped(t, strings.NewReader(many))
+	xzipped, zstandard := packed(t, "xz", strings.NewReader(many)), packed(t, "zstd", strings.NewReader(many))
 	nested := []byte(line)
 	for range 6 {
 		nested = gzipped(t, bytes.NewReader(nested))
@@ -65,7 +92,9 @@ func TestHostileInput(t *testing.T) {
 		{"damaged gzip", append(append(bytes.Clone(whole[:60]), 0xff, 0xff, 0xff), whole[63:]...), "is", 0},
 		{"truncated tar", archive[:len(archive)/2], "is truncated", 100},
 		{"zip", []byte("PK\x03\x04rest"), "is a zip archive", 0},
-		{"xz", []byte("\xfd7zXZ\x00rest"), "is packed with xz", 0},
+		{"rubbish that begins as xz", []byte("\xfd7zXZ\x00rest"), "is not a whole packed file", 0},
+		{"truncated xz", xzipped[:len(xzipped)-20], "is truncated", 100},
+		{"truncated zstd", zstandard[:len(zstandard)-3], "is truncated", 100},
 		{"archives in archives", nested, "more than 3 deep", 0},
 		{"a line of 10 MB", []byte(line + strings.Repeat("y", 10_000_000) + "\n" + line), "the line has 10.0 MB and is cut after 1 MB", 3},
 		{"bytes that are no text", []byte("I1128 12:00:00.000000 1 a.go:1] \xff\xfe\n"), "", 1},
@@ -89,15 +118,17 @@ func TestHostileInput(t *testing.T) {
 
 // Given an archive of a few kilobytes that unpacks to a gigabyte, then its reading ends early.
 func TestBombsAreNotUnpacked(t *testing.T) {
-	bomb := gzipped(t, io.MultiReader(strings.NewReader(line), io.LimitReader(newlines{}, 1<<30)))
-	file := filepath.Join(t.TempDir(), "bomb.gz")
-	require.NoError(t, os.WriteFile(file, bomb, 0o600))
-	var to nothing
-	d := &lines.Reading{Clock: lines.Clock{Until: day}, To: &to}
-	require.NoError(t, d.Paths([]string{file}))
-	require.Len(t, d.Problems(), 1)
-	assert.Contains(t, d.Problems()[0].Text, "which logs do not")
-	assert.Less(t, d.Bytes, int64(400<<20))
+	for _, form := range []string{"gzip", "zstd"} {
+		bomb := packed(t, form, io.MultiReader(strings.NewReader(line), io.LimitReader(newlines{}, 1<<30)))
+		file := filepath.Join(t.TempDir(), "bomb")
+		require.NoError(t, os.WriteFile(file, bomb, 0o600))
+		var to nothing
+		d := &lines.Reading{Clock: lines.Clock{Until: day}, To: &to}
+		require.NoError(t, d.Paths([]string{file}))
+		require.Len(t, d.Problems(), 1, form)
+		assert.Contains(t, d.Problems()[0].Text, "which logs do not", form)
+		assert.Less(t, d.Bytes, int64(400<<20), form)
+	}
 }
 
 // newlines is an endless stream of long lines, all alike.

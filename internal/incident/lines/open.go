@@ -138,7 +138,7 @@ func (d *Reading) file(source *Source, from io.Reader, u *unpacking) error {
 		return nil
 	}
 	switch is := kindOf(head); is {
-	case gzipped, bzipped:
+	case gzipped, bzipped, xzipped, zstandard:
 		return d.packed(source, is, buffered, u)
 	case tarred:
 		return d.tar(source, buffered, u)

@@ -67,7 +67,8 @@ var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkub
 	{"csi_client.go", "calling NodeGetInfo rpc", None},
 	{"csi_client.go", "calling NodeGetVolumeStats rpc", None},
 	{"csi_client.go", "calling NodeGetCapabilities rpc to determine if the node service has {} capability", None},
-	{"csi_client.go", "calling {method} rpc [volid={volume},staging_target_path={path}]", CallBegins}, // to v1.20
+	// To v1.20.
+	{"csi_client.go", "calling {method} rpc [volid={volume},staging_target_path={path}]", CallBegins},
 	{"csi_client.go", "calling {method} rpc [volid={volume},target_path={path}]", CallBegins},
 	{"csi_client.go", "calling {method} rpc: [volid={volume}, target_path={path}", CallBegins},
 	{"csi_client.go", "calling {method} rpc", CallBegins},
@@ -80,7 +81,8 @@ var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkub
 	{"csi_attacher.go", "attacher.UnmountDevice successfully requested NodeUnStageVolume [{path}]", CallAnswer},
 	{"csi_mounter.go", "mounter.SetUp successfully requested NodePublish [{path}]", CallAnswer},
 	{"csi_mounter.go", "Unmounter.TearDownAt successfully unmounted dir [{path}]", CallAnswer},
-	{"csi_mounter.go", "mounter.TearDownAt successfully unmounted dir [{path}]", CallAnswer}, // to v1.20
+	// To v1.20.
+	{"csi_mounter.go", "mounter.TearDownAt successfully unmounted dir [{path}]", CallAnswer},
 	{"csi_plugin.go", "Trying to validate a new CSI Driver with name: {driver} endpoint: {path} versions: {}", RegisterStarted},
 	{"csi_plugin.go", "Register new plugin with name: {driver} at endpoint: {path}", Registered},
 	{"csi_plugin.go", "registrationHandler.DeRegisterPlugin request for plugin {driver}, endpoint {path}", Unregistered},

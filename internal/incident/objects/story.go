@@ -40,10 +40,19 @@ func Story(object map[string]any) []Fact {
 	}
 	last := copyOf(object)
 	trace.Prune(resource, last)
+	keepRelease(object, last)
 	states := append([]state{{created, beginning(resource, last)}}, between(resource, object, last)...)
 	states = append(states, state{AtTheEnd, last})
 	slices.SortStableFunc(states[1:len(states)-1], func(a, b state) int { return a.at.Compare(b.at) })
 	return factsOf(resource, name, states)
+}
+
+// keepRelease keeps the release of a node's kubelet, which traces of runs do not need.
+func keepRelease(object, pruned map[string]any) {
+	status, isNode := pruned["status"].(map[string]any)
+	if release := fields.Text(object, "status", "nodeInfo", "kubeletVersion"); isNode && release != "" {
+		status["kubeletVersion"] = release
+	}
 }
 
 // factsOf returns the creation of an object and its changes. The states between hold only the

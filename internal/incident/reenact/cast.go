@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // cast holds the objects of a story.
@@ -16,6 +18,7 @@ type cast struct {
 	pods    map[string]*pod // by name, or by uid
 	uids    map[string]string
 	nodes   map[string]bool
+	kubelet map[string]version.Version // of nodes with a known release
 	classes map[string]map[string]any
 	methods map[string]map[string]bool // that each driver was called with
 }
@@ -46,7 +49,7 @@ type pod struct {
 func newCast() *cast {
 	return &cast{
 		volumes: map[string]*volume{}, byPV: map[string]*volume{}, byClaim: map[string]*volume{}, pods: map[string]*pod{}, uids: map[string]string{},
-		nodes: map[string]bool{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{},
+		nodes: map[string]bool{}, kubelet: map[string]version.Version{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{},
 	}
 }
 

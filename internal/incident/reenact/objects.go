@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // change notes the change of an object.
@@ -37,6 +38,9 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 	switch l.R {
 	case "nodes":
 		s.cast.nodes[l.Name] = true
+		if v, known := version.OfRelease(fields.Text(object, "status", "kubeletVersion")); known {
+			s.cast.kubelet[l.Name] = v
+		}
 	case "storageclasses":
 		s.cast.classes[l.Name] = object
 	case "persistentvolumes":

@@ -19,6 +19,10 @@ import (
 
 // Story is the content of an imported trace, as far as a scenario plays it.
 type Story struct {
+	// Command is the command line of a real driver that takes the place of the mock. It gives its
+	// own answers, and provisions the volumes that exist when the story begins.
+	Command []string
+
 	cast    *cast
 	script  *script
 	turns   []turn

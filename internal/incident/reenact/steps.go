@@ -72,7 +72,7 @@ func (s *Story) allSteps() (all []step) {
 		}
 	}
 	for i, a := range s.script.all {
-		if !a.isPlain() {
+		if !a.isPlain() && s.Command == nil {
 			all = append(all, step{a.after, 0, fmt.Sprintf("- fault: %s\n", flow(a.fault(i, s.script.isLast(a))))})
 		}
 	}
@@ -110,7 +110,7 @@ func (a *answers) fault(n int, isLast bool) map[string]any {
 func (s *Story) expectations(b *strings.Builder) {
 	var lines []string
 	for _, a := range s.script.all {
-		if a.isPlain() || a.hangs {
+		if a.isPlain() || a.hangs || s.Command != nil {
 			continue
 		}
 		want := map[string]any{"call": a.method}

@@ -13,10 +13,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
+
+	"github.com/csisim/csisim/internal/incident/fields"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // ErrNoVolume is the error for a trace that names no volume of a CSI driver.
 var ErrNoVolume = errors.New("the trace names no volume of a CSI driver, so there is nothing to play")
+
+// ErrSeveralDrivers is the error for a real driver and a trace with several.
+var ErrSeveralDrivers = errors.New("the trace has several drivers, and one command cannot replace them all")
 
 // Write writes the scenario. from names the trace in its comment.
 func (s *Story) Write(w io.Writer, from string) error {
@@ -27,13 +33,23 @@ func (s *Story) Write(w io.Writer, from string) error {
 	if len(drivers) == 0 {
 		drivers = []string{someDriver}
 	}
+	if s.Command != nil && len(drivers) > 1 {
+		return fmt.Errorf("%w: %s", ErrSeveralDrivers, strings.Join(drivers, ", "))
+	}
 	s.complete(drivers[0])
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The story of %s: objects, answers of the driver and restarts, as far as the logs\n# show them. Names and sizes that the logs lack are made up.\n", from)
 	b.WriteString("apiVersion: csisim.dev/v1alpha1\nkind: Scenario\ndescription: An incident, imported from logs.\n")
+	if newest := s.newestRelease(); newest != version.Newest {
+		fmt.Fprintf(&b, "kubernetes: %q\n", newest)
+	}
 	fmt.Fprintf(&b, "cluster:\n  nodes: %s\n", flow(s.nodes()))
 	b.WriteString("drivers:\n")
 	for _, name := range drivers {
+		if s.Command != nil {
+			fmt.Fprintf(&b, "- name: %s\n  program: {command: %s}\n", name, flow(s.Command))
+			continue
+		}
 		fmt.Fprintf(&b, "- name: %s\n  mock: %s\n", name, flow(s.mock(name)))
 	}
 	b.WriteString("objects:\n")
@@ -110,11 +126,29 @@ func plain(text string) string {
 	return strings.Trim(name[:min(len(name), 60)], "-")
 }
 
+// nodes returns the nodes, those with an older kubelet than the newest with its version.
 func (s *Story) nodes() (all []map[string]any) {
+	newest := s.newestRelease()
 	for _, name := range slices.Sorted(maps.Keys(s.cast.nodes)) {
-		all = append(all, map[string]any{"name": name})
+		node := map[string]any{"name": name}
+		if runs := s.cast.kubelet[name]; runs != 0 && runs < newest {
+			node["kubernetes"] = max(runs, newest-mostSkew).String()
+		}
+		all = append(all, node)
 	}
 	return all
+}
+
+// mostSkew is how much older a kubelet may be than the control plane.
+const mostSkew = 3
+
+// newestRelease is the newest release of the kubelets, as that of the control plane is not in the
+// logs. If none is known, it is csisim's.
+func (s *Story) newestRelease() version.Version {
+	if len(s.cast.kubelet) == 0 {
+		return version.Newest
+	}
+	return slices.Max(slices.Collect(maps.Values(s.cast.kubelet)))
 }
 
 // rpcsOf returns the RPCs that a driver was called with, also as messages show them.
@@ -162,17 +196,32 @@ func (s *Story) givenObjects() (all []map[string]any) {
 	}
 	seen := map[string]bool{}
 	for _, v := range s.cast.all() {
-		if class := v.className(); !seen[class] {
+		class := v.className()
+		if !seen[class] {
 			seen[class] = true
-			all = append(all, map[string]any{
-				"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": map[string]any{"name": class}, "provisioner": v.driver, "allowVolumeExpansion": true,
-			})
+			all = append(all, s.class(class, v.driver))
 		}
-		if !v.isNew {
+		switch {
+		case v.isNew:
+		case s.Command != nil:
+			namespace, claim, _ := strings.Cut(v.claim, "/")
+			all = append(all, claimOf(namespace, claim, v.claimSpec(class)))
+		default:
 			all = append(all, s.static(v)...)
 		}
 	}
 	return all
+}
+
+// class returns a StorageClass, with the parameters that a real driver needs.
+func (s *Story) class(name, driver string) map[string]any {
+	class := map[string]any{
+		"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": map[string]any{"name": name}, "provisioner": driver, "allowVolumeExpansion": true,
+	}
+	if parameters := fields.At(s.cast.classes[name], "parameters"); s.Command != nil && parameters != nil {
+		class["parameters"] = parameters
+	}
+	return class
 }
 
 func (s *Story) namespaces() []string {
