@@ -33,6 +33,7 @@ type exploreFlags struct {
 	reports    string // a directory
 	corpus     string
 	shard      string
+	merge      string
 	index      int // of the shard, and the number of shards
 	shards     int
 	job        int
@@ -43,16 +44,25 @@ type exploreFlags struct {
 // programFlags are for runs with driver programs.
 type programFlags struct {
 	isolation     string
+	rootless      bool
+	network       string
 	workDir       string
 	waitForDriver time.Duration
 }
 
 func (f *programFlags) addTo(command *cobra.Command) {
 	isolationFlag(command.Flags(), &f.isolation)
+	rootlessFlag(command.Flags(), &f.isolation, &f.rootless)
+	runNetworkFlag(command, &f.network)
 	command.Flags().StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default memory if they fit, otherwise the system's temporary directory)")
 	waitFlag(command, &f.waitForDriver)
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+}
+
+// ofRuns returns the flags as those of csisim run.
+func (f *programFlags) ofRuns() runFlags {
+	return runFlags{isolation: f.isolation, rootless: f.rootless, network: f.network, workDir: f.workDir, patience: usualPatience, waitForDriver: f.waitForDriver}
 }
 
 // usualTime is the time limit of a search without another limit.
@@ -72,9 +82,20 @@ the findings so far.`,
 		Example: `  csisim explore scenarios/explore/lifecycle.yaml
   csisim explore scenarios/explore --runs 1000 --faults lost,repeat
   csisim replay lifecycle-createvolume-is-not-idempotent-8618ff.csisim.yaml`,
-		Args:              needs("a scenario FILE"),
 		ValidArgsFunction: completeScenarios,
+		Args: func(command *cobra.Command, args []string) error {
+			if command.Flags().Changed("merge") {
+				if len(args) > 0 {
+					return usage("--merge and %s: it reads the results of shards, and searches no scenario", args[0])
+				}
+				return nil
+			}
+			return needs("a scenario FILE")(command, args)
+		},
 		RunE: func(command *cobra.Command, args []string) error {
+			if f.merge != "" {
+				return showMergedSearch(env, f.merge)
+			}
 			if err := f.check(command); err != nil {
 				return err
 			}
@@ -92,11 +113,12 @@ the findings so far.`,
 	flags.IntVar(&f.deviations, "deviations", 1, "with --strategy exhaustive: how many decisions of a run, besides faults, are not calm")
 	flags.IntVar(&f.jobs, "jobs", 0, "`N` runs at once (default one for each processor, two with driver programs)")
 	flags.StringVar(&f.out, "out", ".", "`DIR` into which findings are written")
-	flags.StringVar(&f.reports, "report", "", "write a report for a browser of each finding to `DIR`")
+	flags.StringVar(&f.reports, "report", "", "write pages for a browser to `DIR`: index.html, and a report of each finding")
 	flags.StringVar(&f.corpus, "corpus", "", "`DIR` that stores the progress: searches with the same flags continue from there")
 	flags.StringVar(&f.shard, "shard", "0/1", "make every n-th run, starting with the i-th, as `i/n` (i counts from 0), to share a search among n machines")
 	flags.IntVar(&f.job, "job", 0, "only print the manifests of a Kubernetes Job that makes the search in `N` shards")
-	flags.StringVar(&f.image, "image", "ghcr.io/csisim/csisim:latest", "image of the containers of --job")
+	flags.StringVar(&f.merge, "merge", "", "search nothing: gather the corpora and the findings of all shards in `DIR` into one report")
+	flags.StringVar(&f.image, "image", usualImage, "image of the containers of --job")
 	f.programFlags.addTo(command)
 	complete(command, "image", cobra.NoFileCompletions)
 	complete(command, "corpus", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
@@ -157,7 +179,7 @@ func (f *exploreFlags) check(command *cobra.Command) error {
 	if f.time == 0 && f.runs == 0 {
 		f.time = usualTime
 	}
-	if err := (runFlags{isolation: f.isolation, patience: usualPatience, waitForDriver: f.waitForDriver}).check(); err != nil {
+	if err := f.ofRuns().check(); err != nil {
 		return err
 	}
 	return f.readShard()
@@ -207,12 +229,9 @@ func (f *exploreFlags) jobsOf(s *scenario.Scenario) int {
 }
 
 // readShard parses the flag of the shard.
-func (f *exploreFlags) readShard() error {
-	var rest string
-	if n, _ := fmt.Sscanf(f.shard+"\n", "%d/%d%s", &f.index, &f.shards, &rest); n != 2 || f.index < 0 || f.index >= f.shards {
-		return usage("--shard %s: it must be i/n with i from 0 to n-1, such as 0/4", f.shard)
-	}
-	return nil
+func (f *exploreFlags) readShard() (err error) {
+	f.index, f.shards, err = shardOf(f.shard)
+	return err
 }
 
 func (f *exploreFlags) space() fault.Space {
@@ -232,7 +251,7 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	if err != nil {
 		return err
 	}
-	scenarios, err := load(env, files)
+	scenarios, err := loadScenarios(env, files)
 	if err != nil {
 		return err
 	}
@@ -253,7 +272,7 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 	if err := f.makeDirectories(); err != nil {
 		return err
 	}
-	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
+	if done, err := f.ofRuns().isolate(ctx, env, scenarios); done {
 		return err
 	}
 	f.time /= time.Duration(len(scenarios))
@@ -265,6 +284,9 @@ func exploreAll(ctx context.Context, env environment, f exploreFlags, args []str
 		if err := x.search(ctx, s); err != nil {
 			return err
 		}
+	}
+	if err := x.writeIndex(ctx); err != nil {
+		return err
 	}
 	if ctx.Err() != nil {
 		return wasInterrupted(ctx)

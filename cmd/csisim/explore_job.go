@@ -6,11 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/input/strict"
@@ -43,30 +40,9 @@ func (f *exploreFlags) writeJob(env environment, scenarios []*scenario.Scenario,
 		command = append(command, jobScenarios+"/"+name)
 	}
 	command = append(command, f.jobFlags()...)
-	objects := []any{
-		&corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: jobName}, Data: texts},
-		&corev1.PersistentVolumeClaim{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}, ObjectMeta: metav1.ObjectMeta{Name: jobName},
-			Spec: corev1.PersistentVolumeClaimSpec{
-				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
-				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-			},
-		},
-		f.indexedJob(command, image),
-	}
-	var out strings.Builder
-	for i, o := range objects {
-		text, err := yaml.Marshal(o)
-		if err != nil {
-			return fmt.Errorf("write the job: %w", err)
-		}
-		if i > 0 {
-			out.WriteString("---\n")
-		}
-		out.Write(text)
-	}
-	_, err := fmt.Fprint(env.stdout, strings.ReplaceAll(out.String(), "status: {}\n", ""))
-	return err
+	scenariosMap := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: jobName}, Data: texts}
+	job := shardedJob{name: jobName, container: "explore", shards: f.job, image: image, command: command, shared: jobCorpus}
+	return job.write(env, scenariosMap, corev1.Volume{Name: "scenarios", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: jobName}}}}, jobScenarios)
 }
 
 // jobFlags returns the flags of each shard.
@@ -87,25 +63,4 @@ func (f *exploreFlags) jobFlags() []string {
 		flags = append(flags, "--time", f.time.String())
 	}
 	return flags
-}
-
-func (f *exploreFlags) indexedJob(command []string, image string) *batchv1.Job {
-	shards, indexed, once := int32(f.job), batchv1.IndexedCompletion, int32(0)
-	return &batchv1.Job{
-		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: jobName},
-		Spec: batchv1.JobSpec{
-			Completions: &shards, Parallelism: &shards, CompletionMode: &indexed, BackoffLimitPerIndex: &once, MaxFailedIndexes: &shards,
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever,
-				Containers: []corev1.Container{{
-					Name: "explore", Image: image, Command: command,
-					VolumeMounts: []corev1.VolumeMount{{Name: "scenarios", MountPath: jobScenarios}, {Name: "corpus", MountPath: jobCorpus}},
-				}},
-				Volumes: []corev1.Volume{
-					{Name: "scenarios", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: jobName}}}},
-					{Name: "corpus", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: jobName}}},
-				},
-			}},
-		},
-	}
 }

@@ -14,6 +14,7 @@ import (
 	exploration "github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/view/index"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -25,6 +26,9 @@ type exploring struct {
 	flags    exploreFlags
 	progress *progress
 	code     int
+	// index lists the searches, their findings and reports; runs counts the runs of all searches.
+	index index.Page
+	runs  int
 }
 
 // search searches one scenario and reports the findings.
@@ -98,7 +102,7 @@ func after(found *explore.Search) string {
 func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) error {
 	x.code = exitFailed
 	printer := report.NewPrinter(x.env.stdout, report.Options{Terminal: x.progress.terminal, Workspace: workspaceOf(x.env), Planned: 1})
-	run := report.Run{Program: self(), File: s.File, Result: calm}
+	run := report.Run{Program: self(), File: s.File, Result: calm, Versions: versionsOf(s)}
 	printer.Finished(run)
 	if x.flags.reports != "" {
 		page, err := writeKept(run, x.flags.reports, s.Name)
@@ -106,6 +110,7 @@ func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) err
 			return err
 		}
 		fmt.Fprintf(x.env.stdout, "  report: %s\n", page)
+		x.indexedCalm(s, run, page)
 	}
 	_, err := fmt.Fprintf(x.env.stdout, "%s fails in the calm run, without any fault, so it was not searched\n", s.Name)
 	return err
@@ -120,6 +125,7 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 	for _, line := range found.Usage() {
 		fmt.Fprintf(out, "  %s\n", trace.Escaped(line))
 	}
+	var replays, pages []string
 	for i, f := range found.Findings {
 		if f.Fails() {
 			x.code = exitFailed
@@ -144,13 +150,18 @@ func (x *exploring) report(ctx context.Context, s *scenario.Scenario, found *exp
 		}
 		if f.Repeats > 0 && f.Repeated == 0 {
 			fmt.Fprintf(out, "  no replay: none of %d runs with these choices shows it again\n", f.Repeats)
+			replays = append(replays, "")
 		} else {
+			replays = append(replays, file)
 			fmt.Fprintf(out, "  replay: %s replay %s\n", self(), report.Quoted(file))
 		}
-		if err := x.writePage(ctx, out, file, strings.Join(judged, "\n")); err != nil {
+		page, err := x.writePage(ctx, out, file, strings.Join(judged, "\n"))
+		if err != nil {
 			return err
 		}
+		pages = append(pages, page)
 	}
+	x.indexed(s, found, replays, pages)
 	for _, statement := range found.Never() {
 		x.code = exitFailed
 		fmt.Fprintf(out, "\nNEVER  %s\n  in none of %s: the search does not reach a state in which this is true; give it more runs, or other faults\n", trace.Escaped(statement), plural.Of(found.Runs, "run"))

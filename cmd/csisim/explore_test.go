@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // exploredIn writes the lifecycle scenario with a faulty mock into a new directory.
@@ -17,7 +19,8 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 	require.NoError(t, err)
 	dir = t.TempDir()
 	file = filepath.Join(dir, "mine.yaml")
-	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1) // unchanged without a name
+	// Unchanged without a name.
+	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1)
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 	return dir, file
 }
@@ -25,24 +28,32 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
 	reports := filepath.Join(dir, "reports") // which does not exist yet
-	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", reports)
-	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, \d+ states, \d+ of \d+ faults, 1 finding$`, got.stdout)
-	assert.Contains(t, got.stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
-	assert.Contains(t, got.stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
+	got := clitest.Run(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", reports)
+	assert.Equal(t, 1, got.Code, got.Stderr)
+	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, \d+ states, \d+ of \d+ faults, 1 finding$`, got.Stdout)
+	assert.Contains(t, got.Stdout, "\nFINDING 1  ControllerPublishVolume is not idempotent: OK, then Internal")
+	assert.Contains(t, got.Stdout, "    ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev: repeated\n")
 
 	replay := filepath.Join(dir, "mine-controllerpublishvolume-is-not-idempotent-ok-then-internal-e78a12.csisim.yaml")
 	page := filepath.Join(reports, strings.TrimSuffix(filepath.Base(replay), ".csisim.yaml")+".html")
-	assert.Contains(t, got.stdout, " replay "+replay+"\n  report: "+page+"\n")
+	assert.Contains(t, got.Stdout, " replay "+replay+"\n  report: "+page+"\n")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "ControllerPublishVolume is not idempotent: OK, then Internal")
 	assert.Contains(t, string(html), `"blame":"the driver is responsible: all other components kept to the CSI spec"`)
-	got = csisim(t, "replay", replay)
-	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "FAIL mine  ")
-	assert.Contains(t, got.stdout, "(FAULT: the same call again, right after its OK)")
-	assert.Contains(t, got.stdout, " replay "+replay+"\n")
+	index, err := os.ReadFile(filepath.Join(reports, "index.html"))
+	require.NoError(t, err)
+	for _, part := range []string{
+		`<span class="verdict failed">Failed</span><h1>csisim explore</h1><p class="soft">1 scenario · 20 runs, 1 finding</p>`,
+		`<a href="` + filepath.Base(page) + `">ControllerPublishVolume is not idempotent: OK, then Internal`, "replay " + replay, "mine · 20 runs, ", ">finding 1</a>",
+	} {
+		assert.Contains(t, string(index), part)
+	}
+	got = clitest.Run(t, "replay", replay)
+	assert.Equal(t, 1, got.Code, got.Stderr)
+	assert.Contains(t, got.Stdout, "FAIL mine  ")
+	assert.Contains(t, got.Stdout, "(FAULT: the same call again, right after its OK)")
+	assert.Contains(t, got.Stdout, " replay "+replay+"\n")
 
 	text, err := os.ReadFile(replay)
 	require.NoError(t, err)
@@ -50,17 +61,17 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	assert.NotContains(t, string(text), "{name: moved}")
 	elsewhere := filepath.Join(t.TempDir(), "moved.csisim.yaml")
 	require.NoError(t, os.WriteFile(elsewhere, []byte(strings.Replace(string(text), "faulty: [attach-not-idempotent]", "", 1)), 0o600))
-	got = csisim(t, "replay", elsewhere)
-	assert.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stderr, "the run does not show the finding any more: ControllerPublishVolume is not idempotent")
-	assert.Contains(t, got.stderr, "the scenario has changed since the finding was made")
+	got = clitest.Run(t, "replay", elsewhere)
+	assert.Equal(t, 0, got.Code, got.Stderr)
+	assert.Contains(t, got.Stderr, "the run does not show the finding any more: ControllerPublishVolume is not idempotent")
+	assert.Contains(t, got.Stderr, "the scenario has changed since the finding was made")
 
 	require.NoError(t, os.WriteFile(replay, []byte(strings.ReplaceAll(string(text), "vol-0001", "vol-0009")), 0o600))
-	got = csisim(t, "replay", replay)
-	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stderr, "the replay does not fit any more: choice 1 (ControllerPublishVolume of vol-0009 by mock.csi.csisim.dev")
-	assert.Contains(t, got.stderr, `there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`)
-	assert.Empty(t, got.stdout, "another run was made, and its end is not the finding's")
+	got = clitest.Run(t, "replay", replay)
+	assert.Equal(t, 2, got.Code)
+	assert.Contains(t, got.Stderr, "the replay does not fit any more: choice 1 (ControllerPublishVolume of vol-0009 by mock.csi.csisim.dev")
+	assert.Contains(t, got.Stderr, `there was "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"`)
+	assert.Empty(t, got.Stdout, "another run was made, and its end is not the finding's")
 }
 
 // Given a scenario that expects exactly one call, when a response is lost and the call is repeated,
@@ -70,12 +81,12 @@ func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, append(text, "\nexpect:\n  calls:\n  - {call: CreateVolume, count: 1}\n"...), 0o600))
-	got := csisim(t, "explore", file, "--runs", "3", "--faults", "lost", "--out", dir)
-	assert.Zero(t, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, " faults, 0 findings, 1 expectation\n")
-	assert.Contains(t, got.stdout, "\nEXPECTATION 1  ")
-	assert.Contains(t, got.stdout, "\n  nothing is wrong: other orders and faults change something that the scenario expects;")
-	assert.Contains(t, got.stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
+	got := clitest.Run(t, "explore", file, "--runs", "3", "--faults", "lost", "--out", dir)
+	assert.Zero(t, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, " faults, 0 findings, 1 expectation\n")
+	assert.Contains(t, got.Stdout, "\nEXPECTATION 1  ")
+	assert.Contains(t, got.Stdout, "\n  nothing is wrong: other orders and faults change something that the scenario expects;")
+	assert.Contains(t, got.Stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
 }
 
 // Given a search with a pod that starts later than the scenario waits, then the report says that
@@ -85,18 +96,18 @@ func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)), 0o600))
-	got := csisim(t, "explore", file, "--runs", "200", "--faults", "crash", "--out", dir)
-	assert.Zero(t, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, " faults, 0 findings, 1 hazard\n")
-	assert.Contains(t, got.stdout, "\n  the condition is met, but late: after ")
-	assert.Contains(t, got.stdout, "\n  known hazard: an attach/detach controller that starts again takes a volume for mounted until its node reports anew")
+	got := clitest.Run(t, "explore", file, "--runs", "200", "--faults", "crash", "--out", dir)
+	assert.Zero(t, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, " faults, 0 findings, 1 hazard\n")
+	assert.Contains(t, got.Stdout, "\n  the condition is met, but late: after ")
+	assert.Contains(t, got.Stdout, "\n  known hazard: an attach/detach controller that starts again takes a volume for mounted until its node reports anew")
 }
 
 func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
-	got := csisim(t, "explore", "../../scenarios/explore", "--runs", "5", "--out", t.TempDir())
-	assert.Zero(t, got.code, got.stdout+got.stderr)
-	assert.Equal(t, 3, strings.Count(got.stdout, "5 runs, "), got.stdout)
-	assert.Equal(t, 3, strings.Count(got.stdout, ", 0 findings"), got.stdout)
+	got := clitest.Run(t, "explore", "../../scenarios/explore", "--runs", "5", "--out", t.TempDir())
+	assert.Zero(t, got.Code, got.Stdout+got.Stderr)
+	assert.Equal(t, 3, strings.Count(got.Stdout, "5 runs, "), got.Stdout)
+	assert.Equal(t, 3, strings.Count(got.Stdout, ", 0 findings"), got.Stdout)
 }
 
 // Given a finding of a scenario that applies a file. When its replay is moved to another directory,
@@ -113,60 +124,60 @@ func TestAReplayNeedsNoOtherFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "claim.yaml"), []byte(strings.Join(manifest, "")), 0o600))
 	require.NoError(t, os.WriteFile(file, []byte(string(text[:from])+"- apply: {file: claim.yaml}\n"+string(text[to:])), 0o600))
 
-	got := csisim(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir)
-	require.Equal(t, 1, got.code, got.stdout+got.stderr)
+	got := clitest.Run(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir)
+	require.Equal(t, 1, got.Code, got.Stdout+got.Stderr)
 	found, err := filepath.Glob(filepath.Join(dir, "*.csisim.yaml"))
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	moved := filepath.Join(t.TempDir(), "moved.csisim.yaml")
 	require.NoError(t, os.Rename(found[0], moved))
 	require.NoError(t, os.RemoveAll(dir))
-	got = csisim(t, "replay", moved)
-	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "ControllerPublishVolume is not idempotent: OK, then Internal")
+	got = clitest.Run(t, "replay", moved)
+	assert.Equal(t, 1, got.Code, got.Stderr)
+	assert.Contains(t, got.Stdout, "ControllerPublishVolume is not idempotent: OK, then Internal")
 }
 
 // The API accepts the manifests of a Job: a scenario that applies them is valid.
 func TestAJobMakesTheShardsOfASearch(t *testing.T) {
 	const file = "../../scenarios/explore/lifecycle.yaml"
-	got := csisim(t, "explore", file, "--job", "4", "--runs", "1000", "--faults", "none", "--image", "registry.example/csisim:v1")
-	require.Zero(t, got.code, got.stderr)
+	got := clitest.Run(t, "explore", file, "--job", "4", "--runs", "1000", "--faults", "none", "--image", "registry.example/csisim:v1")
+	require.Zero(t, got.Code, got.Stderr)
 	for _, want := range []string{
 		"completionMode: Indexed\n", "completions: 4\n", "parallelism: 4\n", "image: registry.example/csisim:v1\n",
 		"- $(JOB_COMPLETION_INDEX)/4\n", "- /scenarios/lifecycle.yaml\n", "- none\n", "  lifecycle.yaml: |\n", "- ReadWriteMany\n",
 	} {
-		assert.Contains(t, got.stdout, want)
+		assert.Contains(t, got.Stdout, want)
 	}
 	text := "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\ndescription: The manifests of a search.\ndrivers: [{name: d.example.com, mock: {}}]\nsteps:\n- apply: |\n    " +
-		strings.ReplaceAll(strings.TrimSpace(got.stdout), "\n", "\n    ") + "\n"
+		strings.ReplaceAll(strings.TrimSpace(got.Stdout), "\n", "\n    ") + "\n"
 	applied := filepath.Join(t.TempDir(), "job.yaml")
 	require.NoError(t, os.WriteFile(applied, []byte(text), 0o600))
-	got = csisim(t, "validate", applied)
-	assert.Zero(t, got.code, got.stdout+got.stderr)
+	got = clitest.Run(t, "validate", applied)
+	assert.Zero(t, got.Code, got.Stdout+got.Stderr)
 
 	for args, message := range map[string]string{
 		"--job 0":             "--job 0: it must be at least 1",
 		"--job 2 --shard 0/2": "--job: its shards have --shard, --corpus and --out of their own, and write no reports",
 		"--image x":           "--image is for --job",
 	} {
-		got := csisim(t, append([]string{"explore", file}, strings.Fields(args)...)...)
-		assert.Equal(t, 2, got.code, args)
-		assert.Contains(t, got.stderr, message)
+		got := clitest.Run(t, append([]string{"explore", file}, strings.Fields(args)...)...)
+		assert.Equal(t, 2, got.Code, args)
+		assert.Contains(t, got.Stderr, message)
 	}
 }
 
 func TestAScenarioThatFailsCalmlyIsReportedAndNotSearched(t *testing.T) {
 	dir, file := exploredIn(t, "unstage-leaks")
-	got := csisim(t, "explore", file, "--runs", "5", "--out", dir, "--report", dir)
-	assert.Equal(t, 1, got.code)
+	got := clitest.Run(t, "explore", file, "--runs", "5", "--out", dir, "--report", dir)
+	assert.Equal(t, 1, got.Code)
 	page, err := os.ReadFile(filepath.Join(dir, "mine.html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), `"verdict":"failed"`)
-	assert.Contains(t, got.stdout, "  report: "+filepath.Join(dir, "mine.html")+"\n")
-	assert.Contains(t, got.stdout, "FAIL mine ")
-	assert.Contains(t, got.stdout, "\n  NodeUnstageVolume answered OK, but the mount that NodeStageVolume made is still there on node-a: …/de96…/globalmount (and 3 more)\n")
-	assert.Contains(t, got.stdout, "mine fails in the calm run, without any fault, so it was not searched\n")
-	assert.NotContains(t, got.stdout, "FINDING")
+	assert.Contains(t, got.Stdout, "  report: "+filepath.Join(dir, "mine.html")+"\n")
+	assert.Contains(t, got.Stdout, "FAIL mine ")
+	assert.Contains(t, got.Stdout, "\n  NodeUnstageVolume answered OK, but the mount that NodeStageVolume made is still there on node-a: …/de96…/globalmount (and 3 more)\n")
+	assert.Contains(t, got.Stdout, "mine fails in the calm run, without any fault, so it was not searched\n")
+	assert.NotContains(t, got.Stdout, "FINDING")
 }
 
 func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
@@ -176,7 +187,7 @@ func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
 	lone := filepath.Join(dir, "lone.csisim.yaml")
 	require.NoError(t, os.WriteFile(lone, []byte("apiVersion: csisim.dev/v1alpha1\nkind: Replay\nscenario: nowhere.yaml\ndigest: d\nfinding: f\n"), 0o600))
 	served := filepath.Join(dir, "served.yaml")
-	require.NoError(t, os.WriteFile(served, []byte(header+"cluster: {nodes: 1}\ndrivers: [{name: d.example.com, socket: {node: /run/csi.sock}}]\nsteps: [{settle: {}}]\n"), 0o600))
+	require.NoError(t, os.WriteFile(served, []byte(clitest.Header+"cluster: {nodes: 1}\ndrivers: [{name: d.example.com, socket: {node: /run/csi.sock}}]\nsteps: [{settle: {}}]\n"), 0o600))
 	for _, test := range []struct{ args, message string }{
 		{"explore", "a scenario FILE is missing"},
 		{"explore " + file + " --faults lots", `unknown fault "lots"; did you mean "lost"?`},
@@ -199,9 +210,9 @@ func TestWrongUsageOfExploreIsReportedInOneLine(t *testing.T) {
 		{"replay " + lone, "lone.csisim.yaml: the scenario of the finding: "},
 		{"replay " + broken, `broken.csisim.yaml:6:11: choices[0]`},
 	} {
-		got := csisim(t, strings.Fields(test.args)...)
-		assert.Equal(t, 2, got.code, test.args)
-		assert.Contains(t, strings.Split(got.stderr, "\n")[0], test.message, test.args)
-		assert.Empty(t, got.stdout, test.args)
+		got := clitest.Run(t, strings.Fields(test.args)...)
+		assert.Equal(t, 2, got.Code, test.args)
+		assert.Contains(t, strings.Split(got.Stderr, "\n")[0], test.message, test.args)
+		assert.Empty(t, got.Stdout, test.args)
 	}
 }

@@ -9,30 +9,32 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// Given a release that refuses the mounts of another one, when a search replaces the release at calls,
-// then it finds the call, and the replay shows it again.
+// Given a release that refuses the mounts of another one, when a search replaces the release at
+// calls, then it finds the call, and the replay shows it again.
 func TestASearchReplacesTheReleaseAtCalls(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
-	p.write("upgrade.yaml", upgradeScenario("--broken=upgrade-changes-flags"))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
+	p.Write("upgrade.yaml", upgradeScenario("--broken=upgrade-changes-flags"))
 	args := []string{"explore", "upgrade.yaml", "--faults", "upgrade", "--strategy", "exhaustive", "--budget", "1", "--deviations", "0", "--runs", "60", "--out", "."}
-	got := outcomeOf(t, p.command(args...))
-	assert.Equal(t, 1, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "NodeStageVolume fails for good: AlreadyExists")
-	assert.Contains(t, got.stdout, "driver upgraded before the answer")
-	replays, err := filepath.Glob(filepath.Join(p.dir, "*nodestagevolume-fails-for-good*.csisim.yaml"))
+	got := outcomeOf(t, p.Command(args...))
+	assert.Equal(t, 1, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, "NodeStageVolume fails for good: AlreadyExists")
+	assert.Contains(t, got.Stdout, "driver upgraded before the answer")
+	replays, err := filepath.Glob(filepath.Join(p.Dir, "*nodestagevolume-fails-for-good*.csisim.yaml"))
 	require.NoError(t, err)
 	require.NotEmpty(t, replays)
-	again := outcomeOf(t, p.command("replay", replays[0]))
-	assert.Equal(t, 1, again.code, again.stderr)
-	assert.Contains(t, again.stdout, "driver hostdir.csi.example.com on node-a started, version v2")
+	again := outcomeOf(t, p.Command("replay", replays[0]))
+	assert.Equal(t, 1, again.Code, again.Stderr)
+	assert.Contains(t, again.Stdout, "driver hostdir.csi.example.com on node-a started, version v2")
 
-	p.write("upgrade.yaml", upgradeScenario("--format=v2"))
-	sound := outcomeOf(t, p.command(args...))
-	assert.Equal(t, 0, sound.code, sound.stdout)
-	assert.Empty(t, p.leftovers())
+	p.Write("upgrade.yaml", upgradeScenario("--format=v2"))
+	sound := outcomeOf(t, p.Command(args...))
+	assert.Equal(t, 0, sound.Code, sound.Stdout)
+	assert.Empty(t, p.Leftovers())
 }
 
 // upgradeScenario is a volume's life with the reference driver, which has another release.
@@ -44,7 +46,7 @@ cluster: {nodes: 1}
 drivers:
 - name: hostdir.csi.example.com
   program: {command: [hostdir, '%[1]s']}
-  versions: {v2: {command: [hostdir, '%[1]s', '%[2]s']}}
+  versions: {v2: {program: {command: [hostdir, '%[1]s', '%[2]s']}}}
 objects:
 - apiVersion: storage.k8s.io/v1
   kind: StorageClass
@@ -72,11 +74,11 @@ steps:
 }
 
 func TestASearchForUpgradesNeedsReleases(t *testing.T) {
-	p := newPlace(t, build(t))
+	p := newPlace(t, clitest.Build(t))
 	text, err := os.ReadFile("../../scenarios/attach-errors.yaml")
 	require.NoError(t, err)
-	p.write("one.yaml", string(text))
-	got := outcomeOf(t, p.command("explore", "one.yaml", "--faults", "upgrade"))
-	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stderr, "one.yaml: --faults upgrade: no driver has versions; want versions of a driver program beside the release that is installed first")
+	p.Write("one.yaml", string(text))
+	got := outcomeOf(t, p.Command("explore", "one.yaml", "--faults", "upgrade"))
+	assert.Equal(t, 2, got.Code)
+	assert.Contains(t, got.Stderr, "one.yaml: --faults upgrade: no driver has versions; want versions of a driver program beside the release that is installed first")
 }

@@ -19,9 +19,10 @@ type plan struct {
 	calls, writes []Choice
 	options       Options
 	known         known
-	possible      map[Choice]bool // the faults that are possible in the calm run, by their loose names
-	guide         *guide          // nil for strategies that do not learn
-	enumeration   *enumeration    // nil for strategies that do not make every run
+	// The faults that are possible in the calm run, by their loose names.
+	possible    map[Choice]bool
+	guide       *guide       // nil for strategies that do not learn
+	enumeration *enumeration // nil for strategies that do not make every run
 }
 
 func newPlan(o Options, calm known) *plan {

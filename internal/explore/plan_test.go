@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 )
 
 // names returns the names of some runs of a plan.
@@ -82,7 +83,7 @@ func TestARunOfASwarmLacksSomeFaults(t *testing.T) {
 	names := map[string]int{}
 	for seed := uint64(1); seed <= 20; seed++ {
 		f := faultPoints{absent: seed}
-		for _, a := range (fault.Space{Kinds: fault.Kinds(), Budget: 1}).AtCall(fault.Called{OnNode: true}) {
+		for _, a := range effect.AtCall(fault.Space{Kinds: fault.Kinds(), Budget: 1}, effect.Called{OnNode: true}) {
 			if f.has(a.Name) {
 				names[a.Name]++
 			}
@@ -91,5 +92,5 @@ func TestARunOfASwarmLacksSomeFaults(t *testing.T) {
 	for name, runs := range names {
 		assert.Less(t, runs, 20, name)
 	}
-	assert.Len(t, names, len(fault.Space{Kinds: fault.Kinds(), Budget: 1}.AtCall(fault.Called{OnNode: true})))
+	assert.Len(t, names, len(effect.AtCall(fault.Space{Kinds: fault.Kinds(), Budget: 1}, effect.Called{OnNode: true})))
 }

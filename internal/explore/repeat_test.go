@@ -78,7 +78,7 @@ func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	assert.Equal(t, 3, possible)
 }
 
-// broke is moody until its runs fail with an error.
+// broke gives different results, as moody does, until a run fails with an error.
 type broke struct{ moody }
 
 var errBroke = errors.New("no computer is left")

@@ -59,7 +59,8 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 	switch title := f.Result().Steps[step].Title; {
 	case strings.HasPrefix(title, "wait call "), strings.HasPrefix(title, "wait event "):
 		s.judgeRest(ctx, f, c.before+c.pause()+c.after)
-	case strings.Contains(c.step, "that:"): // not phases and conditions, which Kubernetes establishes
+	case strings.Contains(c.step, "that:"):
+		// Not phases and conditions, which Kubernetes establishes.
 		if s.isPassing(ctx, c.before+c.step+c.pause()+c.step+c.after, step) {
 			f.blameScenario()
 		}

@@ -21,6 +21,7 @@ type File struct {
 	Finding string           `json:"finding" want:"required" doc:"The name of the finding, which is the same in every run."`
 	Verdict string           `json:"verdict,omitempty" doc:"How the run shows it."`
 	Found   string           `json:"found,omitempty" doc:"The run that showed it."`
+	Hazard  bool             `json:"hazard,omitempty" doc:"It does not fail a search: no defect of a driver, or a known hazard of Kubernetes."`
 	Choices []explore.Choice `json:"choices,omitempty" doc:"The decisions that are not the calm ones."`
 
 	Text  string            `json:"text,omitempty" doc:"The text of the scenario. Default: that of the file of the scenario."`
@@ -55,7 +56,7 @@ func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	}
 	return &File{
 		Head: headOf(path, []byte(moved), space), Kind: "Replay",
-		Finding: f.Name, Verdict: f.Shown.Text, Found: f.Found, Choices: f.Choices, Text: moved, Files: files,
+		Finding: f.Name, Verdict: f.Shown.Text, Found: f.Found, Hazard: !f.Fails(), Choices: f.Choices, Text: moved, Files: files,
 	}, nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/judge/blame"
-	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -87,13 +86,10 @@ func (f *Finding) explain() {
 // blame returns the responsible party of a finding.
 func (f *Finding) blame() verdict.Blame {
 	by := f.More.(shown)
-	if slices.ContainsFunc(f.Choices, isBelated) && !f.Is(verdict.Alive, verdict.Answers, verdict.Locks, verdict.Sizes) {
-		return verdict.Kubernetes
-	}
-	if slices.ContainsFunc(f.Choices, isUsers) && !by.finding.IsOfDriverAlone() {
-		return verdict.User
-	}
-	return by.finding.Blame()
+	return blame.Party(f.Verdict, blame.Run{
+		Belated: slices.ContainsFunc(f.Choices, isBelated), OfUser: slices.ContainsFunc(f.Choices, isUsers),
+		OfDriverAlone: by.finding.IsOfDriverAlone(), Party: by.finding.Blame(),
+	})
 }
 
 // Fails reports whether the finding is a failure, neither a known hazard of Kubernetes nor an
@@ -103,17 +99,9 @@ func (f *Finding) Fails() bool {
 }
 
 // IsUnexplained reports whether the driver is not responsible and no known behaviour of Kubernetes
-// explains the finding: conditions that are never met, calls that are not retried, calls in an
-// order that Kubernetes excludes, and calls without required fields.
+// explains the finding.
 func (f *Finding) IsUnexplained() bool {
-	if f.Blame != verdict.Kubernetes || slices.ContainsFunc(f.Choices, isBelated) {
-		return false
-	}
-	if f.Form == calls.OutOfOrder || f.Form == calls.WrongRequest {
-		return true
-	}
-	known := slices.ContainsFunc(f.Hazards, func(h *blame.Hazard) bool { return h.ForGood })
-	return !known && (f.Never || f.Is(verdict.AskedAgain))
+	return f.Blame == verdict.Kubernetes && !slices.ContainsFunc(f.Choices, isBelated) && blame.Unexplained(f.Verdict, f.Hazards, f.Never)
 }
 
 // OfRun returns the finding as it appears in the run with the fewest choices.

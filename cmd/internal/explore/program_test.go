@@ -79,7 +79,8 @@ func TestPairsOfFaultsShowWhatNoSingleFaultDoes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, namesOf(singles.Findings))
 
-	o.Pairs, o.Seed, o.Runs, o.Space.Budget = true, 139, 10, 2 // a killed driver, then a mount in use
+	// A killed driver, then a mount in use.
+	o.Pairs, o.Seed, o.Runs, o.Space.Budget = true, 139, 10, 2
 	pairs, err := Of(context.Background(), fileOf("lifecycle"), text, o)
 	require.NoError(t, err)
 	require.NotEmpty(t, pairs.Findings)

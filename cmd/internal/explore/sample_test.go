@@ -24,7 +24,7 @@ func TestRunsThatPartAreToldFromThoseThatComeAgain(t *testing.T) {
 	other := func() kernel.Strategy { seed++; return kernel.NewRandom(seed) }
 	_, difference, err := subject.Compare(context.Background(), other, nil)
 	require.NoError(t, err)
-	require.ErrorContains(t, difference, "csisim is not deterministic: the runs part at event ")
+	require.ErrorContains(t, difference, "csisim is not deterministic: the runs differ from event ")
 	same := func() kernel.Strategy { return kernel.NewRandom(1) }
 	_, difference, err = subject.Compare(context.Background(), same, nil)
 	require.NoError(t, err)

@@ -24,10 +24,10 @@ type Plan struct {
 	takes      time.Duration         // by the simulation, in virtual time; 0 if unknown
 }
 
-// Measured durations besides the scenario's own time: kind's three nodes; drivers and their
-// registration, which the simulation contains in part; a driver's own manifests; a node's boot
-// until its driver is registered again; each further pod; the settling at the end and the removal
-// of everything.
+// Measured durations that a run on a real cluster takes in addition to the scenario's own time:
+// to make kind's three nodes, to install drivers (the simulation contains a part of that) or a
+// driver's own manifests, to boot a node until its driver is registered again, to start each
+// further pod, and to settle and remove everything at the end.
 const (
 	makesCluster = 50 * time.Second
 	makesDrivers = 4 * time.Second
