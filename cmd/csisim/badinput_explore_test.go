@@ -10,23 +10,25 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // searched runs csisim explore in a place, with the built command.
-func searched(t *testing.T, p *place, args ...string) outcome {
+func searched(t *testing.T, p *place, args ...string) clitest.Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	c := p.command(append([]string{"explore"}, args...)...)
+	c := p.Command(append([]string{"explore"}, args...)...)
 	c.Stdout, c.Stderr = &stdout, &stderr
 	_ = c.Run() // the exit code shows the result
-	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+	return clitest.Outcome{Stdout: stdout.String(), Stderr: stderr.String(), Code: c.ProcessState.ExitCode()}
 }
 
 // Given a driver program that hangs, leaks memory or leaves processes outside its session, when
 // csisim explore searches with one such program per run, then the search either explains in one
 // sentence why it does not begin or makes all its runs; in both cases nothing remains.
 func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for _, test := range []struct {
 		way, startTimeout string
 		code              int
@@ -44,26 +46,26 @@ func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
 		t.Run(test.way, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, bin)
-			p.write("bad.yaml", header+strings.Replace(badDriver(test.way, test.startTimeout), "phase: Bound", "phase: Bound, for: 12s", 1))
+			p.Write("bad.yaml", clitest.Header+strings.Replace(clitest.BadDriver(test.way, test.startTimeout), "phase: Bound", "phase: Bound, for: 12s", 1))
 			got := searched(t, p, "bad.yaml", "--runs", "12", "--faults", "error,api")
-			assert.Equal(t, test.code, got.code, got.stdout+got.stderr)
-			assert.Contains(t, got.stdout+got.stderr, test.says)
-			assert.Empty(t, p.leftovers())
+			assert.Equal(t, test.code, got.Code, got.Stdout+got.Stderr)
+			assert.Contains(t, got.Stdout+got.Stderr, test.says)
+			assert.Empty(t, p.Leftovers())
 		})
 	}
 }
 
 // A search that is interrupted at any moment ends its programs and leaves nothing behind.
 func TestAnInterruptEndsASearch(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for _, way := range []string{"never listens", "hangs in Probe", "hangs in ControllerGetCapabilities", "hangs in CreateVolume", "hangs in CreateVolume, ignores SIGTERM", "leaks memory", "leaves children"} {
 		t.Run(way, func(t *testing.T) {
 			p := newPlace(t, bin)
-			p.write("s.yaml", header+badDriver(way, "1h"))
-			r := startCommand(t, p, p.command("explore", "s.yaml"), func() bool { return len(p.programs("baddriver")) > 0 })
-			r.signal(t, syscall.SIGINT)
-			assert.Equal(t, 130, r.awaitEnd(t, interrupted), r.output.String())
-			assert.Empty(t, r.leftovers())
+			p.Write("s.yaml", clitest.Header+clitest.BadDriver(way, "1h"))
+			r := clitest.StartCommand(t, p.Place, p.Command("explore", "s.yaml"), func() bool { return len(p.Programs("baddriver")) > 0 })
+			r.Signal(t, syscall.SIGINT)
+			assert.Equal(t, 130, r.AwaitEnd(t, clitest.Interrupted), r.Output.String())
+			assert.Empty(t, r.Leftovers())
 		})
 	}
 }
@@ -74,7 +76,7 @@ func TestCorporaAndReplaysThatDoNotFitAreRejected(t *testing.T) {
 	corpus := filepath.Join(dir, "corpus")
 	require.NoError(t, os.Mkdir(corpus, 0o755))
 	search := []string{"explore", file, "--runs", "3", "--faults", "repeat", "--out", dir, "--corpus", corpus}
-	require.Equal(t, 1, csisim(t, search...).code, "it has a finding")
+	require.Equal(t, 1, clitest.Run(t, search...).Code, "it has a finding")
 	kept, err := filepath.Glob(corpus + "/*.corpus.yaml")
 	require.NoError(t, err)
 	require.Len(t, kept, 1)
@@ -84,14 +86,14 @@ func TestCorporaAndReplaysThatDoNotFitAreRejected(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, append(text, "# changed\n"...), 0o600))
-	got := csisim(t, search...)
-	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stderr, filepath.Base(kept[0])+" is of another text of mine.yaml: give another directory, or remove it")
+	got := clitest.Run(t, search...)
+	assert.Equal(t, 2, got.Code)
+	assert.Contains(t, got.Stderr, filepath.Base(kept[0])+" is of another text of mine.yaml: give another directory, or remove it")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 
 	require.NoError(t, os.WriteFile(kept[0], bytes.Replace(was, []byte("csisim.dev/v1alpha1"), []byte("csisim.dev/v9"), 1), 0o600))
-	got = csisim(t, search...)
-	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stderr, filepath.Base(kept[0])+":")
-	assert.Contains(t, got.stderr, "csisim.dev/v9")
+	got = clitest.Run(t, search...)
+	assert.Equal(t, 2, got.Code)
+	assert.Contains(t, got.Stderr, filepath.Base(kept[0])+":")
+	assert.Contains(t, got.Stderr, "csisim.dev/v9")
 }

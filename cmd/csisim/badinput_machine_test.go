@@ -1,70 +1,74 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
+)
 
 // badMachines are machines that lack something that a run needs.
 var badMachines = []badInput{
 	{
-		name: "a socket path that is too long", scenario: badDriver("", long), flags: "--isolation none --work-dir " + strings.Repeat("d", 60),
+		name: "a socket path that is too long", scenario: clitest.BadDriver("", long), flags: "--isolation none --work-dir " + strings.Repeat("d", 60),
 		code: 3, says: []string{"bytes long and the limit is 107: choose a shorter work directory"},
 	},
 	{
-		name: "namespaces that are not permitted", scenario: hostdirPod, barred: true,
+		name: "namespaces that are not permitted", scenario: clitest.HostdirPod, barred: true,
 		code: 3, says: []string{
 			"keep nodes apart: namespaces are not permitted: root has no CAP_SYS_ADMIN here, and sysctl user.max_user_namespaces is 0: ",
 			"give the container that capability: docker run --privileged, privileged: true in a pod's securityContext, or let users have namespaces: sysctl -w user.max_user_namespaces=10000; drivers that mount nothing run with isolation none",
 		},
 	},
 	{
-		name: "namespaces that a seccomp filter forbids", scenario: hostdirPod, filtered: true,
+		name: "namespaces that a seccomp filter forbids", scenario: clitest.HostdirPod, filtered: true,
 		code: 3, says: []string{
 			"keep nodes apart: namespaces are not permitted: root has no CAP_SYS_ADMIN here, and a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2): ",
 			"give the container that capability: docker run --privileged, privileged: true in a pod's securityContext; drivers that mount nothing run with isolation none",
 		},
 	},
 	{
-		name: "loop devices that are not permitted", scenario: hostdirPod, unprivileged: true, namespaces: true,
+		name: "loop devices that are not permitted", scenario: clitest.HostdirPod, unprivileged: true, namespaces: true,
 		code: 1, says: []string{
 			"Timed out waiting 10 min for pod web in phase Running", "open /dev/loop-control: permission denied",
 			"    nodes     by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners",
 		},
 	},
 	{
-		name: "loop devices that are not there", scenario: hostdirPod, mount: withoutLoops,
+		name: "loop devices that are not there", scenario: clitest.HostdirPod, mount: withoutLoops,
 		code: 1, says: []string{
 			"Timed out waiting 10 min for pod web in phase Running",
 			"no loop device is left: open /dev/loop-control: no such file or directory: load the kernel module (modprobe loop) or, in a container, share the machine's /dev",
 		},
 	},
 	{
-		name: "loop devices that are used up", scenario: hostdirPod, mount: fewLoops + ownDev,
+		name: "loop devices that are used up", scenario: clitest.HostdirPod, mount: fewLoops + ownDev,
 		code: 1, says: []string{
 			"Timed out waiting 10 min for pod web in phase Running", "✗ ResourceExhausted: attach loop device to ",
 			"no loop device is left: all 2 that have a node in /dev are in use, [", "detach some (losetup --list shows them) or make more nodes (mknod /dev/loop",
 		},
 	},
 	{
-		name: "loop devices that are used up, as the kernel does not know", scenario: hostdirPod, mount: fewLoops + ` && touch /mnt/loop-control && mount --bind /dev/loop-control /mnt/loop-control` + ownDev,
+		name: "loop devices that are used up, as the kernel does not know", scenario: clitest.HostdirPod, mount: fewLoops + ` && touch /mnt/loop-control && mount --bind /dev/loop-control /mnt/loop-control` + ownDev,
 		code: 1, says: []string{"no loop device is left: all 2 that have a node in /dev are in use, ["},
 	},
 	{
-		name: "a work directory that does not exist", scenario: badDriver("", long), flags: "--work-dir nowhere",
+		name: "a work directory that does not exist", scenario: clitest.BadDriver("", long), flags: "--work-dir nowhere",
 		code: 3, says: []string{"no work directory can be made in nowhere: it does not exist; create it or choose another"},
 	},
 	{
-		name: "a work directory that may not be written", scenario: badDriver("", long), flags: "--work-dir locked", unprivileged: true,
+		name: "a work directory that may not be written", scenario: clitest.BadDriver("", long), flags: "--work-dir locked", unprivileged: true,
 		code: 3, says: []string{"no work directory can be made in locked: it is not writable for this user; choose another"},
 	},
 	{
-		name: "a read-only work directory", scenario: badDriver("", long), mount: "mount -t tmpfs -o ro none w",
+		name: "a read-only work directory", scenario: clitest.BadDriver("", long), mount: "mount -t tmpfs -o ro none w",
 		code: 3, says: []string{"no work directory can be made in w: it is read-only; choose another"},
 	},
 	{
-		name: "a full work directory", scenario: badDriver("", long), mount: "mount -t tmpfs -o size=4k none w && echo x > w/x",
+		name: "a full work directory", scenario: clitest.BadDriver("", long), mount: "mount -t tmpfs -o size=4k none w && echo x > w/x",
 		code: 3, says: []string{"no work directory can be made in w: its disk is full; free some space or choose another"},
 	},
 	{
-		name: "a work directory that fills up at the start", scenario: badDriver("", long), mount: "mount -t tmpfs -o nr_inodes=9 none w",
+		name: "a work directory that fills up at the start", scenario: clitest.BadDriver("", long), mount: "mount -t tmpfs -o nr_inodes=9 none w",
 		code: 3, says: []string{"start driver bad.csi.example.com, controller: mkdir /", "no space left on device"},
 	},
 }

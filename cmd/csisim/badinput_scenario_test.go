@@ -1,5 +1,9 @@
 package main
 
+import (
+	"github.com/csisim/csisim/cmd/internal/clitest"
+)
+
 // badScenarios are scenarios with a mistake, or with a wait that cannot succeed.
 var badScenarios = []badInput{
 	{
@@ -28,11 +32,11 @@ var badScenarios = []badInput{
 		code: 2, says: []string{`bad.yaml:3:24: steps[0].kill-kubelet: found node "node-c", want a node of this scenario: node-a, node-b`},
 	},
 	{
-		name: "a driver that does not exist", scenario: mocked + "steps: [{kill-driver: {driver: b.example.com}}]\n",
+		name: "a driver that does not exist", scenario: clitest.Mocked + "steps: [{kill-driver: {driver: b.example.com}}]\n",
 		code: 2, says: []string{`bad.yaml:4:32: steps[0].kill-driver.driver: found driver "b.example.com", want a driver of this scenario: a.example.com`},
 	},
 	{
-		name: "a claim that does not exist", scenario: mocked + claimOf("a.example.com") + "- wait: {pvc: dta, phase: Bound}\n",
+		name: "a claim that does not exist", scenario: clitest.Mocked + clitest.ClaimOf("a.example.com") + "- wait: {pvc: dta, phase: Bound}\n",
 		code: 2, says: []string{`bad.yaml:13:15: steps[2].wait.pvc: found pvc "dta", want an object that a manifest of this scenario makes: data; did you mean "data"?`},
 	},
 	{
@@ -40,7 +44,7 @@ var badScenarios = []badInput{
 		code: 2, says: []string{`bad.yaml:5:10: drivers[1].name: found driver "a.example.com" a second time, want each name once (it is in line 4)`},
 	},
 	{
-		name: "a wait for an impossible condition", scenario: mocked + claimOf("a.example.com") + "- wait: {pvc: data, phase: Lost}\n",
+		name: "a wait for an impossible condition", scenario: clitest.Mocked + clitest.ClaimOf("a.example.com") + "- wait: {pvc: data, phase: Lost}\n",
 		code: 1, says: []string{
 			"Timed out waiting 10 min for pvc data in phase Lost",
 			"bad.yaml:13  step 3: wait pvc data, phase Lost",
@@ -49,8 +53,8 @@ var badScenarios = []badInput{
 	},
 	{
 		name: "a wait for a call that always fails",
-		scenario: mocked + claimOf("a.example.com") + `- fault: {call: NodeStageVolume, code: Internal}
-` + podStep,
+		scenario: clitest.Mocked + clitest.ClaimOf("a.example.com") + `- fault: {call: NodeStageVolume, code: Internal}
+` + clitest.PodStep,
 		code: 1, says: []string{
 			"Timed out waiting 10 min for pod web in phase Running", "pod default/web: waits for its volumes to be mounted: v",
 			"fault NodeStageVolume is still in force for every NodeStageVolume",

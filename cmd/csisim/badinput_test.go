@@ -13,8 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
+
+// asContainer runs this program with the seccomp filter that containers have by default.
+const asContainer = "CSISIM_TEST_AS_CONTAINER"
 
 // badInput is a scenario that cannot pass, and the output that its user sees.
 type badInput struct {
@@ -36,59 +40,59 @@ type badInput struct {
 // Each mistake is reported once, with its place, its correction and the exit code of its class,
 // without delay; and nothing of the run is left.
 func TestBadInputIsReportedAndLeavesNothingBehind(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for _, test := range slices.Concat(badScenarios, badDrivers, badMachines) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			place := newPlace(t, bin)
-			place.write("bad.yaml", header+test.scenario)
+			place.Write("bad.yaml", clitest.Header+test.scenario)
 			for name, text := range test.files {
-				place.write(name, text)
+				place.Write(name, text)
 			}
-			require.NoError(t, os.Mkdir(filepath.Join(place.dir, strings.Repeat("d", 60)), 0o777))
-			require.NoError(t, os.Mkdir(filepath.Join(place.dir, "locked"), 0o555))
+			require.NoError(t, os.Mkdir(filepath.Join(place.Dir, strings.Repeat("d", 60)), 0o777))
+			require.NoError(t, os.Mkdir(filepath.Join(place.Dir, "locked"), 0o555))
 			began := time.Now()
 			got := test.run(t, place)
 			assert.Less(t, time.Since(began), 10*time.Second)
-			assert.Equal(t, test.code, got.code)
+			assert.Equal(t, test.code, got.Code)
 			for _, words := range test.says {
-				assert.Contains(t, got.stdout+got.stderr, words)
+				assert.Contains(t, got.Stdout+got.Stderr, words)
 			}
 			if test.never != "" {
-				assert.NotContains(t, got.stdout+got.stderr, test.never)
+				assert.NotContains(t, got.Stdout+got.Stderr, test.never)
 			}
-			assert.Empty(t, place.leftovers())
-			assert.LessOrEqual(t, strings.Count(got.stderr, "\n"), 2, "an error and a hint")
+			assert.Empty(t, place.Leftovers())
+			assert.LessOrEqual(t, strings.Count(got.Stderr, "\n"), 2, "an error and a hint")
 			if t.Failed() {
-				t.Log(got.stdout + got.stderr)
+				t.Log(got.Stdout + got.Stderr)
 			}
 		})
 	}
 }
 
-func (b badInput) run(t *testing.T, place *place) outcome {
+func (b badInput) run(t *testing.T, place *place) clitest.Outcome {
 	t.Helper()
-	c := place.command(append([]string{"run", "bad.yaml"}, strings.Fields(b.flags)...)...)
+	c := place.Command(append([]string{"run", "bad.yaml"}, strings.Fields(b.flags)...)...)
 	switch {
 	case b.unprivileged && !b.namespaces && namespaces.Rootless():
 		t.Skip("root in a user namespace has all rights on the files of the user")
 	case b.namespaces:
-		needsNamespaces(t)
+		clitest.NeedsNamespaces(t)
 	case b.mount != "":
-		needsRoot(t)
+		clitest.NeedsRoot(t)
 		c = within(c, "unshare", "-m", "sh", "-c", b.mount+` && "$@"`, "sh")
 	case b.barred:
-		needsNamespaces(t)
+		clitest.NeedsNamespaces(t)
 		c = within(c, "unshare", "--user", "--map-root-user", "sh", "-c",
 			`echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all "$@"`, "sh")
 	}
 	if b.filtered {
-		needsRoot(t)
+		clitest.NeedsRoot(t)
 		c.Env = append(c.Env, asContainer+"=1")
 		c = within(c, "setpriv", "--bounding-set=-sys_admin")
 	}
 	if b.unprivileged {
-		place.asUnprivileged(c)
+		place.AsUnprivileged(c)
 	}
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
@@ -96,7 +100,7 @@ func (b badInput) run(t *testing.T, place *place) outcome {
 		exit := (*exec.ExitError)(nil)
 		require.ErrorAs(t, err, &exit)
 	}
-	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+	return clitest.Outcome{Stdout: stdout.String(), Stderr: stderr.String(), Code: c.ProcessState.ExitCode()}
 }
 
 // within wraps a command in another one that runs it.

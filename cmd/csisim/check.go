@@ -23,6 +23,7 @@ type checkFlags struct {
 	print, out        string
 	known, writeKnown string
 	junit, json       string
+	summary           string
 	reports           string // a directory
 	names             string
 	strict            bool
@@ -32,6 +33,7 @@ type checkFlags struct {
 	waitForDriver     time.Duration
 	isolation         string
 	rootless          bool
+	network           string
 	workDir           string
 	hostPaths         []string
 	keep              bool
@@ -87,13 +89,13 @@ already runs.
 			if !namespaces.Entered() {
 				cleanBefore(env, f.workDir)
 			}
-			if done, err := isolatePrograms(command.Context(), env, f.isolation, f.workDir, subject.Driver.Socket == nil); done {
+			if done, err := f.asRun().isolateSubject(command.Context(), env, subject); done {
 				return err
 			}
 			if err := f.chooseNames(command.Flags(), subject); err != nil {
 				return err
 			}
-			release, err := outputFiles{"junit": f.junit, "json": f.json, "write-known": f.writeKnown, "save": f.save}.reserve()
+			release, err := outputFiles{"junit": f.junit, "json": f.json, "summary": f.summary, "write-known": f.writeKnown, "save": f.save}.reserve()
 			if err != nil {
 				return err
 			}
@@ -118,6 +120,7 @@ already runs.
 	flags.StringVar(&f.out, "out", "", "write all scenarios to `DIR`")
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the report card as JSON to `FILE`")
+	flags.StringVar(&f.summary, "summary", "", "write a summary in Markdown to `FILE`: the findings as a table")
 	flags.StringVar(&f.reports, "report", "", "write pages for a browser to `DIR`: index.html, and a report of each scenario that failed")
 	flags.StringVar(&f.names, "names", "", "`TEXT` that distinguishes volume names from those of other checks (default random)")
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
@@ -129,6 +132,7 @@ already runs.
 	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
 	rootlessFlag(flags, &f.isolation, &f.rootless)
+	runNetworkFlag(command, &f.network)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory, with --deep memory if they fit)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.keep, "keep", false, "keep the logs of driver programs")
@@ -137,6 +141,7 @@ already runs.
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))
 	complete(command, "junit", cobra.FixedCompletions([]string{"xml"}, cobra.ShellCompDirectiveFilterFileExt))
 	complete(command, "json", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(command, "summary", cobra.FixedCompletions([]string{"md"}, cobra.ShellCompDirectiveFilterFileExt))
 	for _, flag := range []string{"known", "write-known"} {
 		complete(command, flag, cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt))
 	}
@@ -168,5 +173,5 @@ func (f *checkFlags) check() error {
 	case f.parallel < 1:
 		return usage("--parallel %d: it must be at least 1", f.parallel)
 	}
-	return runFlags{isolation: f.isolation, patience: f.patience, waitForDriver: f.waitForDriver, hostPaths: f.hostPaths}.check()
+	return f.asRun().check()
 }

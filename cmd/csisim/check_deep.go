@@ -147,7 +147,12 @@ func (c *checking) keepFinding(s *explore.Search, t *check.Trial, f *explore.Fin
 
 // forReplay returns the flags that affect the run of a kept scenario.
 func (f *checkFlags) forReplay() []string {
-	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, rootless: f.rootless, hostPaths: f.hostPaths, strict: f.strict}.forReplay()
+	return f.asRun().forReplay()
+}
+
+// asRun returns the flags that commands of runs share.
+func (f *checkFlags) asRun() runFlags {
+	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, rootless: f.rootless, network: f.network, workDir: f.workDir, hostPaths: f.hostPaths, strict: f.strict}
 }
 
 // inWords renders choices for people.

@@ -12,7 +12,7 @@ import (
 
 // notForReplay are flags that do not change the run of a scenario, or that the replay sets itself.
 var notForReplay = map[string]bool{
-	"budget": true, "deep": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "verbose": true, "keep": true,
+	"budget": true, "deep": true, "parallel": true, "only": true, "print": true, "out": true, "junit": true, "json": true, "summary": true, "verbose": true, "keep": true,
 	"report": true, "allow-untried": true, "known": true, "write-known": true, "save": true,
 }
 

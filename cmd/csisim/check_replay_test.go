@@ -9,13 +9,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // failedTrials returns the replays and verdicts of the failed trials in a JSON card.
 func (p *place) failedTrials(t *testing.T, card string) (failed []failedTrial) {
 	t.Helper()
 	var read struct{ Trials []failedTrial }
-	text, err := os.ReadFile(filepath.Join(p.dir, card))
+	text, err := os.ReadFile(filepath.Join(p.Dir, card))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &read))
 	for _, trial := range read.Trials {
@@ -32,19 +34,19 @@ type failedTrial struct {
 }
 
 // shell runs a command line as if it was pasted into a shell.
-func (p *place) shell(t *testing.T, line string) outcome {
+func (p *place) shell(t *testing.T, line string) clitest.Outcome {
 	t.Helper()
-	c := p.command("check")
+	c := p.Command("check")
 	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", line}
 	return outcomeOf(t, c)
 }
 
 // With every combination of driver flags, the replay command of a failure reproduces the failure.
 func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	const only = "--json card.json --only repeated/* --only life/* --only lost/NodeStageVolume "
-	p.write("my driver.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: hostdir}\n"+
+	p.Write("my driver.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: hostdir}\n"+
 		"arguments: ['--endpoint={{.Endpoint}}', '--driver-name={{.Driver}}', '--mode={{.Mode}}', '--node-id={{.NodeID}}', '--state-dir={{.StateDir}}', "+
 		"'--node-state-dir={{.NodeStateDir}}', '--broken=stage-not-idempotent']\n")
 	odd := []string{"--env", "A=1", "--env", `B=it's "so", really=$HOME`, "--env", "C=", "--parameter", "type=fast,big", "--parameter", "a=b", "--attribute", "path=/x y"}
@@ -52,23 +54,23 @@ func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 		"environment, parameters and attributes": odd,
 		"a seed, a patience, a start timeout":    {"--seed", "7", "--patience", "3s", "--start-timeout", "20s"},
 		"one process":                            {"--single", "--isolation", "namespace"},
-		"a profile and a binary":                 {"--profile", "./my driver.yaml", "--binary", filepath.Join(p.bin, "hostdir"), "--parameter", "a=b"},
+		"a profile and a binary":                 {"--profile", "./my driver.yaml", "--binary", filepath.Join(p.Bin, "hostdir"), "--parameter", "a=b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args = append(append([]string{"check"}, strings.Fields(only)...), args...)
 			if !strings.Contains(name, "profile") {
 				args = append(append(append(args, "--"), checkedDriver...), "--broken", "stage-not-idempotent")
 			}
-			first := outcomeOf(t, p.command(args...))
-			require.Equal(t, 1, first.code, first.stdout+first.stderr)
+			first := outcomeOf(t, p.Command(args...))
+			require.Equal(t, 1, first.Code, first.Stdout+first.Stderr)
 			failed := p.failedTrials(t, "card.json")
-			require.GreaterOrEqual(t, len(failed), 3, first.stdout)
+			require.GreaterOrEqual(t, len(failed), 3, first.Stdout)
 			for _, trial := range failed {
 				again := p.shell(t, trial.Replay)
-				assert.Equal(t, 1, again.code, trial.Replay+"\n"+again.stderr)
-				assert.Contains(t, again.stdout, "FAIL "+trial.Name+"  ", trial.Replay)
-				assert.Contains(t, again.stdout, "stage", trial.Replay)
-				assert.Contains(t, again.stdout, trial.Failures[0].Verdict[:len("NodeStageVolume ")], trial.Replay)
+				assert.Equal(t, 1, again.Code, trial.Replay+"\n"+again.Stderr)
+				assert.Contains(t, again.Stdout, "FAIL "+trial.Name+"  ", trial.Replay)
+				assert.Contains(t, again.Stdout, "stage", trial.Replay)
+				assert.Contains(t, again.Stdout, trial.Failures[0].Verdict[:len("NodeStageVolume ")], trial.Replay)
 			}
 		})
 	}
@@ -76,24 +78,24 @@ func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 
 // A report file that cannot be written is rejected before anything runs, and no file is left.
 func TestABadPathOfAReportIsRefusedAtTheStart(t *testing.T) {
-	p := newPlace(t, build(t))
-	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "dir"), 0o755))
-	p.write("s.yaml", header+"steps: [{settle: {}}]\n")
+	p := newPlace(t, clitest.Build(t))
+	require.NoError(t, os.Mkdir(filepath.Join(p.Dir, "dir"), 0o755))
+	p.Write("s.yaml", clitest.Header+"steps: [{settle: {}}]\n")
 	for flags, why := range map[string]string{
 		"--junit dir":         "--junit dir: no report can be written there: it is a directory",
 		"--junit s.yaml/x":    "--junit s.yaml/x: no report can be written there: not a directory",
 		"--json /proc/x.json": "--json /proc/x.json: no report can be written there: ",
 	} {
 		got := p.checks(t, "--only claims/one "+flags)
-		assert.Equal(t, 2, got.code, got.stderr)
-		assert.Contains(t, got.stderr, why)
-		assert.Empty(t, got.stdout)
+		assert.Equal(t, 2, got.Code, got.Stderr)
+		assert.Contains(t, got.Stderr, why)
+		assert.Empty(t, got.Stdout)
 	}
-	got := outcomeOf(t, p.command("run", "--junit", "dir", "s.yaml"))
-	assert.Equal(t, 2, got.code)
-	assert.Contains(t, got.stderr, "--junit dir: no report can be written there: it is a directory")
+	got := outcomeOf(t, p.Command("run", "--junit", "dir", "s.yaml"))
+	assert.Equal(t, 2, got.Code)
+	assert.Contains(t, got.Stderr, "--junit dir: no report can be written there: it is a directory")
 
-	got = outcomeOf(t, p.command("check", "--junit", "new/report.xml", "--", "./no-such-driver"))
-	assert.Equal(t, 3, got.code)
-	assert.NoFileExists(t, filepath.Join(p.dir, "new/report.xml"), "an empty report is none")
+	got = outcomeOf(t, p.Command("check", "--junit", "new/report.xml", "--", "./no-such-driver"))
+	assert.Equal(t, 3, got.Code)
+	assert.NoFileExists(t, filepath.Join(p.Dir, "new/report.xml"), "an empty report is none")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/driver/unfinished"
+	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -80,7 +81,7 @@ func (c *checking) run(ctx context.Context, subject check.Subject, old *check.Su
 	timeline := c.timeline(trials)
 	options := c.options(subject)
 	if c.flags.reports != "" {
-		options.KeepStates = shownStates
+		options.KeepStates = view.MaxStates
 	}
 	if facts.NoMounts != "" {
 		options.Isolation = sim.None // trials without mounts are possible
@@ -277,7 +278,10 @@ func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 		err = writeFile(c.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, c.runs(card)) })
 	}
 	if err == nil {
-		err = c.writePages(card)
+		err = c.writeSummary(ctx, card)
+	}
+	if err == nil {
+		err = c.writePages(ctx, card)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -323,7 +327,7 @@ func (c *checking) runs(card *check.Card) []report.Run {
 		}
 		runs = append(runs, report.Run{
 			Name: o.Name(), File: c.kept(o.Trial), Result: placed(o.Result, c.kept(o.Trial)), Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
-			Known: knownOf(found, o),
+			Known: knownOf(found, o), Versions: versionsOf(nil),
 		})
 	}
 	return runs

@@ -13,7 +13,9 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/sim"
 )
 
 // subjectFlags select, with the arguments, the driver that is checked.
@@ -31,6 +33,7 @@ type subjectFlags struct {
 	addonsEndpoint               string
 	startTimeout                 time.Duration
 	memory                       string
+	deploy                       []string
 	volumes                      volumeFlags
 }
 
@@ -50,6 +53,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.nodePaths, "node-path", nil, "`DIR` of the node that the driver's container mounts: files there outlive the container; may be repeated")
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
 	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory above which a process of the driver is killed (default 2Gi)")
+	flags.StringArrayVar(&f.deploy, "deploy", nil, "take the CSIDriver object, sidecars and container volumes from the driver's own manifests at `PATH`, a file or a folder; may be repeated")
 	f.volumes.addTo(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "no-controller" {
@@ -83,6 +87,9 @@ func (f *subjectFlags) subject(args []string, dash int) (check.Subject, *profile
 	}
 	if err == nil {
 		err = takeVolumes(&s, p)
+	}
+	if err == nil {
+		err = f.takeManifests(&s)
 	}
 	return s, p, err
 }
@@ -129,6 +136,46 @@ func (f *subjectFlags) ways(args []string) (found []string) {
 		found = append(found, "the command "+args[0])
 	}
 	return found
+}
+
+// takeManifests reads the driver's own manifests.
+func (f *subjectFlags) takeManifests(s *check.Subject) error {
+	if len(f.deploy) == 0 {
+		return nil
+	}
+	switch {
+	case f.endpoint != "":
+		return usage("--deploy and --endpoint: csisim does not start the driver on the socket")
+	case f.save != "":
+		return usage("--deploy and --save: a profile has no manifests")
+	case f.volumes.describesCSIDriver():
+		return usage("--deploy and --lifecycle, --pod-info, --fs-group-policy or --token-request: the manifests have the CSIDriver object")
+	case f.volumes.extraCreateMetadata:
+		return usage("--deploy and --extra-create-metadata: the manifests have the flags of csi-provisioner")
+	}
+	own, err := deploy.ReadOwn(".", f.deploy)
+	if err != nil {
+		return usage("--deploy: %w", err)
+	}
+	s.Driver.Sidecars = sim.Sidecars{}
+	for _, path := range f.deploy {
+		s.Driver.Deploy = append(s.Driver.Deploy, located("./"+path))
+		if filepath.IsAbs(path) {
+			s.Driver.Deploy[len(s.Driver.Deploy)-1] = path
+		}
+	}
+	if own.CSIDriver != nil {
+		s.CSIDriver = &own.CSIDriver.Spec
+		if s.Driver.Name == "" {
+			s.Driver.Name = own.CSIDriver.Name
+		}
+	}
+	for _, name := range []sim.Sidecar{sim.Provisioner, sim.Attacher, sim.Resizer, sim.Snapshotter} {
+		if !slices.Contains(own.Sidecars(), string(name)) {
+			s.Lacks = append(s.Lacks, name)
+		}
+	}
+	return nil
 }
 
 // wellKnown returns the profile of a known driver.

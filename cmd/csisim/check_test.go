@@ -15,6 +15,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // checkedDriver is the command of the reference driver, for csisim check.
@@ -30,9 +33,10 @@ var badChecks = []struct {
 	name, flags string
 	way         string   // how the driver misbehaves
 	driver      []string // its command; none by default
-	socket      string   // created before the check and closed: "dead" leaves the file, "file" is a plain file
-	code        int
-	says        []string
+	// Created before the check and closed: "dead" leaves the file, "file" is a plain file.
+	socket string
+	code   int
+	says   []string
 }{
 	{name: "no driver", code: 2, says: []string{"no driver given: -- and the command that starts it, --profile and its name, or --endpoint and its socket"}},
 	{name: "a socket and a command", flags: "--endpoint s.sock", driver: checkedDriver, code: 2, says: []string{"--endpoint and the command hostdir: one of them"}},
@@ -89,31 +93,31 @@ var badChecks = []struct {
 
 // Bad input is reported with one clear error and the right exit code, and nothing is left.
 func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for _, test := range badChecks {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, bin)
-			p.write("s.yaml", "a: file\n")
-			p.write("bad-secrets.yaml", "CreateVolSecret: {a: b}\n")
-			p.write("two-secrets.yaml", "CreateVolumeSecret: {a: b}\nDeleteVolumeSecret: {a: c}\n")
-			p.write("blocks.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: a.example.com\nbinary: {name: a}\nvolumeModes: [Block]\n")
+			p.Write("s.yaml", "a: file\n")
+			p.Write("bad-secrets.yaml", "CreateVolSecret: {a: b}\n")
+			p.Write("two-secrets.yaml", "CreateVolumeSecret: {a: b}\nDeleteVolumeSecret: {a: c}\n")
+			p.Write("blocks.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: a.example.com\nbinary: {name: a}\nvolumeModes: [Block]\n")
 			if test.socket == "dead" {
-				deadSocket(t, filepath.Join(p.dir, "s.sock"))
+				deadSocket(t, filepath.Join(p.Dir, "s.sock"))
 			}
 			args := append([]string{"check"}, strings.Fields(test.flags)...)
 			if len(test.driver) > 0 {
 				args = append(append(args, "--"), test.driver...)
 			}
-			c := p.command(args...)
+			c := p.Command(args...)
 			c.Env = append(c.Env, "BAD_DRIVER="+test.way)
 			got := outcomeOf(t, c)
-			assert.Equal(t, test.code, got.code, got.stderr)
+			assert.Equal(t, test.code, got.Code, got.Stderr)
 			for _, text := range test.says {
-				assert.Contains(t, got.stderr, text)
+				assert.Contains(t, got.Stderr, text)
 			}
-			assert.Empty(t, got.stdout)
-			assert.Empty(t, p.leftovers())
+			assert.Empty(t, got.Stdout)
+			assert.Empty(t, p.Leftovers())
 		})
 	}
 }
@@ -127,7 +131,7 @@ func deadSocket(t *testing.T, path string) {
 	require.NoError(t, listener.Close())
 }
 
-func outcomeOf(t *testing.T, c *exec.Cmd) outcome {
+func outcomeOf(t *testing.T, c *exec.Cmd) clitest.Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
@@ -135,22 +139,22 @@ func outcomeOf(t *testing.T, c *exec.Cmd) outcome {
 		exit := (*exec.ExitError)(nil)
 		require.ErrorAs(t, err, &exit)
 	}
-	return outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+	return clitest.Outcome{Stdout: stdout.String(), Stderr: stderr.String(), Code: c.ProcessState.ExitCode()}
 }
 
 // checks runs csisim check on the reference driver.
-func (p *place) checks(t *testing.T, flags string, more ...string) outcome {
+func (p *place) checks(t *testing.T, flags string, more ...string) clitest.Outcome {
 	t.Helper()
 	args := append(append([]string{"check"}, strings.Fields(flags)...), "--")
-	return outcomeOf(t, p.command(append(append(args, checkedDriver...), more...)...))
+	return outcomeOf(t, p.Command(append(append(args, checkedDriver...), more...)...))
 }
 
 func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only repeated/* --only life/block --json out/card.json --junit out/junit.xml --out kept", "--broken", "create-not-idempotent")
-	assert.Equal(t, 1, got.code, got.stderr)
-	assert.Empty(t, got.stderr)
+	assert.Equal(t, 1, got.Code, got.Stderr)
+	assert.Empty(t, got.Stderr)
 	for _, part := range []string{
 		"hostdir.csi.example.com 0.1.0\n",
 		"PASS Life of a volume          block\n",
@@ -158,19 +162,19 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 		"FAIL CreateVolume is not idempotent  leak\n    volume vol-",
 		"    CreateVolume OK → CreateVolume OK (the same call again, right after its OK)\n",
 		"    --only repeated/block  (and 3 more)\n",
-		"replay    " + filepath.Join(p.bin, "csisim") + " run kept/repeated-block.yaml\n",
+		"replay    " + filepath.Join(p.Bin, "csisim") + " run kept/repeated-block.yaml\n",
 		"hostdir.csi.example.com: 1 passed, 4 failed · ",
 	} {
-		assert.Contains(t, got.stdout, part)
+		assert.Contains(t, got.Stdout, part)
 	}
-	assert.NotContains(t, got.stdout, "\x1b")
+	assert.NotContains(t, got.Stdout, "\x1b")
 
 	var card struct {
 		Driver         string
 		Passed, Failed int
 		Trials         []struct{ Name, Outcome string }
 	}
-	text, err := os.ReadFile(filepath.Join(p.dir, "out/card.json"))
+	text, err := os.ReadFile(filepath.Join(p.Dir, "out/card.json"))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &card))
 	assert.Equal(t, []any{"hostdir.csi.example.com", 1, 4, "life/block", "passed"}, []any{card.Driver, card.Passed, card.Failed, card.Trials[0].Name, card.Trials[0].Outcome})
@@ -178,104 +182,141 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
 	}
-	text, err = os.ReadFile(filepath.Join(p.dir, "out/junit.xml"))
+	text, err = os.ReadFile(filepath.Join(p.Dir, "out/junit.xml"))
 	require.NoError(t, err)
 	require.NoError(t, xml.Unmarshal(text, &junit))
 	assert.Equal(t, []int{5, 4}, []int{junit.Tests, junit.Failures})
 	assert.Contains(t, string(text), "kept/repeated-filesystem.yaml:", "the file is named where it lies")
 
-	kept := outcomeOf(t, p.command("run", "kept/repeated-filesystem.yaml"))
-	assert.Equal(t, 1, kept.code, "a scenario that was kept is an ordinary one")
-	assert.Contains(t, kept.stdout, "CreateVolume is not idempotent")
-	assert.Empty(t, p.leftovers())
+	kept := outcomeOf(t, p.Command("run", "kept/repeated-filesystem.yaml"))
+	assert.Equal(t, 1, kept.Code, "a scenario that was kept is an ordinary one")
+	assert.Contains(t, kept.Stdout, "CreateVolume is not idempotent")
+	assert.Empty(t, p.Leftovers())
 }
 
 // If the scenario is not kept, the report names no file.
 func TestAMountThatStaysIsReportedWithTheMountAndTheLineOfItsScenario(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only life/filesystem --junit junit.xml", "--broken", "unpublish-leaves-mount")
-	assert.Equal(t, 1, got.code, got.stderr)
-	junit, err := os.ReadFile(filepath.Join(p.dir, "junit.xml"))
+	assert.Equal(t, 1, got.Code, got.Stderr)
+	junit, err := os.ReadFile(filepath.Join(p.Dir, "junit.xml"))
 	require.NoError(t, err)
-	assert.Contains(t, got.stdout, "still mounted at the target path on node-a.\n")
-	assert.Regexp(t, `1 mount is still there after the OK: of …/vol-\w+/data at …/pvc-\S+/mount\n`, got.stdout)
+	assert.Contains(t, got.Stdout, "still mounted at the target path on node-a.\n")
+	assert.Regexp(t, `1 mount is still there after the OK: of …/vol-\w+/data at …/pvc-\S+/mount\n`, got.Stdout)
 	assert.Regexp(t, `NodeUnpublishVolume has no effect: 1 mounted still: of /run/csisim/state/hostdir\S*/volumes/vol-\w+/data at /var/lib/kubelet/pods/\S+/mount`, string(junit))
-	for what, text := range map[string]string{"terminal": got.stdout, "JUnit": string(junit)} {
+	for what, text := range map[string]string{"terminal": got.Stdout, "JUnit": string(junit)} {
 		assert.Contains(t, text, "of scenario life/filesystem", what)
 		assert.NotContains(t, text, ".yaml", what)
 	}
-	assert.Empty(t, p.leftovers())
+	assert.Empty(t, p.Leftovers())
 }
 
 func TestAWellKnownDriverIsCheckedByTheNameOfItsProfile(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
-	got := outcomeOf(t, p.command("check", "--profile", "hostdir", "--only", "life/*", "--only", "repeated/*"))
-	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS Life of a volume          11 passed\n")
-	assert.Contains(t, got.stdout, "hostdir.csi.csisim.dev: 15 passed, 0 failed · ")
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
+	got := outcomeOf(t, p.Command("check", "--profile", "hostdir", "--only", "life/*", "--only", "repeated/*"))
+	assert.Equal(t, 0, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, "PASS Life of a volume          11 passed\n")
+	assert.Contains(t, got.Stdout, "hostdir.csi.csisim.dev: 15 passed, 0 failed · ")
 }
 
 func TestASinglePluginIsCheckedOnItsOneNode(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--single --only life/filesystem --only move/*")
-	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem\n")
-	assert.NotContains(t, got.stdout, "PASS Moves", "there is no other node to move to")
-	assert.Empty(t, p.leftovers())
+	assert.Equal(t, 0, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, "PASS Life of a volume          filesystem\n")
+	assert.NotContains(t, got.Stdout, "PASS Moves", "there is no other node to move to")
+	assert.Empty(t, p.Leftovers())
 }
 
 // An ordinary user has namespaces, but no loop devices.
 func TestAnOrdinaryUserChecksWhatNeedsNoLoopDevices(t *testing.T) {
-	needsRoot(t)
-	needsNamespaces(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsRoot(t)
+	clitest.NeedsNamespaces(t)
+	p := newPlace(t, clitest.Build(t))
 	args := append([]string{"check", "--only", "life/filesystem", "--only", "life/block", "--"}, checkedDriver...)
-	command := p.command(args...)
-	p.asUnprivileged(command)
+	command := p.Command(args...)
+	p.AsUnprivileged(command)
 	got := outcomeOf(t, command)
-	assert.Contains(t, got.stdout, "PASS Life of a volume          filesystem", got.stdout+got.stderr)
-	assert.NotContains(t, got.stdout, "block FAILED")
-	assert.Empty(t, p.leftovers())
+	assert.Contains(t, got.Stdout, "PASS Life of a volume          filesystem", got.Stdout+got.Stderr)
+	assert.NotContains(t, got.Stdout, "block FAILED")
+	assert.Empty(t, p.Leftovers())
+}
+
+// A driver that mounts with FUSE is not blamed where no program can open the device.
+func TestAFUSEDriverIsNotBlamedForTheDeviceThatItCannotOpen(t *testing.T) {
+	clitest.NeedsRoot(t)
+	const closed = "mount --bind /dev/fuse /dev/fuse && mount -o remount,bind,nodev /dev/fuse && "
+	const reason = "\nNot tried\n  the driver mounts with FUSE, and on this machine a driver cannot open its device: open /dev/fuse: "
+	opens := machine.FUSERefused() == nil
+	p := newPlace(t, clitest.Build(t))
+	for _, c := range []struct {
+		given, before string
+		env           []string
+		code          int
+		says          string
+	}{
+		{"the error of the call names the device", closed, []string{"OPENS=/dev/fuse"}, 3, reason},
+		{"the output of the driver names the device", closed, []string{"OPENS=/dev/fuse", "QUIET=1"}, 3, reason},
+		{"the driver opens another device, and the machine has none", closed, []string{"OPENS=/dev/other"}, 1, "the driver fails NodePublishVolume on node-a: open /"},
+		{"the driver opens none, and the machine has none", closed, nil, 0, "1 passed, 0 failed"},
+		{"the device is there", "", []string{"OPENS=/dev/fuse"}, 0, "1 passed, 0 failed"},
+		{"the driver opens a wrong device of that name", "", []string{"OPENS=/run/dev/fuse"}, 1, "the driver fails NodePublishVolume on node-a: open /"},
+	} {
+		t.Run(c.given, func(t *testing.T) {
+			if !opens {
+				t.Skip("this machine has no FUSE")
+			}
+			args := []string{"check", "--only", "life/filesystem"}
+			for _, variable := range c.env {
+				args = append(args, "--env", variable)
+			}
+			command := p.Command(append(args, strings.Fields(badDriverArgs)...)...)
+			got := outcomeOf(t, within(command, "unshare", "-m", "sh", "-c", c.before+`exec "$@"`, "sh"))
+			assert.Equal(t, c.code, got.Code, got.Stdout+got.Stderr)
+			assert.Contains(t, got.Stdout, c.says)
+			assert.Empty(t, p.Leftovers())
+		})
+	}
 }
 
 // The replay command of a failure reproduces it, with all details.
 func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	first := p.checks(t, "--seed 7 --only repeated/filesystem --only life/filesystem", "--broken", "stage-not-idempotent")
-	_, replay, found := strings.Cut(first.stdout, "replay    ")
-	require.True(t, found, first.stdout)
+	_, replay, found := strings.Cut(first.Stdout, "replay    ")
+	require.True(t, found, first.Stdout)
 	replay, _, _ = strings.Cut(replay, "\n")
-	c := p.command("check")
+	c := p.Command("check")
 	c.Args = []string{"sh", "-c", replay}
 	c.Path = "/bin/sh"
 	again := outcomeOf(t, c)
-	assert.Equal(t, 1, again.code)
+	assert.Equal(t, 1, again.Code)
 	assert.Contains(t, replay, "--only repeated/filesystem --work-dir=w --seed=7 --names=")
-	assert.Contains(t, again.stdout, "FAIL repeated/filesystem  ")
-	assert.Contains(t, again.stdout, "NodeStageVolume is not idempotent: OK, then Internal")
-	assert.Contains(t, again.stdout, "    expected  the driver keeps to the CSI spec\n")
-	assert.Empty(t, p.leftovers())
+	assert.Contains(t, again.Stdout, "FAIL repeated/filesystem  ")
+	assert.Contains(t, again.Stdout, "NodeStageVolume is not idempotent: OK, then Internal")
+	assert.Contains(t, again.Stdout, "    expected  the driver keeps to the CSI spec\n")
+	assert.Empty(t, p.Leftovers())
 }
 
 func TestAPrintedScenarioIsOneThatRuns(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--print lost/NodeStageVolume")
-	require.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "- fault: {name: late, call: NodeStageVolume, lateAnswer: true, times: 1}\n")
-	p.write("s.yaml", got.stdout)
-	run := outcomeOf(t, p.command("run", "s.yaml"))
-	assert.Equal(t, 0, run.code, run.stdout+run.stderr)
+	require.Equal(t, 0, got.Code, got.Stderr)
+	assert.Contains(t, got.Stdout, "- fault: {name: late, call: NodeStageVolume, lateAnswer: true, times: 1}\n")
+	p.Write("s.yaml", got.Stdout)
+	run := outcomeOf(t, p.Command("run", "s.yaml"))
+	assert.Equal(t, 0, run.Code, run.Stdout+run.Stderr)
 }
 
 // A trial that was not tried does not count as passed.
 func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	const only = "--budget 1ms --parallel 1 --only life/* --only claims/* "
 	for _, c := range []struct {
 		flags string
@@ -289,82 +330,82 @@ func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
 		{"--allow-untried=live/block", 2, `--allow-untried: unknown scenario "live/block"; did you mean "life/block"?`},
 	} {
 		got := p.checks(t, only+c.flags)
-		assert.Equal(t, c.code, got.code, c.flags+got.stderr)
-		assert.Contains(t, got.stderr, c.says)
+		assert.Equal(t, c.code, got.Code, c.flags+got.Stderr)
+		assert.Contains(t, got.Stderr, c.says)
 		if c.code != 2 {
-			assert.Contains(t, got.stdout, "\nNot tried\n  did not fit into the budget: ")
-			assert.Contains(t, got.stdout, "life/filesystem")
+			assert.Contains(t, got.Stdout, "\nNot tried\n  did not fit into the budget: ")
+			assert.Contains(t, got.Stdout, "life/filesystem")
 		}
 	}
 }
 
 // A feature that the driver does not offer is no trial; a check without any trial does not pass.
 func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only claims/one --only contradicted/ControllerPublishVolume", "--no-attach")
-	assert.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "\nNot offered by the driver: 1 trial (--verbose lists them)\n")
-	assert.Contains(t, got.stdout, ": 1 passed, 0 failed · ")
+	assert.Equal(t, 0, got.Code, got.Stderr)
+	assert.Contains(t, got.Stdout, "\nNot offered by the driver: 1 trial (--verbose lists them)\n")
+	assert.Contains(t, got.Stdout, ": 1 passed, 0 failed · ")
 
 	got = p.checks(t, "--only contradicted/ControllerPublishVolume", "--no-attach")
-	assert.Equal(t, 3, got.code, "0 passed is not passed")
-	assert.Contains(t, got.stderr, "nothing was tried: that is not passed")
-	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").code)
+	assert.Equal(t, 3, got.Code, "0 passed is not passed")
+	assert.Contains(t, got.Stderr, "nothing was tried: that is not passed")
+	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").Code)
 }
 
 // Where nodes cannot have mounts, faults of the driver cannot show; the card gives that reason.
 func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
-	needsRoot(t)
-	p := newPlace(t, build(t))
+	clitest.NeedsRoot(t)
+	p := newPlace(t, clitest.Build(t))
 	for bounded, why := range map[string]string{
 		"-sys_admin":  "root has no CAP_SYS_ADMIN here, and a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2)",
 		"-sys_module": "a seccomp filter, such as that of Docker and Kubernetes, forbids unshare(2) and mount(2)",
 	} {
 		args := append([]string{"check", "--only", "claims/*", "--only", "life/filesystem", "--"}, checkedDriver...)
-		c := p.command(append(args, "--broken", "publish-leaves-process")...)
+		c := p.Command(append(args, "--broken", "publish-leaves-process")...)
 		c.Env = append(c.Env, asContainer+"=1")
 		got := outcomeOf(t, within(c, "setpriv", "--bounding-set="+bounded))
-		assert.Equal(t, 3, got.code, got.stdout+got.stderr)
-		assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n---- Life of a volume          (filesystem)\n")
-		assert.Contains(t, got.stdout, "\nNot tried\n  nodes cannot have mounts of their own: "+why+": life/filesystem\n")
-		assert.Contains(t, got.stdout, ": 5 passed, 0 failed, 1 not tried · ")
+		assert.Equal(t, 3, got.Code, got.Stdout+got.Stderr)
+		assert.Contains(t, got.Stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n---- Life of a volume          (filesystem)\n")
+		assert.Contains(t, got.Stdout, "\nNot tried\n  nodes cannot have mounts of their own: "+why+": life/filesystem\n")
+		assert.Contains(t, got.Stdout, ": 5 passed, 0 failed, 1 not tried · ")
 	}
 }
 
 func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
-	socket := filepath.Join(p.dir, "s.sock")
-	driver := p.command("check")
-	driver.Path = filepath.Join(p.bin, "hostdir")
-	driver.Args = []string{"hostdir", "--endpoint=" + socket, "--node-id=node-a", "--state-dir=" + filepath.Join(p.dir, "state")}
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
+	socket := filepath.Join(p.Dir, "s.sock")
+	driver := p.Command("check")
+	driver.Path = filepath.Join(p.Bin, "hostdir")
+	driver.Args = []string{"hostdir", "--endpoint=" + socket, "--node-id=node-a", "--state-dir=" + filepath.Join(p.Dir, "state")}
 	require.NoError(t, driver.Start())
 	defer func() { _ = driver.Process.Kill(); _ = driver.Wait() }()
 	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, 10*time.Second, 5*time.Millisecond)
-	got := outcomeOf(t, p.command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*", "--verbose"))
-	assert.Equal(t, 0, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n")
-	assert.Contains(t, got.stdout, "  csisim did not start the driver on the socket and cannot end it: restart/driver-on-node")
+	got := outcomeOf(t, p.Command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*", "--verbose"))
+	assert.Equal(t, 0, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n")
+	assert.Contains(t, got.Stdout, "  csisim did not start the driver on the socket and cannot end it: restart/driver-on-node")
 }
 
 func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
-	needsMounts(t)
-	p := newPlace(t, build(t))
-	c := p.command(append([]string{"check", "--out", "kept", "--"}, checkedDriver...)...)
-	r := &running{place: p, command: c, ended: make(chan struct{})}
-	c.Stdout, c.Stderr = &r.output, &r.output
+	clitest.NeedsMounts(t)
+	p := newPlace(t, clitest.Build(t))
+	c := p.Command(append([]string{"check", "--out", "kept", "--"}, checkedDriver...)...)
+	r := &clitest.Running{Place: p.Place, Command: c, Ended: make(chan struct{})}
+	c.Stdout, c.Stderr = &r.Output, &r.Output
 	require.NoError(t, c.Start())
 	go func() {
-		defer close(r.ended)
+		defer close(r.Ended)
 		_ = c.Wait() // the output shows the result
 	}()
-	planned := func() bool { _, err := os.Stat(filepath.Join(p.dir, "kept")); return err == nil }
-	require.Eventually(t, func() bool { return planned() && len(p.programs("hostdir")) > 2 || r.hasEnded() }, 20*time.Second, time.Millisecond)
-	r.signal(t, syscall.SIGINT)
-	assert.Equal(t, 130, r.awaitEnd(t, 2*interrupted))
-	assert.Contains(t, r.output.String(), "\nNot tried\n  interrupted: ", "the card has the outcomes so far")
-	assert.Regexp(t, `hostdir\.csi\.example\.com: \d+ passed, 0 failed, \d+ not tried`, r.output.String())
-	assert.Contains(t, r.output.String(), "interrupted; everything of the run is cleaned up")
-	assert.Empty(t, r.leftovers())
+	planned := func() bool { _, err := os.Stat(filepath.Join(p.Dir, "kept")); return err == nil }
+	require.Eventually(t, func() bool { return planned() && len(p.Programs("hostdir")) > 2 || r.HasEnded() }, 20*time.Second, time.Millisecond)
+	r.Signal(t, syscall.SIGINT)
+	assert.Equal(t, 130, r.AwaitEnd(t, 2*clitest.Interrupted))
+	assert.Contains(t, r.Output.String(), "\nNot tried\n  interrupted: ", "the card has the outcomes so far")
+	assert.Regexp(t, `hostdir\.csi\.example\.com: \d+ passed, 0 failed, \d+ not tried`, r.Output.String())
+	assert.Contains(t, r.Output.String(), "interrupted; everything of the run is cleaned up")
+	assert.Empty(t, r.Leftovers())
 }

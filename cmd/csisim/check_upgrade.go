@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,16 +17,20 @@ import (
 // upgradeFlags name the release of a driver that the checked one replaces.
 type upgradeFlags struct {
 	from, fromProfile, fromBinary string
+	fromDeploy                    []string
 }
 
 func (f *upgradeFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.from, "upgrade-from", "", "check the upgrade from the release that `COMMAND` starts, and the rollback to it; quoted as in a shell, a second -- begins its controller's command")
 	flags.StringVar(&f.fromProfile, "upgrade-from-profile", "", "check the upgrade from the release that the profile of this `NAME` describes")
 	flags.StringVar(&f.fromBinary, "upgrade-from-binary", "", "`PATH` of the program of that release (with --profile alone: of the same profile)")
+	flags.StringArrayVar(&f.fromDeploy, "upgrade-from-deploy", nil, "`PATH` of the manifests of that release, with --deploy for the checked one; may be repeated")
 }
 
 // given reports whether an upgrade is checked.
-func (f upgradeFlags) given() bool { return f != upgradeFlags{} }
+func (f upgradeFlags) given() bool {
+	return f.from != "" || f.fromProfile != "" || f.fromBinary != "" || len(f.fromDeploy) > 0
+}
 
 // old returns the release that the checked one replaces. All other flags are about both.
 func (f *checkFlags) old() (check.Subject, error) {
@@ -33,9 +38,14 @@ func (f *checkFlags) old() (check.Subject, error) {
 	own.save = ""
 	var args []string
 	u := f.upgrade
+	if len(u.fromDeploy) > 0 {
+		own.deploy = u.fromDeploy
+	}
 	switch {
 	case f.endpoint != "":
 		return check.Subject{}, usage("--upgrade-from and --endpoint: csisim has to start both releases")
+	case len(u.fromDeploy) > 0 && len(f.deploy) == 0:
+		return check.Subject{}, usage("--upgrade-from-deploy without --deploy: give the manifests of both releases")
 	case f.deep != (depth{}):
 		return check.Subject{}, usage("--upgrade-from and --deep: csisim explore --faults upgrade searches upgrades")
 	case u.from != "" && (u.fromProfile != "" || u.fromBinary != ""):
@@ -48,10 +58,12 @@ func (f *checkFlags) old() (check.Subject, error) {
 		}
 	case u.fromProfile != "":
 		own.profile, own.binary = u.fromProfile, u.fromBinary
+	case u.fromBinary == "" && f.profile == "":
+		return check.Subject{}, usage("--upgrade-from-deploy without --upgrade-from, --upgrade-from-profile or --upgrade-from-binary: manifests name an image, and csisim starts a program")
 	case f.profile == "":
 		return check.Subject{}, usage("--upgrade-from-binary without --profile or --upgrade-from-profile: --upgrade-from takes a command")
 	default:
-		own.binary = u.fromBinary
+		own.binary = cmp.Or(u.fromBinary, own.binary)
 	}
 	old, _, err := own.subject(args, 0)
 	if err != nil {

@@ -144,9 +144,14 @@ func (f *volumeFlags) setSize(p *profile.Profile) error {
 	return nil
 }
 
+// describesCSIDriver reports whether a flag is about the CSIDriver object.
+func (f *volumeFlags) describesCSIDriver() bool {
+	return len(f.lifecycle) > 0 || f.podInfo || f.fsGroupPolicy != "" || len(f.tokenRequests) > 0
+}
+
 // setCSIDriver applies the flags that describe the CSIDriver object.
 func (f *volumeFlags) setCSIDriver(p *profile.Profile) error {
-	if len(f.lifecycle) == 0 && !f.podInfo && f.fsGroupPolicy == "" && len(f.tokenRequests) == 0 {
+	if !f.describesCSIDriver() {
 		return nil
 	}
 	if p.File != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/csisim/csisim/cmd/internal/live"
 	"github.com/csisim/csisim/internal/real/promotion"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/plural"
@@ -40,7 +41,7 @@ csisim that a run has made: a run that was killed, used --keep, or is in progres
 			removed, err := workdir.Clean(dir)
 			fmt.Fprint(env.stdout, removed)
 			groups := removeGroups(env.stdout)
-			buried, failed := undoAllKilled()
+			buried, failed := live.UndoAllKilled()
 			for _, name := range buried {
 				fmt.Fprintf(env.stdout, "took cluster %q, which had been killed, out of the kubeconfig\n", name)
 			}
@@ -91,7 +92,8 @@ func cleanBefore(env environment, dir string) {
 		fmt.Fprintf(env.stderr, "cleaned up after %s that had been killed:\n%s", plural.Of(len(removed.Runs), "run"), removed)
 		removeGroups(env.stderr)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the code that creates a directory there reports the error
+	// The code that creates a directory there reports the error.
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(env.stderr, "csisim: %v\n", err)
 	}
 }

@@ -78,7 +78,7 @@ Exit codes: 0 all runs passed and the simulation equals them, except for noise;
 
 // compareWithReal makes all runs and compares them.
 func compareWithReal(ctx context.Context, env environment, f compareFlags, file string) (err error) {
-	scenarios, err := load(env, []string{file})
+	scenarios, err := loadScenarios(env, []string{file})
 	if err == nil {
 		err = refusal(scenarios[0], f.onFlags)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/csisim/csisim/cmd/internal/live"
 )
 
 func newGet(env environment) *cobra.Command {
@@ -23,7 +25,7 @@ func newGet(env environment) *cobra.Command {
 	return get
 }
 
-func newGetOne(env environment, what, short string, write func(out io.Writer, name string, cluster liveState) error) *cobra.Command {
+func newGetOne(env environment, what, short string, write func(out io.Writer, name string, cluster live.State) error) *cobra.Command {
 	var name string
 	command := &cobra.Command{
 		Use:   what,
@@ -33,7 +35,7 @@ func newGetOne(env environment, what, short string, write func(out io.Writer, na
 			if err := checkName(name); err != nil {
 				return err
 			}
-			cluster, err := find(name)
+			cluster, err := live.Find(name)
 			if err != nil {
 				return usage("cluster %q %w", name, err)
 			}
@@ -45,20 +47,20 @@ func newGetOne(env environment, what, short string, write func(out io.Writer, na
 	return command
 }
 
-func printKubeconfig(out io.Writer, name string, cluster liveState) error {
-	text, err := clientcmd.Write(*(&access{name: name, address: cluster.Address, token: cluster.Token, authority: cluster.Authority}).config())
+func printKubeconfig(out io.Writer, name string, cluster live.State) error {
+	text, err := clientcmd.Write(*cluster.Config(name))
 	if err == nil {
 		_, err = out.Write(text)
 	}
 	return err
 }
 
-func printPage(out io.Writer, _ string, cluster liveState) error {
+func printPage(out io.Writer, _ string, cluster live.State) error {
 	_, err := fmt.Fprintln(out, cluster.Page)
 	return err
 }
 
-func printSockets(out io.Writer, name string, cluster liveState) error {
+func printSockets(out io.Writer, name string, cluster live.State) error {
 	if len(cluster.Endpoints) == 0 {
 		return noFiles(name)
 	}
@@ -73,7 +75,7 @@ func printSockets(out io.Writer, name string, cluster liveState) error {
 	return table.Flush()
 }
 
-func printDirectories(out io.Writer, name string, cluster liveState) error {
+func printDirectories(out io.Writer, name string, cluster live.State) error {
 	if len(cluster.Directories) == 0 {
 		return noFiles(name)
 	}
@@ -86,4 +88,14 @@ func printDirectories(out io.Writer, name string, cluster liveState) error {
 
 func noFiles(name string) error {
 	return usage("cluster %q is in memory: it has sockets and directories if a driver is a program or has sidecars that are external", name)
+}
+
+func printSSHKey(out io.Writer, _ string, cluster live.State) error {
+	_, err := out.Write(cluster.SSH.Key)
+	return err
+}
+
+func printSSHAddress(out io.Writer, _ string, cluster live.State) error {
+	_, err := fmt.Fprintln(out, cluster.SSH.Address)
+	return err
 }

@@ -44,8 +44,8 @@ var flagGroups = []struct {
 		"pod-info", "fs-group-policy", "token-request", "extra-create-metadata",
 	}},
 	{"Real cluster", []string{"on", "allow-context", "node-image", "sidecar-image", "plan"}},
-	{"Output", []string{"print", "out", "junit", "json", "report", "trace", "write-known", "verbose", "keep", "system-calls", "help"}},
-	{"Isolation", []string{"isolation", "rootless", "work-dir", "host-path"}},
+	{"Output", []string{"print", "out", "junit", "json", "summary", "report", "trace", "write-known", "verbose", "keep", "system-calls", "help"}},
+	{"Isolation", []string{"isolation", "rootless", "network", "work-dir", "host-path"}},
 }
 
 // fewFlags is the greatest number of flags that are not grouped.

@@ -10,16 +10,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // A driver attaches a loop device to a file of the host and leaves it. The report names it, and it
 // is detached after the run; after a kill -9, csisim clean detaches it.
 func TestALoopDeviceWithAFileOfTheHostBelongsToItsRun(t *testing.T) {
-	needsMounts(t)
+	clitest.NeedsMounts(t)
 	if _, err := exec.LookPath("losetup"); err != nil {
 		t.Skip("it needs losetup")
 	}
-	bin := build(t)
+	bin := clitest.Build(t)
 	const pod = "- apply: {apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: /data}]}], " +
 		"volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}}\n"
 	for _, killed := range []bool{false, true} {
@@ -28,14 +30,14 @@ func TestALoopDeviceWithAFileOfTheHostBelongsToItsRun(t *testing.T) {
 			way, steps = "hangs in NodeUnpublishVolume, "+way, pod+"- wait: {pod: web, phase: Running}\n- delete: {pod: web}\n- wait: {pod: web, gone: true}\n"
 		}
 		p := newPlace(t, bin)
-		p.write("s.yaml", header+badDriver(way, long)+steps)
-		dir := filepath.Join(p.dir, "elsewhere")
+		p.Write("s.yaml", clitest.Header+clitest.BadDriver(way, long)+steps)
+		dir := filepath.Join(p.Dir, "elsewhere")
 		require.NoError(t, os.Mkdir(dir, 0o777))
 		devicesOf := func() string { // the kernel's path of the file is not the host's
 			out, _ := exec.Command("losetup", "--associated", filepath.Join(dir, "image")).Output()
 			return string(out)
 		}
-		c := p.command("run", "--host-path", dir, "--patience", "1h", "s.yaml")
+		c := p.Command("run", "--host-path", dir, "--patience", "1h", "s.yaml")
 		c.Env = append(c.Env, "ELSEWHERE="+dir)
 		if !killed {
 			out, err := c.CombinedOutput()
@@ -44,12 +46,12 @@ func TestALoopDeviceWithAFileOfTheHostBelongsToItsRun(t *testing.T) {
 			assert.Empty(t, devicesOf(), string(out))
 			continue
 		}
-		r := startCommand(t, p, c, func() bool { return devicesOf() != "" })
-		r.signal(t, syscall.SIGKILL)
-		r.awaitEnd(t, 10*time.Second)
-		r.awaitNoPrograms(t)
+		r := clitest.StartCommand(t, p.Place, c, func() bool { return devicesOf() != "" })
+		r.Signal(t, syscall.SIGKILL)
+		r.AwaitEnd(t, 10*time.Second)
+		r.AwaitNoPrograms(t)
 		require.NotEmpty(t, devicesOf(), "it outlives the run")
-		out, err := p.command("clean").CombinedOutput()
+		out, err := p.Command("clean").CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Regexp(t, `detached /dev/loop[0-9]+`, string(out))
 		assert.Eventually(t, func() bool { return devicesOf() == "" }, 10*time.Second, time.Millisecond)

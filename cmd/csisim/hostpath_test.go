@@ -8,13 +8,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // A driver's writes outside its own directories are discarded with the run and named in the report;
 // directories given by --host-path are written.
 func TestDriversDoNotWriteTheHost(t *testing.T) {
-	needsNamespaces(t)
-	bin := build(t)
+	clitest.NeedsNamespaces(t)
+	bin := clitest.Build(t)
 	for _, test := range []struct {
 		name        string
 		nobody, let bool
@@ -24,15 +26,15 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlace(t, bin)
-			p.write("s.yaml", header+badDriver("writes elsewhere", long))
-			dir := filepath.Join(p.dir, "elsewhere")
+			p.Write("s.yaml", clitest.Header+clitest.BadDriver("writes elsewhere", long))
+			dir := filepath.Join(p.Dir, "elsewhere")
 			require.NoError(t, os.Mkdir(dir, 0o777))
-			if test.nobody && isRoot() {
+			if test.nobody && clitest.IsRoot() {
 				require.NoError(t, os.Chown(dir, 65534, 65534))
 			}
 			for _, name := range []string{"changed", "removed"} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("of the host"), 0o600))
-				if test.nobody && isRoot() {
+				if test.nobody && clitest.IsRoot() {
 					require.NoError(t, os.Chown(filepath.Join(dir, name), 65534, 65534))
 				}
 			}
@@ -40,10 +42,10 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 			if test.let {
 				args = append(args, "--host-path", dir)
 			}
-			c := p.command(args...)
+			c := p.Command(args...)
 			c.Env = append(c.Env, "ELSEWHERE="+dir)
 			if test.nobody {
-				p.asUnprivileged(c)
+				p.AsUnprivileged(c)
 			}
 			out, _ := c.CombinedOutput() // the driver leaves its volume behind
 			var names []string
@@ -69,12 +71,12 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 
 // The report card names them, too.
 func TestTheCardNamesWhatADriverWrites(t *testing.T) {
-	needsNamespaces(t)
-	p := newPlace(t, build(t))
-	c := p.command("check", "--only", "life/*", "--", "sh", "-c", "echo x >"+p.dir+"/made; exec hostdir --endpoint={{.Endpoint}} --node-id={{.NodeID}} --state-dir={{.StateDir}}")
+	clitest.NeedsNamespaces(t)
+	p := newPlace(t, clitest.Build(t))
+	c := p.Command("check", "--only", "life/*", "--", "sh", "-c", "echo x >"+p.Dir+"/made; exec hostdir --endpoint={{.Endpoint}} --node-id={{.NodeID}} --state-dir={{.StateDir}}")
 	out, _ := c.CombinedOutput()
-	assert.Contains(t, string(out), "Written outside the run and thrown away; --host-path lets directories through:\n  made "+p.dir+"/made\n")
-	assert.NoFileExists(t, p.dir+"/made")
+	assert.Contains(t, string(out), "Written outside the run and thrown away; --host-path lets directories through:\n  made "+p.Dir+"/made\n")
+	assert.NoFileExists(t, p.Dir+"/made")
 }
 
 func TestHostPathsAreChecked(t *testing.T) {
@@ -87,9 +89,9 @@ func TestHostPathsAreChecked(t *testing.T) {
 		"/var/lib":           "host path /var/lib: each node has a directory of its own in it, /var/lib/kubelet: name the directories that the programs write in",
 	} {
 		for _, command := range []string{"run x.yaml", "check --profile hostdir", "up"} {
-			got := csisim(t, append(strings.Fields(command), "--host-path", path)...)
-			assert.Equal(t, 2, got.code, command)
-			assert.Contains(t, got.stderr, "csisim: --host-path: "+says+"\n", command)
+			got := clitest.Run(t, append(strings.Fields(command), "--host-path", path)...)
+			assert.Equal(t, 2, got.Code, command)
+			assert.Contains(t, got.Stderr, "csisim: --host-path: "+says+"\n", command)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 var (
@@ -25,7 +27,7 @@ const soon = 20 * time.Second
 // An interrupt ends a run at any stage: while a large file is read, while nodes start, while pods
 // start, while the reader of its trace does not read.
 func TestAnInterruptEndsALargeRun(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for name, test := range map[string]struct {
 		lines  int // of the trace, after which the signal is sent
 		signal syscall.Signal
@@ -39,7 +41,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t, bin)
-			pipe := filepath.Join(p.dir, "trace.jsonl")
+			pipe := filepath.Join(p.Dir, "trace.jsonl")
 			require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 			reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // it does not wait for a writer
 			require.NoError(t, err)
@@ -47,7 +49,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			lines := bufio.NewScanner(reader)
 			lines.Buffer(nil, 1<<28) // a list of all volumes is one line
 
-			r := startCommand(t, p, p.command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
+			r := clitest.StartCommand(t, p.Place, p.Command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
 			if test.lines == 0 {
 				time.Sleep(100 * time.Millisecond) // it reads for longer, and may not have begun to
 			}
@@ -55,23 +57,23 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 				require.True(t, lines.Scan(), lines.Err())
 			}
 			began := time.Now()
-			r.signal(t, test.signal)
+			r.Signal(t, test.signal)
 			if test.reads {
 				go func() {
 					for lines.Scan() {
 					}
 				}()
 			}
-			code := r.awaitEnd(t, soon)
-			usage := r.command.ProcessState.SysUsage().(*syscall.Rusage)
+			code := r.AwaitEnd(t, soon)
+			usage := r.Command.ProcessState.SysUsage().(*syscall.Rusage)
 			t.Logf("it ended %v after the signal; it had %d MiB", time.Since(began).Round(10*time.Millisecond), usage.Maxrss>>10)
 			// It had no signal handler yet.
-			if status := r.command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+			if status := r.Command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 				code = 128 + int(status.Signal())
 			}
 			assert.Equal(t, 128+int(test.signal), code)
 			if test.lines > 0 {
-				assert.Contains(t, r.output.String(), "csisim: interrupted")
+				assert.Contains(t, r.Output.String(), "csisim: interrupted")
 			}
 		})
 	}

@@ -24,8 +24,8 @@ func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
-// rootless is the isolation of root's programs as those of an ordinary user. In its namespaces it is
-// sim.Namespace, as for any ordinary user.
+// rootless is the isolation of root's programs as those of an ordinary user. In its namespaces it
+// is sim.Namespace, as for any ordinary user.
 const rootless = "rootless"
 
 // rootlessFlag adds the flag of all commands that start driver programs.
@@ -63,25 +63,42 @@ func checkIsolation(isolation string) error {
 	return nil
 }
 
+// bounds are the limits of the programs that a command starts.
+type bounds struct {
+	isolation, workDir string
+	// network is ownNetwork or hostNetwork; empty is hostNetwork.
+	network string
+	// loopback lists addresses of servers of this machine that are reached from an own network.
+	loopback []string
+}
+
 // isolate runs the command again in its own namespaces if a scenario has driver programs; done
 // reports whether it did. The namespaces end with everything in them, however the run ends. Where
 // there are no namespaces, this process ends its programs itself.
 func isolate(ctx context.Context, env environment, isolation, workDir string, scenarios []*scenario.Scenario) (done bool, err error) {
-	return isolatePrograms(ctx, env, isolation, workDir, slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms))
+	return bounds{isolation: isolation, workDir: workDir}.isolate(ctx, env, scenarios)
+}
+
+func (b bounds) isolate(ctx context.Context, env environment, scenarios []*scenario.Scenario) (done bool, err error) {
+	return b.isolatePrograms(ctx, env, slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms))
 }
 
 // isolatePrograms is isolate for a caller that already knows whether there are programs.
 func isolatePrograms(ctx context.Context, env environment, isolation, workDir string, programs bool) (done bool, err error) {
-	if (programs || isolation == rootless) && isolation != string(sim.None) && !namespaces.Entered() {
-		again := namespaces.Again
-		if isolation == rootless {
-			again = namespaces.AgainRootless
+	return bounds{isolation: isolation, workDir: workDir}.isolatePrograms(ctx, env, programs)
+}
+
+func (b bounds) isolatePrograms(ctx context.Context, env environment, programs bool) (done bool, err error) {
+	if (programs || b.isolation == rootless) && b.isolation != string(sim.None) && !namespaces.Entered() {
+		options := namespaces.Options{Rootless: b.isolation == rootless}
+		if b.network == ownNetwork {
+			options.Network = &namespaces.Network{Loopback: b.loopback}
 		}
-		code, err := again(ctx)
+		code, err := namespaces.Again(ctx, options)
 		if err == nil {
-			return true, env.endedAgain(code, workDir)
+			return true, env.endedAgain(code, b.workDir)
 		}
-		if isolation == rootless {
+		if b.isolation == rootless || b.network == ownNetwork {
 			return true, &failure{code: exitEnvironment, err: err}
 		}
 		// The nodes detect this themselves and report it.

@@ -12,16 +12,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // filesPod mounts, but needs only the rights of an ordinary user.
-const filesPod = hostdirDriver + hostdirObjects + `steps:
+const filesPod = clitest.HostdirDriver + clitest.HostdirObjects + `steps:
 - apply: |
     apiVersion: v1
     kind: PersistentVolumeClaim
     metadata: {name: data}
     spec: {accessModes: [ReadWriteOnce], storageClassName: hostdir, resources: {requests: {storage: 16Mi}}}
-` + podStep + `- delete: {pod: web}
+` + clitest.PodStep + `- delete: {pod: web}
 - wait: {pod: web, gone: true}
 - delete: {pvc: data}
 - wait: {pv: "*", gone: true}
@@ -35,7 +37,7 @@ func host(t *testing.T, p *place) (state []string) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	require.NoError(t, err)
 	state = append(state, strings.Split(string(mounts), "\n")...)
-	state = append(state, p.loops()...)
+	state = append(state, p.Loops()...)
 	processes, err := os.ReadDir("/proc")
 	require.NoError(t, err)
 	for _, process := range processes {
@@ -47,7 +49,7 @@ func host(t *testing.T, p *place) (state []string) {
 			state = append(state, process.Name()+" "+string(command))
 		}
 	}
-	err = filepath.WalkDir(p.dir, func(path string, _ os.DirEntry, err error) error {
+	err = filepath.WalkDir(p.Dir, func(path string, _ os.DirEntry, err error) error {
 		state = append(state, path)
 		return err
 	})
@@ -57,18 +59,18 @@ func host(t *testing.T, p *place) (state []string) {
 
 // An ordinary user also gets nodes of their own, and csisim prints their limitations.
 func TestOrdinaryUsersMount(t *testing.T) {
-	needsNamespaces(t)
-	p := newPlace(t, build(t))
-	p.write("s.yaml", header+filesPod)
+	clitest.NeedsNamespaces(t)
+	p := newPlace(t, clitest.Build(t))
+	p.Write("s.yaml", clitest.Header+filesPod)
 	for _, flags := range [][]string{{"-v"}, {"--isolation", "namespace", "-v"}} {
 		before := host(t, p)
-		c := p.command(append([]string{"run", "s.yaml"}, flags...)...)
-		p.asUnprivileged(c)
+		c := p.Command(append([]string{"run", "s.yaml"}, flags...)...)
+		p.AsUnprivileged(c)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Contains(t, string(out), "NodePublishVolume")
 		assert.Equal(t, 1, strings.Count(string(out),
-			"csisim: nodes are kept apart by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners\n"))
+			"csisim: nodes are kept apart by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"))
 		assert.Equal(t, before, host(t, p))
 	}
 }
@@ -76,7 +78,7 @@ func TestOrdinaryUsersMount(t *testing.T) {
 // A child that has left the process group, the session and the environment of its driver ends with
 // the run, however the run ends.
 func TestNoChildOfADriverEscapes(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for _, run := range []struct {
 		name, isolation string
 		nobody          bool
@@ -95,27 +97,27 @@ func TestNoChildOfADriverEscapes(t *testing.T) {
 	} {
 		t.Run(run.name, func(t *testing.T) {
 			if run.isolation == "auto" {
-				needsNamespaces(t)
+				clitest.NeedsNamespaces(t)
 			}
 			p := newPlace(t, bin)
-			p.write("s.yaml", header+badDriver(run.way+", leaves children", long))
+			p.Write("s.yaml", clitest.Header+clitest.BadDriver(run.way+", leaves children", long))
 			before := host(t, p)
 			patience := "1h"
 			if run.signal == 0 {
 				patience = "1s"
 			}
-			c := p.command("run", "--isolation", run.isolation, "--patience", patience, "s.yaml")
+			c := p.Command("run", "--isolation", run.isolation, "--patience", patience, "s.yaml")
 			if run.nobody {
-				p.asUnprivileged(c)
+				p.AsUnprivileged(c)
 			}
-			r := startCommand(t, p, c, func() bool { return len(p.children()) == 2 })
+			r := clitest.StartCommand(t, p.Place, c, func() bool { return len(p.children()) == 2 })
 			if run.signal != 0 {
-				r.signal(t, run.signal)
+				r.Signal(t, run.signal)
 			}
-			assert.Equal(t, run.code, r.awaitEnd(t, 10*time.Second), r.output.String())
-			r.awaitNoPrograms(t)
+			assert.Equal(t, run.code, r.AwaitEnd(t, 10*time.Second), r.Output.String())
+			r.AwaitNoPrograms(t)
 			if run.signal == syscall.SIGKILL {
-				clean := p.command("clean")
+				clean := p.Command("clean")
 				clean.SysProcAttr = c.SysProcAttr
 				out, err := clean.CombinedOutput()
 				require.NoError(t, err, string(out))
@@ -128,7 +130,7 @@ func TestNoChildOfADriverEscapes(t *testing.T) {
 
 // children returns the processes that drivers left running, one for each driver.
 func (p *place) children() (pids []int) {
-	for _, pid := range p.programs("sh") {
+	for _, pid := range p.Programs("sh") {
 		if environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && !strings.Contains(string(environ), "CSISIM_RUN") {
 			pids = append(pids, pid)
 		}

@@ -11,12 +11,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // The next command removes everything that a kill -9 in the middle of a run leaves, with real
 // mounts, loop devices and the worst drivers: the host is as it was before.
 func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	for _, way := range []string{
 		"hangs in NodeUnpublishVolume, keeps its mount busy", "hangs in CreateVolume, ignores SIGTERM",
 		"hangs in CreateVolume, leaves children", "hangs in CreateVolume, fills its disk",
@@ -26,9 +28,9 @@ func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, as %s, then csisim %s", way, user, next), func(t *testing.T) {
 					asRoot := user == "root"
 					if asRoot {
-						needsMounts(t)
+						clitest.NeedsMounts(t)
 					} else {
-						needsNamespaces(t)
+						clitest.NeedsNamespaces(t)
 					}
 					killedRun(t, bin, way, asRoot, next)
 				})
@@ -39,33 +41,33 @@ func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
 
 func killedRun(t *testing.T, bin, way string, asRoot bool, next string) {
 	p := newPlace(t, bin)
-	p.write("s.yaml", stuck(way, asRoot))
-	p.write("next.yaml", header+mocked)
+	p.Write("s.yaml", stuck(way, asRoot))
+	p.Write("next.yaml", clitest.Header+clitest.Mocked)
 	if strings.HasSuffix(way, "fills its disk") {
-		require.NoError(t, exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "none", p.work).Run())
-		t.Cleanup(func() { require.NoError(t, exec.Command("umount", p.work).Run()) })
+		require.NoError(t, exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "none", p.Work).Run())
+		t.Cleanup(func() { require.NoError(t, exec.Command("umount", p.Work).Run()) })
 	}
-	run := p.marked("run", "--patience", "1h", "s.yaml")
+	run := p.Marked("run", "--patience", "1h", "s.yaml")
 	if !asRoot {
-		p.asUnprivileged(run)
+		p.AsUnprivileged(run)
 	}
 	before := host(t, p)
-	r := startCommand(t, p, run, p.hangs)
-	require.NotEmpty(t, r.programs("hostdir"))
-	require.NotEmpty(t, r.programs("baddriver"))
+	r := clitest.StartCommand(t, p.Place, run, p.Hangs)
+	require.NotEmpty(t, r.Programs("hostdir"))
+	require.NotEmpty(t, r.Programs("baddriver"))
 	require.True(t, p.mountsFor("hostdir"), "there are real mounts")
-	require.Equal(t, asRoot, len(p.loops()) > 0, "root has loop devices")
-	r.signal(t, syscall.SIGKILL)
-	assert.Equal(t, -1, r.awaitEnd(t, interrupted))
-	r.awaitNoPrograms(t)
+	require.Equal(t, asRoot, len(p.Loops()) > 0, "root has loop devices")
+	r.Signal(t, syscall.SIGKILL)
+	assert.Equal(t, -1, r.AwaitEnd(t, clitest.Interrupted))
+	r.AwaitNoPrograms(t)
 
 	args := []string{next}
 	if next == "run" {
 		args = append(args, "next.yaml")
 	}
-	cleaning := p.command(args...)
+	cleaning := p.Command(args...)
 	if !asRoot {
-		p.asUnprivileged(cleaning)
+		p.AsUnprivileged(cleaning)
 	}
 	out, err := cleaning.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -75,26 +77,26 @@ func killedRun(t *testing.T, bin, way string, asRoot bool, next string) {
 	if asRoot {
 		assert.Contains(t, string(out), "detached /dev/loop")
 	}
-	assert.Contains(t, string(out), "removed "+p.work+"/csisim-")
-	require.NoError(t, os.Remove(p.mark()))
+	assert.Contains(t, string(out), "removed "+p.Work+"/csisim-")
+	require.NoError(t, os.Remove(p.Mark()))
 	assert.Equal(t, before, host(t, p), string(out))
 }
 
 // stuck returns a run that hangs in a call of a bad driver, with volumes of a good driver mounted.
 func stuck(way string, loops bool) string {
-	_, bad, _ := strings.Cut(badDriver(way, long), "drivers:\n")
+	_, bad, _ := strings.Cut(clitest.BadDriver(way, long), "drivers:\n")
 	bad, claim, _ := strings.Cut(bad, "objects:\n")
 	class, claimed, _ := strings.Cut(claim, "steps:\n")
-	mounted := strings.NewReplacer("name: web", "name: good", "pod: web", "pod: good").Replace(hostdirSteps)
+	mounted := strings.NewReplacer("name: web", "name: good", "pod: web", "pod: good").Replace(clitest.HostdirSteps)
 	if !loops {
 		mounted = strings.NewReplacer(", volumeMode: Block", "", `, volumeDevices: [{name: block, devicePath: /dev/xvda}]`, "").Replace(mounted)
 	}
-	return header + hostdirDriver + bad + hostdirObjects + class + mounted + claimed + podStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n"
+	return clitest.Header + clitest.HostdirDriver + bad + clitest.HostdirObjects + class + mounted + claimed + clitest.PodStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n"
 }
 
 // mountsFor reports whether a program of the name sees a mount of a pod.
 func (p *place) mountsFor(name string) bool {
-	return slices.ContainsFunc(p.programs(name), func(pid int) bool {
+	return slices.ContainsFunc(p.Programs(name), func(pid int) bool {
 		table, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
 		return err == nil && strings.Contains(string(table), " /var/lib/kubelet/pods/")
 	})

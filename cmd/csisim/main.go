@@ -6,8 +6,9 @@ import (
 	"context"
 	"os"
 
-	_ "github.com/csisim/csisim/cmd/internal/earlygc" // sets GOGC before the other packages initialize
+	// Sets GOGC before the other packages initialize.
 	"github.com/csisim/csisim/cmd/internal/explore"
+	_ "github.com/csisim/csisim/cmd/internal/gogc"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 

@@ -37,7 +37,7 @@ once to query their capabilities.`,
 }
 
 func manifests(ctx context.Context, env environment, file, image string, o deploy.Options) error {
-	scenarios, err := load(env, []string{file})
+	scenarios, err := loadScenarios(env, []string{file})
 	if err != nil {
 		return err
 	}

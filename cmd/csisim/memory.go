@@ -4,11 +4,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 )
 
 // A run allocates much memory and keeps little of it, and most runs end within milliseconds. Rare
-// garbage collections are therefore worth the memory: see package earlygc. GOMEMLIMIT overrides the
+// garbage collections are therefore worth the memory: see package gogc. GOMEMLIMIT overrides the
 // limit.
 const (
 	smallestMemory = 976 << 20 // leaves room below 1 GiB for memory outside the heap
@@ -17,7 +18,7 @@ const (
 
 func (env environment) tuneMemory() {
 	if env.getenv("GOMEMLIMIT") == "" {
-		followLife(smallestMemory, machineMemory())
+		followLife(smallestMemory, sync.OnceValue(machineMemory))
 	}
 }
 
@@ -34,13 +35,14 @@ func (env environment) tuneSearch() (restore func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// followLife sets the memory limit now and after each garbage collection, from the size of the live
-// heap, until it is stopped.
-func followLife(smallest, machine int64) (stop func()) {
-	limit := memoryLimit(0, smallest, machine)
+// followLife sets the memory limit now, and after each garbage collection from the size of the live
+// heap, until it is stopped. Most commands end before the first collection, and never read how much
+// memory the machine has.
+func followLife(smallest int64, machine func() int64) (stop func()) {
+	limit := smallest
 	debug.SetMemoryLimit(limit)
 	return afterCollections(func() {
-		if next := memoryLimit(aliveMemory(), smallest, machine); next != limit {
+		if next := memoryLimit(aliveMemory(), smallest, machine()); next != limit {
 			limit = next
 			debug.SetMemoryLimit(limit)
 		}

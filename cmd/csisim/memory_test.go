@@ -23,7 +23,8 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 		{4 * gib, 0, 7*gib + 512*mib},
 		{20 * gib, 64 * gib, 27*gib + 512*mib},
 		{5 * gib, 9 * gib, 6*gib + 768*mib}, // three quarters of the machine
-		{12 * gib, 16 * gib, 15 * gib},      // more is live than fits: a quarter stays free to work with
+		// More is live than fits: a quarter stays free to work with.
+		{12 * gib, 16 * gib, 15 * gib},
 		{10 * mib, 512 * mib, 384 * mib},
 		{400 * mib, 512 * mib, 500 * mib},
 	} {
@@ -34,7 +35,7 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	stop := followLife(1<<20, 0)
+	stop := followLife(1<<20, func() int64 { return 0 })
 	defer stop()
 	assert.EqualValues(t, 1<<20, debug.SetMemoryLimit(-1), "nothing has been collected yet")
 	kept := make([]byte, 64<<20)

@@ -20,6 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/csisim/csisim/cmd/internal/clitest"
+	"github.com/csisim/csisim/cmd/internal/live"
+	"github.com/csisim/csisim/cmd/internal/page"
 	"github.com/csisim/csisim/internal/driver/certificate"
 	"github.com/csisim/csisim/internal/real/deploy"
 	"github.com/csisim/csisim/internal/world/namespaces"
@@ -45,7 +48,7 @@ func newBed(t *testing.T) *bed {
 	}
 	t.Parallel() // the test mostly waits
 	p := newPlace(t, "")
-	b := &bed{t: t, kubeconfig: filepath.Join(p.dir, "kubeconfig"), ports: map[string]int{}}
+	b := &bed{t: t, kubeconfig: filepath.Join(p.Dir, "kubeconfig"), ports: map[string]int{}}
 	for _, part := range []string{"controller", "node-a", "node-b", "backend", "orders"} {
 		b.ports[part] = freePort(t)
 	}
@@ -55,15 +58,15 @@ func newBed(t *testing.T) *bed {
 	require.NoError(t, err)
 	forwarded := newSidecars(b)
 	b.Simulation, err = sim.Start(sim.Options{
-		Start: time.Now(), OnDisk: true, WorkDir: p.work, Token: "bed", Address: listener.Addr().String(), Authority: authority,
-		Images:  b.programs(p.dir),
+		Start: time.Now(), OnDisk: true, WorkDir: p.Work, Token: "bed", Address: listener.Addr().String(), Authority: authority,
+		Images:  b.programs(p.Dir),
 		Drivers: []sim.Driver{{Name: bedDriver, NoNode: true, NoCSIDriver: true, Servers: &sim.Servers{Controller: forwarded.services()}}},
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.Boot())
 	forwarded.observe()
 	b.writeKubeconfig(listener.Addr().String(), authority)
-	stop := serve(newPort(listener, serving), b.withPodProxy(b.API()))
+	stop := page.Serve(page.NewPort(listener, serving), b.withPodProxy(b.API()))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Live(ctx, 1) }()
@@ -103,10 +106,10 @@ for a; do
   set -- "$@" "$a"
 done
 exec %s "$@"
-`, asCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.Driver{}.OwnPort("node"), deploy.Driver{}.OwnPort("controller"), b.ports["backend"], b.ports["orders"], file, os.Args[0])
+`, clitest.AsCommand, b.ports["controller"], b.ports["node-a"], b.ports["node-b"], deploy.ProxyPort, deploy.Driver{}.OwnPort("node"), deploy.Driver{}.OwnPort("controller"), b.ports["backend"], b.ports["orders"], file, os.Args[0])
 	require.NoError(b.t, os.WriteFile(file, []byte(script), 0o755))
 	registrar := filepath.Join(dir, "registrar")
-	require.NoError(b.t, os.WriteFile(registrar, fmt.Appendf(nil, "#!/bin/sh\nexport %s=1\nexec %s \"$@\"\n", asRegistrar, os.Args[0]), 0o755))
+	require.NoError(b.t, os.WriteFile(registrar, fmt.Appendf(nil, "#!/bin/sh\nexport %s=1\nexec %s \"$@\"\n", clitest.AsRegistrar, os.Args[0]), 0o755))
 	return map[string]string{
 		"csisim.dev/" + deploy.Slug(bedDriver):                  file,
 		"csisim.dev/csisim":                                     file,
@@ -116,8 +119,8 @@ exec %s "$@"
 }
 
 func (b *bed) writeKubeconfig(address string, authority []byte) {
-	a := access{name: "bed", address: "https://" + address, token: "bed", authority: authority}
-	require.NoError(b.t, clientcmd.WriteToFile(*a.config(), b.kubeconfig))
+	served := live.State{Address: "https://" + address, Token: "bed", Authority: authority}
+	require.NoError(b.t, clientcmd.WriteToFile(*served.Config("bed"), b.kubeconfig))
 }
 
 // podProxy matches the paths that a real API server forwards to a port of a pod.

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 const lifecycle = "../../scenarios/rwo-filesystem.yaml"
@@ -21,10 +23,10 @@ func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
 	b := newBed(t)
 	t.Run("a cluster that csisim did not make has to be allowed", func(t *testing.T) {
 		for _, args := range [][]string{{"run", lifecycle}, {"compare", lifecycle}, {"clean"}} {
-			got := csisim(t, append(args, "--on", b.kubeconfig)...)
-			assert.Equal(t, exitInput, got.code, got.stdout)
-			assert.Contains(t, got.stderr, `context "bed": csisim did not make this cluster`)
-			assert.Contains(t, got.stderr, "allow it with --allow-context bed")
+			got := clitest.Run(t, append(args, "--on", b.kubeconfig)...)
+			assert.Equal(t, exitInput, got.Code, got.Stdout)
+			assert.Contains(t, got.Stderr, `context "bed": csisim did not make this cluster`)
+			assert.Contains(t, got.Stderr, "allow it with --allow-context bed")
 		}
 		assert.Empty(t, b.managed())
 	})
@@ -36,15 +38,16 @@ func TestAScenarioOnAClusterByItsKubeconfig(t *testing.T) {
 
 func (b *bed) compares(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report.md")
-	got := csisim(t, b.args("compare", lifecycle, "--times", "1", "--report", report)...)
-	assert.LessOrEqual(t, got.code, exitFailed, got.stderr)
-	assert.Contains(t, got.stdout, "Real run 1 of 1:\nPASS rwo-filesystem")
-	for _, level := range []string{"calls", "requests"} { // times and races depend on the load of the machine
-		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.stdout)
+	got := clitest.Run(t, b.args("compare", lifecycle, "--times", "1", "--report", report)...)
+	assert.LessOrEqual(t, got.Code, exitFailed, got.Stderr)
+	assert.Contains(t, got.Stdout, "Real run 1 of 1:\nPASS rwo-filesystem")
+	// Times and races depend on the load of the machine.
+	for _, level := range []string{"calls", "requests"} {
+		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.Stdout)
 	}
-	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	lines := strings.Split(strings.TrimSpace(got.Stdout), "\n")
 	verdict := lines[len(lines)-1]
-	assert.Equal(t, got.code == exitPassed, strings.HasPrefix(verdict, "equal"), verdict)
+	assert.Equal(t, got.Code == exitPassed, strings.HasPrefix(verdict, "equal"), verdict)
 	text, err := os.ReadFile(report)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "**"+verdict+"**")
@@ -53,11 +56,11 @@ func (b *bed) compares(t *testing.T) {
 
 func (b *bed) deploysOwn(t *testing.T) {
 	const own = "testdata/own/scenario.yaml"
-	got := csisim(t, b.args("compare", own, "--times", "1")...)
-	assert.LessOrEqual(t, got.code, exitFailed, got.stderr)
-	assert.Contains(t, got.stdout, "Real run 1 of 1:\nPASS own-manifests", got.stderr)
+	got := clitest.Run(t, b.args("compare", own, "--times", "1")...)
+	assert.LessOrEqual(t, got.Code, exitFailed, got.Stderr)
+	assert.Contains(t, got.Stdout, "Real run 1 of 1:\nPASS own-manifests", got.Stderr)
 	for _, level := range []string{"calls", "requests"} {
-		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.stdout)
+		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.Stdout)
 	}
 	assert.Empty(t, b.managed())
 
@@ -67,18 +70,18 @@ func (b *bed) deploysOwn(t *testing.T) {
 	}, 2*time.Minute, 100*time.Millisecond)
 	_, err := b.Client().CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "disk-system"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	got = csisim(t, b.args("run", own)...)
-	assert.Equal(t, exitInput, got.code, got.stdout)
-	assert.Contains(t, got.stdout+got.stderr, "the cluster has namespaces/disk-system already, which csisim did not make: delete that deployment of the driver first")
+	got = clitest.Run(t, b.args("run", own)...)
+	assert.Equal(t, exitInput, got.Code, got.Stdout)
+	assert.Contains(t, got.Stdout+got.Stderr, "the cluster has namespaces/disk-system already, which csisim did not make: delete that deployment of the driver first")
 	assert.Empty(t, b.managed())
 	_, err = b.Client().CoreV1().ServiceAccounts("disk-system").Get(t.Context(), "disk", metav1.GetOptions{})
 	assert.True(t, apierrors.IsNotFound(err), "nothing was applied: %v", err)
 }
 
 func (b *bed) installsLater(t *testing.T) {
-	got := csisim(t, b.args("run", "testdata/later/scenario.yaml")...)
-	assert.Zero(t, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "PASS scenario")
+	got := clitest.Run(t, b.args("run", "testdata/later/scenario.yaml")...)
+	assert.Zero(t, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, "PASS scenario")
 	assert.Empty(t, b.managed())
 }
 
@@ -86,7 +89,7 @@ func (b *bed) isCleaned(t *testing.T) {
 	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "somebody-elses", Namespace: "default"}}
 	_, err := b.Client().CoreV1().ConfigMaps("default").Create(t.Context(), own, metav1.CreateOptions{})
 	require.NoError(t, err)
-	run := command(t.Context(), nil, b.args("run", lifecycle)...)
+	run := clitest.Command(t.Context(), nil, b.args("run", lifecycle)...)
 	require.NoError(t, run.Start())
 	isRunning := func() bool {
 		pod, err := b.Client().CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
@@ -97,10 +100,10 @@ func (b *bed) isCleaned(t *testing.T) {
 	_ = run.Wait() // it was killed
 	require.NotEmpty(t, b.managed())
 
-	got := csisim(t, b.args("clean")...)
-	require.Zero(t, got.code, got.stderr)
+	got := clitest.Run(t, b.args("clean")...)
+	require.Zero(t, got.Code, got.Stderr)
 	for _, what := range []string{"pods/web in default", "persistentvolumeclaims/data in default", "storageclasses/standard", "the records of calls on nodes/node-a", "the records of calls on nodes/node-b", "daemonsets/mock-csi-csisim-dev-node in csisim-system", "namespaces/csisim-system"} {
-		assert.Contains(t, got.stdout, "deleted "+what+"\n")
+		assert.Contains(t, got.Stdout, "deleted "+what+"\n")
 	}
 	assert.Empty(t, b.managed())
 	volumes, err := b.Client().CoreV1().PersistentVolumes().List(t.Context(), metav1.ListOptions{})
@@ -108,5 +111,5 @@ func (b *bed) isCleaned(t *testing.T) {
 	assert.Empty(t, volumes.Items, "a volume goes while its driver is there")
 	_, err = b.Client().CoreV1().ConfigMaps("default").Get(t.Context(), own.Name, metav1.GetOptions{})
 	assert.NoError(t, err)
-	assert.Equal(t, "nothing of csisim is there", strings.TrimSpace(csisim(t, b.args("clean")...).stdout))
+	assert.Equal(t, "nothing of csisim is there", strings.TrimSpace(clitest.Run(t, b.args("clean")...).Stdout))
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // A report file appears when it is complete; until then there is the previous one, or none.
@@ -72,28 +74,28 @@ func TestAReportThroughALink(t *testing.T) {
 // An interrupt during the writing of reports ends the command, even if the reader of one report has
 // stopped reading. Each of the other reports is complete or absent.
 func TestAnInterruptWhileReportsAreWritten(t *testing.T) {
-	bin := build(t)
+	bin := clitest.Build(t)
 	p := newPlace(t, bin)
 	const scenarios = 400 // their report is more than a pipe holds
 	var files []string
 	for i := range scenarios {
 		name := fmt.Sprintf("s%03d.yaml", i)
-		p.write(name, header+"steps:\n- advance: 1s\n")
+		p.Write(name, clitest.Header+"steps:\n- advance: 1s\n")
 		files = append(files, name)
 	}
-	pipe, junit := filepath.Join(p.dir, "pipe.json"), filepath.Join(p.dir, "report.xml")
+	pipe, junit := filepath.Join(p.Dir, "pipe.json"), filepath.Join(p.Dir, "report.xml")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // it does not wait for a writer
 	require.NoError(t, err)
 	defer reader.Close()
 
-	r := startCommand(t, p, p.command(append([]string{"run", "--json", pipe, "--junit", junit}, files...)...), func() bool { return true })
+	r := clitest.StartCommand(t, p.Place, p.Command(append([]string{"run", "--json", pipe, "--junit", junit}, files...)...), func() bool { return true })
 	_, err = reader.Read(make([]byte, 1)) // csisim writes
 	require.NoError(t, err)
-	r.signal(t, syscall.SIGINT)
-	assert.Equal(t, exitInterrupted, r.awaitEnd(t, 10*time.Second))
-	assert.Contains(t, r.output.String(), "csisim: interrupted")
-	entries, err := os.ReadDir(p.dir)
+	r.Signal(t, syscall.SIGINT)
+	assert.Equal(t, exitInterrupted, r.AwaitEnd(t, 10*time.Second))
+	assert.Contains(t, r.Output.String(), "csisim: interrupted")
+	entries, err := os.ReadDir(p.Dir)
 	require.NoError(t, err)
 	for _, e := range entries {
 		assert.False(t, strings.Contains(e.Name(), "report.xml"), "%s is left", e.Name())

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // forgetful is a scenario with a driver that does not unmount.
@@ -30,9 +32,9 @@ func TestAReportOfARunIsOneFile(t *testing.T) {
 	pod, err := os.ReadFile("../../scenarios/manifests/pod-with-claim.yaml")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "pod.yaml"), pod, 0o600))
-	got := csisim(t, "run", file, "--report", page)
-	require.Equal(t, exitFailed, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "report    "+page)
+	got := clitest.Run(t, "run", file, "--report", page)
+	require.Equal(t, exitFailed, got.Code, got.Stderr)
+	assert.Contains(t, got.Stdout, "report    "+page)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"verdict":"failed"`)
@@ -46,8 +48,8 @@ func TestAReportOfARunIsOneFile(t *testing.T) {
 
 func TestSeveralScenariosHaveAReportEach(t *testing.T) {
 	dir := t.TempDir()
-	got := csisim(t, "run", "../../scenarios/rwo-filesystem.yaml", "../../scenarios/attach-limit.yaml", "--report", dir)
-	require.Zero(t, got.code, got.stderr)
+	got := clitest.Run(t, "run", "../../scenarios/rwo-filesystem.yaml", "../../scenarios/attach-limit.yaml", "--report", dir)
+	require.Zero(t, got.Code, got.Stderr)
 	assert.FileExists(t, filepath.Join(dir, "rwo-filesystem.html"))
 	assert.FileExists(t, filepath.Join(dir, "attach-limit.html"))
 	index, err := os.ReadFile(filepath.Join(dir, "index.html"))
@@ -56,10 +58,10 @@ func TestSeveralScenariosHaveAReportEach(t *testing.T) {
 }
 
 func TestACheckReportsOnEachScenarioThatFailed(t *testing.T) {
-	p := newPlace(t, build(t))
+	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only life/filesystem --only life/block --report reports", "--broken", "unpublish-leaves-mount")
-	require.Equal(t, exitFailed, got.code, got.stderr)
-	text, err := os.ReadFile(filepath.Join(p.dir, "reports", "life-filesystem.html"))
+	require.Equal(t, exitFailed, got.Code, got.Stderr)
+	text, err := os.ReadFile(filepath.Join(p.Dir, "reports", "life-filesystem.html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "The driver answered OK to NodeUnpublishVolume")
 	assert.Contains(t, string(text), "csisim check --only life/filesystem")

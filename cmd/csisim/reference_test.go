@@ -15,6 +15,8 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/driver/effect"
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
@@ -187,7 +189,43 @@ func TestTheFaultsPageIsCurrent(t *testing.T) {
 			p.table(step.Fields)
 		}
 	}
+	p.effects()
 	p.hold(t, "faults.md")
+}
+
+// effects lists the places at which each effect can be had.
+func (p *reference) effects() {
+	p.line("\n## Where they are possible\n\n| Field | In Go tests | Searches of `explore` | On a real cluster |\n| --- | --- | --- | --- |")
+	for _, e := range effect.All() {
+		field := "–"
+		if e.Field != "" {
+			field = "`" + e.Field + "`"
+		}
+		there := "yes"
+		if why := effect.Never(&fault.Fault{Effect: e.Name}); why != "" {
+			there = "no: " + why
+		}
+		p.line("| %s | `fault.%s` | %s | %s |", field, goName(e.Name), strings.Join(searches(e), ", "), there)
+	}
+}
+
+// goName is the name of an effect in package fault.
+func goName(e fault.Effect) (name string) {
+	for word := range strings.SplitSeq(string(e), "-") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name
+}
+
+// searches lists the kinds of faults that have an effect.
+func searches(e *effect.Effect) (kinds []string) {
+	everything := effect.Called{OnNode: true, Watched: true, Unmounts: true, Versioned: true, Served: true}
+	for _, kind := range fault.Kinds() {
+		if e.InSearches != nil && len(e.InSearches(kind, everything)) > 0 {
+			kinds = append(kinds, "`"+string(kind)+"`")
+		}
+	}
+	return kinds
 }
 
 func TestTheProfilePageIsCurrent(t *testing.T) {

@@ -49,6 +49,7 @@ are instead, and exits with code 2.`,
 	flags.CountVarP(&f.verbose, "verbose", "v", "print the events from the first step on; -vv prints all, from the start of the cluster")
 	isolationFlag(flags, &f.isolation)
 	rootlessFlag(flags, &f.isolation, &f.rootless)
+	runNetworkFlag(command, &f.network)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the run (default the system's temporary directory)")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	waitFlag(command, &f.waitForDriver)
@@ -85,14 +86,14 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	if err != nil {
 		return usage("%s: the scenario of the finding: %w", name, err)
 	}
-	scenarios, err := load(env, []string{path})
+	scenarios, err := loadScenarios(env, []string{path})
 	if err != nil {
 		return err
 	}
 	if file.Text != "" {
 		scenarios[0].File = filepath.Base(path) // the directory is removed when the run has ended
 	}
-	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
+	if done, err := f.isolate(ctx, env, scenarios); done {
 		return err
 	}
 	changed := explore.Digest(text) != file.Digest

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/cmd/internal/explore"
 	"github.com/csisim/csisim/internal/world/workdir"
 )
@@ -15,7 +16,7 @@ import (
 // replay is killed.
 func TestTheScenarioOfAReplayIsWhereCleanFindsIt(t *testing.T) {
 	work := t.TempDir()
-	file := &explore.File{Text: header + mocked}
+	file := &explore.File{Text: clitest.Header + clitest.Mocked}
 	file.Scenario = "s.yaml"
 	path, remove, err := scenarioOf(work, "finding.yaml", file)
 	require.NoError(t, err)

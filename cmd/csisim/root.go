@@ -63,11 +63,23 @@ interrupted, 143 terminated.`,
 	root.SetVersionTemplate("{{.Version}}") // the same as csisim version
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagMistake)
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return flagWithoutValue(command) }
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(c.OutOrStdout(), c) })
-	root.AddCommand(newRun(env), newCheck(env), newExplore(env), newReplay(env), newValidate(env), newDiff(env), newCompare(env), newImport(env), newExplain(env), newView(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
+	root.AddCommand(newRun(env), newCheck(env), newExplore(env), newLoad(env), newReplay(env), newValidate(env), newDiff(env), newCompare(env), newImport(env), newExplain(env), newView(env), newUp(env), newDown(env), newGet(env), newSchema(env), newSteps(env),
 		newProfiles(env), newInit(env), newManifests(env), newTestDriver(env), newVersion(env), newClean(env))
 	root.AddCommand(pod.Commands()...)
 	return root
+}
+
+// flagWithoutValue returns an error for a flag that took the -- before the driver's command for its
+// value.
+func flagWithoutValue(command *cobra.Command) (err error) {
+	command.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "--" || f.Value.String() == "[--]" {
+			err = usage("--%s needs a value: it is followed by -- and the driver's command", f.Name)
+		}
+	})
+	return err
 }
 
 func commandNames(root *cobra.Command) []string {
@@ -83,6 +95,9 @@ func commandNames(root *cobra.Command) []string {
 // flagMistake suggests a flag for one that does not exist, and removes the names of Go's parsers
 // from an error.
 func flagMistake(command *cobra.Command, err error) error {
+	if err := flagWithoutValue(command); err != nil {
+		return err
+	}
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) && len(missing.GetSpecifiedName()) > 1 {
 		var names []string

@@ -25,6 +25,7 @@ type runFlags struct {
 	waitForDriver    time.Duration
 	isolation        string
 	rootless         bool
+	network          string
 	workDir          string
 	hostPaths        []string
 	strict           bool
@@ -83,6 +84,7 @@ a failure repeats the same run.`,
 	waitFlag(command, &f.waitForDriver)
 	isolationFlag(flags, &f.isolation)
 	rootlessFlag(flags, &f.isolation, &f.rootless)
+	runNetworkFlag(command, &f.network)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of runs (default the system's temporary directory)")
 	hostPathFlag(command, &f.hostPaths)
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
@@ -135,6 +137,9 @@ func (f runFlags) check() error {
 	if f.waitForDriver < 0 {
 		return usage("--wait-for-driver %v: it must not be negative", f.waitForDriver)
 	}
+	if _, err := f.driverNetwork(); err != nil {
+		return err
+	}
 	return checkHostPaths(f.hostPaths)
 }
 
@@ -150,7 +155,7 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	if !namespaces.Entered() {
 		cleanBefore(env, f.workDir)
 	}
-	scenarios, err := load(env, files)
+	scenarios, err := loadScenarios(env, files)
 	if err == nil {
 		scenarios, err = chosenScenarios(scenarios, f.only)
 	}
@@ -169,7 +174,7 @@ func run(ctx context.Context, env environment, f runFlags, args []string) error 
 	if f.on != "" {
 		return runOn(ctx, env, f, scenarios)
 	}
-	if done, err := isolate(ctx, env, f.isolation, f.workDir, scenarios); done {
+	if done, err := f.isolate(ctx, env, scenarios); done {
 		return err
 	}
 	release, err := outputFiles{"junit": f.junit, "json": f.json}.reserve()

@@ -11,23 +11,25 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 // The output of parallel runs, including timelines, is the same as that of sequential ones.
 func TestWhatRunsAtOnceIsReportedInOrder(t *testing.T) {
 	wall := regexp.MustCompile(`( in | · )[0-9.]+ m?s\b`)
 	seen := func(parallel string) string {
-		got := csisim(t, "run", "-v", "../../scenarios/conformance", "testdata/scenarios", "--parallel", parallel)
-		assert.Equal(t, 3, got.code, got.stderr) // one of them is impossible
-		return regexp.MustCompile(` --parallel \d`).ReplaceAllString(wall.ReplaceAllString(got.stdout, ""), "")
+		got := clitest.Run(t, "run", "-v", "../../scenarios/conformance", "testdata/scenarios", "--parallel", parallel)
+		assert.Equal(t, 3, got.Code, got.Stderr) // one of them is impossible
+		return regexp.MustCompile(` --parallel \d`).ReplaceAllString(wall.ReplaceAllString(got.Stdout, ""), "")
 	}
 	assert.Equal(t, seen("1"), seen("4"))
 }
 
 func TestTheJSONReportHasEachScenario(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out", "report.json")
-	got := csisim(t, "run", "testdata/scenarios", "--parallel", "2", "--json", file, "--seed", "3")
-	assert.Equal(t, 3, got.code, got.stderr) // one of them is impossible
+	got := clitest.Run(t, "run", "testdata/scenarios", "--parallel", "2", "--json", file, "--seed", "3")
+	assert.Equal(t, 3, got.Code, got.Stderr) // one of them is impossible
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var report struct {
@@ -64,28 +66,28 @@ func TestBadFlagsOfReportsAndParallelRuns(t *testing.T) {
 		"--parallel=0":         "--parallel 0: it must be at least 1",
 		"--json=/proc/no.json": "--json /proc/no.json: no report can be written there",
 	} {
-		got := csisim(t, "run", "testdata/scenarios", args)
-		assert.Equal(t, 2, got.code)
-		assert.Contains(t, got.stderr, want)
+		got := clitest.Run(t, "run", "testdata/scenarios", args)
+		assert.Equal(t, 2, got.Code)
+		assert.Contains(t, got.Stderr, want)
 	}
 }
 
 // An interrupt ends all parallel runs, leaves nothing, and reports the runs that have ended.
 func TestAnInterruptEndsAllThatRunsAtOnce(t *testing.T) {
-	p := newPlace(t, build(t))
+	p := newPlace(t, clitest.Build(t))
 	for _, name := range []string{"a", "b", "c"} {
-		p.write(name+".yaml", header+badDriver("hangs in CreateVolume", "10s"))
+		p.Write(name+".yaml", clitest.Header+clitest.BadDriver("hangs in CreateVolume", "10s"))
 	}
-	run := p.command("run", "a.yaml", "b.yaml", "c.yaml", "--parallel", "3", "--patience", "1m", "--json", "report.json", "--isolation", "none")
+	run := p.Command("run", "a.yaml", "b.yaml", "c.yaml", "--parallel", "3", "--patience", "1m", "--json", "report.json", "--isolation", "none")
 	require.NoError(t, run.Start())
 	time.Sleep(2 * time.Second) // at any stage
 	require.NoError(t, run.Process.Signal(syscall.SIGINT))
 	_ = run.Wait()
 	assert.Equal(t, 130, run.ProcessState.ExitCode())
-	left, err := os.ReadDir(p.work)
+	left, err := os.ReadDir(p.Work)
 	require.NoError(t, err)
 	assert.Empty(t, left)
-	text, err := os.ReadFile(filepath.Join(p.dir, "report.json"))
+	text, err := os.ReadFile(filepath.Join(p.Dir, "report.json"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"planned": 3`)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -43,9 +44,9 @@ func TestExitCodeShowsHowTheRunEnded(t *testing.T) {
 		{"twice the same", []string{passes, "--check-determinism", "--seed", "7"}, 0, "1 scenario: 1 passed, 0 failed · "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := csisim(t, append([]string{"run", "--work-dir", t.TempDir()}, test.args...)...)
-			assert.Equal(t, test.code, got.code, got.stderr)
-			assert.True(t, strings.HasPrefix(lastLine(got.stdout), test.last), got.stdout)
+			got := clitest.Run(t, append([]string{"run", "--work-dir", t.TempDir()}, test.args...)...)
+			assert.Equal(t, test.code, got.Code, got.Stderr)
+			assert.True(t, strings.HasPrefix(lastLine(got.Stdout), test.last), got.Stdout)
 		})
 	}
 }
@@ -59,8 +60,8 @@ func lastLine(text string) string {
 // in a pipe without escapes.
 func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
 	traceFile := filepath.Join(t.TempDir(), "new", "out.jsonl")
-	got := csisim(t, "run", fails, "--seed", "7", "--trace", traceFile)
-	assert.Equal(t, 1, got.code)
+	got := clitest.Run(t, "run", fails, "--seed", "7", "--trace", traceFile)
+	assert.Equal(t, 1, got.Code)
 	for _, part := range []string{
 		"FAIL fails  ",
 		fails + ":22  step 3: bound\n",
@@ -69,9 +70,9 @@ func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
 		"    replay    csisim run " + fails + " --strategy random --seed 7\n",
 		"    trace     " + traceFile + "\n",
 	} {
-		assert.Contains(t, got.stdout, part)
+		assert.Contains(t, got.Stdout, part)
 	}
-	assert.NotContains(t, got.stdout, "\x1b")
+	assert.NotContains(t, got.Stdout, "\x1b")
 	assert.NotEmpty(t, readTrace(t, traceFile))
 }
 
@@ -87,23 +88,23 @@ func readTrace(t *testing.T, name string) []trace.Line {
 
 func TestEachScenarioWritesItsOwnTrace(t *testing.T) {
 	dir := t.TempDir()
-	csisim(t, "run", passes, fails, "--trace", filepath.Join(dir, "t.jsonl"))
+	clitest.Run(t, "run", passes, fails, "--trace", filepath.Join(dir, "t.jsonl"))
 	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "passes-t.jsonl")))
 	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "fails-t.jsonl")))
 }
 
 func TestVerboseShowsTheStory(t *testing.T) {
-	got := csisim(t, "run", passes, "-v")
+	got := clitest.Run(t, "run", passes, "-v")
 	for _, part := range []string{"→ CreateVolume pvc-", "bound to pv/pvc-", "→ DeleteVolume ", "because of line 7", "PV controller", "the cluster comes up: "} {
-		assert.Contains(t, got.stdout, part)
+		assert.Contains(t, got.Stdout, part)
 	}
-	assert.NotContains(t, got.stdout, "GetPluginInfo", "it begins with the first step")
-	assert.Contains(t, csisim(t, "run", passes, "-vv").stdout, "→ Probe {}", "-vv folds nothing, and begins with the cluster")
+	assert.NotContains(t, got.Stdout, "GetPluginInfo", "it begins with the first step")
+	assert.Contains(t, clitest.Run(t, "run", passes, "-vv").Stdout, "→ Probe {}", "-vv folds nothing, and begins with the cluster")
 }
 
 func TestJUnitReportIsWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "junit.xml")
-	csisim(t, "run", "testdata/scenarios", "--junit", file)
+	clitest.Run(t, "run", "testdata/scenarios", "--junit", file)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var suites struct {
@@ -120,27 +121,27 @@ func TestAnnotationsAreWrittenInAWorkflow(t *testing.T) {
 	workspace, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	workflow := []string{"GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=" + workspace}
-	assert.Contains(t, csisimIn(t, workflow, "run", fails).stdout, "\n::error file=cmd/csisim/"+fails+",line=22,title=fails::timed out waiting")
-	got := csisimIn(t, workflow, "validate", mistakes)
-	assert.Contains(t, got.stdout, "::error file=cmd/csisim/"+mistakes+",line=4,col=1,title=scenario::cloud: found unknown field")
-	assert.Contains(t, got.stdout, ",line=6,")
+	assert.Contains(t, clitest.RunIn(t, workflow, "run", fails).Stdout, "\n::error file=cmd/csisim/"+fails+",line=22,title=fails::timed out waiting")
+	got := clitest.RunIn(t, workflow, "validate", mistakes)
+	assert.Contains(t, got.Stdout, "::error file=cmd/csisim/"+mistakes+",line=4,col=1,title=scenario::cloud: found unknown field")
+	assert.Contains(t, got.Stdout, ",line=6,")
 }
 
 // All mistakes of all files are reported at once, and nothing is run.
 func TestValidateShowsAllMistakes(t *testing.T) {
-	got := csisim(t, "validate", mistakes, passes)
-	assert.Equal(t, 2, got.code)
-	assert.Empty(t, got.stdout)
-	assert.Regexp(t, `(?s)^testdata/mistakes/unknown.yaml:4:1: cloud: .*\ntestdata/mistakes/unknown.yaml:6:\d+: .*did you mean "wait"\?\ncsisim: 2 mistakes in 1 file\n$`, got.stderr)
+	got := clitest.Run(t, "validate", mistakes, passes)
+	assert.Equal(t, 2, got.Code)
+	assert.Empty(t, got.Stdout)
+	assert.Regexp(t, `(?s)^testdata/mistakes/unknown.yaml:4:1: cloud: .*\ntestdata/mistakes/unknown.yaml:6:\d+: .*did you mean "wait"\?\ncsisim: 2 mistakes in 1 file\n$`, got.Stderr)
 
-	got = csisim(t, "validate", "testdata/scenarios")
-	assert.Equal(t, outcome{stdout: "3 scenarios, no mistakes\n"}, got)
+	got = clitest.Run(t, "validate", "testdata/scenarios")
+	assert.Equal(t, clitest.Outcome{Stdout: "3 scenarios, no mistakes\n"}, got)
 }
 
 func TestStepsAndSchemaDescribeTheLanguage(t *testing.T) {
-	assert.Regexp(t, `(?m)^wait  +Lets virtual time pass`, csisim(t, "steps").stdout)
-	assert.Regexp(t, `(?s)^wait\n  Lets .*\nFields\n.*\nExample\n  wait: `, csisim(t, "steps", "wait").stdout)
-	assert.Contains(t, csisim(t, "schema").stdout, `"$schema"`)
+	assert.Regexp(t, `(?m)^wait  +Lets virtual time pass`, clitest.Run(t, "steps").Stdout)
+	assert.Regexp(t, `(?s)^wait\n  Lets .*\nFields\n.*\nExample\n  wait: `, clitest.Run(t, "steps", "wait").Stdout)
+	assert.Contains(t, clitest.Run(t, "schema").Stdout, `"$schema"`)
 }
 
 // The next run, or clean, removes the leftovers of a killed run and reports them.
@@ -153,20 +154,20 @@ func TestLeftoversOfKilledRunsAreRemoved(t *testing.T) {
 			left := filepath.Join(parent, fmt.Sprintf("csisim-%d-1", dead.ProcessState.Pid()))
 			require.NoError(t, os.MkdirAll(filepath.Join(left, "node-a"), 0o700))
 
-			got := csisim(t, append(args, "--work-dir", parent)...)
-			assert.Zero(t, got.code)
-			assert.Contains(t, got.stdout+got.stderr, "removed "+left)
+			got := clitest.Run(t, append(args, "--work-dir", parent)...)
+			assert.Zero(t, got.Code)
+			assert.Contains(t, got.Stdout+got.Stderr, "removed "+left)
 			assert.NoDirExists(t, left)
 		})
 	}
-	assert.Equal(t, "nothing is left behind\n", csisim(t, "clean", "--work-dir", t.TempDir()).stdout)
+	assert.Equal(t, "nothing is left behind\n", clitest.Run(t, "clean", "--work-dir", t.TempDir()).Stdout)
 }
 
 // The first signal ends the run in order; the exit code shows which signal it was.
 func TestASignalEndsTheRunInOrder(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
-			c := command(t.Context(), nil, "run", "testdata/endless/century.yaml", "-v")
+			c := clitest.Command(t.Context(), nil, "run", "testdata/endless/century.yaml", "-v")
 			var stderr strings.Builder
 			c.Stderr = &stderr
 			stdout, err := c.StdoutPipe()
@@ -193,15 +194,15 @@ func TestAScenarioWithoutItsOptionalProgramIsNotTried(t *testing.T) {
 	const text = "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\ndrivers: [{name: a.example.com, program: {optional: true, command: [no-such-driver]}}]\nsteps: [{settle: {}}]\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "third-party.yaml"), []byte(text), 0o600))
 	junit := filepath.Join(dir, "junit.xml")
-	got := csisim(t, "run", dir, "../../scenarios/attach-limit.yaml", "--junit", junit)
-	assert.Zero(t, got.code, got.stdout+got.stderr)
-	assert.Contains(t, got.stdout, "---- third-party\n    not tried: program not found: no-such-driver is not in PATH")
-	assert.Contains(t, got.stdout, "2 scenarios: 1 passed, 0 failed, 1 not tried · ")
+	got := clitest.Run(t, "run", dir, "../../scenarios/attach-limit.yaml", "--junit", junit)
+	assert.Zero(t, got.Code, got.Stdout+got.Stderr)
+	assert.Contains(t, got.Stdout, "---- third-party\n    not tried: program not found: no-such-driver is not in PATH")
+	assert.Contains(t, got.Stdout, "2 scenarios: 1 passed, 0 failed, 1 not tried · ")
 	written, err := os.ReadFile(junit)
 	require.NoError(t, err)
 	assert.Contains(t, string(written), `<skipped message="program not found: no-such-driver`)
 
-	alone := csisim(t, "run", dir)
-	assert.Equal(t, exitEnvironment, alone.code)
-	assert.Contains(t, alone.stderr, "nothing was tried")
+	alone := clitest.Run(t, "run", dir)
+	assert.Equal(t, exitEnvironment, alone.Code)
+	assert.Contains(t, alone.Stderr, "nothing was tried")
 }

@@ -88,6 +88,9 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 		Program: self(),
 		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File], Page: s.pages[sc.File], Blame: s.flags.blame,
 	}
+	if s.world == nil {
+		run.Versions = versionsOf(sc)
+	}
 	outputs, err := s.openOutputs(run, out)
 	if err != nil {
 		run.Err = err
@@ -106,7 +109,8 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 		options.DriverLogs = keptLogs(s.flags.workDir, sc)
 	}
 	run.Result, err = scenario.Run(ctx, sc, options)
-	if sc.HasPrograms() && s.flags.parallel <= 1 { // otherwise the programs of other runs are still alive
+	// Otherwise the programs of other runs are still alive.
+	if sc.HasPrograms() && s.flags.parallel <= 1 {
 		err = errors.Join(err, killOrphans())
 	}
 	run.Err = errors.Join(err, outputs.close())
@@ -143,7 +147,9 @@ func (s *session) end(ctx context.Context) error {
 	err := errors.Join(s.left, s.printer.Summary())
 	err = errors.Join(err, writeFile(s.flags.json, "JSON report", func(w io.Writer) error { return report.JSON(w, s.runs, s.planned) }))
 	if len(s.pages) > 0 && isDirectory(s.flags.report) {
-		err = errors.Join(err, writeIndex(s.flags.report, report.Index(s.runs)))
+		page := report.Index(s.runs)
+		page.Interrupted = ctx.Err() != nil
+		err = errors.Join(err, writeIndex(s.flags.report, page))
 	}
 	err = errors.Join(err, writeFile(s.flags.junit, "JUnit report", func(w io.Writer) error { return report.JUnit(w, s.runs) }))
 	switch {
@@ -186,6 +192,9 @@ func (f runFlags) forReplay() []string {
 		flags = append(flags, "--rootless")
 	case f.isolation != string(sim.Auto):
 		flags = append(flags, "--isolation", f.isolation)
+	}
+	if f.network != "" {
+		flags = append(flags, "--network", f.network)
 	}
 	if f.strict {
 		flags = append(flags, "--strict")

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
@@ -16,16 +18,16 @@ func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
 		{[]string{"--fs-group-policy", "file", "--", "driver"}, "--fs-group-policy file: want ReadWriteOnceWithFSType, File or None"},
 		{nil, "no driver given"},
 	} {
-		refused := csisim(t, append([]string{"testdriver"}, given.args...)...)
-		assert.Equal(t, exitInput, refused.code, given.args)
-		assert.Contains(t, refused.stderr, given.want)
-		assert.Empty(t, refused.stdout)
+		refused := clitest.Run(t, append([]string{"testdriver"}, given.args...)...)
+		assert.Equal(t, exitInput, refused.Code, given.args)
+		assert.Contains(t, refused.Stderr, given.want)
+		assert.Empty(t, refused.Stdout)
 	}
 }
 
 // Errors before a driver has reported its name do not name it.
 func TestADriverThatEndsBeforeItIsAskedIsNamedByItsCommand(t *testing.T) {
-	ended := csisim(t, "testdriver", "--", "/bin/false")
-	assert.Equal(t, exitEnvironment, ended.code)
-	assert.Contains(t, ended.stderr, "start driver, controller: program exited before it answered: exit status 1\n  command: /bin/false\n  it wrote nothing to driver-control-plane-1.log\n")
+	ended := clitest.Run(t, "testdriver", "--", "/bin/false")
+	assert.Equal(t, exitEnvironment, ended.Code)
+	assert.Contains(t, ended.Stderr, "start driver, controller: program exited before it answered: exit status 1\n  command: /bin/false\n  it wrote nothing to driver-control-plane-1.log\n")
 }

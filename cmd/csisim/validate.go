@@ -21,7 +21,7 @@ func newValidate(env environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			scenarios, err := load(env, files)
+			scenarios, err := loadScenarios(env, files)
 			if err != nil {
 				return err
 			}

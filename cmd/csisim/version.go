@@ -5,6 +5,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	kubernetes "github.com/csisim/csisim/internal/world/version"
 )
 
 // version is set by the linker in releases.
@@ -30,6 +33,19 @@ func versions() string {
 	}
 	return fmt.Sprintf("csisim %s (%s)\nCSI spec %s\nKubernetes API %s\n", ownVersion(build), build.GoVersion,
 		moduleVersion(build, "github.com/container-storage-interface/spec"), moduleVersion(build, "k8s.io/api"))
+}
+
+// versionsOf returns the versions of csisim and of the simulated Kubernetes, for a page.
+func versionsOf(s *scenario.Scenario) string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		build = &debug.BuildInfo{}
+	}
+	simulated := kubernetes.Newest
+	if s != nil {
+		simulated = kubernetes.Version(s.Kubernetes)
+	}
+	return fmt.Sprintf("csisim %s, Kubernetes %s", ownVersion(build), simulated)
 }
 
 // ownVersion returns the version of a release, of the installed module, or of the commit.

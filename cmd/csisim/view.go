@@ -73,7 +73,7 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	}
 	printProblems(env, name, problems)
 	r := shown.Recorded(titleOf(name), problems)
-	r.Facts = [][2]string{{"Trace", name}}
+	r.Facts = append([][2]string{{"Trace", name}}, r.Facts...)
 	addDiagnosis(&r, name)
 	var other []view.Chunk
 	if len(names) > 1 {
@@ -97,11 +97,11 @@ func viewTrace(ctx context.Context, env environment, f viewFlags, names []string
 	if err := write(&text); err != nil {
 		return err
 	}
-	page, listener, err := localPage(text.Bytes())
+	served, listener, err := localPage(text.Bytes())
 	if err != nil {
 		return err
 	}
-	return page.serve(ctx, env, listener, func() {})
+	return servePage(ctx, env, served, listener, func() {})
 }
 
 // titleOf returns the title of the page of a trace.

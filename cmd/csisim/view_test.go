@@ -15,15 +15,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
 const recording = "../../scenarios/golden/lifecycle-attach.jsonl"
 
 func TestARecordingOfARealClusterIsShown(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "lifecycle.html")
-	got := csisim(t, "view", recording, "--output", page)
-	require.Zero(t, got.code, got.stderr)
-	assert.Empty(t, got.stderr)
+	got := clitest.Run(t, "view", recording, "--output", page)
+	require.Zero(t, got.Code, got.Stderr)
+	assert.Empty(t, got.Stderr)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "<title>lifecycle-attach · csisim</title>")
@@ -52,10 +54,10 @@ func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 			dir := t.TempDir()
 			file, page := filepath.Join(dir, "some.jsonl"), filepath.Join(dir, "page.html")
 			require.NoError(t, os.WriteFile(file, []byte(test.trace), 0o600))
-			got := csisim(t, "view", file, "--output", page)
-			assert.Equal(t, test.code, got.code, got.stderr)
-			assert.Contains(t, got.stderr, file+": ")
-			assert.Contains(t, got.stderr, test.said)
+			got := clitest.Run(t, "view", file, "--output", page)
+			assert.Equal(t, test.code, got.Code, got.Stderr)
+			assert.Contains(t, got.Stderr, file+": ")
+			assert.Contains(t, got.Stderr, test.said)
 			if test.code != 0 {
 				assert.NoFileExists(t, page)
 				return
@@ -73,7 +75,7 @@ func startView(t *testing.T, file string) (address string, stderr func() string)
 	t.Helper()
 	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	require.NoError(t, err)
-	c := command(t.Context(), nil, "view", file)
+	c := clitest.Command(t.Context(), nil, "view", file)
 	c.Stderr = said
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	stdout, err := c.StdoutPipe()
@@ -106,7 +108,7 @@ func manyEvents(t *testing.T) string {
 }
 
 func TestABrowserShowsATraceWhileItIsRead(t *testing.T) {
-	browser := browse(t, "view.mjs")
+	browser := clitest.Browse(t, "view.mjs")
 	file := manyEvents(t)
 	address, stderr := startView(t, file)
 	browser.Args = append(browser.Args, address, file)
@@ -158,11 +160,11 @@ func TestATraceWithoutEventsIsNotServed(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.jsonl")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for file, message := range map[string]string{empty: "there is no event in it", filepath.Dir(empty): "it is a directory", "nowhere.jsonl": "no such file or directory"} {
-		got := csisim(t, "view", file)
-		assert.Equal(t, 2, got.code)
-		assert.Contains(t, got.stderr, file+": ")
-		assert.Contains(t, got.stderr, message)
-		assert.Empty(t, got.stdout)
+		got := clitest.Run(t, "view", file)
+		assert.Equal(t, 2, got.Code)
+		assert.Contains(t, got.Stderr, file+": ")
+		assert.Contains(t, got.Stderr, message)
+		assert.Empty(t, got.Stdout)
 	}
 }
 
@@ -173,24 +175,24 @@ func TestALargeTraceIsAnnouncedBeforeItIsPacked(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "large.jsonl")
 	require.NoError(t, os.WriteFile(file, append(whole, bytes.Repeat([]byte(strings.Repeat(" ", 1<<10)+"\n"), 33<<10)...), 0o600))
-	got := csisim(t, "view", file, "--output", filepath.Join(dir, "page.html"))
-	assert.Zero(t, got.code)
-	assert.Equal(t, "csisim: "+file+" has 34 MB: all of it goes into the page, which takes a while\n", got.stderr)
+	got := clitest.Run(t, "view", file, "--output", filepath.Join(dir, "page.html"))
+	assert.Zero(t, got.Code)
+	assert.Equal(t, "csisim: "+file+" has 34 MB: all of it goes into the page, which takes a while\n", got.Stderr)
 }
 
 func TestTwoTracesAreShownSideBySide(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "both.html")
-	got := csisim(t, "view", recording, "../../scenarios/golden/kubelet-restart.jsonl", "--output", page)
-	require.Zero(t, got.code, got.stderr)
+	got := clitest.Run(t, "view", recording, "../../scenarios/golden/kubelet-restart.jsonl", "--output", page)
+	require.Zero(t, got.Code, got.Stderr)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Regexp(t, `"sentence":"The two traces differ on \d of 7 levels\."`, string(text))
 
 	simulated := filepath.Join(t.TempDir(), "simulated.jsonl")
-	got = csisim(t, "run", "../../scenarios/rwo-filesystem.yaml", "--trace", simulated)
-	require.Zero(t, got.code, got.stderr)
-	got = csisim(t, "view", simulated, simulated, "--output", page)
-	require.Zero(t, got.code, got.stderr)
+	got = clitest.Run(t, "run", "../../scenarios/rwo-filesystem.yaml", "--trace", simulated)
+	require.Zero(t, got.Code, got.Stderr)
+	got = clitest.Run(t, "view", simulated, simulated, "--output", page)
+	require.Zero(t, got.Code, got.Stderr)
 	text, err = os.ReadFile(page)
 	require.NoError(t, err)
 	var pairs [][2]int
@@ -209,8 +211,8 @@ func TestTwoTracesAreShownSideBySide(t *testing.T) {
 		assert.Equal(t, p[0], p[1], "a trace beside itself")
 		assert.Contains(t, events[p[0]], `"k":"csi"`)
 	}
-	got = csisim(t, "view", recording, recording, "--output", page)
-	require.Zero(t, got.code, got.stderr)
+	got = clitest.Run(t, "view", recording, recording, "--output", page)
+	require.Zero(t, got.Code, got.Stderr)
 	text, err = os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "The two traces are equal on all levels.")

@@ -56,6 +56,7 @@ type Totals struct {
 	// Failed is the number of trials with a new finding, Known that of trials with only known ones.
 	Failed, Known int
 	ClusterTime   time.Duration
+	Overdue       int // calls that exceeded the patience
 }
 
 // Totals counts the outcomes of the card.
@@ -76,6 +77,7 @@ func (c *Card) Totals() Totals {
 		}
 		if o.Result != nil {
 			t.Calls += o.Result.Calls
+			t.Overdue += len(o.Result.Overdue)
 			t.ClusterTime += o.Result.VirtualTime
 		}
 	}

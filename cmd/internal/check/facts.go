@@ -42,6 +42,8 @@ type Facts struct {
 	// SystemCalls lists the system calls by which the driver changes files, by the method of the
 	// CSI call that makes them; none for a mock.
 	SystemCalls map[string][]point
+	// InlineCalls are the same for calls with inline volumes.
+	InlineCalls map[string][]point
 	// Requests lists the driver's requests to a stand-in for its HTTP service, by the method of the
 	// CSI call; none without such a stand-in.
 	Requests map[string][]request
@@ -51,6 +53,9 @@ type Facts struct {
 	NoDevices string
 	// NoUnmounts is the reason why unmounting cannot be made to fail here; empty if it can.
 	NoUnmounts string
+	// NoFUSE is the reason why this machine cannot mount the driver's volumes, which are FUSE file
+	// systems; empty if it can, or if they are none.
+	NoFUSE string
 
 	subject Subject
 	caps    contract.Caps
@@ -129,6 +134,13 @@ func (f *Facts) learn(events []*trace.Event) {
 		case *csi.ControllerPublishVolumeResponse:
 			addKeys(f.publishContext, answer.GetPublishContext())
 		}
+	}
+	if f.subject.lacksSidecar(sim.Resizer) {
+		f.caps.Controller, f.caps.Node = f.caps.Controller.Without("EXPAND_VOLUME"), f.caps.Node.Without("EXPAND_VOLUME")
+	}
+	if f.subject.lacksSidecar(sim.Snapshotter) {
+		f.caps.Controller = f.caps.Controller.Without("CREATE_DELETE_SNAPSHOT")
+		f.caps.Group = f.caps.Group.Without("CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT")
 	}
 	f.Plugin, f.Controller = named(f.caps.Plugin), named(f.caps.Controller)
 	f.Group, f.Node = named(f.caps.Group), named(f.caps.Node)

@@ -2,16 +2,13 @@ package check
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
-	"google.golang.org/grpc/codes"
-
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/driver/program"
-	patterns "github.com/csisim/csisim/internal/input/calls"
-	"github.com/csisim/csisim/internal/judge/calls"
+	"github.com/csisim/csisim/internal/judge/blame"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -34,14 +31,17 @@ type Finding struct {
 	Harm Harm
 	// Known says that a baseline contains the finding, or that Release is OldRelease.
 	Known bool
-	// Likewise are the other calls that fail for good with its code, in an upgrade.
+	// Likewise are the other calls that fail for good with its code, in an upgrade or after the
+	// driver has started again.
 	Likewise []string
 	// Release says which release of an upgrade shows the finding if it replaces itself. Default:
 	// none, or there is no upgrade.
 	Release Release
 
-	rank  verdict.Rank
-	shows string // the name of the verdict of the trial that speaks for it, before forms were united
+	rank    verdict.Rank
+	follows bool // from another finding of the trial, though other trials may show it alone
+	// The name of the verdict of the trial that speaks for it, before forms were united.
+	shows string
 	found *Found // by a search; nil if not
 }
 
@@ -85,7 +85,7 @@ func shownBy(o Outcome) []Finding {
 		f.Verdict.Text = firstLine(f.Verdict.Text)
 		r := f.Verdict.Rank(verdict.Spoils)
 		if r == verdict.Waits {
-			if call := refusal(o.Result.Trace, f.Verdict.Form == expect.NeverGone); call != nil {
+			if call := blame.Refusal(o.Result.Trace, f.Verdict.Form == expect.NeverGone); call != nil {
 				f, r = refused(f, call), verdict.Refuses
 			}
 		}
@@ -98,8 +98,19 @@ func shownBy(o Outcome) []Finding {
 		}
 		add(f, r)
 	}
+	for i, f := range all {
+		if f.Form == contract.NoEffect && slices.ContainsFunc(all, f.undoesOneOf) {
+			all[i].rank, all[i].follows = verdict.Leaks, true
+		}
+	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.rank, b.rank) })
 	return all
+}
+
+// undoesOneOf reports whether a call made two effects, of which the call of the finding undoes one.
+func (f Finding) undoesOneOf(twice Finding) bool {
+	doubles := twice.Form == contract.TwiceWhenOverlapping || twice.Form == contract.NotIdempotent && twice.Code == "" && twice.Field == ""
+	return doubles && ledger.Undo(twice.Method) == path.Base(f.Method)
 }
 
 // breaches are the breaches of the CSI spec in a run, each kind once.
@@ -113,106 +124,16 @@ func breaches(events []*trace.Event) []scenario.Failure {
 	return all
 }
 
-// refusal returns the last call that a driver refused by itself and has not performed since; nil if
-// there is none. If an object should have been deleted, only calls that undo something count.
-func refusal(events []*trace.Event, gone bool) *trace.Event {
-	done := map[string]bool{} // methods that came to a good end later
-	down := callsWhileDown(events)
-	for _, e := range slices.Backward(events) {
-		switch {
-		case e.Kind != trace.Call || patterns.IsAsking(e), down[e]:
-		case e.Code == "":
-			done[e.Method] = true
-		case gone && ledger.Makes(e):
-		case e.Injected == "" && !done[e.Method] && !mayNotAttach(events, e) && !mayNotStage(events, e):
-			return e
-		}
-	}
-	return nil
-}
-
-// callsWhileDown returns the calls to drivers that a fault had killed and that had not been
-// restarted; the driver did not refuse these calls.
-func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
-	type plugin struct{ cluster, driver, node string }
-	killed, calls := map[plugin]bool{}, map[*trace.Event]bool{}
-	for _, e := range events {
-		switch e.Kind {
-		case trace.Call:
-			if killed[plugin{e.Cluster, e.Driver, e.Node}] {
-				calls[e] = true
-			}
-		case trace.FaultFired:
-			if t, is := e.Detail.(trace.Transition); is && t.Part == trace.Plugin {
-				killed[plugin{e.Cluster, t.Driver, e.Node}] = t.Verb == trace.Killed
-			}
-		}
-	}
-	return calls
-}
-
-// mayNotAttach reports whether a driver had to refuse a call, since the volume was attached
-// elsewhere. Whether it is detached later does not matter, since the driver may not get another
-// call before a wait ends.
-func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
-	if call.Code != codes.FailedPrecondition.String() {
-		return false
-	}
-	before, ignore := calls.New(), func(*trace.Event, verdict.Verdict) {}
-	before.OnBreach, before.OnDisorder = ignore, ignore
-	before.InUse = func(_, _, _ string) bool { return true }
-	for _, e := range events {
-		if e == call {
-			break
-		}
-		if e.Kind == trace.Call {
-			before.Began(e)
-			before.Ended(e)
-		}
-	}
-	return before.IsElsewhere(call)
-}
-
-// mayNotStage reports whether a driver received a call to stage a volume that is staged elsewhere
-// on the node, as by a kubelet of another version. It may refuse that, since a volume is staged at
-// one path at a time.
-func mayNotStage(events []*trace.Event, call *trace.Event) bool {
-	asked, is := call.Request.(*csi.NodeStageVolumeRequest)
-	if !is {
-		return false
-	}
-	at := ""
-	for _, e := range events {
-		if e == call {
-			break
-		}
-		if e.Cluster != call.Cluster || e.Driver != call.Driver || e.Node != call.Node {
-			continue
-		}
-		switch r := e.Request.(type) {
-		case *csi.NodeStageVolumeRequest:
-			// The driver may have staged it.
-			if r.GetVolumeId() == asked.GetVolumeId() && (e.Code == "" || e.Injected != "") {
-				at = r.GetStagingTargetPath()
-			}
-		case *csi.NodeUnstageVolumeRequest:
-			if r.GetVolumeId() == asked.GetVolumeId() && e.Code == "" {
-				at = ""
-			}
-		}
-	}
-	return at != "" && at != asked.GetStagingTargetPath()
-}
-
 // refused returns the failure of a wait, described by the refused call that prevents its success.
 func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
 	message := firstLine(call.Message)
 	f.Verdict = contract.Broken(call.Method, contract.FailsForGood, verdict.Say("%s", verdict.Kept(call.Code)).Aside(": %s", message))
-	if strings.Contains(call.Method, ".") { // CSI-Addons: the CSI spec says nothing about its errors
+	// CSI-Addons: the CSI spec says nothing about its errors.
+	if strings.Contains(call.Method, ".") {
 		f.Verdict.Breaks = ""
 	}
 	f.Verdict.Code, f.Verdict.Found, f.Verdict.Event = call.Code, []string{message}, call.Seq
-	f.Got, f.Hint, f.Spec = firstLine(f.Got), "", contract.Section(call.Method)
+	f.Got, f.Hint, f.Spec, f.About = firstLine(f.Got), "", contract.Section(call.Method), call
 	return f
 }
 

@@ -48,13 +48,31 @@ func TestFormsOfADefectAreUnited(t *testing.T) {
 		trialOf("life/a", Finding{Verdict: left.Verdict(), rank: verdict.Leaks}),
 		trialOf("repeated/b", answered(volume("v", 1), volume("v", 0))),
 		trialOf("repeated/c", answered(volume("v", 1), volume("v", 1, "zone")), answered(volume("v", 1), volume("w", 1))),
+		trialOf("lost/c", empty("CreateVolumeGroupSnapshot", "group_snapshot.snapshots.snapshot_id"), empty("CreateVolumeGroupSnapshot", "group_snapshot.snapshots.source_volume_id")),
+		trialOf("repeated/d", Finding{Verdict: contract.CheckRepeat("GroupController/CreateVolumeGroupSnapshot", group("s1"), group(""))[0], rank: verdict.Breach}),
+		trialOf("lost/d", empty("NodeGetInfo", "node_id")),
 	}
+	assert.NotEqual(t, shown[6][0].Name, shown[7][0].Name)
 	unite(shown)
+	assert.Equal(t, shown[7][0].Name, shown[6][0].Name, "the answer to a repeated call lacks the field")
+	assert.Equal(t, shown[7][0].Name, shown[6][1].Name, "it lacks another field of the same message")
+	assert.NotEqual(t, shown[7][0].Name, shown[8][0].Name, "no answer had the field")
 	assert.Equal(t, shown[0][0].Name, shown[1][0].Name)
 	assert.Equal(t, shown[0][0].Name, shown[2][0].Name, "the words of a driver are not part of a name")
 	assert.Equal(t, shown[0][1].Name, shown[3][0].Name)
 	assert.Equal(t, shown[4][0].Name, shown[5][0].Name, "the answer to a repeated call has other values")
 	assert.NotEqual(t, shown[4][0].Name, shown[5][1].Name, "a second volume is another defect")
+}
+
+// empty is an answer to a call that lacks a required field.
+func empty(call, field string) Finding {
+	v := verdict.Verdict{Method: "Service/" + call, Form: contract.RequiresIt, Field: call + "Response." + field}
+	return Finding{Verdict: v.Worded(verdict.Say("%s is empty", verdict.Kept(v.Field))), rank: verdict.Breach}
+}
+
+func group(snapshot string) contract.Outcome {
+	cut := &csi.VolumeGroupSnapshot{GroupSnapshotId: "g", Snapshots: []*csi.Snapshot{{SnapshotId: snapshot, SourceVolumeId: "v"}}}
+	return contract.Outcome{Answer: &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: cut}}
 }
 
 // answered is a call to create a volume that is answered with another volume when it is repeated.
@@ -94,69 +112,77 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	breaks := idempotence("no")
 	waiting := Finding{Verdict: verdict.Plain("timed out waiting for the condition: pod web gone"), rank: verdict.Waits}
 	assert.Equal(t, map[string]bool{breaks.Name: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))
+	long := Finding{Verdict: verdict.Verdict{Method: "Controller/CreateSnapshot", Form: "the CSI spec's Size Limits", Field: "snapshot.snapshot_id", Name: "snapshot_id is long"}, rank: verdict.Breach}
+	assert.Contains(t, causes([][]Finding{trialOf("a/a", long, waiting)}), waiting.Name, "no failure follows from a long id")
 	both := causes([][]Finding{trialOf("a/a", breaks, waiting), trialOf("a/b", waiting)})
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])
 }
 
-// A driver refuses to attach a volume that is attached elsewhere, as it has to, whether it is
-// detached then or not: no further call may be made before a wait is over. It has to attach a
-// volume for many nodes, and one that was detached. C-ADC-34
-func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
-	attach := func(node, code string, mode csi.VolumeCapability_AccessMode_Mode) *trace.Event {
-		return trace.Entry{Kind: trace.Call, Method: "Controller/ControllerPublishVolume", Code: code, Request: &csi.ControllerPublishVolumeRequest{
-			VolumeId: "v", NodeId: node, VolumeCapability: &csi.VolumeCapability{AccessMode: &csi.VolumeCapability_AccessMode{Mode: mode}},
-		}}.Event()
+// Given a driver that has lost its records when it starts again, then all calls that do not find
+// their objects are one finding. A call that does not find its object without a restart is another.
+func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
+	restarted := trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: trace.Killed, Driver: "d"}.Entry("node-a").Event()
+	powerless := trace.Transition{Part: trace.Power, Name: "power", Verb: trace.Lost}.Entry("node-a").Event()
+	refusedIn := func(trial, method, code string, events ...*trace.Event) Finding {
+		call := trace.Entry{Kind: trace.Call, Method: method, Code: code, Message: "no such volume"}.Event()
+		f := trialOf(trial, Finding{Verdict: refused(scenario.Failure{}, call).Verdict})[0]
+		f.Shown[0].Result = &scenario.Result{Trace: events}
+		return f
 	}
-	detach := trace.Entry{Kind: trace.Call, Method: "Controller/ControllerUnpublishVolume", Request: &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}}.Event()
-	const one, many = csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_MULTI_NODE_MULTI_WRITER
-	refused := attach("b", "FailedPrecondition", one)
-	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused}, false), "it is not detached")
-	assert.Nil(t, refusal([]*trace.Event{attach("a", "", one), refused, detach}, false), "the call is not repeated")
-	lost := attach("a", "Unavailable", one)
-	lost.Injected = "driver did it, answer lost, code Unavailable"
-	assert.Nil(t, refusal([]*trace.Event{lost, refused}, false), "it may be attached there")
-	assert.Same(t, refused, refusal([]*trace.Event{attach("a", "", one), detach, refused}, false), "it was detached before")
-	assert.Same(t, refused, refusal([]*trace.Event{refused}, false), "it was attached nowhere")
-	shared := attach("b", "FailedPrecondition", many)
-	assert.Same(t, shared, refusal([]*trace.Event{attach("a", "", many), shared}, false), "many nodes may have it")
-	internal := attach("b", "Internal", one)
-	assert.Same(t, internal, refusal([]*trace.Event{attach("a", "", one), internal}, false), "for another reason")
+	merged := merge([]Finding{
+		refusedIn("restart/driver-on-node", "Node/NodePublishVolume", "NotFound", restarted),
+		refusedIn("repeated/filesystem", "Node/NodeUnpublishVolume", "NotFound"),
+		refusedIn("reboot/running", "Controller/CreateVolume", "NotFound", powerless),
+		refusedIn("restart/while-running", "Node/NodeStageVolume", "Internal", restarted),
+	}, forgets)
+	var names []string
+	for _, f := range merged {
+		names = append(names, strings.Join(append([]string{f.Name}, f.Likewise...), ", "))
+	}
+	assert.Equal(t, []string{
+		"NodePublishVolume fails for good: NotFound, CreateVolume",
+		"NodeUnpublishVolume fails for good: NotFound",
+		"NodeStageVolume fails for good: Internal",
+	}, names)
+	assert.Equal(t, "the driver does not find objects that it knew before it started again", merged[0].hint())
+	assert.Empty(t, merged[1].hint())
 }
 
-// Given a driver that a fault has killed, when no server answers at its socket until the run ends,
-// then it has refused nothing. A live driver does refuse, and so does one that was started again.
-func TestADriverThatIsDownRefusesNothing(t *testing.T) {
-	fault := func(node string, verb trace.Verb) *trace.Event {
-		return trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: verb, Driver: "d"}.Entry(node).Event()
-	}
-	unpublish := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnpublishVolume", Code: "Unavailable", Message: "connection refused"}.Event()
-	killed, started := fault("node-a", trace.Killed), fault("node-a", trace.Started)
-	assert.Nil(t, refusal([]*trace.Event{killed, unpublish}, true))
-	assert.Same(t, unpublish, refusal([]*trace.Event{unpublish, killed}, true), "it lived")
-	assert.Same(t, unpublish, refusal([]*trace.Event{killed, started, unpublish}, true), "it lives again")
-	assert.Same(t, unpublish, refusal([]*trace.Event{fault("", trace.Killed), fault("node-b", trace.Killed), unpublish}, true), "others are down")
-	remove := trace.Entry{Kind: trace.Call, Driver: "d", Method: "Controller/DeleteVolume", Code: "Unavailable", Message: "connection refused"}.Event()
-	assert.Nil(t, refusal([]*trace.Event{fault("", trace.Killed), remove}, true))
-	west := fault("node-a", trace.Killed)
-	west.Site.Cluster = "west"
-	east := trace.Entry{Kind: trace.Call, Cluster: "east", Driver: "d", Node: "node-a", Method: "Node/NodeUnpublishVolume", Code: "Unavailable"}.Event()
-	assert.Same(t, east, refusal([]*trace.Event{west, east}, true), "that of another cluster is down")
+// Given a call that has its effect twice, when its undoing undoes one of them, then that is no
+// finding of its own.
+func TestOneUndoingOfTwoEffectsIsAConsequence(t *testing.T) {
+	mounted := []string{"of /v at /target", "of /v at /target"}
+	twice := contract.CheckOverlap("Node/NodePublishVolume", nil, mounted)[0]
+	left := Finding{Verdict: contract.CheckEffect("Node/NodeUnpublishVolume", &csi.NodeUnpublishVolumeRequest{}, contract.Outcome{Mounts: mounted[:1]})[0]}
+	assert.True(t, left.undoesOneOf(Finding{Verdict: twice}))
+	assert.False(t, left.undoesOneOf(idempotence("no")), "it failed")
+	staged := contract.StacksMounts("Node/NodeStageVolume", 1, 2)
+	assert.False(t, left.undoesOneOf(Finding{Verdict: staged}), "another call undoes that")
 }
 
-// Given a volume that is staged at one path, when a kubelet of another version stages it at another
-// one, then the driver may refuse it. It has to stage a volume that was unstaged, and one at the
-// same path.
-func TestADriverMayRefuseToStageAVolumeElsewhere(t *testing.T) {
-	stage := func(path, code string) *trace.Event {
-		return trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeStageVolume", Code: code, Request: &csi.NodeStageVolumeRequest{VolumeId: "v", StagingTargetPath: path}}.Event()
+// A leak that stays because a call fails is no further cause beside that call.
+func TestALeakBelongsToTheCallThatFails(t *testing.T) {
+	fails := Finding{Verdict: contract.Broken("Node/NodeUnpublishVolume", contract.NotIdempotent, verdict.Say("OK, then Internal"))}
+	fails.Verdict.Code = codes.Internal.String()
+	left := func(code codes.Code) Finding {
+		f := fails
+		f.Verdict = verdict.Verdict{Breaks: verdict.LeftBehind, Kind: "directory", Undo: "NodeUnpublishVolume", Code: code.String(), Name: "left behind: directory"}
+		return f
 	}
-	unstage := trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnstageVolume", Request: &csi.NodeUnstageVolumeRequest{VolumeId: "v"}}.Event()
-	other := stage("/new", "FailedPrecondition")
-	assert.Nil(t, refusal([]*trace.Event{stage("/old", ""), other}, false))
-	lost := stage("/old", "Unavailable")
-	lost.Injected = "driver did it, answer lost, code Unavailable"
-	assert.Nil(t, refusal([]*trace.Event{lost, other}, false), "it may be staged there")
-	assert.Same(t, other, refusal([]*trace.Event{stage("/old", ""), unstage, other}, false), "it was unstaged")
-	again := stage("/old", "FailedPrecondition")
-	assert.Same(t, again, refusal([]*trace.Event{stage("/old", ""), again}, false), "it is staged there")
+	shown := []Finding{fails, left(codes.Internal), left(codes.OK)}
+	Unite(shown)
+	assert.Equal(t, []string{fails.Name, fails.Name, "left behind: directory"}, []string{shown[0].Name, shown[1].Name, shown[2].Name})
+}
+
+// A driver that does not release a lock refuses many calls.
+func TestOneLockIsOneLineOfTheCard(t *testing.T) {
+	locked := func(method string, form verdict.Form, code string) Finding {
+		return Finding{Verdict: verdict.Verdict{Method: method, Form: form, Code: code}, Failure: scenario.Failure{}}
+	}
+	merged := merge([]Finding{
+		locked("Node/NodeUnpublishVolume", contract.KeepsLock, ""), locked("Controller/DeleteVolume", contract.KeepsLock, ""),
+		locked("Controller/CreateVolume", contract.FailsForGood, "Aborted"), locked("Controller/CreateVolume", contract.FailsForGood, "Internal"),
+	}, alike)
+	assert.Len(t, merged, 2)
+	assert.Equal(t, []string{"DeleteVolume", "CreateVolume"}, merged[0].Likewise)
 }

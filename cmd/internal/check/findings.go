@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"path"
 	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
 
 	"github.com/csisim/csisim/internal/judge/contract"
 	judged "github.com/csisim/csisim/internal/judge/data"
@@ -24,7 +27,7 @@ func (c *Card) Findings() []Finding {
 	g := gathering{causes: causes(shown)}
 	for _, findings := range shown {
 		for _, f := range findings {
-			if g.causes[f.Name] {
+			if g.causes[f.Name] && !f.follows {
 				g.enter(f)
 			}
 		}
@@ -37,23 +40,29 @@ func (c *Card) Findings() []Finding {
 		return cmp.Or(cmp.Compare(a.Harm, b.Harm), cmp.Compare(a.rank, b.rank), cmp.Compare(len(b.Shown), len(a.Shown)), cmp.Compare(a.Name, b.Name))
 	})
 	if c.Upgrade != nil {
-		g.all = mergeFailures(c.Upgrade.split(g.all))
+		g.all = merge(c.Upgrade.split(g.all), failsAlike)
 	}
 	return g.all
 }
 
-// causes returns the names of the findings that are first in at least one trial. A violation of the
-// CSI spec is always a cause.
+// causes returns the names of the findings that are the cause of at least one trial's failure. A
+// violation of the CSI spec is always a cause.
 func causes(shown [][]Finding) map[string]bool {
 	names := map[string]bool{}
 	for _, findings := range shown {
-		for i, f := range findings {
-			if i == 0 || f.rank == findings[0].rank || f.rank == verdict.Breach {
+		first := causeOf(findings)
+		for _, f := range findings {
+			if f.rank == findings[first].rank || f.rank == verdict.Breach {
 				names[f.Name] = true
 			}
 		}
 	}
 	return names
+}
+
+// causeOf returns the index of the finding from which all later findings of a trial may follow.
+func causeOf(findings []Finding) int {
+	return max(0, slices.IndexFunc(findings, func(f Finding) bool { return contract.HasConsequences(f.Verdict) }))
 }
 
 // gathering joins the findings of several trials.
@@ -108,10 +117,10 @@ func (f *Finding) speaksBefore(other *Finding) bool {
 // enterThen adds the consequences in a trial to its first cause.
 func (g *gathering) enterThen(findings []Finding) {
 	for _, f := range findings {
-		if g.causes[f.Name] {
+		if g.causes[f.Name] && !f.follows {
 			continue
 		}
-		cause := g.find(findings[0].Name)
+		cause := g.find(findings[causeOf(findings)].Name)
 		cause.Harm = min(cause.Harm, f.Harm)
 		if !slices.Contains(cause.Then, f.Name) {
 			cause.Then = append(cause.Then, f.Name)
@@ -127,22 +136,64 @@ type form struct {
 }
 
 // formOf returns the common part of two verdicts on one defect: the call and, if it fails, its
-// code.
-func formOf(v verdict.Verdict) (of form, ok bool) {
+// code. An empty field is a difference from the first answer if a repeated answer lost that field.
+func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 	call := path.Base(v.Method)
 	switch {
 	case v.Code != "" && (v.Form == contract.NotIdempotent || v.Form == contract.FailsForGood):
 		return form{method: call, code: v.Code}, true
+	case v.Form == contract.RequiresIt && lost.has(v.Field):
+		return form{method: call, fields: contract.NotIdempotent}, true
 	case v.Field != "" && (v.Form == contract.NotIdempotent || v.Form == contract.RequiresIt):
 		return form{method: call, fields: v.Form}, true
 	case judged.Advice(v) != "": // whichever look at a volume shows that its daemon has exited
 		return form{fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
-	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone): // something is left behind despite the call
-		return form{method: v.Undo}, true
+	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone):
+		// Something is left behind despite the call.
+		return form{method: v.Undo, code: failed(v)}, true
 	}
 	return form{}, false
+}
+
+// failed returns the code with which the call of a verdict failed; empty if it did not.
+func failed(v verdict.Verdict) string {
+	if v.Code == codes.OK.String() {
+		return ""
+	}
+	return v.Code
+}
+
+// fields are fields of answers, such as CreateVolumeResponse.volume.volume_context, and messages
+// within them.
+type fields map[string]bool
+
+func (f fields) has(field string) bool { return f[field] || f[message(field)] }
+
+// message returns the message that has a field, as CreateVolumeResponse.volume.
+func message(field string) string { return field[:max(0, strings.LastIndexByte(field, '.'))] }
+
+// lostFields returns the fields in which a repeated answer differs from the first one, and the
+// messages in which such a field is empty: a verdict on a repeated answer names its first field.
+func lostFields(shown [][]Finding) fields {
+	lost := fields{}
+	each := func(form verdict.Form, do func(verdict.Verdict)) {
+		for _, findings := range shown {
+			for _, f := range findings {
+				if f.Form == form && f.Field != "" {
+					do(f.Verdict)
+				}
+			}
+		}
+	}
+	each(contract.NotIdempotent, func(v verdict.Verdict) { lost[path.Base(v.Method)+"Response."+v.Field] = true })
+	each(contract.RequiresIt, func(v verdict.Verdict) {
+		if lost[v.Field] {
+			lost[message(v.Field)] = true
+		}
+	})
+	return lost
 }
 
 // unite gives one name to the two forms in which a defect shows. A call that is not
@@ -150,13 +201,13 @@ func formOf(v verdict.Verdict) (of form, ok bool) {
 // answer. A call that does nothing: its leftovers at once, and at the end. An answer in which
 // several fields are empty, or differ from the first one's.
 func unite(shown [][]Finding) {
-	names := map[form]string{}
+	names, lost := map[form]string{}, lostFields(shown)
 	each := func(do func(f *Finding, of form, direct bool)) {
 		for _, findings := range shown {
 			for i := range findings {
-				if of, ok := formOf(findings[i].Verdict); ok {
-					v := findings[i].Verdict
-					do(&findings[i], of, v.Form != contract.FailsForGood && v.Kind == "")
+				v := findings[i].Verdict
+				if of, ok := formOf(v, lost); ok {
+					do(&findings[i], of, v.Form != contract.FailsForGood && v.Kind == "" && !lost.has(v.Field))
 				}
 			}
 		}

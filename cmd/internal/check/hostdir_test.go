@@ -19,17 +19,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 )
 
-// buildHostdir builds the reference driver that really mounts.
-func buildHostdir(t testing.TB) string {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("mounting needs root")
-	}
-	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", dir, "../../../drivers/hostdir").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return filepath.Join(dir, "hostdir")
-}
+// buildHostdir returns the reference driver that really mounts.
+func buildHostdir(t testing.TB) string { return builtDriver(t, "hostdir") }
 
 // hostdir is the reference driver, with a defect unless that is empty.
 func hostdir(program, defect string) check.Subject {
@@ -46,6 +37,7 @@ func TestASoundProgramPassesEverything(t *testing.T) {
 	assert.Empty(t, verdicts(card))
 	assert.Empty(t, card.NotTried())
 	assert.Subset(t, passed(card, "inline"), familyOfInline)
+	assert.Zero(t, card.Totals().Overdue, "calls behind one that a fault stalls do not depend on the machine")
 
 	_, withoutInline := planned(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)})
 	for _, trial := range withoutInline {
@@ -148,6 +140,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"group-mixes-volumes", "group/restored", "data lost: pod default/reader "},
 	{"snapshot-restores-empty", "snapshot/restored", "data lost: "},
 	{"snapshot-replaces-others", "snapshot/two-of-one", "data lost: "},
+	{"snapshot-ignores-source", "contradicted/CreateSnapshot", "CreateSnapshot accepts a contradiction: a snapshot of volume vol-"},
+	{"snapshot-ignores-errors", "snapshot/full-disk", "data lost: "},
 	{"copy-trusts-directory", "snapshot/driver-killed-restoring", "data lost: "},
 	{"copy-trusts-directory", "snapshot/driver-killed-cloning", "data lost: "},
 	{"expand-forgets-size", "grow/driver-killed-ControllerExpandVolume", "NodeExpandVolume fails for good: OutOfRange: "},
@@ -155,6 +149,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"publish-makes-fifo", "life/filesystem", "NodePublishVolume publishes no directory: a FIFO lies at /var/lib/kubelet/pods/"},
 	{"publish-makes-symlink", "life/filesystem", "NodePublishVolume publishes no directory: a symbolic link lies at /var/lib/kubelet/pods/"},
 	{"calls-overlap", "overlap/NodePublishVolume", "NodePublishVolume has its effect twice when two calls overlap: 2 mounts of "},
+	{"calls-overlap", "stalled/NodePublishVolume", "NodePublishVolume has its effect twice when two calls overlap: 2 mounts of "},
 	{"calls-overlap", "stalled/NodeStageVolume", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
 	{"deadline-keeps-lock", "timed-out/NodeStageVolume", "NodeStageVolume fails for good: Aborted: an operation on "},
 	{"deadline-keeps-lock", "timed-out/DeleteVolume", "DeleteVolume fails for good: Aborted: an operation on "},
@@ -298,7 +293,7 @@ func TestDataRacesThatADriverReportsAreFindings(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-race", "-o", dir, "../../../drivers/hostdir").CombinedOutput(); err != nil {
 		t.Skipf("the race detector is not there: %s", out)
 	}
-	for defect, want := range map[string]string{"": "", "publish-races": "data race in broken.CountPublished"} {
+	for defect, want := range map[string]string{"": "", "publish-races": "data race in defect.countPublished"} {
 		card := checked(t, hostdir(filepath.Join(dir, "hostdir"), defect), check.RunOptions{WorkDir: workDir(t)}, "life/filesystem")
 		found := verdicts(card)
 		assert.Contains(t, found, want)
@@ -331,16 +326,35 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only").Remarks(), "a sound driver")
 }
 
+// Kubernetes detaches a deleted volume only if it was deleted in the storage system.
+func TestADriverThatDetachesNoDeletedVolumeHasANote(t *testing.T) {
+	const trial = "repeated/filesystem"
+	card := checked(t, hostdir(buildHostdir(t), "detach-deleted-errors"), check.RunOptions{WorkDir: workDir(t)}, trial)
+	assert.Empty(t, verdicts(card))
+	require.Len(t, card.Remarks(), 1)
+	assert.Contains(t, card.Remarks()[0].Text, "ControllerUnpublishVolume does not detach a deleted volume: NotFound for volume vol-")
+}
+
+// A call that stalls holds back the driver in this call alone, also if it changes nothing there.
+func TestADriverThatChangesNothingInACallDoesNotStallInTheNextOnes(t *testing.T) {
+	card := checked(t, hostdir(buildHostdir(t), "unstage-leaves-mount"), check.RunOptions{WorkDir: workDir(t)}, "stalled/NodeUnstageVolume")
+	assert.Contains(t, verdicts(card), "NodeUnstageVolume has no effect: 1 mounted still")
+	assert.Zero(t, card.Totals().Overdue, "no call waits for the one that stalls")
+}
+
 // The CSI spec makes no duty of mount options, and Kubernetes never looks for them.
 func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 	const trial, remark = "life/mount-options", "NodePublishVolume ignores mount_flags: the mount at /var/lib/kubelet/pods/"
 	program := buildHostdir(t)
-	ignoring := hostdir(program, "mount-flags-ignored")
-	card := checked(t, ignoring, check.RunOptions{WorkDir: workDir(t)}, trial)
-	assert.Empty(t, verdicts(card))
-	require.Len(t, card.Remarks(), 1)
-	assert.Contains(t, card.Remarks()[0].Text, remark)
-	assert.Contains(t, verdicts(checked(t, ignoring, check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)), remark)
+	for defect, without := range map[string]string{"mount-flags-ignored": "is without nosuid and noexec", "mount-flags-partly": "is without noexec"} {
+		ignoring := hostdir(program, defect)
+		card := checked(t, ignoring, check.RunOptions{WorkDir: workDir(t)}, trial)
+		assert.Empty(t, verdicts(card))
+		require.Len(t, card.Remarks(), 1)
+		assert.Contains(t, card.Remarks()[0].Text, remark)
+		assert.Contains(t, card.Remarks()[0].Text, without)
+		assert.Contains(t, verdicts(checked(t, ignoring, check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)), remark)
+	}
 
 	sound := checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t), Strict: true}, trial)
 	assert.Equal(t, check.Totals{Passed: 1}, counted(sound))
@@ -370,6 +384,15 @@ func TestASoundDriverMayGiveVolumesToGroups(t *testing.T) {
 	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "life/mount-group", "life/filesystem", "repeated/read-only")
 	assert.Empty(t, verdicts(card))
 	assert.Equal(t, check.Totals{Passed: 3}, counted(card))
+}
+
+// Without attachments a volume can be deleted while a node still has it.
+func TestASoundDriverWithoutAttachmentsPassesWhenItStalls(t *testing.T) {
+	subject := hostdir(buildHostdir(t), "")
+	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--no-attach")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), Parallel: 2}, "stalled/*")
+	assert.Empty(t, verdicts(card))
+	assert.Contains(t, passed(card, "stalled"), "NodeUnstageVolume")
 }
 
 // An error that clears up when the call is repeated does no harm, and no fault explains it.
@@ -424,7 +447,7 @@ func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	for _, d := range defects {
 		known[d.name] = true
 	}
-	for _, d := range slices.Concat(remarkable, wasteful, []string{"mount-flags-ignored", "publish-races", "tokens-logged", "unstage-fails-once", "unstage-forgives-after-restart", "unpublish-needs-stat"}) {
+	for _, d := range slices.Concat(remarkable, wasteful, []string{"mount-flags-ignored", "mount-flags-partly", "detach-deleted-errors", "publish-races", "tokens-logged", "unstage-fails-once", "unstage-forgives-after-restart", "unpublish-needs-stat"}) {
 		known[d] = true
 	}
 	for _, d := range dayTwoDefects {

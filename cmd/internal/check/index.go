@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/view/index"
-	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -20,13 +20,13 @@ func (c *Card) Index(page func(*Trial) string) (index.Page, error) {
 	}
 	t := c.Totals()
 	all := index.Page{
-		Title: strings.TrimSpace(c.Facts.Name + " " + c.Facts.Version), Failed: t.Failed > 0, Text: text.String(),
-		Summary: fmt.Sprintf("%d passed, %d failed, %d known, %d not tried · %d driver calls · %s of cluster time in %s",
-			t.Passed, t.Failed, t.Known, t.NotTried, t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took)),
+		Title: c.title(), Failed: t.Failed > 0, Text: text.String(),
+		Summary: fmt.Sprintf("%d passed, %d failed, %d known, %d not tried · %d driver calls · %s of cluster time in %s%s",
+			t.Passed, t.Failed, t.Known, t.NotTried, t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took), scenario.OverdueInTotal(t.Overdue)),
 	}
 	for _, f := range found {
 		all.Findings = append(all.Findings, index.Finding{
-			Name: f.title(), Detail: excerpt.Paths(f.detail()), Harm: f.Harm.String(), Runs: len(f.Shown), Known: f.Known, Replay: c.replayOf(f), File: page(f.Shown[0].Trial),
+			Name: f.title(), Detail: f.detail(), Harm: f.Harm.String(), Runs: len(f.Shown), Known: f.Known, Replay: c.replayOf(f), File: page(f.Shown[0].Trial),
 		})
 	}
 	for _, line := range c.Lines() {
@@ -37,6 +37,15 @@ func (c *Card) Index(page func(*Trial) string) (index.Page, error) {
 		all.Groups = append(all.Groups, group)
 	}
 	return all, nil
+}
+
+// title is the driver with its release, or with both of an upgrade.
+func (c *Card) title() string {
+	version := c.Facts.Version
+	if c.Upgrade != nil {
+		version = c.Upgrade.Old.Version + " → " + c.Upgrade.New.Version
+	}
+	return strings.TrimSpace(c.Facts.Name + " " + version)
 }
 
 func indexRun(o Outcome, found []Finding, page func(*Trial) string) index.Run {

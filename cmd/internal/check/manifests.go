@@ -173,7 +173,7 @@ func classManifest(f *Facts, immediate bool) string {
 // one that a driver has by itself will do.
 func csiDriverManifest(f *Facts) string {
 	spec := f.subject.CSIDriver
-	if spec == nil || f.subject.Driver.Profile != "" {
+	if spec == nil || f.subject.Driver.Profile != "" || len(f.subject.Driver.Deploy) > 0 {
 		return ""
 	}
 	info := spec.PodInfoOnMount != nil && *spec.PodInfoOnMount

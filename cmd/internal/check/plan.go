@@ -109,7 +109,7 @@ type plan struct {
 func Plan(f *Facts) ([]*Trial, error) {
 	p := &plan{facts: f}
 	for _, add := range []func(*plan){
-		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, failingMounts, systemCalls, failingService, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
+		claims, lives, accessModes, sharing, growing, snapshots, listed, groupSnapshots, repeatedCalls, contradictedCalls, contradictedCopies, contradictedPublish, lostAnswers, timedOutCalls, stalledCalls, mountsInUse, failingMounts, systemCalls, failingService, abandonedCalls, restarts, driverCrashes, callerCrashes, reboots, moves,
 		overlappingCalls, dayTwoOperations, inlineVolumes,
 	} {
 		add(p)
@@ -121,7 +121,8 @@ func Plan(f *Facts) ([]*Trial, error) {
 // Otherwise the first other one is the reason. Whether this machine can run it follows from the
 // scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
-	if group != inline && title != inline && !p.facts.Persistent() { // K-PUB-7
+	ofInline := group == inline || title == inline || strings.HasPrefix(title, inline+"-")
+	if !ofInline && !p.facts.Persistent() { // K-PUB-7
 		return
 	}
 	t := &Trial{Group: group, Title: title, secret: len(p.facts.subject.Secrets) > 0}
@@ -149,6 +150,8 @@ func (s *script) beyond() string {
 	switch {
 	case s.mounts && s.facts.NoMounts != "":
 		return s.facts.NoMounts
+	case s.mounts && s.facts.NoFUSE != "":
+		return s.facts.NoFUSE
 	case s.devices && s.facts.NoDevices != "":
 		return s.facts.NoDevices
 	case s.unmounts:

@@ -1,6 +1,9 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // cloned is a claim for a copy of data's volume.
 var cloned = claim{name: "cloned", form: filesystem, access: oneNodeRW, from: "{kind: PersistentVolumeClaim, name: data}"}
@@ -47,6 +50,7 @@ func copies(p *plan) {
 	p.try("snapshot", "cloned-again", "A volume is made from another one, which is written to; then another copy is made.", []string{p.needsClones(), p.fits(3)}, (*script).twoClones)
 	p.try("snapshot", "cloned-source-deleted", "A volume is made from another one, which is deleted then.", []string{p.needsClones(), p.fits(2)}, (*script).cloneWithoutSource)
 	p.try("snapshot", "clone-deleted", "A volume is made from another one and deleted; the other one has its content still.", []string{p.needsClones(), p.fits(2)}, (*script).sourceWithoutClone)
+	p.copiesOnAFullDisk(snapshots)
 	p.copiesOfKilled("driver-killed-cloning", "a volume from another one", []string{p.needsOurs(), p.needsClones(), p.fits(2)}, func(_ *script, make func(claim)) { make(cloned) })
 }
 
@@ -240,6 +244,60 @@ func (p *plan) largerCopies(needs []string) {
 			s.unclaim(of)
 		})
 	}
+}
+
+// copyOpens is the highest number of the file that a driver cannot open while it copies.
+const copyOpens = 5
+
+// copiesOnAFullDisk fails one open call of the driver while it cuts a snapshot, and while it makes
+// a volume of one, or of another volume. An error that it ignores leaves a copy without content.
+func (p *plan) copiesOnAFullDisk(snapshots []string) {
+	needs := []string{p.needsOurs(), p.needsProgram()}
+	p.onFullDisk("full-disk", "CreateSnapshot", "cuts a snapshot", append(slices.Clone(needs), snapshots...), (*script).copyOfSnapshot)
+	if p.needsClones() == "" {
+		p.onFullDisk("full-disk-copying", "CreateVolume", "makes a volume from another one", append(needs, p.fits(2)), (*script).copyOfVolume)
+		return
+	}
+	p.onFullDisk("full-disk-copying", "CreateVolume", "makes a volume from a snapshot", append(append(needs, snapshots...), p.fits(2)), (*script).copyOfSnapshot)
+}
+
+func (p *plan) onFullDisk(title, call, does string, needs []string, life func(s *script, fails func())) {
+	var parts []part
+	for nth := 1; nth <= copyOpens; nth++ {
+		name := fmt.Sprintf("fail-%d", nth)
+		parts = append(parts, part{name, fmt.Sprintf("While the driver %s, it cannot open file number %d.", does, nth), func(s *script) {
+			life(s, func() {
+				s.fault("name: %s, call: %s, syscall: open, nth: %d, fails: ENOSPC, times: 1", name, call, nth)
+			})
+			s.step("clear-fault: %s", name)
+		}})
+	}
+	p.tryEach("snapshot", title, fmt.Sprintf("While the driver %s, it cannot open a file, each of the first %d once.", does, copyOpens), needs, parts, func(s *script) {
+		for _, of := range parts {
+			of.compose(s)
+		}
+	})
+}
+
+// copyOfSnapshot makes a volume from a snapshot of another one, after a fault.
+func (s *script) copyOfSnapshot(fails func()) {
+	restored := restoredFrom("daily")
+	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+	s.up([]claim{data}, web(nodeA, data))
+	fails()
+	s.snap("daily")
+	s.up([]claim{restored}, reader)
+	s.forget("daily")
+	s.down([]claim{data, restored}, web(nodeA, data), reader)
+}
+
+// copyOfVolume makes a volume from another one, after a fault.
+func (s *script) copyOfVolume(fails func()) {
+	reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
+	s.up([]claim{data}, web(nodeA, data))
+	fails()
+	s.up([]claim{cloned}, reader)
+	s.down([]claim{data, cloned}, web(nodeA, data), reader)
 }
 
 // snap cuts a snapshot of data's volume and waits until it is ready.

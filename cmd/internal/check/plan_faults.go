@@ -48,6 +48,27 @@ func contradictedCalls(p *plan) {
 	}
 }
 
+// contradictedCopies cuts a snapshot, and makes volumes from it and from another volume: the driver
+// may not confuse their sources.
+func contradictedCopies(p *plan) {
+	p.try("contradicted", "CreateSnapshot", "CreateSnapshot is repeated with the same name and another volume, and CreateVolume with the same name and without the snapshot.",
+		[]string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter"), p.fits(3)}, func(s *script) {
+			other, restored := claim{name: "other", form: filesystem, access: oneNodeRW}, restoredFrom("daily")
+			reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
+			s.up([]claim{data, other}, pod{name: "web", node: nodeA, claims: []claim{data, other}})
+			s.fault("call: CreateSnapshot, contradict: true")
+			s.fault("call: CreateVolume, contradict: true")
+			s.snap("daily")
+			s.up([]claim{restored}, reader)
+			s.forget("daily")
+			s.down([]claim{data, other, restored}, pod{name: "web"}, reader)
+		})
+	p.try("contradicted", "clone", "CreateVolume of a clone is repeated with the same name and without its source.", []string{p.needsClones(), p.fits(2)}, func(s *script) {
+		s.fault("call: CreateVolume, contradict: true")
+		s.lifeWithClone()
+	})
+}
+
 // contradictedPublish publishes a volume for a single pod at a second path.
 func contradictedPublish(p *plan) {
 	lacks := ""

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 )
@@ -59,7 +60,7 @@ func lives(p *plan) {
 		s.down([]claim{data, logs}, reader, after, other)
 	})
 	p.try("life", "mount-options", "The mount options of the StorageClass are those of the mount that a pod uses.", []string{p.needsProgram(), p.needsMountOption()}, func(s *script) {
-		s.facts = s.facts.withMountOption()
+		s.facts = s.facts.withMountOptions()
 		s.life([]claim{data}, web(nodeA, data))
 	})
 	p.try("life", "mount-group", "A pod has an fsGroup, and the driver gives its volume to that group.", []string{p.needsProgram(), p.needsMountGroup()}, func(s *script) {
@@ -160,7 +161,7 @@ func (p *plan) needsMountOption() string {
 	if p.facts.MountOptionRefused == "" {
 		return ""
 	}
-	return "no volume with the mount option " + mountOption + ": " + p.facts.MountOptionRefused
+	return "no volume with the mount options " + strings.Join(mountOptions, ",") + ": " + p.facts.MountOptionRefused
 }
 
 // accessModes uses volumes in one pod, on one node and on many nodes.

@@ -120,13 +120,13 @@ func chosen(all []point, most int) []point {
 	return some
 }
 
-// learnSystemCalls records the system calls of the driver in calls for the volume of a claim: for
-// each method those of the call with the most system calls.
-func (f *Facts) learnSystemCalls(r *scenario.Result, claim string) {
-	f.SystemCalls = map[string][]point{}
+// systemCallsOf returns the system calls of the driver in some calls: for each method those of the
+// call with the most system calls.
+func systemCallsOf(r *scenario.Result, counts func(*trace.Event) bool) (most map[string][]point) {
+	most = map[string][]point{}
 	methods, made := map[uint64]string{}, map[uint64][]point{}
 	for _, e := range r.Trace {
-		if e.Kind == trace.Call && r.Names.Volume(e) == claim {
+		if e.Kind == trace.Call && counts(e) {
 			methods[e.Seq] = path.Base(e.Method)
 		}
 		if e.Kind != trace.SystemCall || methods[e.Cause] == "" {
@@ -139,8 +139,9 @@ func (f *Facts) learnSystemCalls(r *scenario.Result, claim string) {
 			}
 		}
 		made[e.Cause] = points
-		if len(points) > len(f.SystemCalls[method]) {
-			f.SystemCalls[method] = points
+		if len(points) > len(most[method]) {
+			most[method] = points
 		}
 	}
+	return most
 }

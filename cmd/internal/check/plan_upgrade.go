@@ -10,8 +10,8 @@ type way struct {
 	name, title, what string
 	// rollback says that the new release is the first one, and the old one replaces it.
 	rollback bool
-	// now are the plugins that are replaced while a volume is in a state; later are the others, which
-	// are replaced when the volume has been used for a while. Default: none.
+	// now are the plugins that are replaced while a volume is in a state; later are the others,
+	// which are replaced when the volume has been used for a while. Default: none.
 	now, later []plugins
 }
 
@@ -20,7 +20,7 @@ type plugins string
 
 const (
 	allPlugins       plugins = ""
-	controllerPlugin plugins = ", controller: true"
+	controllerPlugin plugins = ", plugin: controller"
 )
 
 // rollback is the group of trials in which the old release replaces the new one.
@@ -109,8 +109,8 @@ func (s *script) replace(w way, p plugins) {
 	}
 }
 
-// replacing adds the steps by which a release replaces another one: those for a moment in the life of
-// a volume, and the rest of them.
+// replacing adds the steps by which a release replaces another one: those for a moment in the life
+// of a volume, and the rest of them.
 type replacing struct{ now, rest func() }
 
 // atCall ends the names of groups with trials that replace a release at a call.
@@ -132,6 +132,23 @@ func (u *Upgrade) atCalls(p *plan, w way) {
 				}
 				k.compose(s)
 				s.lifeWith(e)
+			})
+		}
+	}
+}
+
+// atInlineCalls does the same at the calls for inline volumes.
+func (u *Upgrade) atInlineCalls(p *plan, w way) {
+	if !p.facts.Inline() {
+		return
+	}
+	needs := []string{p.needsOurs(), p.needsProgram(), needsInline(p), u.lacks(w, needsInline)}
+	for _, call := range inlineCalls {
+		e := effect{call: call}
+		for _, k := range replacedAt(w, e, chosen(p.facts.InlineCalls[call], mostUpgrades)) {
+			p.try(w.name+atCall, inline+"-"+call+"-"+k.title, w.what+", which "+k.description+" for an inline volume.", needs, func(s *script) {
+				k.compose(s)
+				s.lifeInline(worker("web", tmp))
 			})
 		}
 	}

@@ -178,8 +178,8 @@ func replacedWhileShared(s *script, r replacing) {
 	s.usedOn(r, user)
 }
 
-// replacedBefore replaces the release when a pod has ended and one of the calls that undo its volume
-// is still to be made.
+// replacedBefore replaces the release when a pod has ended and one of the calls that undo its
+// volume is still to be made.
 func replacedBefore(call string) func(*script, replacing) {
 	return func(s *script, r replacing) {
 		s.up([]claim{data}, user)
@@ -232,8 +232,8 @@ func (s *script) restored(r replacing) {
 	s.usedTogether(r, copied, reader)
 }
 
-// usedTogether ends the pods of data and of a copy of it, lets one pod find the content of both, and
-// deletes them.
+// usedTogether ends the pods of data and of a copy of it, lets one pod find the content of both,
+// and deletes them.
 func (s *script) usedTogether(r replacing, copied claim, reader pod) {
 	s.running(user, reader)
 	s.end(user, reader)

@@ -173,7 +173,7 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	f.learn(result.Trace)
-	f.learnSystemCalls(result, tried[0].claimName())
+	f.SystemCalls = systemCallsOf(result, func(e *trace.Event) bool { return result.Names.Volume(e) == tried[0].claimName() })
 	f.learnRequests(result, tried[0].claimName())
 	if !f.Provisions() {
 		return nil
@@ -191,7 +191,11 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 		}
 	}
 	f.NotPublished = refusedOnNode(result, blocks.claimName())
-	if answer, refused := f.Refused[tried[0]]; refused {
+	answer, refused := f.Refused[tried[0]]
+	switch {
+	case refused && f.NoFUSE != "":
+		return &sim.EnvironmentError{Doing: "make a volume", Err: errors.New(f.NoFUSE)}
+	case refused:
 		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called")}
 	}
 	return nil
@@ -222,24 +226,27 @@ func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 	return answer
 }
 
-// mountOption is an option that every file system and every bind mount supports.
-const mountOption = "noexec"
+// mountOptions are options that every file system and every bind mount supports: with one alone, a
+// driver that takes only the first would pass.
+var mountOptions = []string{"nosuid", "noexec"}
 
-// withMountOption returns the facts of a driver with the option in its volumes.
-func (f *Facts) withMountOption() *Facts {
+// withMountOptions returns the facts of a driver with the options in its volumes.
+func (f *Facts) withMountOptions() *Facts {
 	with := *f
-	if !slices.Contains(with.subject.MountOptions, mountOption) {
-		with.subject.MountOptions = append(slices.Clone(with.subject.MountOptions), mountOption)
+	for _, option := range mountOptions {
+		if !slices.Contains(with.subject.MountOptions, option) {
+			with.subject.MountOptions = append(slices.Clone(with.subject.MountOptions), option)
+		}
 	}
 	return &with
 }
 
 // tryMountOption requests a volume with a mount option, which a driver may refuse.
 func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
-	if f.NoMounts != "" || f.subject.Driver.Mock != nil {
+	if f.NoMounts != "" || f.NoFUSE != "" || f.subject.Driver.Mock != nil {
 		return nil
 	}
-	s := &script{facts: f.withMountOption(), immediate: true}
+	s := &script{facts: f.withMountOptions(), immediate: true}
 	s.apply(data)
 	s.apply(web(nodeA, data))
 	s.step("advance: 1m")
@@ -261,7 +268,20 @@ func (f *Facts) tried(ctx context.Context, s *script, name, description string, 
 	if err != nil {
 		return nil, err
 	}
-	return f.observe(ctx, name, text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	closed := f.subject.closedFUSE()
+	if closed != "" && o.Logs == "" {
+		dir, err := workdir.New(o.WorkDir)
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close() // if it fails, csisim clean removes the directory
+		o.Logs = dir.Path()
+	}
+	result, err := f.observe(ctx, name, text+"\nexpect: {leftovers: any, violations: any}\n", o)
+	if closed != "" && err == nil && needsFUSE(result, o.Logs) {
+		f.NoFUSE = closed
+	}
+	return result, err
 }
 
 // refusedOption returns the last error because of which a volume with a mount option cannot be
@@ -292,13 +312,17 @@ func (f *Facts) tryInline(ctx context.Context, o RunOptions) error {
 		return err
 	}
 	f.learn(result.Trace)
+	f.InlineCalls = systemCallsOf(result, func(*trace.Event) bool { return true })
+	if f.NoFUSE != "" {
+		return nil
+	}
 	if f.InlineRefused = refusedInline(result); !strings.Contains(f.InlineRefused, codes.InvalidArgument.String()+": ") {
 		return nil
 	}
 	f.InlineReadOnly = true
 	readOnly, err := f.pluginWithInline(ctx, o)
 	if err == nil && refusedInline(readOnly) == "" {
-		f.InlineRefused = ""
+		f.InlineRefused, f.InlineCalls = "", systemCallsOf(readOnly, func(*trace.Event) bool { return true })
 		return nil
 	}
 	f.InlineReadOnly = false
@@ -313,6 +337,7 @@ func (f *Facts) pluginWithInline(ctx context.Context, o RunOptions) (*scenario.R
 	s.step("advance: 1m")
 	s.step("delete: {pod: web}")
 	s.step("advance: 1m")
+	o.SystemCalls = f.NoUnmounts == ""
 	return f.tried(ctx, s, "inline", "The capabilities of the node plugin.", o)
 }
 

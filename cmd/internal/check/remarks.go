@@ -7,7 +7,6 @@ import (
 	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/verdict"
-	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -58,7 +57,7 @@ func remarksOn(o Outcome) (all []verdict.Verdict) {
 func (p *page) remarks(c *Card) {
 	for _, r := range c.Remarks() {
 		p.WriteByte('\n')
-		p.text(p.paint(dim, "note")+" ", "     ", excerpt.Paths(headline(r.Text)))
+		p.text(p.paint(dim, "note")+" ", "     ", headline(r.Text))
 		for _, row := range [][2]string{
 			{"shown by", namesOf(r.Shown)}, {"why", cmp.Or(contract.Advice(r.Verdict), calls.Advice(r.Verdict))}, {"strict", strictly(r.Verdict)},
 		} {

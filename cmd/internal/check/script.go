@@ -159,6 +159,7 @@ func (s *script) unclaim(claims ...claim) {
 	for _, c := range claims {
 		s.step("delete: {pv: %s}", c.name)
 	}
+	s.step(`wait: {pv: "*", gone: true}`) // an object of that name may be made again
 }
 
 // life is the whole life of volumes that pods use.

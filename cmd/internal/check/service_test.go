@@ -1,13 +1,9 @@
 package check_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario"
@@ -15,17 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/driver/standin/web"
 )
 
-// buildHTTPDir builds the reference driver for storage systems with an HTTP API.
-func buildHTTPDir(t testing.TB) string {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("mounting needs root")
-	}
-	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", dir, "../../../drivers/httpdir").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return filepath.Join(dir, "httpdir")
-}
+// buildHTTPDir returns the reference driver for storage systems with an HTTP API.
+func buildHTTPDir(t testing.TB) string { return builtDriver(t, "httpdir") }
 
 // httpdir is that driver with its stand-in, with a defect unless that is empty.
 func httpdir(program, defect string) check.Subject {

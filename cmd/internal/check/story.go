@@ -9,7 +9,9 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/fault"
+	faulteffect "github.com/csisim/csisim/internal/driver/effect"
 	patterns "github.com/csisim/csisim/internal/input/calls"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -58,14 +60,12 @@ func IsByChance(e *trace.Event) bool {
 	return e.Kind == trace.FaultFired || e.Kind == trace.Call && e.Injected != ""
 }
 
-// isHarmless reports whether a fault only repeated a call that the finding is not about.
+// isHarmless reports whether a fault only repeated a call that the finding is not about: neither
+// that call nor the one that undoes it.
 func isHarmless(e, about *trace.Event) bool {
-	return e.Kind == trace.Call && slices.Contains(doubling, fault.Effect(e.Effect)) &&
-		about != nil && about.Method != e.Method
+	return e.Kind == trace.Call && faulteffect.Of(fault.Effect(e.Effect)).Doubles &&
+		about != nil && about.Method != e.Method && ledger.Undo(e.Method) != path.Base(about.Method)
 }
-
-// doubling are the effects of faults that make a call once more.
-var doubling = []fault.Effect{fault.Repeat, fault.Overlap, fault.Contradict}
 
 // before returns the last earlier call of the same method at the same place; nil if there is none.
 func before(events []*trace.Event, call *trace.Event) *trace.Event {

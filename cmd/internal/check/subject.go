@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/sim"
 )
 
 // Subject is the driver that is checked.
@@ -45,7 +46,12 @@ type Subject struct {
 	// CSIDriver is the spec of the driver's CSIDriver object, possibly from its profile. Its
 	// attachRequired follows from the driver's capabilities. Default: volumes of claims only.
 	CSIDriver *storagev1.CSIDriverSpec
+	// Lacks are the sidecars that the driver's own manifests lack: the capabilities that need them
+	// are not tried. Default: none.
+	Lacks []sim.Sidecar
 }
+
+func (s Subject) lacksSidecar(name sim.Sidecar) bool { return slices.Contains(s.Lacks, name) }
 
 // offers reports whether the CSIDriver object has a lifecycle mode. K-PUB-7
 func (s Subject) offers(mode storagev1.VolumeLifecycleMode) bool {

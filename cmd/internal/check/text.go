@@ -8,7 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/csisim/csisim/cmd/internal/report"
+	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/driver/program"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/plural"
@@ -72,8 +74,9 @@ func (p *page) paint(color, text string) string {
 	return trace.Paint(color, text)
 }
 
-// mark returns the outcome of a group or trial, as a sign on a terminal and as a word elsewhere.
-func (p *page) mark(failed, succeeded bool) string {
+// mark returns the outcome of a group or trial, as a sign on a terminal and as a word elsewhere,
+// and its columns.
+func (p *page) mark(failed, succeeded bool) (painted string, wide int) {
 	sign, word, color := "✓", "PASS", green
 	switch {
 	case failed:
@@ -82,9 +85,9 @@ func (p *page) mark(failed, succeeded bool) string {
 		sign, word, color = "–", "----", dim
 	}
 	if p.terminal.Live {
-		return p.paint(color, sign)
+		word = sign
 	}
-	return p.paint(color, word)
+	return p.paint(color, word), utf8.RuneCountInString(word)
 }
 
 // head prints the driver's name and its capabilities.
@@ -96,7 +99,7 @@ func (p *page) head(c *Card) {
 		names []string
 	}{{"plugin", f.Plugin}, {"controller", f.Controller}, {"group", f.Group}, {"node", f.Node}} {
 		if len(row.names) > 0 {
-			p.row("  ", row.title, 12, plainWords(row.names), dim)
+			p.row("  ", 2, row.title, 12, plainWords(row.names), dim)
 		}
 	}
 	p.WriteByte('\n')
@@ -113,10 +116,11 @@ func plainWords(texts []string) []word {
 	return words
 }
 
-// row prints a title and words beside it, on several lines if necessary.
-func (p *page) row(margin, title string, column int, words []word, color string) {
+// row prints a title and words beside it, on several lines if necessary, below a margin of some
+// columns that may be painted.
+func (p *page) row(margin string, wide int, title string, column int, words []word, color string) {
 	fmt.Fprintf(p, "%s%s", margin, pad(title, column))
-	start := utf8.RuneCountInString(margin) + column
+	start := wide + column
 	at := start
 	for i, w := range words {
 		length := utf8.RuneCountInString(w.text)
@@ -187,15 +191,14 @@ func (p *page) line(l Line, found []Finding, all bool) {
 	if known > 0 {
 		words = append(words, word{fmt.Sprintf("%d known", known), dim})
 	}
-	margin := p.mark(failed, succeeded) + " "
-	p.WriteString(margin)
-	p.row("", l.Group.Title, titleWidth, words, "")
+	mark, wide := p.mark(failed, succeeded)
+	p.row(mark+" ", wide+1, l.Group.Title, titleWidth, words, "")
 }
 
 // findings prints each finding, the most harmful first: its name, its detail, the story of a trial,
 // and the trials that show it.
 func (p *page) findings(c *Card, found []Finding) {
-	for _, f := range found {
+	for _, f := range merge(found, alike) {
 		switch {
 		case f.Release == OldRelease:
 			fmt.Fprintf(p, "\n%s %s\n    %s\n", p.paint(dim, "known"), headline(f.Name), p.paint(dim, "the old release shows it without an upgrade, too"))
@@ -211,8 +214,9 @@ func (p *page) findings(c *Card, found []Finding) {
 }
 
 func (p *page) finding(c *Card, f Finding) {
-	p.title(f.title(), f.Harm)
-	for _, line := range []string{excerpt.Paths(f.detail()), strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.chance(), f.overdue(), f.Failure.Hint, strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), f.likewise(), f.byItself()} {
+	title, detail := f.words()
+	p.title(title, f.Harm)
+	for _, line := range []string{detail, strings.Join(prefixed("with      ", f.choices()), "\n"), p.storyOf(f), f.lastWords(), f.chance(), f.overdue(), f.hint(), strings.Join(prefixed("lost      ", lost(f.Shown[0])), "\n"), f.likewise(), f.byItself()} {
 		if line != "" {
 			p.text("    ", "    ", line)
 		}
@@ -222,15 +226,13 @@ func (p *page) finding(c *Card, f Finding) {
 
 // title prints the first lines of a finding, with its harm.
 func (p *page) title(name string, harm Harm) {
-	sign := len("FAIL ")
-	if p.terminal.Live {
-		sign = len("✗ ") - 2 // columns
-	}
+	mark, sign := p.mark(true, true)
+	sign++ // the space
 	text := excerpt.Wrap(headline(name)+"  "+harm.String(), p.width-sign)
 	text = strings.TrimSuffix(text, harm.String())
 	before := strings.TrimRight(text, " \n")
 	between := strings.ReplaceAll(text[len(before):], "\n", "\n"+strings.Repeat(" ", sign))
-	fmt.Fprintf(p, "\n%s %s%s%s\n", p.mark(true, true), p.lines(before, strings.Repeat(" ", sign), red), between, p.paint(dim, harm.String()))
+	fmt.Fprintf(p, "\n%s %s%s%s\n", mark, p.lines(before, strings.Repeat(" ", sign), red), between, p.paint(dim, harm.String()))
 }
 
 // text prints a text within the width of the page, with one margin before its first line and
@@ -249,13 +251,23 @@ func (p *page) lines(text, margin, color string) string {
 	return strings.Join(lines, "\n"+margin)
 }
 
+// words returns the title of a finding and its detail. If the name has gaps, the title is the whole
+// verdict.
+func (f Finding) words() (title, detail string) {
+	title = f.title()
+	if strings.Contains(title, "…") {
+		return f.Text, ""
+	}
+	return title, f.detail()
+}
+
 // title is the name without the part that differs from run to run; the detail has that part.
 func (f Finding) title() string {
 	before, _, varies := strings.Cut(f.Name, "…")
 	if i := strings.LastIndex(before, ": "); varies && i > 0 {
 		return before[:i]
 	}
-	return f.Name
+	return strings.TrimSuffix(f.Name, " …")
 }
 
 // prefixed puts a word before each line.
@@ -268,15 +280,16 @@ func prefixed(word string, lines []string) (all []string) {
 
 // detail returns the part of the verdict that the name lacks.
 func (f Finding) detail() string {
-	if f.Text == f.Name {
+	name := strings.TrimSuffix(f.Name, " …")
+	if f.Text == name {
 		return ""
 	}
 	n := 0
-	for n < min(len(f.Text), len(f.Name)) && f.Text[n] == f.Name[n] {
+	for n < min(len(f.Text), len(name)) && f.Text[n] == name[n] {
 		n++
 	}
 	rest := f.Text[n:]
-	if n < len(f.Name) { // not within words
+	if n < len(name) { // not within words
 		rest = f.Text[strings.LastIndex(f.Text[:n], ": ")+1:]
 	}
 	rest = strings.Trim(rest, " :")
@@ -339,7 +352,7 @@ func (p *page) inFull(c *Card, f Finding) {
 	}
 	for _, row := range [][2]string{
 		{"found", verdict}, {"story", p.storyOf(f)}, {"then", strings.Join(f.Then, "\n")}, {"shown by", namesOf(f.Shown)},
-		{"expected", f.Failure.Expected}, {"got", short(f.got())}, {"hint", f.Failure.Hint}, {"lost", strings.Join(lost(f.Shown[0]), "\n")},
+		{"expected", f.Failure.Expected}, {"got", short(f.got())}, {"hint", f.hint()}, {"also", f.likewise()}, {"lost", strings.Join(lost(f.Shown[0]), "\n")},
 		{"with", strings.Join(f.choices(), "\n")},
 		{"chance", f.chance()}, {"patience", f.overdue()}, {"replay", c.replayOf(f)}, {"logs", f.Shown[0].Logs}, {"spec", f.Failure.Spec},
 	} {
@@ -414,7 +427,7 @@ func short(text string) string { return hash().ReplaceAllString(text, "$1…") }
 const longestHeadline = 300
 
 func headline(verdict string) string {
-	runes := []rune(short(verdict))
+	runes := []rune(excerpt.Paths(short(verdict)))
 	if len(runes) > longestHeadline {
 		runes = append(runes[:longestHeadline-1:longestHeadline-1], '…')
 	}
@@ -438,6 +451,17 @@ func (f Finding) got() string {
 		lines = append(lines[:maxGot:maxGot], "…")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// lastWords returns the last line that a program wrote which does not start again; empty if it
+// wrote none.
+func (f Finding) lastWords() string {
+	_, log, wrote := strings.Cut(f.Failure.Got, program.EndOfLog)
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	if f.Form != wire.DoesNotRestart || !wrote || len(lines) == 1 {
+		return ""
+	}
+	return "log       " + headline(strings.TrimSpace(lines[len(lines)-1]))
 }
 
 // replayOf returns the command that shows a finding again.
@@ -478,7 +502,7 @@ func (p *page) reasons(title string, reasons []Reason) {
 		for _, t := range r.Trials {
 			names = append(names, t.Name())
 		}
-		p.row("  ", r.Why+":", utf8.RuneCountInString(r.Why)+2, plainWords(names), dim)
+		p.row("  ", 2, r.Why+":", utf8.RuneCountInString(r.Why)+2, plainWords(names), dim)
 	}
 }
 
@@ -499,5 +523,8 @@ func (p *page) total(c *Card) {
 	case t.NotTried > 0:
 		color = bold
 	}
-	fmt.Fprintf(p, "\n%s · %d driver calls · %s of cluster time in %s\n", p.paint(color, text), t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took))
+	rest := fmt.Sprintf(" · %d driver calls · %s of cluster time in %s%s",
+		t.Calls, trace.Span(t.ClusterTime), trace.Span(c.Took), scenario.OverdueInTotal(t.Overdue))
+	line := excerpt.WrapFacts(text+rest, p.width)
+	fmt.Fprintf(p, "\n%s%s\n", p.paint(color, text), strings.TrimPrefix(line, text))
 }

@@ -8,7 +8,7 @@ import (
 
 // upgrade prints the differences of two releases, and the outcomes of states and ways as a table.
 func (p *page) upgrade(c *Card, found []Finding) {
-	fmt.Fprintf(p, "%s\n", p.paint(bold, strings.TrimSpace(c.Facts.Name+" "+c.Upgrade.Old.Version+" → "+c.Upgrade.New.Version)))
+	fmt.Fprintf(p, "%s\n", p.paint(bold, c.title()))
 	differences := c.Upgrade.Differences()
 	for _, d := range differences {
 		if d.What == "version" {
@@ -89,7 +89,11 @@ func rowsOf(outcomes []Outcome) (rows []row) {
 // rowOf returns the title of a trial's row.
 func rowOf(t *Trial) string {
 	if strings.HasSuffix(t.Group, atCall) {
-		call, _, _ := strings.Cut(t.Title, "-")
+		title, ofInline := strings.CutPrefix(t.Title, inline+"-")
+		call, _, _ := strings.Cut(title, "-")
+		if ofInline {
+			return "inline at " + call
+		}
 		return "at " + call
 	}
 	for _, state := range volumeStates {

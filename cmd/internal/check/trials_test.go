@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/drivers/mock"
@@ -32,6 +33,17 @@ func TestASoundDriverPassesWithLess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Kubernetes depends on no refusal of a volume of the same name with less bytes, or without its
+// source.
+func TestAContradictionThatKubernetesNeverMakesIsANote(t *testing.T) {
+	strict := func(on bool) mock.Options { return mock.Options{Clone: true, Strict: new(on)} }
+	assert.Empty(t, checked(t, mocked(strict(true)), check.RunOptions{}, "contradicted/clone").Remarks())
+	card := checked(t, mocked(strict(false)), check.RunOptions{}, "contradicted/clone")
+	assert.Empty(t, verdicts(card))
+	require.Len(t, card.Remarks(), 1)
+	assert.Equal(t, "CreateVolume accepts a contradiction: a copy made, then asked for by the same name without its source", card.Remarks()[0].Text)
 }
 
 func TestATrialFindsWhatADriverWithLessDoesWrong(t *testing.T) {

@@ -22,6 +22,9 @@ type Upgrade struct {
 // same program.
 func (u *Upgrade) Same(equal func(program, other string) bool) bool {
 	a, b := u.Old.subject.Driver, u.New.subject.Driver
+	if !slices.Equal(a.Deploy, b.Deploy) {
+		return false
+	}
 	if a.Program == nil || b.Program == nil {
 		return a.Profile == b.Profile && equal(a.Binary, b.Binary)
 	}
@@ -62,6 +65,7 @@ func (u *Upgrade) Plan() ([]*Trial, error) {
 		if !w.skewed() {
 			u.rolling(p, w)
 			u.atCalls(p, w)
+			u.atInlineCalls(p, w)
 		}
 		if p.err != nil {
 			return nil, p.err
@@ -130,8 +134,8 @@ func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
 	return ""
 }
 
-// split makes a finding of each release that shows it by itself, and one for the trials in which none
-// does: a defect of the upgrade.
+// split makes a finding of each release that shows it by itself, and one for the trials in which
+// none does: a defect of the upgrade.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
 		for _, release := range []Release{"", NewRelease, EachRelease, OldRelease} {

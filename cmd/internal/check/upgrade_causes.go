@@ -35,17 +35,22 @@ func (u *Upgrade) lost() string {
 	return strings.Join(all, ", ")
 }
 
-// mergeFailures makes one finding of calls that fail for good with the same code in trials of an
+// failsAlike returns a key that calls share which fail for good with the same code in trials of an
 // upgrade: one release does not know the volumes of the other one.
-func mergeFailures(all []Finding) (merged []Finding) {
-	at := map[string]int{} // by code and release: the place of the finding for all calls
+func failsAlike(f Finding) (key string, fails bool) {
+	return f.Code + string(f.Release), f.Form == contract.FailsForGood
+}
+
+// merge makes one finding of calls that share a key.
+func merge(all []Finding, keyOf func(Finding) (key string, merges bool)) (merged []Finding) {
+	at := map[string]int{} // by key: the place of the finding for all calls
 	for _, f := range all {
-		key := f.Code + string(f.Release)
-		i, known := at[key]
+		key, merges := keyOf(f)
+		i, first := at[key]
 		switch {
-		case f.Form != contract.FailsForGood:
+		case !merges:
 			merged = append(merged, f)
-		case known:
+		case first:
 			merged[i].Likewise = append(merged[i].Likewise, path.Base(f.Method))
 			for _, o := range f.Shown {
 				if !slices.ContainsFunc(merged[i].Shown, func(other Outcome) bool { return other.Trial == o.Trial }) {

@@ -1,15 +1,18 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
 )
 
 // Difference is a difference between two releases that can concern existing volumes.
 type Difference struct {
-	// What names the value, such as "node id of node-a".
+	// The name of the value, such as "node id of node-a".
 	What string `json:"what"`
 	// Old and New are the values; empty for none.
 	Old string `json:"old,omitempty"`
@@ -25,6 +28,7 @@ const (
 	lostFeatures = "existing volumes that use them"
 	oldContexts  = "existing PersistentVolumes and attachments, which have the old keys"
 	fewerVolumes = "nodes with more volumes"
+	immutable    = "the CSIDriver object, which has to be deleted and created: Kubernetes refuses the change"
 )
 
 // Differences compares the answers of both releases.
@@ -50,7 +54,29 @@ func (u *Upgrade) Differences() (all []Difference) {
 	differ("volumes per node", atMost(u.Old.MaxVolumes), atMost(u.New.MaxVolumes), limit)
 	differ("keys of volume_context", keysOf(u.Old.volumeContext), keysOf(u.New.volumeContext), oldContexts)
 	differ("keys of publish_context", keysOf(u.Old.publishContext), keysOf(u.New.publishContext), oldContexts)
+	old, new := fieldsOf(u.Old.subject.CSIDriver), fieldsOf(u.New.subject.CSIDriver)
+	for _, field := range slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(old)), slices.Collect(maps.Keys(new))...)))) {
+		concerns := ""
+		if field == "attachRequired" || field == "volumeLifecycleModes" { // K-CFG-6
+			concerns = immutable
+		}
+		differ("CSIDriver "+field, old[field], new[field], concerns)
+	}
 	return all
+}
+
+// fieldsOf returns the fields that a CSIDriver object sets, as JSON.
+func fieldsOf(spec *storagev1.CSIDriverSpec) map[string]string {
+	text, err := json.Marshal(spec)
+	var fields map[string]json.RawMessage
+	if err != nil || json.Unmarshal(text, &fields) != nil {
+		return nil
+	}
+	values := map[string]string{}
+	for name, value := range fields {
+		values[name] = strings.Trim(string(value), `"`)
+	}
+	return values
 }
 
 // offered has the capabilities of a service in both releases.

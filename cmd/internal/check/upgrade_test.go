@@ -42,8 +42,8 @@ func upgraded(t *testing.T, old, new check.Subject, trials ...string) *check.Car
 	return card
 }
 
-// Given a sound release with records in another form, when it replaces the old one, or is replaced by
-// it, in any state of a volume, then nothing is found.
+// Given a sound release with records in another form, when it replaces the old one, or is replaced
+// by it, in any state of a volume, then nothing is found.
 func TestASoundReleaseTakesOverEverything(t *testing.T) {
 	program := buildHostdir(t)
 	old, new := withInline(release(program, ""), "also", false, persistent, ephemeral), withInline(release(program, "--format=v2"), "also", false, persistent, ephemeral)
@@ -54,8 +54,30 @@ func TestASoundReleaseTakesOverEverything(t *testing.T) {
 	assert.Greater(t, card.Totals().Passed, 150)
 }
 
-// upgradeDefects are the defects of a new release that concern the volumes of the old one, each with a
-// trial that shows it.
+// Given a driver with inline volumes alone. When its releases replace each other at each call for
+// such a volume, then the sound pair passes, and a release that forgets the old mounts is found.
+func TestADriverOfInlineVolumesIsUpgradedAtItsCalls(t *testing.T) {
+	program := buildHostdir(t)
+	pair := func(defect string) *check.Card {
+		old, new := withInline(release(program, ""), "only", false, ephemeral), withInline(release(program, strings.TrimSpace("--format=v2 "+defect)), "only", false, ephemeral)
+		old.Driver.NoController, new.Driver.NoController = true, true
+		return upgraded(t, old, new)
+	}
+	sound := pair("")
+	assert.Empty(t, verdicts(sound))
+	assert.Greater(t, len(passed(sound, "upgrade-at")), 4)
+	assert.Contains(t, passed(sound, "rollback-at"), "inline-NodeUnpublishVolume-before")
+	shown := map[string]string{} // by trial
+	for _, f := range pair("--broken=upgrade-forgets-records").Findings() {
+		for _, o := range f.Shown {
+			shown[o.Name()] = f.Name
+		}
+	}
+	assert.Equal(t, "NodeUnpublishVolume has no effect: … mounted still: of … at …", shown["upgrade-at/inline-NodeUnpublishVolume-before"], "%v", shown)
+}
+
+// upgradeDefects are the defects of a new release that concern the volumes of the old one, each
+// with a trial that shows it.
 var upgradeDefects = []struct{ title, old, defect, trial, finding string }{
 	{"changed volume handles", "", "upgrade-changes-handles", "upgrade/attached", "NodeStageVolume fails for good: NotFound"},
 	{"changed node ids", "", "upgrade-changes-node-ids", "upgrade/published", "NodePublishVolume fails for good: FailedPrecondition"},
@@ -134,10 +156,13 @@ func TestTheCardOfAnUpgradeNamesTheDifferences(t *testing.T) {
 	} {
 		assert.Contains(t, text.String(), line)
 	}
+	page, err := card.Index(func(*check.Trial) string { return "" })
+	require.NoError(t, err)
+	assert.Equal(t, card.Facts.Name+" "+card.Upgrade.Old.Version+" → "+card.Upgrade.New.Version, page.Title)
 }
 
-// Given an old release with a defect of its own and a new one with a defect of the upgrade, when both
-// show the same finding in different trials, then only the trials of the upgrade fail.
+// Given an old release with a defect of its own and a new one with a defect of the upgrade, when
+// both show the same finding in different trials, then only the trials of the upgrade fail.
 func TestAFindingIsSplitByTheReleaseThatShowsIt(t *testing.T) {
 	program := buildHostdir(t)
 	card := upgraded(t, release(program, "--broken=stop-unmounts"), release(program, "--broken=upgrade-unmounts"), "upgrade/published", "upgrade-at/NodePublishVolume-after")

@@ -1,11 +1,14 @@
 package check
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -25,4 +28,17 @@ func TestAFindingSaysThatItMayDependOnAWait(t *testing.T) {
 		}
 		assert.Equal(t, want, f.overdue(), code)
 	}
+}
+
+// The last line of a check says that patience decided something, even if every trial passed.
+func TestTheLastLineCountsTheCallsThatExceededThePatience(t *testing.T) {
+	last := func(overdue ...string) string {
+		c := &Card{Facts: &Facts{Name: "a"}, Outcomes: []Outcome{{Trial: &Trial{}, Result: &scenario.Result{Exit: scenario.Passed, Calls: 3, Overdue: overdue}}}}
+		var text strings.Builder
+		require.NoError(t, c.Text(&text, report.Terminal{}))
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		return lines[len(lines)-1]
+	}
+	assert.NotContains(t, last(), "patience")
+	assert.Contains(t, last("CreateVolume pvc-1", "NodeStageVolume pvc-1"), " · the patience ran out for 2 calls: results may depend on the load of this machine")
 }

@@ -99,7 +99,8 @@ func levelOf(level diff.Level, from, between []pair) Level {
 			noise[p] = max(noise[p], n)
 		}
 	}
-	fewest := counted(from[0].of(level)) // the smallest number of differences of the simulation there
+	// The smallest number of differences of the simulation there.
+	fewest := counted(from[0].of(level))
 	for _, r := range from {
 		l.Compared = max(l.Compared, r.report.Compared[level])
 		found := counted(r.of(level))

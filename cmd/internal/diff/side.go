@@ -180,7 +180,8 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 		case l.K == trace.API && (!watched[l.R] || s.records && ofRecord[l.R]):
 			s.allow(NotCompared, "")
 		case l.K == trace.API && l.Ev == "INIT", i < first && l.K == trace.API:
-			s.hasStart = s.hasStart || l.Ev == "INIT" || l.Seq > 0 // only simulated traces have numbers
+			// Only simulated traces have numbers.
+			s.hasStart = s.hasStart || l.Ev == "INIT" || l.Seq > 0
 			s.apply(l)
 			if l.Ev != "INIT" {
 				s.allow(Setup, "")

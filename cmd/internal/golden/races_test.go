@@ -59,9 +59,10 @@ var races = []race{
 
 // course is the part of a run that races decide.
 type course struct {
-	calls         map[string]int // that reached the driver, by method
-	warnings      map[string]int // by reason
-	attached, got int64          // when the volume was attached, and SuccessfulAttachVolume emitted; in ms
+	calls    map[string]int // that reached the driver, by method
+	warnings map[string]int // by reason
+	// When the volume was attached, and SuccessfulAttachVolume emitted; in ms.
+	attached, got int64
 }
 
 // enoughSeeds bounds the seeds that are tried for an outcome.

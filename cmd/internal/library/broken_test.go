@@ -109,10 +109,12 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Load(file)
 	require.NoError(t, err)
-	if broken == "publish-wrong-volume-after-restart" { // this driver refuses to publish a mounted volume again
+	// This driver refuses to publish a mounted volume again.
+	if broken == "publish-wrong-volume-after-restart" {
 		s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Kind == "restart-kubelet" })
 	}
-	asProgram, err := scenario.Load("programs/hostdir-block.yaml") // others may name the driver's profile
+	// Others may name the driver's profile.
+	asProgram, err := scenario.Load("programs/hostdir-block.yaml")
 	require.NoError(t, err)
 	if p := s.Drivers[0].Program; p == nil || len(p.Command) == 0 {
 		s.Drivers[0] = asProgram.Drivers[0]
@@ -122,14 +124,14 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	return s
 }
 
-// Given a new release that does not unmount the volumes of the old one. When the driver is upgraded, then
-// the mount that stays is found.
+// Given a new release that does not unmount the volumes of the old one. When the driver is
+// upgraded, then the mount that stays is found.
 func TestADefectOfANewReleaseIsFoundAfterTheUpgrade(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-upgrade.yaml")
 	require.NoError(t, err)
 	v2 := s.Drivers[0].Versions["v2"]
-	v2.Command = append(v2.Command, "--broken=unpublish-leaves-mount")
+	v2.Program.Command = append(v2.Program.Command, "--broken=unpublish-leaves-mount")
 	s.Drivers[0].Versions["v2"] = v2
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
 	require.NoError(t, err)
@@ -156,7 +158,8 @@ func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {
 
 func TestProcessesThatADriverLeavesAreNamed(t *testing.T) {
 	withHostdir(t)
-	sound := runBroken(t, "programs/hostdir-move.yaml", "publish-not-idempotent") // not called twice here
+	// not called twice here.
+	sound := runBroken(t, "programs/hostdir-move.yaml", "publish-not-idempotent")
 	assert.Empty(t, slices.DeleteFunc(sound.Notes, func(note string) bool { return !strings.HasPrefix(note, "left running") }))
 	result := runBroken(t, "programs/hostdir-move.yaml", "start-leaves-process")
 	assert.Equal(t, scenario.Passed, result.Exit, "its container ends with it")

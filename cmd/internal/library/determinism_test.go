@@ -106,7 +106,7 @@ func again(t *testing.T, file string, seed uint64) outcome {
 			return clockDecided
 		default:
 			t.Error(f.Verdict.Text + "\n" + f.Got)
-			if strings.Contains(f.Verdict.Text, "the driver did not do the same twice") {
+			if strings.Contains(f.Verdict.Text, "the driver behaved differently in two runs") {
 				return driverDiffers
 			}
 			return differs
@@ -154,7 +154,7 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	result, err := scenario.Run(context.Background(), s, scenario.RunOptions{CheckDeterminism: true})
 	require.NoError(t, err)
 	last := result.Failures[len(result.Failures)-1]
-	require.Contains(t, last.Verdict.Text, "the second run was not like the first: the driver did not do the same twice, csisim did")
+	require.Contains(t, last.Verdict.Text, "the second run was not like the first: the driver behaved differently in two runs")
 	require.Contains(t, last.Got, "answer of driver hostdir.csi.csisim.dev on node-a to Node/NodeGetInfo: {")
 }
 

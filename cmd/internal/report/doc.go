@@ -37,6 +37,8 @@ type Run struct {
 	Again string
 	// Program is the name by which the user calls csisim. Default: csisim.
 	Program string
+	// Versions are those of csisim and of the simulated Kubernetes, for a page. Default: not shown.
+	Versions string
 	// Blame names the party responsible for the finding; empty if it was not determined.
 	Blame string
 	// NotTried is the reason why it was not run; empty if it was.

@@ -86,7 +86,8 @@ const (
 	verdictFailed = "failed"
 	verdictError  = "error"
 
-	verdictNotTried = "not tried"
+	verdictNotTried    = "not tried"
+	verdictInterrupted = "interrupted" // of a page
 )
 
 func jsonOf(run Run) jsonRun {

@@ -56,11 +56,42 @@ type junitProblem struct {
 // not be run is an error, a failed expectation is a failure. A scenario with only known findings is
 // skipped.
 func JUnit(w io.Writer, runs []Run) error {
-	suite := junitSuite{Name: "csisim", Tests: len(runs)}
+	var cases []junitCase
 	var wall time.Duration
 	for _, run := range runs {
-		c := caseOf(run)
-		suite.Cases = append(suite.Cases, c)
+		cases = append(cases, caseOf(run))
+		if run.Result != nil {
+			wall += run.Result.WallTime
+		}
+	}
+	return writeJUnit(w, cases, wall)
+}
+
+// Case is a test case of a JUnit report that is no scenario.
+type Case struct {
+	Name string
+	// Failure is why it failed; empty if it passed. Details are its further lines.
+	Failure string
+	Details []string
+}
+
+// JUnitCases writes test cases that are no scenarios.
+func JUnitCases(w io.Writer, all []Case) error {
+	var cases []junitCase
+	for _, one := range all {
+		c := junitCase{Name: one.Name, Class: "csisim", Time: wallSeconds(0)}
+		if one.Failure != "" {
+			text := strings.Join(append([]string{one.Failure}, one.Details...), "\n")
+			c.Failure = &junitProblem{Message: excerpt.Words(one.Failure), Type: "finding", Text: excerpt.Words(text)}
+		}
+		cases = append(cases, c)
+	}
+	return writeJUnit(w, cases, 0)
+}
+
+func writeJUnit(w io.Writer, cases []junitCase, wall time.Duration) error {
+	suite := junitSuite{Name: "csisim", Tests: len(cases), Cases: cases, Time: wallSeconds(wall)}
+	for _, c := range cases {
 		if c.Failure != nil {
 			suite.Failures++
 		}
@@ -70,11 +101,7 @@ func JUnit(w io.Writer, runs []Run) error {
 		if c.Skipped != nil {
 			suite.Skipped++
 		}
-		if run.Result != nil {
-			wall += run.Result.WallTime
-		}
 	}
-	suite.Time = wallSeconds(wall)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -27,6 +29,8 @@ func Page(w io.Writer, run Run, shown *view.Encoder) error {
 func pageOf(run Run) view.Report {
 	page := view.Report{Name: wholeName(run), Verdict: verdictFailed, Replay: run.Replay()}
 	switch {
+	case errors.Is(run.Err, context.Canceled): // by an interrupt
+		page.Verdict, page.Sentence = verdictInterrupted, "The run was interrupted; the page shows it up to then."
 	case run.Err != nil:
 		page.Verdict, page.Sentence = verdictError, firstLine(run.Err.Error())
 		page.Findings = []view.Finding{{Verdict: run.Err.Error()}}
@@ -37,7 +41,9 @@ func pageOf(run Run) view.Report {
 	if result == nil {
 		return page
 	}
-	page.Findings = append(page.Findings, findingsOf(run)...)
+	if page.Verdict != verdictInterrupted { // its step failed by the interrupt
+		page.Findings = append(page.Findings, findingsOf(run)...)
+	}
 	if len(page.Findings) > 0 {
 		page.Sentence = cmp.Or(page.Sentence, firstLine(page.Findings[0].Verdict))
 	}
@@ -45,7 +51,21 @@ func pageOf(run Run) view.Report {
 		page.Steps = append(page.Steps, view.Step{Number: s.Number, Title: s.Title, State: string(s.State), At: s.Began.Milliseconds(), Took: s.Took.Milliseconds()})
 	}
 	page.Facts, page.Notes, page.End = facts(run), slices.Concat(result.Notes, result.Litter), result.VirtualTime.Milliseconds()
+	if page.Verdict == verdictInterrupted {
+		interrupted(&page)
+	}
 	return page
+}
+
+// interrupted marks the step that was interrupted, and the end of the page.
+func interrupted(page *view.Report) {
+	for i := range page.Steps {
+		s := &page.Steps[i]
+		page.End = max(page.End, s.At+s.Took)
+		if s.State == string(scenario.StepFailed) {
+			s.State = verdictInterrupted
+		}
+	}
 }
 
 func findingsOf(run Run) (all []view.Finding) {
@@ -68,12 +88,15 @@ func findingOf(run Run, f scenario.Failure) view.Finding {
 
 func facts(run Run) [][2]string {
 	result := run.Result
-	rows := rowsOf([2]string{"Scenario", run.File}, [2]string{"Calls", plural.Of(result.Calls, "driver call")},
-		[2]string{"Time", trace.Span(result.VirtualTime) + " of cluster time in " + trace.Span(result.WallTime)})
+	rows := rowsOf([2]string{"Scenario", run.File})
+	if !errors.Is(run.Err, context.Canceled) { // its figures were not taken
+		rows = append(rows, [2]string{"Calls", plural.Of(result.Calls, "driver call")},
+			[2]string{"Time", trace.Span(result.VirtualTime) + " of cluster time in " + trace.Span(result.WallTime)})
+	}
 	if run.Strategy != "" && run.Strategy != "calm" {
 		rows = append(rows, [2]string{"Strategy", run.Strategy + ", seed " + strconv.FormatUint(run.Seed, 10)})
 	}
-	return append(rows, rowsOf([2]string{"Nodes", result.Apart}, [2]string{"Trace", run.Trace}, [2]string{"Logs", run.Logs})...)
+	return append(rows, rowsOf([2]string{"Versions", run.Versions}, [2]string{"Nodes", result.Apart}, [2]string{"Trace", run.Trace}, [2]string{"Logs", run.Logs})...)
 }
 
 // rowsOf returns the rows that are not empty.

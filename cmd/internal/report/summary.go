@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/plural"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -53,8 +54,5 @@ func (t *totals) line(planned int, wall time.Duration) string {
 	if t.waited > 0 {
 		text += fmt.Sprintf(", %s of which it waited for the driver", trace.Span(t.waited))
 	}
-	if t.overdue > 0 {
-		text += fmt.Sprintf(" · the patience ran out for %s: results may depend on the load of this machine", plural.Of(t.overdue, "call"))
-	}
-	return text
+	return text + scenario.OverdueInTotal(t.overdue)
 }

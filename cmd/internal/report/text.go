@@ -128,7 +128,7 @@ func (p *Printer) waits(r *scenario.Result) {
 // Summary writes the last line and returns the first error of writing.
 func (p *Printer) Summary() error {
 	p.erase()
-	p.print(p.total.line(p.o.Planned, p.o.Now().Sub(p.o.Began)) + "\n")
+	p.print(excerpt.WrapFacts(p.total.line(p.o.Planned, p.o.Now().Sub(p.o.Began)), p.o.Width) + "\n")
 	return p.err
 }
 

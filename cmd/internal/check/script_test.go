@@ -1,0 +1,16 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/csisim/csisim/internal/judge/contract"
+)
+
+// The next life of a volume that no driver makes has a PersistentVolume of the same name.
+func TestAVolumeThatExistedBeforeIsGoneBeforeItComesAgain(t *testing.T) {
+	s := &script{facts: &Facts{caps: contract.Caps{}}}
+	s.unclaim(data)
+	assert.Equal(t, "- delete: {pvc: data}\n- delete: {pv: data}\n- wait: {pv: \"*\", gone: true}\n", s.steps.String())
+}

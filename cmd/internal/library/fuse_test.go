@@ -1,0 +1,54 @@
+package library_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// Given a driver that mounts with FUSE. When it is upgraded while a pod uses its volume, then the
+// pod keeps its data if the daemon runs in a pod of its own, and loses it if the daemon is a child
+// of the driver, which ends with the driver's container.
+func TestAFUSEDaemonHasToOutliveItsDriver(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	if err := machine.FUSERefused(); err != nil {
+		t.Skipf("drivers cannot mount with FUSE here: %v", err)
+	}
+	if _, err := exec.LookPath("bindfs"); err != nil {
+		t.Skip("there is no bindfs")
+	}
+	const testdata = "../cmd/internal/library/testdata/"
+	program := filepath.Join(t.TempDir(), "fusedriver")
+	out, err := exec.Command("go", "build", "-o", program, "./"+testdata+"fusedriver").CombinedOutput()
+	require.NoError(t, err, string(out))
+	text, err := os.ReadFile(testdata + "fuse.txt")
+	require.NoError(t, err)
+	for _, test := range []struct{ name, flag, finding string }{
+		{"in a pod of its own", "--helper=/run/fuse/helper.sock", ""},
+		{"as a child of the driver", "--helper=", "data lost, as the FUSE daemon of the volume has exited"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := scenario.Parse("fuse.yaml", []byte(strings.NewReplacer("PROGRAM", program, "HELPER", `"`+test.flag+`"`).Replace(string(text))))
+			require.NoError(t, err)
+			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
+			require.NoError(t, err)
+			if test.finding == "" {
+				assert.Empty(t, result.Failures)
+				return
+			}
+			require.NotEmpty(t, result.Failures)
+			assert.Contains(t, result.Failures[0].Verdict.Text, test.finding)
+		})
+	}
+}
