@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/valyala/fastjson"
 
@@ -26,6 +27,7 @@ type callSubject struct {
 	name, volume, node string
 	made               string // the id of the created volume
 	path               string // on its node
+	driver             string // the answered name and version
 	isAnswered         bool
 }
 
@@ -261,6 +263,9 @@ func subjectOfCall(l *trace.Line, request, answer *fastjson.Value) callSubject {
 	}
 	if answer != nil && path.Base(l.M) == "CreateVolume" {
 		a.made = textIn(answer, "volume", "volume_id")
+	}
+	if answer != nil && path.Base(l.M) == "GetPluginInfo" {
+		a.driver = strings.TrimSpace(textIn(answer, "name") + " " + textIn(answer, "vendor_version"))
 	}
 	return a
 }

@@ -16,7 +16,7 @@ type object struct {
 // looked are the paths of interest, by resource.
 var looked = pathsOf(map[string]string{
 	"":                       "",
-	"pods":                   "metadata.uid spec.nodeName status.container status.conditions.Ready",
+	"pods":                   "metadata.uid spec.nodeName status.container status.restarts status.conditions.Ready",
 	"persistentvolumeclaims": "metadata.uid spec.volumeName spec.storageClassName status.capacity.storage",
 	"persistentvolumes":      "spec.claimRef.namespace spec.claimRef.name spec.capacity.storage spec.csi.volumeHandle",
 	"volumeattachments":      "spec.nodeName spec.source.persistentVolumeName status.attached status.attachError.message status.detachError.message",

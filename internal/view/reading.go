@@ -26,6 +26,7 @@ type reading struct {
 	series   map[attempt]tried
 	story    *story
 	between  between
+	drivers  []string // with their versions, in the order of their answers
 
 	rows     []row // of the chunk
 	perChunk int
@@ -78,6 +79,9 @@ func (x *reading) add(f *facts) {
 	r.method, r.path, r.node = atText(x.strings, methodOf(l)), atText(x.paths, where), atText(x.strings, x.volumes.nodeOf(f))
 	if l.K == trace.Call {
 		x.narrator.Called(l.Driver)
+		if f.driver != "" && !slices.Contains(x.drivers, f.driver) && len(x.drivers) < mentioned {
+			x.drivers = append(x.drivers, f.driver)
+		}
 		if pod := x.volumes.pod(where); pod != "" {
 			r.object = x.objects.at(key{"pods", within(l, pod)})
 		}

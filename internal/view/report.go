@@ -13,11 +13,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
+// MaxStates bounds the states in a report or in the page of a live cluster.
+const MaxStates = 20_000
+
 // Report is the part of a page about the whole trace. The zero value is empty.
 type Report struct {
 	Name string `json:"name"`
-	// Verdict is passed, failed, error, trace (without a verdict), reading (a trace that is not
-	// completely read yet) or live.
+	// Verdict is passed, failed, error, interrupted, trace (without a verdict), reading (a trace
+	// that is not completely read yet) or live.
 	Verdict string `json:"verdict"`
 	// Sentence is the verdict in words.
 	Sentence string    `json:"sentence"`
@@ -70,8 +73,12 @@ type Step struct {
 	Took   int64  `json:"took"`
 }
 
-// Explain completes the findings of a report with data of the trace.
+// Explain completes the findings and the facts of a report with data of the trace.
 func (x *reading) Explain(r *Report) {
+	r.Facts = append(r.Facts, [2]string{"Objects", x.counted()})
+	if len(x.drivers) > 0 {
+		r.Facts = append(r.Facts, [2]string{"Drivers", strings.Join(x.drivers, ", ")})
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.Short = x.headline(*f)
@@ -128,7 +135,7 @@ func (x *reading) Recorded(name string, problems []string) Report {
 	}
 	ending := map[bool]string{true: "none failed", false: fmt.Sprintf("%d failed", failed)}[failed == 0]
 	r.Sentence = fmt.Sprintf("A recording with %s that %s something; %s.", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], ending)
-	r.Facts = [][2]string{{"Time", trace.Span(time.Duration(x.end) * time.Millisecond)}, {"Events", plural.Of(x.events, "event")}, {"Objects", x.counted()}}
+	r.Facts = [][2]string{{"Time", trace.Span(time.Duration(x.end) * time.Millisecond)}, {"Events", plural.Of(x.events, "event")}}
 	x.Explain(&r)
 	return r
 }

@@ -36,7 +36,8 @@ type scanned struct {
 	from, to int64  // its offsets
 	problem  string // the reason why it is no event
 	isEmpty  bool
-	beyond   int // if not 0, this line and the following ones are left out: so many events have been read
+	// If not 0, this line and the following ones are left out: so many events have been read.
+	beyond int
 }
 
 func (l *scanned) isOne() bool { return l.problem == "" && !l.isEmpty && l.beyond == 0 }

@@ -29,18 +29,18 @@ func stateOf(resource string, o object) state {
 	deleted := o.text("metadata.deletionTimestamp") != ""
 	switch resource {
 	case "pods":
-		s := state{word: phase, tone: toneOf(phase), info: o.text("spec.nodeName")}
+		s := state{word: phase, tone: toneOf(phase)}
 		container := o.text("status.container")
 		reason, waits := strings.CutPrefix(container, "waiting ")
 		switch isReady := o.text(ready[1:]) == "True"; {
 		case waits && (phase == "Pending" || phase == "Running"):
-			s.info, s.tone = joined(s.info, reason), waiting
+			s.info, s.tone = reason, waiting
 		case phase == "Running" && !isReady:
-			s.info, s.tone = joined(s.info, "not ready"), waiting
+			s.info, s.tone = "not ready", waiting
 		case phase == "Running":
-			s.info = joined(s.info, "ready")
+			s.info = "ready"
 		}
-		s.info = joined(s.info, o.text("status.reason"))
+		s.info = joined(s.info, restarted(o.text("status.restarts")), o.text("status.reason"), o.text("spec.nodeName"))
 		return s.leaving(deleted)
 	case "persistentvolumeclaims":
 		size := o.text("status.capacity.storage")
@@ -128,6 +128,17 @@ func toneOf(phase string) tone {
 		return waiting
 	}
 	return plain
+}
+
+// restarted describes the number of restarts of a pod's containers.
+func restarted(n string) string {
+	switch n {
+	case "", "0":
+		return ""
+	case "1":
+		return "1 restart"
+	}
+	return n + " restarts"
 }
 
 func joined(words ...string) string {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 )
 
 // Page is a page that lists several runs, with a link to the report of each one that has one.
@@ -17,6 +18,8 @@ type Page struct {
 	Summary string
 	// Failed is set if at least one run failed.
 	Failed bool
+	// Interrupted is set if an interrupt ended the runs: there would have been more.
+	Interrupted bool
 	// Findings are the distinct findings, the most important first.
 	Findings []Finding
 	Groups   []Group
@@ -71,6 +74,17 @@ func (s State) Label() string {
 // States are the states in the order of the filters.
 func (Page) States() []State { return []State{Failed, Known, NotTried, Passed} }
 
+// Verdict is the outcome of all runs in a word.
+func (x Page) Verdict() string {
+	switch {
+	case x.Failed:
+		return "Failed"
+	case x.Interrupted:
+		return "Interrupted"
+	}
+	return "Passed"
+}
+
 // Count returns the number of runs in a state.
 func (x Page) Count(s State) (n int) {
 	for _, g := range x.Groups {
@@ -95,20 +109,22 @@ func (g Group) Open() bool { return g.Count(Failed)+g.Count(NotTried) > 0 }
 var (
 	//go:embed index.html.tmpl
 	text string
+	// Style is the look of pages without scripts.
+	//
 	//go:embed index.css
-	style string
+	Style string
 
-	page = template.Must(template.New("index").Parse(text))
+	page = sync.OnceValue(func() *template.Template { return template.Must(template.New("index").Parse(text)) })
 )
 
 // Write writes the index as one page without scripts.
 func Write(w io.Writer, x Page) error {
-	sum := sha256.Sum256([]byte(style))
-	err := page.Execute(w, struct {
+	sum := sha256.Sum256([]byte(Style))
+	err := page().Execute(w, struct {
 		Page
 		Style  template.CSS
 		Policy template.HTMLAttr
-	}{x, template.CSS(style), template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'"`, base64.StdEncoding.EncodeToString(sum[:])))})
+	}{x, template.CSS(Style), template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'"`, base64.StdEncoding.EncodeToString(sum[:])))})
 	if err != nil {
 		return fmt.Errorf("write index of reports: %w", err)
 	}

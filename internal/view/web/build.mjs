@@ -1,6 +1,6 @@
 // Bundles src into dist, which is checked in: who installs csisim needs no Node.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 await build({
@@ -15,6 +15,9 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
 });
+
+// The archives of a release hold it.
+copyFileSync("node_modules/preact/LICENSE", (process.argv[2] ?? "dist") + "/preact.LICENSE");
 
 // A test compares the sources with this, without Node.
 const hash = createHash("sha256");

@@ -23,7 +23,7 @@ export interface Shared {
   other?: Trace; // the trace for a comparison
 }
 
-export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", trace: "Recording", reading: "Reading", live: "Live" };
+export const verdicts = { passed: "Passed", failed: "Failed", error: "Could not run", interrupted: "Interrupted", trace: "Recording", reading: "Reading", live: "Live" };
 
 export function LiveApp({ report }: { report: Report }) {
   const [live, setLive] = useState<Live>();
@@ -100,7 +100,7 @@ function culpritOf(report: Report, trace: Trace): number {
 /** Places that are closer in time than this, in ms, are one entry of the history. */
 const oneLook = 600;
 
-/** Writes the place to the address. Back and Forward walk through the places that were looked at. */
+/** Writes the place to the address. Back and Forward walk through the places that were seen. */
 function useHistory(place: Place, setPlace: (place: Place) => void) {
   const before = useRef<{ place: Place; since: number }>();
   useEffect(() => {

@@ -102,7 +102,7 @@ function Table({ trace, row, place, go, live, title, all, chosen, order }: Share
           return (
             <tr key={k.object} class={[k.object === chosen ? "chosen" : "", k.row === row ? "fresh" : ""].join(" ")} onClick={() => go({ object: name })}>
               <td><button class="link" title={name} aria-pressed={k.object === chosen}>{name.slice(name.indexOf("/") + 1)}</button></td>
-              <td class={k.tone}>{k.state}</td><td class="soft" title={k.info}>{k.info}</td>
+              <td class={k.tone}>{k.state}</td><td class="soft" title={k.info}><span class="more">{k.info}</span></td>
               <td class="soft number">{k.state && span((live && !place.at ? live.now : trace.at[row]) - k.since)}</td>
             </tr>
           );

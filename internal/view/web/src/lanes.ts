@@ -47,8 +47,8 @@ export function lanesOf(trace: Trace): Lane[] {
 /** More lanes of a kind than this are folded. */
 const mostOfAKind = 6;
 
-/** Lanes in which those of many nodes, and of many volumes, share one of each kind, unless they have
- * trouble. */
+/** Lanes in which those of many nodes, and of many volumes, share one of each kind, except those
+ * with trouble. */
 export function folded(lanes: Lane[]): Lane[] {
   const kinds: [string, (l: Lane) => boolean][] = [
     ["kubelets", (l) => l.group === "node" && l.name.startsWith("kubelet ")], ["registrars", (l) => l.group === "node" && !l.name.startsWith("kubelet ")],

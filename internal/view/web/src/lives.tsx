@@ -1,6 +1,6 @@
 import type { Shared } from "./app.tsx";
 import type { Lane, Span } from "./lanes.ts";
-import { instant } from "./time.ts";
+import { instant, span } from "./time.ts";
 import type { Trace } from "./trace.ts";
 
 const most = 12, rows: Span["what"][] = ["attached", "staged", "published"];
@@ -22,7 +22,7 @@ export function Lives({ trace, lanes, choose, look }: { trace: Trace; lanes: Lan
           </div>
         </li>
       ))}</ul>
-      <p class="soft legend">{rows.map((what) => <span key={what} class={what}>{what}</span>)}<span>{instant(from)} to {instant(until)}</span></p>
+      <p class="soft legend">{rows.map((what) => <span key={what} class={what} title="The time of all volumes together, by the clock of the cluster">{what} {span(totalOf(trace, lanes, what, end))} in all</span>)}<span>{instant(from)} to {instant(until)}</span></p>
       {lanes.length > most && <p class="soft">… and {lanes.length - most} more: the timeline has a lane for each.</p>}
     </>
   );
@@ -38,6 +38,9 @@ function Bar({ trace, s, x, end, look }: { trace: Trace; s: Span; x: (at: number
   );
 }
 
+/** How long all volumes together were in a stage, in ms. */
+const totalOf = (trace: Trace, lanes: Lane[], what: Span["what"], end: number) =>
+  lanes.flatMap((l) => l.spans).filter((s) => s.what === what).reduce((sum, s) => sum + timeOf(trace, s.to, end) - trace.at[s.from], 0);
 const isLeft = (lane: Lane) => lane.spans.some((s) => s.left !== undefined);
 const timeOf = (trace: Trace, row: number, end: number) => (row < trace.length ? trace.at[row] : end);
 const titleOf = (trace: Trace, s: Span, end: number) => `${s.what} from ${instant(trace.at[s.from])} to ${s.to < trace.length ? instant(trace.at[s.to]) : `the end, ${instant(end)}`}${s.left !== undefined ? ", left behind" : ""}`;

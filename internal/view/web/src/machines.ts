@@ -1,7 +1,7 @@
 import { laneName } from "./lanes.ts";
 import type { Trace } from "./trace.ts";
 
-/** Events for chrome://tracing and ui.perfetto.dev: a thread for each lane, times in microseconds of virtual time. */
+/** Events for chrome://tracing and ui.perfetto.dev: a thread a lane, in virtual microseconds. */
 export async function chromeTrace(trace: Trace, rows: number[]): Promise<string> {
   const lanes = [...new Set(rows.map((r) => laneName(trace, r)))];
   const events: object[] = lanes.map((name, i) => ({ ph: "M", name: "thread_name", pid: 1, tid: i + 1, args: { name } }));
@@ -17,7 +17,7 @@ export async function chromeTrace(trace: Trace, rows: number[]): Promise<string>
 
 interface Value { stringValue?: string; intValue?: string }
 
-/** Calls as spans and all other events as span events of the run, in OTLP's JSON form. Virtual time begins at 0. */
+/** Calls as spans, other events as span events of the run, in OTLP's JSON. Time begins at 0. */
 export async function openTelemetry(trace: Trace, rows: number[], name: string): Promise<string> {
   const traceId = await id(name, 16), run = await id(name + " run", 8);
   const nano = (ms: number) => String(BigInt(Math.round(ms)) * 1000000n);

@@ -36,7 +36,8 @@ export async function read(report: Report, show: (report: Report, trace: Trace) 
     const said = saidBy(trace.chunkCount, lost);
     trace.append(columns, async () => (await said()).details, async () => (await said()).between ?? "");
     if (trace.length < next.length || performance.now() < next.time) continue;
-    next = { length: trace.length * 30, time: performance.now() + 3000 }; // each update computes the whole page again
+    // Each update computes the whole page again.
+    next = { length: trace.length * 30, time: performance.now() + 3000 };
     say({ ...report, sentence: `The trace is read: ${trace.length.toLocaleString("en")} events so far.` });
     await new Promise((painted) => setTimeout(painted));
   }

@@ -1,6 +1,6 @@
 /** The part of a page about the whole trace. */
 export interface Report {
-  name: string; verdict: "passed" | "failed" | "error" | "trace" | "reading" | "live"; sentence: string;
+  name: string; verdict: "passed" | "failed" | "error" | "interrupted" | "trace" | "reading" | "live"; sentence: string;
   findings?: Finding[]; steps?: Step[]; replay?: string; facts?: [string, string][]; notes?: string[]; problems?: string[]; end?: number; compare?: Comparison;
   room?: number; // the expected number of events, while a trace is read
   lost?: string; // the reason why the page receives no more answers

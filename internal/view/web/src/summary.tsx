@@ -43,7 +43,7 @@ function Why(props: Shared & { finding: Finding; main?: boolean }) {
       {f.where && <p class="where">{f.where}</p>}
       <dl class="facts">
         {(f.should || f.expected) && <><dt>Expected</dt><dd>{f.should || f.expected}</dd></>}
-        {(f.found || (f.got && !same)) && <><dt>Found</dt><dd class="pre">{f.found || f.got}</dd></>}
+        {(f.found || (f.got && !same)) && <><dt>Found</dt><dd class="pre"><Capped text={(f.found || f.got)!} /></dd></>}
       </dl>
       {f.chain && f.chain.length > 0 && <Chain {...props} finding={f} />}
       <dl class="facts">
@@ -53,6 +53,20 @@ function Why(props: Shared & { finding: Finding; main?: boolean }) {
         {f.got && f.got !== f.found && (f.found || (same && !f.short.endsWith(f.got))) && <><dt>In full</dt><dd class="pre full">{f.got}</dd></>}
       </dl>
     </div>
+  );
+}
+
+const mostLines = 4;
+
+/** The first lines of a text, so that the causes below it stay in view. */
+function Capped({ text }: { text: string }) {
+  const lines = text.split("\n");
+  if (lines.length <= mostLines + 1) return <>{text}</>;
+  return (
+    <>
+      {lines.slice(0, mostLines).join("\n")}
+      <details><summary class="soft">{lines.length - mostLines} more</summary>{lines.slice(mostLines).join("\n")}</details>
+    </>
   );
 }
 
@@ -94,6 +108,7 @@ const mostNotes = 12, mostSteps = 60, longestTitle = 160;
 /** The content of a trace: its figures, its calls, the lives of its volumes, its steps. */
 function Covered({ report, trace, go, look, place }: Shared) {
   const { calls, volumes } = useMemo(() => ({ calls: callsOf(trace), volumes: lanesOf(trace).filter((l) => l.group === "volume") }), [trace, trace.length]);
+  const isTimed = [...calls.values()].some((n) => n.longest > 0);
   const filtered = (filter: Partial<Shared["place"]["filter"]>) => go({ tab: "timeline", filter: { ...place.filter, ...filter } });
   return (
     <div class="covered">
@@ -117,11 +132,11 @@ function Covered({ report, trace, go, look, place }: Shared) {
         <h3>Driver calls</h3>
         {calls.size === 0 ? <p class="soft">none</p> : (
           <table>
-            <thead><tr><th>Call</th><th class="number">OK</th><th class="number">Failed</th></tr></thead>
+            <thead><tr><th>Call</th><th class="number">OK</th><th class="number">Failed</th>{isTimed && <><th class="number" title="The time of the slowest call, by the clock of the cluster">Longest</th><th class="number" title="The time of all calls together, by the clock of the cluster">In all</th></>}</tr></thead>
             <tbody>{[...calls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([method, n]) => (
               <tr key={method}>
                 <td><button class="link" onClick={() => filtered({ call: method, all: true })}>{method}</button></td>
-                <td class="number">{n.ok || ""}</td><td class={"number" + (n.failed ? " bad" : "")}>{n.failed || ""}</td>
+                <td class="number">{n.ok || ""}</td><td class={"number" + (n.failed ? " bad" : "")}>{n.failed || ""}</td>{isTimed && [n.longest, n.total].map((ms) => <td class="number soft">{ms ? span(ms) : ""}</td>)}
               </tr>
             ))}</tbody>
           </table>
@@ -132,14 +147,19 @@ function Covered({ report, trace, go, look, place }: Shared) {
   );
 }
 
-/** The numbers of calls of each kind that were right, and that failed or broke a rule. */
-function callsOf(trace: Trace): Map<string, { ok: number; failed: number }> {
-  const calls = new Map<string, { ok: number; failed: number }>(), call = trace.strings.indexOf("csi");
+type Calls = { ok: number; failed: number; longest: number; total: number };
+
+/** For each kind of call the numbers of answers and errors, the longest time and the sum. */
+function callsOf(trace: Trace): Map<string, Calls> {
+  const calls = new Map<string, Calls>(), call = trace.strings.indexOf("csi");
   for (let i = 0; i < trace.length; i++) {
     if (trace.kind[i] !== call) continue;
     const method = trace.methodOf(i);
-    if (!calls.has(method)) calls.set(method, { ok: 0, failed: 0 });
-    calls.get(method)![trace.failed(i) ? "failed" : "ok"]++;
+    if (!calls.has(method)) calls.set(method, { ok: 0, failed: 0, longest: 0, total: 0 });
+    const n = calls.get(method)!;
+    n[trace.failed(i) ? "failed" : "ok"]++;
+    n.longest = Math.max(n.longest, trace.took[i]);
+    n.total += trace.took[i];
   }
   return calls;
 }
