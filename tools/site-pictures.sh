@@ -3,7 +3,8 @@
 set -euo pipefail
 site=$(realpath "$1") to=$2
 mkdir -p "$to"
-find "$site" -name '*.html' | while read -r page; do
+# The pages of scenarios have one form: one of them is enough.
+find "$site" -name '*.html' ! \( -path '*/scenarios/*' ! -name pod-moves.html \) | while read -r page; do
 	name=$(realpath --relative-to "$site" "$page" | tr / - | sed 's/\.html$//')
 	for width in 1280 390; do
 		for dark in 0 1; do
