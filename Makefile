@@ -22,15 +22,17 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
-.PHONY: nightly-live check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+# The tests of make race-up: clients, pods, streams and the end of a cluster. Images of programs are not among
+# them, as a program with the race detector needs the libraries of the machine.
+RACE_UP := TestUp|Kubectl|APodRuns|Restarted|AProgramIs|Tokens|InContainers|Attach|Forwarded|PassedOn|Registrars|Frames|ManyWatches|Bodies|BootsAgain|Operator|Upgrade
+
+.PHONY: race-up release-check nightly-live check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# Go plugins of kustomizations are left out: a program that can load Go plugins links every method of every type, a quarter of
-# the binary. Releases are built without cgo, and so without plugins.
 build: ## build bin/csisim and the reference driver bin/hostdir
-	$(GO) build -tags kustomize_disable_go_plugin_support -ldflags "-s -w" -o $(BIN)/csisim ./cmd/csisim
+	$(GO) build -ldflags "-s -w" -o $(BIN)/csisim ./cmd/csisim
 	$(GO) build -ldflags "-s -w" -o $(BIN)/hostdir ./drivers/hostdir
 
 test: lint test-fast race nested ## everything that CI runs
@@ -44,7 +46,7 @@ check: build ## before a commit, within a minute: lint and test the packages tha
 commits: ## check the messages of the commits since BASE=main
 	@tools/commits.sh $(BASE)
 
-# Three packages at once, also on two processors: one of them, cmd/csisim with its live clusters, waits most of its time.
+# Three packages at once, also on two processors: some of them, such as cmd/internal/live, wait most of their time.
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
 	$(GO) run ./cmd/internal/testsummary -timeout 40m -p 3 ./...
 
@@ -53,6 +55,9 @@ race: ## the tests of the concurrent parts under the race detector
 
 race-sim: ## the tests of sim under the race detector, for which everything is compiled a second time
 	$(GO) test -race ./sim
+
+race-up: ## tests of live clusters, with csisim under the race detector
+	GOFLAGS="$(GOFLAGS) -race" $(GO) test -p 1 ./cmd/internal/live -count 1 -timeout 30m -run '$(RACE_UP)'
 
 lint: ## gofmt, go vet, staticcheck, vale; go vet for macOS of what knows the system
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
@@ -68,8 +73,8 @@ nightly: race-sim explore ## sim under the race detector, a search, the library 
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 	$(GO) test ./cmd/internal/check -run TestASoundDriverMayWorkOutsideTheCalls -timeout 2h -all-trials
 
-nightly-live: ## 300 clusters up and down, 50 drivers, 10,000 watches, large bodies, a fork bomb, 4,000 pods one after the other: two hours
-	CSISIM_NIGHTLY=1 CSISIM_CHURN=4000 $(GO) test ./cmd/csisim -run 'UpAndDownAgain|ManyDrivers|ManyWatches|BodiesThat|ForkBomb|StaysTheSameSize' -v -count 1 -timeout 4h
+nightly-live: ## 300 clusters up and down, 50 drivers, 10,000 watches, large bodies, odd sockets, registrars that lie, rubbish frames, hostile archives, a fork bomb, 4,000 pods one after the other, a load by both clocks: two hours
+	CSISIM_NIGHTLY=1 CSISIM_CHURN=4000 $(GO) test -p 1 ./cmd/csisim ./cmd/internal/live -run 'UpAndDownAgain|ManyDrivers|ManyWatches|BodiesThat|SocketsOfOdd|RegistrarsThatLie|RubbishFrames|HostileArchives|HostileContainer|ForkBomb|StaysTheSameSize|AgreesWithTheRealOne' -v -count 1 -timeout 4h
 
 explore: build ## 30 s of search over scenarios/explore, from seed 1
 	@out=$$(mktemp -d) && $(BIN)/csisim explore scenarios/explore --seed 1 --time 30s --out $$out && rm -r $$out
@@ -145,7 +150,7 @@ interrupts: ## interrupt runs of 1,000 and of 10,000 nodes at several moments: m
 
 bench: ## the benchmarks behind the figures in docs/reference/figures.md; those of clusters collect garbage as seldom as the command
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 3x ./sim
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./cmd/csisim ./cmd/internal/live
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/internal/check
 	GOGC=800 $(GO) test -run '^$$' -bench 'Explore$$' -benchtime 400x -benchmem ./cmd/internal/explore
 	GOGC=800 $(GO) test -run '^$$' -bench 'ExploreProgram$$' -benchtime 100x ./cmd/internal/explore
@@ -179,6 +184,9 @@ site: ## build the documentation as a site in bin/site, and check its links
 
 site-pictures: site ## pictures of each page at two widths, light and dark, in bin/site-pictures, for a reader to look at
 	@tools/site-pictures.sh $(BIN)/site $(BIN)/site-pictures
+
+release-check: ## make a release of this commit in bin/dist, without signatures and uploads, and look into each archive, package and image
+	@tools/release/check.sh
 
 schema: build ## write the JSON Schema of scenarios for editors
 	$(BIN)/csisim schema > schema/scenario.json

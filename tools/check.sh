@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 base=$(git merge-base "$1" HEAD)
 
 # These packages take longer than a minute: make test-fast runs them.
-slow='^\./(cmd/csisim|cmd/internal/(check|explore|library)|sim)$'
+slow='^\./(cmd/csisim|cmd/internal/(check|explore|library|live)|sim)$'
 
 packages=$({ git diff --name-only "$base" -- '*.go'; git ls-files -o --exclude-standard -- '*.go'; } |
 	grep -vE '^(test|examples/(inprocess|program|sanity)|tools)/' | xargs -r -n1 dirname | sort -u |

@@ -116,7 +116,8 @@ type citation struct {
 	rules []string
 }
 
-// citing are the tests of a file that cite rules, in words or in comments, and tables outside of tests that do.
+// citing are the tests of a file that cite rules, in words or in comments, and tables outside of
+// tests that do.
 func citing(name string, text []byte) (found []citation, err error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments)

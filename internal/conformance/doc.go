@@ -5,9 +5,9 @@
 //
 // A case that no test here can pin has its reason in testdata/reasons.yaml.
 //
-// The package also lists which rules of behaviour are implemented and pinned, and where. Code, tests
-// and scenarios name the rule, "C-ADC-24" or "K-PUB-1..4". In a test file a citation counts in or
-// above a test, or in or above the variables that are its table. A rule that no test pins has its
-// reason in testdata/rules-reasons.yaml; testdata/rules-pending.txt lists those without a decision
-// yet.
+// The package also lists which rules of behaviour are implemented and pinned, and where. Code,
+// tests and scenarios name the rule, "C-ADC-24" or "K-PUB-1..4". In a test file a citation counts
+// in or above a test, or in or above the variables that are its table. A rule that no test pins has
+// its reason in testdata/rules-reasons.yaml; testdata/rules-pending.txt lists those without a
+// decision yet.
 package conformance

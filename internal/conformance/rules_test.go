@@ -54,11 +54,12 @@ func TestMistakesAboutRulesAreReported(t *testing.T) {
 // rules are the numbered rules of behaviour with their citations.
 type rules struct {
 	sections []section
-	code     citers            // the files that cite a rule
-	pins     citers            // the tests and scenarios that cite it
-	reasons  map[string]string // by rule, or by the letter of a document ("A-*"): why nothing pins it
-	pending  []string          // rules without a decision yet
-	says     sentences         // the specification's sentence about a rule, in short
+	code     citers // the files that cite a rule
+	pins     citers // the tests and scenarios that cite it
+	// By rule, or by the letter of a document ("A-*"): why nothing pins it.
+	reasons map[string]string
+	pending []string  // rules without a decision yet
+	says    sentences // the specification's sentence about a rule, in short
 }
 
 type section struct {
@@ -75,7 +76,8 @@ func (c citers) add(id, place string) {
 	}
 }
 
-// mistakes are the rules that are neither pinned nor argued, and citations of rules that do not exist.
+// mistakes are the rules that are neither pinned nor argued, and citations of rules that do not
+// exist.
 func (r rules) mistakes() (found []string) {
 	known := map[string]bool{}
 	for _, s := range r.sections {
@@ -133,8 +135,8 @@ func (r rules) reason(id string) string {
 	return r.reasons[id[:2]+"*"]
 }
 
-// document is the table: section by section, where each rule is implemented and pinned. It has no sums, over
-// which two branches would be at odds.
+// document is the table: section by section, where each rule is implemented and pinned. It has no
+// sums, over which two branches would be at odds.
 func (r rules) document() string {
 	var text strings.Builder
 	text.WriteString("# Rules\n\n" +

@@ -21,7 +21,7 @@ const module = "github.com/csisim/csisim/"
 
 // simulated are the packages that run inside the kernel, with their files at its border.
 var simulated = map[string][]string{
-	"internal/world/kernel":             {"flight.go", "live.go"},
+	"internal/world/kernel":             {"flight.go", "live.go", "pace.go"},
 	"internal/api/kind":                 nil,
 	"internal/world/store":              nil,
 	"internal/world/component":          nil,
@@ -154,7 +154,7 @@ func TestTheDependenciesOfDriverRepositoriesStayFew(t *testing.T) {
 		for _, heavy := range []string{
 			"k8s.io/kubernetes", "k8s.io/apiserver", "sigs.k8s.io/kind", "github.com/spf13/cobra", "github.com/spf13/pflag",
 			"github.com/google/cel-go", "github.com/stretchr/testify", "testing",
-			"github.com/google/go-containerregistry", "gvisor.dev/gvisor", module + "internal/real", module + "sim/kind",
+			"github.com/google/go-containerregistry", "gvisor.dev/gvisor", module + "internal/image", module + "internal/real", module + "sim/kind",
 		} {
 			assert.False(t, dep == heavy || strings.HasPrefix(dep, heavy+"/"), "package sim links %s", dep)
 		}
@@ -196,10 +196,13 @@ var floors = [][]string{
 	// runs.
 	{"internal/api", "internal/input", "internal/judge", "internal/explore"},
 	// Reference drivers and faults; how drivers are served, called, recorded and broken; the page
-	// that shows a trace, and the rules of the CSI spec that its calls kept; the import of logs.
-	{"drivers", "internal/driver", "internal/view", "internal/incident"},
+	// that shows a trace, and the rules of the CSI spec that its calls kept; the import of logs;
+	// container images.
+	{"drivers", "internal/driver", "internal/view", "internal/incident", "internal/image"},
 	// The parts of Kubernetes, which meet in the store alone.
 	{"fakekubelet", "fakecontroller"},
+	// The parts of a simulated cluster.
+	{"internal/cluster"},
 	// The public API: a cluster.
 	{"sim"},
 	// The same on a real cluster.

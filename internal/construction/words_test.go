@@ -35,7 +35,8 @@ func TestTheVerbsAreTheFields(t *testing.T) {
 	}
 }
 
-// place is a path in the table "Where is …?" of docs/explanation/design.md; NAME stands for any name.
+// place is a path in the table "Where is …?" of docs/explanation/design.md; NAME stands for any
+// name.
 var place = regexp.MustCompile("`([a-z][\\w./]*)`")
 
 func TestThePlacesOfTheDesignExist(t *testing.T) {
