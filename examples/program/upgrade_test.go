@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// lastRelease is the program of the last release: DISK_LAST_RELEASE, such as one that CI takes from a
-// container image. Without it the tests show the effects of a restart.
+// lastRelease is the program of the last release: DISK_LAST_RELEASE, such as one that CI takes from
+// a container image. Without it the tests show the effects of a restart.
 func lastRelease() string { return cmp.Or(os.Getenv("DISK_LAST_RELEASE"), plugin) }
 
 func started(program string) []string {

@@ -32,24 +32,27 @@ var notRun = []string{
 // The suite skips specs of capabilities that a driver does not have. With all of them, it runs all
 // specs except notRun.
 //
-// conformance: sanity-plugin-capabilities, sanity-probe, sanity-controller-capabilities, sanity-get-capacity,
-// sanity-create-no-name, sanity-create-no-capabilities, sanity-create-same-name-same-size,
-// sanity-create-longest-name, sanity-create-from-volume, sanity-create-with-class, sanity-create-with-bad-class,
-// sanity-delete-no-id, sanity-delete, sanity-validate-no-id, sanity-validate-no-capabilities,
-// sanity-validate-missing-volume, sanity-attach-no-id, sanity-attach-no-node, sanity-attach-no-capability,
-// sanity-attach-over-limit, sanity-attach-missing-volume, sanity-attach-missing-node, sanity-attach-cycle,
-// sanity-detach-no-id, sanity-expand-no-id, sanity-expand-no-range, sanity-expand, sanity-modify-missing-volume,
-// sanity-modify-bad-parameters, sanity-modify-none-to-class, sanity-modify-class-to-class,
-// sanity-modify-class-to-bad, sanity-volume-health, sanity-list-volume-health, sanity-list-snapshots,
+// conformance: sanity-plugin-capabilities, sanity-probe, sanity-controller-capabilities,
+// sanity-get-capacity, sanity-create-no-name, sanity-create-no-capabilities,
+// sanity-create-same-name-same-size, sanity-create-longest-name, sanity-create-from-volume,
+// sanity-create-with-class, sanity-create-with-bad-class, sanity-delete-no-id, sanity-delete,
+// sanity-validate-no-id, sanity-validate-no-capabilities, sanity-validate-missing-volume,
+// sanity-attach-no-id, sanity-attach-no-node, sanity-attach-no-capability,
+// sanity-attach-over-limit, sanity-attach-missing-volume, sanity-attach-missing-node,
+// sanity-attach-cycle, sanity-detach-no-id, sanity-expand-no-id, sanity-expand-no-range,
+// sanity-expand, sanity-modify-missing-volume, sanity-modify-bad-parameters,
+// sanity-modify-none-to-class, sanity-modify-class-to-class, sanity-modify-class-to-bad,
+// sanity-volume-health, sanity-list-volume-health, sanity-list-snapshots,
 // sanity-list-snapshots-by-id, sanity-list-snapshots-unknown-source, sanity-list-snapshots-new,
-// sanity-list-snapshots-pages, sanity-get-snapshot, sanity-get-snapshot-unknown, sanity-delete-snapshot-no-id,
-// sanity-delete-snapshot-unknown, sanity-delete-snapshot, sanity-create-snapshot-no-name,
-// sanity-create-snapshot-longest-name, sanity-node-capabilities, sanity-node-info,
-// sanity-publish-no-id, sanity-publish-no-capability, sanity-unpublish-no-target, sanity-stage-no-id,
-// sanity-stage-no-path, sanity-stage-no-capability, sanity-stats-no-id, sanity-stats-missing-volume,
-// sanity-stats-wrong-path, sanity-node-expand-no-id, sanity-node-expand-no-path, sanity-node-expand,
-// sanity-node-health-no-id, sanity-node-health, sanity-node-cycle,
-// sanity-group-capabilities, sanity-group-create-no-name, sanity-group-get-no-id, sanity-group-delete-no-id
+// sanity-list-snapshots-pages, sanity-get-snapshot, sanity-get-snapshot-unknown,
+// sanity-delete-snapshot-no-id, sanity-delete-snapshot-unknown, sanity-delete-snapshot,
+// sanity-create-snapshot-no-name, sanity-create-snapshot-longest-name, sanity-node-capabilities,
+// sanity-node-info, sanity-publish-no-id, sanity-publish-no-capability, sanity-unpublish-no-target,
+// sanity-stage-no-id, sanity-stage-no-path, sanity-stage-no-capability, sanity-stats-no-id,
+// sanity-stats-missing-volume, sanity-stats-wrong-path, sanity-node-expand-no-id,
+// sanity-node-expand-no-path, sanity-node-expand, sanity-node-health-no-id, sanity-node-health,
+// sanity-node-cycle, sanity-group-capabilities, sanity-group-create-no-name,
+// sanity-group-get-no-id, sanity-group-delete-no-id
 func TestMockPassesSanity(t *testing.T) {
 	no := new(bool)
 	everything := mock.Options{
