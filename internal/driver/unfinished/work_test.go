@@ -2,6 +2,7 @@ package unfinished
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,8 @@ func newRun(limit time.Duration, experience *Experience) *run {
 	return r
 }
 
-// moveTo moves the virtual clock as a kernel does, and returns how much wall time that took.
+// moveTo moves the virtual clock as a kernel does, and returns how much wall time that took. The wall
+// clock of the tests is that of synctest, so times are exact.
 func (r *run) moveTo(to time.Duration) time.Duration {
 	began := time.Now()
 	for r.Hold(to, nil) {
@@ -29,72 +31,79 @@ func (r *run) moveTo(to time.Duration) time.Duration {
 	return time.Since(began)
 }
 
-// quickly bounds a move of the clock that takes no time, on a loaded machine.
-const quickly = 40 * time.Millisecond
-
 func TestTheClockIsNotHeldWithoutWork(t *testing.T) {
-	r := newRun(time.Minute, nil)
-	assert.Less(t, r.moveTo(time.Hour), quickly)
-	r.Announce("d", "call", "a call")
-	r.Finish("call")
-	assert.Less(t, r.moveTo(2*time.Hour), quickly)
-	assert.Empty(t, r.Waits())
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(time.Minute, nil)
+		assert.Zero(t, r.moveTo(time.Hour))
+		r.Announce("d", "call", "a call")
+		r.Finish("call")
+		assert.Zero(t, r.moveTo(2*time.Hour))
+		assert.Empty(t, r.Waits())
+	})
 }
 
 func TestTheClockMovesAtTheRealPaceWhileWorkIsUnfinished(t *testing.T) {
-	r := newRun(time.Minute, nil)
-	r.Announce("d", "call", "a call")
-	assert.GreaterOrEqual(t, r.moveTo(200*time.Millisecond), 200*time.Millisecond)
-	r.Announce("d", "call", "a call") // the retry is not answered better
-	assert.GreaterOrEqual(t, r.moveTo(500*time.Millisecond), 300*time.Millisecond)
-	r.Finish("call")
-	assert.Less(t, r.moveTo(time.Hour), quickly)
-	require.Len(t, r.Waits(), 1)
-	assert.Equal(t, "a call", r.Waits()[0].For)
-	assert.InDelta(t, 500, r.Waits()[0].Took.Milliseconds(), 200)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(time.Minute, nil)
+		r.Announce("d", "call", "a call")
+		assert.Equal(t, 200*time.Millisecond, r.moveTo(200*time.Millisecond))
+		r.Announce("d", "call", "a call") // the retry is not answered better
+		assert.Equal(t, 300*time.Millisecond, r.moveTo(500*time.Millisecond))
+		r.Finish("call")
+		assert.Zero(t, r.moveTo(time.Hour))
+		require.Len(t, r.Waits(), 1)
+		assert.Equal(t, "a call", r.Waits()[0].For)
+		assert.Equal(t, 500*time.Millisecond, r.Waits()[0].Took)
+	})
 }
 
 func TestWorkGetsNoMoreTimeThanTheLimit(t *testing.T) {
-	r := newRun(100*time.Millisecond, nil)
-	r.Announce("d", "call", "a call")
-	assert.True(t, r.Pending("call"))
-	assert.InDelta(t, 100, r.moveTo(time.Hour).Milliseconds(), 60)
-	assert.False(t, r.Pending("call"))
-	r.Announce("d", "call", "a call")
-	assert.Less(t, r.moveTo(2*time.Hour), quickly, "it had its time")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(100*time.Millisecond, nil)
+		r.Announce("d", "call", "a call")
+		assert.True(t, r.Pending("call"))
+		assert.Equal(t, 100*time.Millisecond, r.moveTo(time.Hour))
+		assert.False(t, r.Pending("call"))
+		r.Announce("d", "call", "a call")
+		assert.Zero(t, r.moveTo(2*time.Hour), "it had its time")
 
-	none := newRun(0, nil)
-	none.Announce("d", "call", "a call")
-	assert.Less(t, none.moveTo(time.Hour), quickly)
+		none := newRun(0, nil)
+		none.Announce("d", "call", "a call")
+		assert.Zero(t, none.moveTo(time.Hour))
+	})
 }
 
 func TestALateRetryIsNotAwaitedForEver(t *testing.T) {
-	r := newRun(time.Minute, nil)
-	r.Announce("d", "call", "a call")
-	p := r.piece("call")
-	assert.Equal(t, shortestStretch, p.stretch())
-	p.real = p.first.Add(10 * time.Second)
-	assert.Equal(t, 20*time.Second, p.stretch(), "work that takes long gets longer")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(time.Minute, nil)
+		r.Announce("d", "call", "a call")
+		p := r.piece("call")
+		assert.Equal(t, shortestStretch, p.stretch())
+		p.real = p.first.Add(10 * time.Second)
+		assert.Equal(t, 20*time.Second, p.stretch(), "work that takes long gets longer")
+	})
 }
 
 // Given a run that waited in vain, when another run of the same drivers waits for work of that
 // kind, then it waits for a fraction of the limit, or for twice as long as such work took that was
 // finished.
 func TestRunsLearnFromEachOther(t *testing.T) {
-	e := &Experience{}
-	const limit = 2 * time.Second
-	first := newRun(limit, e)
-	first.Announce("d", "call", "a call")
-	first.piece("call").first = time.Now().Add(-limit)
-	assert.False(t, first.Pending("call"))
+	synctest.Test(t, func(t *testing.T) {
+		e := &Experience{}
+		const limit = 2 * time.Second
+		first := newRun(limit, e)
+		first.Announce("d", "call", "a call")
+		first.piece("call").first = time.Now().Add(-limit)
+		assert.False(t, first.Pending("call"))
 
-	assert.Equal(t, limit/fraction, e.limit("d a call", limit))
-	assert.Equal(t, limit, e.limit("d another call", limit))
-	assert.Equal(t, limit, e.limit("another a call", limit))
-	e.finished("d a call", 700*time.Millisecond)
-	assert.Equal(t, 1400*time.Millisecond, e.limit("d a call", limit))
-	e.finished("d a call", time.Hour)
-	assert.Equal(t, limit, e.limit("d a call", limit))
+		assert.Equal(t, limit/fraction, e.limit("d a call", limit))
+		assert.Equal(t, limit, e.limit("d another call", limit))
+		assert.Equal(t, limit, e.limit("another a call", limit))
+		e.finished("d a call", 700*time.Millisecond)
+		assert.Equal(t, 1400*time.Millisecond, e.limit("d a call", limit))
+		e.finished("d a call", time.Hour)
+		assert.Equal(t, limit, e.limit("d a call", limit))
+	})
 }
 
 // busy works until it was looked at so many times.
@@ -103,31 +112,35 @@ type busy struct{ looks int }
 func (b *busy) Working() bool { b.looks--; return b.looks >= 0 }
 
 func TestTheClockWaitsForProgramsThatWorkOn(t *testing.T) {
-	r := newRun(time.Minute, nil)
-	p := &busy{looks: 3}
-	r.now = time.Minute
-	r.Called(p)
-	r.moveTo(time.Hour)
-	assert.Equal(t, -1, p.looks)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(time.Minute, nil)
+		p := &busy{looks: 3}
+		r.now = time.Minute
+		r.Called(p)
+		r.moveTo(time.Hour)
+		assert.Equal(t, -1, p.looks)
 
-	spinning := newRun(20*time.Millisecond, nil)
-	spinning.now = time.Minute
-	spinning.Called(&busy{looks: 1e9})
-	assert.InDelta(t, 20, spinning.moveTo(time.Hour).Milliseconds(), 40)
-	spinning.Called(&busy{looks: 1e9})
-	assert.Less(t, spinning.moveTo(2*time.Hour), quickly, "it is not waited for again")
+		spinning := newRun(20*time.Millisecond, nil)
+		spinning.now = time.Minute
+		spinning.Called(&busy{looks: 1e9})
+		assert.Equal(t, 22700*time.Microsecond, spinning.moveTo(time.Hour), "the limit, and the end of a pause")
+		spinning.Called(&busy{looks: 1e9})
+		assert.Zero(t, spinning.moveTo(2*time.Hour), "it is not waited for again")
+	})
 }
 
 func TestAwaitLooksUntilItIsDone(t *testing.T) {
-	r := newRun(time.Minute, nil)
-	looks := 0
-	r.Await(t.Context(), "lists", func() bool { looks++; return looks == 3 })
-	assert.Equal(t, 3, looks)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRun(time.Minute, nil)
+		looks := 0
+		r.Await(t.Context(), "lists", func() bool { looks++; return looks == 3 })
+		assert.Equal(t, 3, looks)
 
-	bounded := newRun(30*time.Millisecond, nil)
-	began := time.Now()
-	bounded.Await(t.Context(), "lists", func() bool { return false })
-	assert.InDelta(t, 35, time.Since(began).Milliseconds(), 60)
+		bounded := newRun(30*time.Millisecond, nil)
+		began := time.Now()
+		bounded.Await(t.Context(), "lists", func() bool { return false })
+		assert.Equal(t, 35*time.Millisecond, time.Since(began))
+	})
 }
 
 func TestWaitsInWords(t *testing.T) {
