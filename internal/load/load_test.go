@@ -131,3 +131,42 @@ func TestAFileThatACallOpensEverMoreOftenIsNamed(t *testing.T) {
 		assert.Equal(t, c.text, r.opens("NodePublishVolume"), name)
 	}
 }
+
+// growing are levels of 10 and 100 volumes with three runs each, in which calls are made one after the
+// other, and take and start as long as the functions say, in milliseconds.
+func growing(call, start func(volumes int) int64) *Result {
+	r := &Result{}
+	for _, n := range []int{10, 100} {
+		l := Level{Volumes: n}
+		for range 3 {
+			c := &Calls{}
+			for i := range int64(n) {
+				c.Began, c.Took = append(c.Began, i*call(n)*1e3), append(c.Took, call(n)*1e3)
+			}
+			l.Runs = append(l.Runs, Run{Calls: map[string]*Calls{"NodePublishVolume": c}, Starts: []int64{start(n) * 1e3}})
+		}
+		r.Levels = append(r.Levels, l)
+	}
+	return r
+}
+
+func TestCallsAndStartsThatGrowAreNamed(t *testing.T) {
+	same := func(ms int64) func(int) int64 { return func(int) int64 { return ms } }
+	times := func(ms int64) func(int) int64 { return func(n int) int64 { return ms * int64(n) } }
+	for name, c := range map[string]struct {
+		call, start func(int) int64
+		texts       []string
+	}{
+		"neither grows":        {same(20), same(50), nil},
+		"calls grow":           {times(1), same(50), []string{"NodePublishVolume grows with the square of the volumes: 10.0 ms at 10 volumes, 100 ms at 100; its total time has the exponent 2.00 (2.00 to 2.00)"}},
+		"quick calls may grow": {func(n int) int64 { return max(1, int64(n)/20) }, same(50), []string(nil)},
+		"starts grow":          {same(20), times(20), []string{"the driver starts slower with more volumes: 200 ms at 10 volumes, 2.0 s at 100"}},
+	} {
+		var texts []string
+		r := growing(c.call, c.start)
+		for _, f := range append(growths(r), slowStarts(r)...) {
+			texts = append(texts, f.Text)
+		}
+		assert.Equal(t, c.texts, texts, name)
+	}
+}
