@@ -154,7 +154,9 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only repeated/* --only life/block --json out/card.json --junit out/junit.xml --out kept", "--broken", "create-not-idempotent")
 	assert.Equal(t, 1, got.Code, got.Stderr)
-	assert.Empty(t, got.Stderr)
+	for line := range strings.Lines(got.Stderr) {
+		assert.Regexp(t, `^csisim: \d+ of \d+ ended`, line, "only a slow check says how far it is")
+	}
 	for _, part := range []string{
 		"hostdir.csi.example.com 0.1.0\n",
 		"PASS Life of a volume          block\n",
@@ -382,7 +384,7 @@ func TestADriverOnASocketIsCheckedWithoutItsRestarts(t *testing.T) {
 	driver.Args = []string{"hostdir", "--endpoint=" + socket, "--node-id=node-a", "--state-dir=" + filepath.Join(p.Dir, "state")}
 	require.NoError(t, driver.Start())
 	defer func() { _ = driver.Process.Kill(); _ = driver.Wait() }()
-	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, time.Minute, 5*time.Millisecond)
 	got := outcomeOf(t, p.Command("check", "--endpoint", "unix://"+socket, "--only", "claims/*", "--only", "restart/driver-*", "--verbose"))
 	assert.Equal(t, 0, got.Code, got.Stdout+got.Stderr)
 	assert.Contains(t, got.Stdout, "PASS Claims without pods       one  many  repeated  odd-size  lost\n")
@@ -401,9 +403,9 @@ func TestAnInterruptedCheckLeavesNothingBehind(t *testing.T) {
 		_ = c.Wait() // the output shows the result
 	}()
 	planned := func() bool { _, err := os.Stat(filepath.Join(p.Dir, "kept")); return err == nil }
-	require.Eventually(t, func() bool { return planned() && len(p.Programs("hostdir")) > 2 || r.HasEnded() }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return planned() && len(p.Programs("hostdir")) > 2 || r.HasEnded() }, time.Minute, time.Millisecond)
 	r.Signal(t, syscall.SIGINT)
-	assert.Equal(t, 130, r.AwaitEnd(t, 2*clitest.Interrupted))
+	assert.Equal(t, 130, r.AwaitEnd(t, clitest.Interrupted))
 	assert.Contains(t, r.Output.String(), "\nNot tried\n  interrupted: ", "the card has the outcomes so far")
 	assert.Regexp(t, `hostdir\.csi\.example\.com: \d+ passed, 0 failed, \d+ not tried`, r.Output.String())
 	assert.Contains(t, r.Output.String(), "interrupted; everything of the run is cleaned up")
