@@ -86,7 +86,7 @@ func seenByInformers(t *within) {
 	c.Until(running)
 	select {
 	case <-seen:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the informer does not see the pod run")
 	}
 }

@@ -53,7 +53,7 @@ func TestBadInputIsReportedAndLeavesNothingBehind(t *testing.T) {
 			require.NoError(t, os.Mkdir(filepath.Join(place.Dir, "locked"), 0o555))
 			began := time.Now()
 			got := test.run(t, place)
-			assert.Less(t, time.Since(began), 10*time.Second)
+			assert.Less(t, time.Since(began), time.Minute)
 			assert.Equal(t, test.code, got.Code)
 			for _, words := range test.says {
 				assert.Contains(t, got.Stdout+got.Stderr, words)

@@ -35,8 +35,8 @@ func loadOn(t *testing.T, options string, flags ...string) (clitest.Outcome, *lo
 	return got, &r
 }
 
-// Each cost that hostdir can have is found and named by its sentence, and nothing else is. Costs that
-// are measured in time take an idle machine.
+// Each cost that hostdir can have is found and named by its sentence, and nothing else is. Costs
+// that are measured in time take an idle machine.
 func TestEachCostOfALoadIsFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

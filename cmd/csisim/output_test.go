@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -93,7 +92,7 @@ func TestAnInterruptWhileReportsAreWritten(t *testing.T) {
 	_, err = reader.Read(make([]byte, 1)) // csisim writes
 	require.NoError(t, err)
 	r.Signal(t, syscall.SIGINT)
-	assert.Equal(t, exitInterrupted, r.AwaitEnd(t, 10*time.Second))
+	assert.Equal(t, exitInterrupted, r.AwaitEnd(t, clitest.Interrupted))
 	assert.Contains(t, r.Output.String(), "csisim: interrupted")
 	entries, err := os.ReadDir(p.Dir)
 	require.NoError(t, err)

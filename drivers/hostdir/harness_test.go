@@ -168,7 +168,7 @@ func (d *driver) launch() {
 	d.conn = conn
 	d.IdentityClient, d.ControllerClient, d.GroupControllerClient, d.NodeClient =
 		csi.NewIdentityClient(conn), csi.NewControllerClient(conn), csi.NewGroupControllerClient(conn), csi.NewNodeClient(conn)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = d.Probe(ctx, &csi.ProbeRequest{})
 	require.NoError(t, err, "the driver said: %s", d.log.String())

@@ -132,5 +132,5 @@ func TestInformersFollowVirtualTime(t *testing.T) {
 	require.Eventually(t, func() bool {
 		pod, err := pods.Pods("default").Get("web")
 		return err == nil && pod.Status.Phase == corev1.PodRunning
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }

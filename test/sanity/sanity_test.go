@@ -90,7 +90,7 @@ func runSuite(t *testing.T, r run, driverArgs []string) {
 			conn.Close()
 		}
 		return err == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 
 	text, err := json.Marshal(r)
 	require.NoError(t, err)

@@ -164,7 +164,7 @@ func TestACommandWhoseTerminalDisappearsEnds(t *testing.T) {
 		assert.Contains(t, c.commands("web"), "echo ready", by)
 		require.NoError(t, r.Close())
 		r.cut()
-		require.Eventually(t, func() bool { return !strings.Contains(c.commands("web"), "echo ready") }, 10*time.Second, 50*time.Millisecond, by)
+		require.Eventually(t, func() bool { return !strings.Contains(c.commands("web"), "echo ready") }, time.Minute, 50*time.Millisecond, by)
 	}
 	pod, err := c.CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -224,7 +224,7 @@ spec: {restartPolicy: Never, containers: [{name: main, image: "registry.local/to
 		_, _, err := c.run("WebSocket", "web", "", shell("while sleep 0.05; do :; done"))
 		ended <- err
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(c.commands("web"), "while sleep 0.05") }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(c.commands("web"), "while sleep 0.05") }, time.Minute, 50*time.Millisecond)
 	require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	assert.ErrorContains(t, <-ended, "137", "it is killed with its container")
 	c.down()

@@ -92,7 +92,7 @@ func TestKubectlRollsADriver(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			return strings.Count(l.kubectl("get", "csinodes", "-o", "jsonpath={.items[*].spec.drivers[*].name}"), "d.example.com") == 3
-		}, 30*time.Second, 50*time.Millisecond, "all kubelets register the driver")
+		}, time.Minute, 50*time.Millisecond, "all kubelets register the driver")
 	}
 	l.kubectl("apply", "-f", manifests("maxUnavailable: 1", "v1"))
 	rolled("v1")

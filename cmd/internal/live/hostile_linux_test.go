@@ -315,7 +315,7 @@ func hostilePods(t *testing.T, bin, user string) map[string]map[string]string {
 		c.Stdout, c.Stderr = &output, &output
 		require.NoError(t, c.Start())
 		config := filepath.Join(b.Dir, "config")
-		require.Eventually(t, func() bool { _, err := os.Stat(config); return err == nil }, 30*time.Second, 10*time.Millisecond, &output)
+		require.Eventually(t, func() bool { _, err := os.Stat(config); return err == nil }, time.Minute, 10*time.Millisecond, &output)
 		access, err := clientcmd.BuildConfigFromFlags("", config)
 		require.NoError(t, err)
 		client := kubernetes.NewForConfigOrDie(access)
@@ -327,7 +327,7 @@ func hostilePods(t *testing.T, bin, user string) map[string]map[string]string {
 			require.Eventually(t, func() bool {
 				pod, err = client.CoreV1().Pods("default").Get(t.Context(), made.Name, metav1.GetOptions{})
 				return err == nil && inPhase(until)(pod)
-			}, 30*time.Second, 20*time.Millisecond, "%v", pod)
+			}, time.Minute, 20*time.Millisecond, "%v", pod)
 		}
 		create(corev1.PodSucceeded, hostilePod, kind, of.image, strings.Join(b.words, ", "), of.privileged)
 		create(corev1.PodRunning, hostileExec, of.image, of.privileged)

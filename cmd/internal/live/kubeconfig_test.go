@@ -45,7 +45,7 @@ func startWith(t *testing.T, args ...string) *liveCluster {
 	l.command.Stdout, l.command.Stderr = &l.output, &l.output
 	require.NoError(t, l.command.Start())
 	t.Cleanup(func() { _ = l.command.Process.Kill() })
-	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, time.Minute, 5*time.Millisecond)
 	return l
 }
 
@@ -190,7 +190,7 @@ func TestOneClusterHasAName(t *testing.T) {
 		assert.Equal(t, clitest.ExitInput, codes[i], all[i].output.String())
 		assert.Regexp(t, `^csisim: cluster "csisim" is up already(, as process \d+)?; give this one another --name\n`, all[i].output.String())
 	}
-	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, time.Minute, 5*time.Millisecond)
 	got := clitest.RunIn(t, l.environment(), "down")
 	assert.Zero(t, got.Code, got.Stderr)
 	ended.Wait()

@@ -134,7 +134,7 @@ spec:
 		pod, err := c.CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
 		status := pod.Status.ContainerStatuses[0]
 		return err == nil && status.Resources != nil && status.Resources.Limits.Memory().String() == "256Mi" && status.AllocatedResources.Cpu().String() == "200m" && status.RestartCount == 0
-	}, 30*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 
 	out, err = resize(`{"requests":{"cpu":null,"memory":null},"limits":{"memory":null}}`)
 	require.Error(t, err)

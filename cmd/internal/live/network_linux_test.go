@@ -140,7 +140,7 @@ spec: {selector: {app: web}, ports: [{port: 80, targetPort: http}]}
 	require.Eventually(t, func() bool {
 		answer, err := c.CoreV1().Services("default").ProxyGet("", "web", "80", "/", nil).DoRaw(t.Context())
 		return err == nil && strings.HasSuffix(string(answer), " to 10.245.0.1")
-	}, 20*time.Second, 50*time.Millisecond, "the API server passes requests on to a service")
+	}, time.Minute, 50*time.Millisecond, "the API server passes requests on to a service")
 
 	for i, image := range []string{aloneImage, programImage} {
 		answers := c.answers(fmt.Sprintf("client-%d", i), image, "http://"+one+":8080", "http://"+two+":8080", "http://"+far+":8080",
@@ -188,7 +188,7 @@ spec:
 	require.Eventually(t, func() bool {
 		set, err := c.AppsV1().DaemonSets("default").Get(t.Context(), "plugin", metav1.GetOptions{})
 		return err == nil && set.Status.NumberReady == 2
-	}, 30*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	nodes, err := c.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	var urls []string
@@ -241,7 +241,7 @@ func TestNetworksEndWithAClusterThatIsKilled(t *testing.T) {
 			}
 		}
 		return true
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	out, err := p.Command("clean").CombinedOutput()
 	require.NoError(t, err, string(out))
 }

@@ -52,7 +52,7 @@ func (c *programCluster) await(pod string, until func(*corev1.Pod) bool) {
 		found, err := c.CoreV1().Pods("default").Get(c.t.Context(), pod, metav1.GetOptions{})
 		last = found
 		return err == nil && until(found)
-	}, 30*time.Second, 20*time.Millisecond, "%v", last)
+	}, time.Minute, 20*time.Millisecond, "%v", last)
 }
 
 // eventsAbout returns the events about a pod, each once.
@@ -91,7 +91,7 @@ func TestReadinessFollowsItsProbe(t *testing.T) {
 	assert.Equal(t, "kube-probe/1.36 /healthz me", <-agents)
 	require.Eventually(t, func() bool {
 		return strings.Contains(c.eventsAbout("web"), "Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 503")
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	code.Store(http.StatusNoContent)
 	c.await("web", isReady)
 	code.Store(http.StatusInternalServerError)
@@ -161,7 +161,7 @@ func TestHooksRunAfterTheStartAndBeforeTheEnd(t *testing.T) {
 	require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), "hooked", metav1.DeleteOptions{}))
 	require.Eventually(t, func() bool {
 		return strings.Contains(c.eventsAbout("hooked"), "FailedPreStopHook PreStopHook failed")
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 
 	c.make(probedPod("lame", "    lifecycle: {postStart: {exec: {command: [/bin/sh, -c, exit 1]}}}\n"), func(pod *corev1.Pod) bool {
 		return len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].RestartCount > 0

@@ -68,7 +68,7 @@ func (c *programCluster) make(manifest string, until func(*corev1.Pod) bool) *co
 	require.Eventually(c.t, func() bool {
 		pod, err = c.CoreV1().Pods("default").Get(c.t.Context(), pod.Name, metav1.GetOptions{})
 		return err == nil && until(pod)
-	}, 30*time.Second, 20*time.Millisecond, "%v", pod)
+	}, time.Minute, 20*time.Millisecond, "%v", pod)
 	return pod
 }
 
@@ -233,7 +233,7 @@ spec:
 		require.Eventually(t, func() bool {
 			pods, err := c.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 			return err == nil && len(pods.Items) == 0
-		}, 10*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 	}
 	c.down()
 }
@@ -248,7 +248,7 @@ metadata: {name: endless}
 spec:
   containers: [{name: c, image: registry.local/shell, args: [-c, "trap '' TERM; while :; do touch `+mark+`; sleep 0.05; done"]}]
 `, inPhase(corev1.PodRunning))
-	require.Eventually(t, func() bool { _, err := os.Stat(mark); return err == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(mark); return err == nil }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, c.command.Process.Signal(syscall.SIGKILL))
 	c.awaitEnd()
 	require.Eventually(t, func() bool {
@@ -258,7 +258,7 @@ spec:
 		time.Sleep(300 * time.Millisecond)
 		_, err := os.Stat(mark)
 		return os.IsNotExist(err)
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.Zero(t, clitest.RunIn(t, c.environment(), "clean", "--work-dir", c.work).Code)
 	c.nothingIsLeft()
 }
@@ -341,7 +341,7 @@ spec:
 			}
 		}
 		return len(seen["own"]) >= 3 && len(seen["account"]) >= 2
-	}, 30*time.Second, 100*time.Millisecond)
+	}, time.Minute, 100*time.Millisecond)
 	c.down()
 }
 

@@ -32,7 +32,7 @@ spec:
 		require.Eventually(t, func() bool {
 			pod, err := c.CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
 			return err == nil && until(&pod.Status.ContainerStatuses[0])
-		}, 30*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 	}
 	resize(`{"requests":{"cpu":"200m"}}`, func(s *corev1.ContainerStatus) bool {
 		return s.AllocatedResources.Cpu().String() == "200m" && s.Resources.Requests.Cpu().String() == "200m" && s.RestartCount == 0

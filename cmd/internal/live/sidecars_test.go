@@ -51,7 +51,7 @@ spec:
 	require.Eventually(t, func() bool {
 		pod, err = c.CoreV1().Pods("default").Get(t.Context(), "job", metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodSucceeded
-	}, 30*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	assert.Equal(t, "slow\nsecond\ninit\nmain\nmain ends\n", c.log("job", corev1.PodLogOptions{Container: "reader"}))
 	first, second := pod.Status.InitContainerStatuses[0].State.Terminated, pod.Status.InitContainerStatuses[1].State.Terminated
 	assert.EqualValues(t, 7, second.ExitCode, "how a sidecar ends changes nothing")

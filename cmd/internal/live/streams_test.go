@@ -199,7 +199,7 @@ func TestClientsAttachToContainers(t *testing.T) {
 	require.Eventually(t, func() bool {
 		pod, err := c.CoreV1().Pods("default").Get(t.Context(), "talk", metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodSucceeded
-	}, 10*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	assert.Contains(t, c.log("talk", corev1.PodLogOptions{}), "got me\n")
 	_, _, err = c.run("SPDY", "talk", "late", corev1.PodExecOptions{Container: "main"})
 	assert.ErrorContains(t, err, `container not found ("main")`)
@@ -223,7 +223,7 @@ func TestEphemeralContainersAreAddedToPods(t *testing.T) {
 		require.Eventually(t, func() bool {
 			pod, err = pods.Get(t.Context(), "web", metav1.GetOptions{})
 			return err == nil && len(pod.Status.EphemeralContainerStatuses) == 1 && is(pod.Status.EphemeralContainerStatuses[0].State)
-		}, 10*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 	}
 	debug(func(s corev1.ContainerState) bool { return s.Running != nil })
 	command := corev1.PodExecOptions{Container: "debug", Command: []string{"ls", "/looked/at"}}

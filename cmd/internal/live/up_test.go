@@ -39,7 +39,7 @@ func startUp(t *testing.T, args ...string) *liveCluster {
 	l.command.Stdout, l.command.Stderr = &l.output, &l.output
 	require.NoError(t, l.command.Start())
 	t.Cleanup(func() { _ = l.command.Process.Kill() }) // most tests have stopped it
-	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, time.Minute, 5*time.Millisecond)
 	return l
 }
 
@@ -165,7 +165,7 @@ func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
 	l := &liveCluster{t: t, home: home}
 	l.command = clitest.Command(t.Context(), l.environment(), "up")
 	require.NoError(t, l.command.Start())
-	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(l.state()); return err == nil }, time.Minute, 5*time.Millisecond)
 	require.NoError(t, l.command.Process.Signal(syscall.SIGINT))
 	l.awaitEnd()
 	config, err := clientcmd.LoadFromFile(l.kubeconfig())

@@ -117,8 +117,8 @@ func TestAThousandIdleClientsDoNotDelayOthers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	http.DefaultClient.CloseIdleConnections()
-	assert.Less(t, time.Since(begun), 10*time.Second)
-	_ = open[0].SetReadDeadline(time.Now().Add(20 * time.Second))
+	assert.Less(t, time.Since(begun), time.Minute)
+	_ = open[0].SetReadDeadline(time.Now().Add(time.Minute))
 	got := bufio.NewReader(open[0])
 	for line := ""; !strings.Contains(line, `"ADDED"`); {
 		line, err = got.ReadString('\n')

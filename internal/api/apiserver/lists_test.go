@@ -26,7 +26,7 @@ func TestListsAndWatchesOfOddOptions(t *testing.T) {
 	begin := time.Now()
 	assert.Empty(t, c.say("GET", maps+"?watch=1&timeoutSeconds=-5", "", "").text)
 	assert.Contains(t, c.say("GET", maps+"?watch=1&timeoutSeconds=-5&resourceVersion=0", "", "").text, `"name":"c"`)
-	assert.Less(t, time.Since(begin), 10*time.Second)
+	assert.Less(t, time.Since(begin), time.Minute)
 }
 
 // kubectl get componentstatuses, and discovery of a kind without a store.

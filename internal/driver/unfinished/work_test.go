@@ -21,8 +21,8 @@ func newRun(limit time.Duration, experience *Experience) *run {
 	return r
 }
 
-// moveTo moves the virtual clock as a kernel does, and returns how much wall time that took. The wall
-// clock of the tests is that of synctest, so times are exact.
+// moveTo moves the virtual clock as a kernel does, and returns how much wall time that took. The
+// wall clock of the tests is that of synctest, so times are exact.
 func (r *run) moveTo(to time.Duration) time.Duration {
 	began := time.Now()
 	for r.Hold(to, nil) {

@@ -54,7 +54,7 @@ func program(b *testing.B) machine.Machine {
 	b.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 	m, err := machine.NewDisk("node-a", dir)
 	require.NoError(b, err)
-	require.Eventually(b, func() bool { _, err := m.Lstat(socket); return err == nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(b, func() bool { _, err := m.Lstat(socket); return err == nil }, time.Minute, time.Millisecond)
 	return m
 }
 

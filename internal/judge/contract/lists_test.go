@@ -45,5 +45,5 @@ func TestManyBreachesOfOneRuleAreFew(t *testing.T) {
 	assert.Len(t, CheckResponse("Controller/ListVolumes", &csi.ListVolumesRequest{}, answer, nil), mostOfOne)
 	assert.Empty(t, CheckPages("Controller/ListVolumes", ids, ids, ids, 1))
 	assert.Empty(t, CheckFilter("Controller/ListVolumes", "a filter", ids, ids, ids))
-	assert.Less(t, time.Since(began), 5*time.Second)
+	assert.Less(t, time.Since(began), time.Minute)
 }

@@ -72,7 +72,7 @@ func (c *cluster) dial(socket string) *grpc.ClientConn {
 
 func (c *cluster) info() *csi.NodeGetInfoResponse {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	info, err := c.node.NodeGetInfo(ctx, &csi.NodeGetInfoRequest{}, grpc.WaitForReady(true))
 	require.NoError(c.t, err)

@@ -70,7 +70,7 @@ func client(b *testing.B, socket string) csi.NodeClient {
 	require.Eventually(b, func() bool {
 		_, err := csi.NewIdentityClient(conn).Probe(b.Context(), &csi.ProbeRequest{})
 		return err == nil
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	return csi.NewNodeClient(conn)
 }
 

@@ -81,7 +81,7 @@ func (p *Proxy) clear() {
 }
 
 func create(t *testing.T, c csi.ControllerClient, name string, parameters map[string]string) (*csi.CreateVolumeResponse, error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	return c.CreateVolume(ctx, &csi.CreateVolumeRequest{Name: name, Parameters: parameters})
 }

@@ -39,11 +39,11 @@ func TestACallWaitsForTheDeathOfItsVictim(t *testing.T) {
 			return false
 		}
 	}
-	require.Eventually(t, ordered(proxy.Kill), 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, ordered(proxy.Kill), time.Minute, 10*time.Millisecond)
 	assert.Empty(t, answered, "the driver has not seen the call yet")
 	r.done("POST", "/killed", nil)
 	require.NoError(t, <-answered, "then the driver carries it out")
-	require.Eventually(t, ordered(proxy.Start), 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, ordered(proxy.Start), time.Minute, 10*time.Millisecond)
 }
 
 // A killed caller may have exited before the paused proxy sends it the answer: the call ends.
@@ -56,11 +56,11 @@ func TestACallEndsWhenItsCallerIsKilledBeforeTheAnswer(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(r.records(), func(record proxy.Record) bool { return record.K == proxy.Order && record.M == proxy.Kill })
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	cancel()
 	time.Sleep(100 * time.Millisecond) // the proxy notices while it is paused
 	r.done("POST", "/killed", nil)
-	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, time.Minute, 10*time.Millisecond)
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
@@ -72,9 +72,9 @@ func TestAKilledCallerGetsNoAnswer(t *testing.T) {
 	go func() { _, _ = r.create("pvc-1") }()
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(r.records(), func(record proxy.Record) bool { return record.K == proxy.Order && record.M == proxy.Kill })
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	r.done("POST", "/killed", nil)
-	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, time.Minute, 10*time.Millisecond)
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
@@ -85,11 +85,11 @@ func TestASidecarLosesItsConnectionWithTheDriver(t *testing.T) {
 	_, err := r.create("pvc-1")
 	require.NoError(t, err)
 	r.done("POST", "/driver/kill", nil)
-	require.Eventually(t, func() bool { return r.refused() }, 30*time.Second, 10*time.Millisecond, "no process listens at the sidecar's socket")
+	require.Eventually(t, func() bool { return r.refused() }, time.Minute, 10*time.Millisecond, "no process listens at the sidecar's socket")
 	_, err = r.create("pvc-1")
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	r.done("POST", "/driver/start", nil)
-	require.Eventually(t, func() bool { _, err := r.create("pvc-1"); return err == nil }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := r.create("pvc-1"); return err == nil }, time.Minute, 20*time.Millisecond)
 }
 
 // refused reports whether the sidecar's socket exists without a listener.
@@ -106,9 +106,9 @@ func TestACallEndsAfterItsCaller(t *testing.T) {
 	go func() {
 		_, _ = csi.NewControllerClient(r.dial("csi-provisioner")).CreateVolume(ctx, &csi.CreateVolumeRequest{Name: "pvc-1"})
 	}()
-	require.Eventually(t, func() bool { return len(r.calls()) == 1 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.calls()) == 1 }, time.Minute, 10*time.Millisecond)
 	cancel()
 	r.done("DELETE", "/faults?name=held", nil)
-	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, time.Minute, 10*time.Millisecond)
 	assert.Contains(t, r.calls()[1], "Canceled")
 }

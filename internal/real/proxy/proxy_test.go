@@ -65,7 +65,7 @@ func (r *running) run() {
 	require.Eventually(r.t, func() bool {
 		_, err := csi.NewIdentityClient(r.dial("kubelet")).Probe(r.t.Context(), &csi.ProbeRequest{})
 		return err == nil
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 func (r *running) stop() {
@@ -127,7 +127,7 @@ func (r *running) records() (all []proxy.Record) {
 }
 
 func (r *running) create(name string) (*csi.CreateVolumeResponse, error) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
 	return csi.NewControllerClient(r.dial("csi-provisioner")).CreateVolume(ctx, &csi.CreateVolumeRequest{
 		Name: name, CapacityRange: &csi.CapacityRange{RequiredBytes: 1 << 20}, Secrets: map[string]string{"key": "hunter2"},
@@ -227,14 +227,14 @@ func TestTheDriverDiesAtACallAndComesBack(t *testing.T) {
 	_, err := r.create("pvc-1")
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	assert.Contains(t, status.Convert(err).Message(), "EOF")
-	require.Eventually(t, func() bool { _, err = r.create("pvc-1"); return err == nil }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { _, err = r.create("pvc-1"); return err == nil }, time.Minute, 20*time.Millisecond)
 	r.done("POST", "/driver/kill", nil)
 	_, err = r.create("pvc-2")
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	assert.NotContains(t, status.Convert(err).Message(), r.options.Upstream, "a caller knows its own socket only")
 	assert.Contains(t, status.Convert(err).Message(), "dial unix "+r.options.Listen["csi-provisioner"]+":")
 	r.done("POST", "/driver/start", nil)
-	require.Eventually(t, func() bool { _, err = r.create("pvc-2"); return err == nil }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { _, err = r.create("pvc-2"); return err == nil }, time.Minute, 20*time.Millisecond)
 }
 
 // A new proxy serves the records of a killed one.
@@ -259,9 +259,9 @@ func TestACallEndsWithItsCallerWhileTheDriverHangs(t *testing.T) {
 	go func() {
 		_, _ = csi.NewControllerClient(r.dial("csi-provisioner")).CreateVolume(ctx, &csi.CreateVolumeRequest{Name: "pvc-1"})
 	}()
-	require.Eventually(t, func() bool { return len(r.calls()) == 1 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.calls()) == 1 }, time.Minute, 10*time.Millisecond)
 	cancel()
-	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.calls()) == 2 }, time.Minute, 10*time.Millisecond)
 	assert.Equal(t, "csi-provisioner Controller/CreateVolume Canceled hung, driver did not see it", r.calls()[1])
 }
 

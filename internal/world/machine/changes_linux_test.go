@@ -113,7 +113,7 @@ func TestAContainerDoesNotWaitForAProgramThatIsHeldWhileItsFUSEDaemonRuns(t *tes
 	require.Eventually(t, func() bool {
 		_, err := m.Lstat(machine.KubeletDir + "/mounted")
 		return err == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	h := p.HoldAfter(0)
 	require.NoError(t, m.WriteFile(machine.KubeletDir+"/seen/data", []byte("x"), 0o600), "the daemon makes the file")
 	require.NoError(t, m.WriteFile(machine.KubeletDir+"/begin-again", nil, 0o600))

@@ -61,7 +61,7 @@ func TestAContainerEndsWithAllThatItHasStarted(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return run(t, m, machine.Command{Path: "ls", Args: []string{"/"}, Env: []string{"PATH=/bin"}, Bare: true, Dir: "/", Beside: ready}) != "" &&
 			strings.Contains(run(t, m, machine.Command{Path: "ls", Args: []string{"/"}, Env: []string{"PATH=/bin"}, Bare: true, Dir: "/", Beside: ready}), "ready")
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, ready.Stop(10*time.Second))
 	assert.Equal(t, 7, ready.ExitCode())
 }

@@ -125,7 +125,7 @@ func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
 			p, err := m.Start(command)
 			require.NoError(t, err)
 			isThere := func() bool { _, err := m.Lstat(source + "/ready"); return err == nil }
-			require.Eventually(t, isThere, 20*time.Second, 5*time.Millisecond)
+			require.Eventually(t, isThere, time.Minute, 5*time.Millisecond)
 			mounted, err := m.IsMountPoint(source + "/own")
 			require.NoError(t, err)
 			assert.Equal(t, c.reaches, mounted)

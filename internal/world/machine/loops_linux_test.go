@@ -34,7 +34,7 @@ func TestAMachineLosesItsLoopDevicesWithItsPower(t *testing.T) {
 		text, _ := os.ReadFile(c.Stdout)
 		device = strings.TrimSpace(string(text))
 		return device != ""
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	attached := filepath.Join("/sys/block", filepath.Base(device), "loop/backing_file")
 	require.FileExists(t, attached)
 

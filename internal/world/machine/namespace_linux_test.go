@@ -258,7 +258,7 @@ func TestAMountThatAProgramUnmountsForItselfIsMissing(t *testing.T) {
 	require.Eventually(t, func() bool {
 		out, err := os.ReadFile(p.Stdout)
 		return err == nil && string(out) == "done\n"
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	missing, err := m.Missing()
 	require.NoError(t, err)
 	assert.Equal(t, machine.Missing{PID: p.PID(), Target: machine.KubeletDir}, missing[0], "it comes first")
@@ -383,7 +383,7 @@ func TestTheMountPointOfAVolumeIsOneProgramsOwn(t *testing.T) {
 	first.Volumes = []machine.Volume{{Source: data, Path: "/csi", Private: true}, {Source: data, Path: "/zz", Private: true}}
 	p, err := m.Start(first)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { _, err := m.Lstat(data + "/made"); return err == nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := m.Lstat(data + "/made"); return err == nil }, time.Minute, time.Millisecond)
 
 	second := shell("cat /zz /zy/deep; ls -d /etc/passwd /var/lib/kubelet; mkdir -p /zx")
 	second.Volumes = []machine.Volume{{Source: data + "/file", Path: "/zz", Private: true}, {Source: data + "/file", Path: "/zy/deep", Private: true}}

@@ -90,5 +90,5 @@ func TestANetworkThatCannotBeJoinedIsNotMade(t *testing.T) {
 	_, err := machine.NewNetwork(netip.MustParseAddr("10.244.0.2"), func(netip.Addr) (func(), error) { return nil, lost })
 	require.ErrorIs(t, err, lost)
 	require.EqualError(t, err, "make the network of 10.244.0.2: no way")
-	assert.Less(t, time.Since(began), 5*time.Second)
+	assert.Less(t, time.Since(began), time.Minute)
 }

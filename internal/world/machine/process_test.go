@@ -257,5 +257,5 @@ func awaitGone(t *testing.T, pid int) {
 	assert.Eventually(t, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || strings.Contains(string(stat), ") Z ")
-	}, 10*time.Second, time.Millisecond, "process %d is alive", pid)
+	}, time.Minute, time.Millisecond, "process %d is alive", pid)
 }

@@ -198,7 +198,7 @@ func TestSignals(t *testing.T) {
 				require.NoError(t, c.Process.Signal(s))
 				_ = c.Wait() // the exit status is checked otherwise
 				assert.Equal(t, want, c.ProcessState.ExitCode())
-				assert.Eventually(t, func() bool { return len(processesIn(inside)) == 0 }, 10*time.Second, time.Millisecond)
+				assert.Eventually(t, func() bool { return len(processesIn(inside)) == 0 }, time.Minute, time.Millisecond)
 			})
 		}
 	})

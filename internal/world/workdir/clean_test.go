@@ -232,7 +232,7 @@ func assertDetached(t *testing.T, device string) {
 	assert.Eventually(t, func() bool {
 		_, err := os.Stat(backing(device))
 		return os.IsNotExist(err)
-	}, 10*time.Second, time.Millisecond, "%s shows a file", device)
+	}, time.Minute, time.Millisecond, "%s shows a file", device)
 }
 
 // assertEnded waits for the end of a process that is not a child of this one. It may stay a zombie
@@ -241,5 +241,5 @@ func assertEnded(t *testing.T, pid int) {
 	assert.Eventually(t, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || strings.Contains(string(stat), ") Z ")
-	}, 10*time.Second, time.Millisecond, "process %d is alive", pid)
+	}, time.Minute, time.Millisecond, "process %d is alive", pid)
 }
