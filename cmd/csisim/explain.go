@@ -89,7 +89,7 @@ func isImported(head []byte) bool {
 
 // shownFinding returns a finding in the form of the page.
 func shownFinding(f *explain.Finding) view.Finding {
-	hints := slices.DeleteFunc(slices.Concat([]string{f.Advice}, f.Rules, f.Releases), func(hint string) bool { return hint == "" })
+	hints := slices.DeleteFunc(slices.Concat([]string{f.Advice}, f.Rules, f.Hazards, f.Releases), func(hint string) bool { return hint == "" })
 	shown := view.Finding{
 		Verdict: f.Title, Short: f.Title, Got: f.Cause, Hint: strings.Join(hints, "; "), Where: strings.Join(f.Chain, "; "),
 		Blame: fmt.Sprintf("%s (%s)", f.Component, f.Certainty),

@@ -29,6 +29,7 @@ func (s *Story) log(l *trace.Line) {
 	}
 	f := fact{means: messages.Meaning(l.Ev), fields: textsOf(l.Obj), at: l.At(), by: l.From, node: l.Node, seen: Place{l.Seq, l.Src}}
 	f.code = f.fields["code"]
+	s.happened(&f)
 	s.fact(&f)
 }
 
@@ -61,8 +62,8 @@ func (s *Story) fact(f *fact) {
 	if !ok {
 		return
 	}
-	if f.means == messages.AttachFailed && strings.Contains(f.fields["error"], "failed to detach") {
-		step.kind = "detach" // of csi-attacher, which has one message for both
+	if f.means == messages.AttachFailed && f.fields["tried"] == "detach" {
+		step.kind = "detach"
 	}
 	o := s.operation(step.kind, v, s.placeOf(step.kind, f, v))
 	s.note(o, f, v)
@@ -84,6 +85,9 @@ func (s *Story) fact(f *fact) {
 	case postponed:
 		o.fail(f)
 		o.Code, o.Error = "Waiting", "still mounted"
+	case missed:
+		o.fail(f)
+		o.Error = cmp.Or(o.Error, notListed)
 	}
 }
 
@@ -97,7 +101,11 @@ const (
 	refused
 	forced
 	postponed
+	missed
 )
+
+// notListed is the error of the kubelet that misses an attachment and prints no other reason.
+const notListed = "the status of the Node does not list it"
 
 // steps maps the meanings of messages to operations.
 var steps = map[messages.Meaning]struct {
@@ -108,8 +116,9 @@ var steps = map[messages.Meaning]struct {
 	messages.DeleteStarted: {"delete", started}, messages.Deleted: {"delete", succeeded}, messages.DeleteFailed: {"delete", failed},
 	messages.AttachStarted: {"attach", started}, messages.Attached: {"attach", succeeded}, messages.AttachFailed: {"attach", failed}, messages.MultiAttach: {"attach", refused},
 	messages.DetachStarted: {"detach", started}, messages.Detached: {"detach", succeeded}, messages.DetachFailed: {"detach", failed}, messages.DetachForced: {"detach", forced},
-	messages.DetachWaits: {"detach", postponed},
-	messages.Staged:      {"stage", succeeded}, messages.StageFailed: {"stage", failed},
+	messages.DetachWaits:      {"detach", postponed},
+	messages.AttachmentMissed: {"await", missed}, messages.AttachmentSeen: {"await", succeeded},
+	messages.Staged: {"stage", succeeded}, messages.StageFailed: {"stage", failed},
 	messages.MountStarted: {"publish", started}, messages.Published: {"publish", succeeded}, messages.PublishFailed: {"publish", failed},
 	messages.UnpublishStarted: {"unpublish", started}, messages.Unpublished: {"unpublish", succeeded}, messages.UnpublishFailed: {"unpublish", failed},
 	messages.UnstageStarted: {"unstage", started}, messages.Unstaged: {"unstage", succeeded}, messages.UnstageFailed: {"unstage", failed},
@@ -143,7 +152,7 @@ func (s *Story) placeOf(kind string, f *fact, v *Volume) string {
 	switch kind {
 	case "attach", "detach":
 		return cmp.Or(f.fields["node"], v.Attachments[f.fields["attachment"]])
-	case "stage", "unstage":
+	case "stage", "unstage", "await":
 		return node
 	case "publish", "unpublish":
 		return node + " " + f.fields["podUID"]
@@ -157,7 +166,7 @@ func (s *Story) note(o *Operation, f *fact, v *Volume) {
 	switch o.Kind {
 	case "attach", "detach":
 		o.Node = cmp.Or(f.fields["node"], o.Node, v.Attachments[f.fields["attachment"]])
-	case "stage", "unstage", "publish", "unpublish":
+	case "stage", "unstage", "publish", "unpublish", "await":
 		o.Node = cmp.Or(f.fields["node"], f.node, o.Node)
 	}
 	if uid := f.fields["podUID"]; uid != "" {

@@ -11,7 +11,7 @@ import (
 // An operation fails again and again.
 var _ = register("operation-fails", failing, func(s *Story) (found []Finding) {
 	for _, o := range s.order {
-		if !o.isFailing() || s.isHung(o) || o.Code == "Multi-Attach" || strings.Contains(o.Error, notRegistered) || o.Code == "Waiting" {
+		if !o.isFailing() || s.isHung(o) || o.Code == "Multi-Attach" || strings.Contains(o.Error, notRegistered) || o.Code == "Waiting" || o.Kind == "await" {
 			continue
 		}
 		found = append(found, s.failingFinding(o))
@@ -33,13 +33,7 @@ var (
 	}
 	owners = map[string]string{
 		"provision": "csi-provisioner", "delete": "csi-provisioner", "attach": "csi-attacher", "detach": "csi-attacher",
-		"stage": "kubelet", "publish": "kubelet", "unpublish": "kubelet", "unstage": "kubelet", "resize": "csi-resizer", "snapshot": "csi-snapshotter", "snapshot delete": "csi-snapshotter",
-	}
-	backoffs = map[string]string{
-		"kubelet":                 "K-OP-3: the kubelet retries after 0.5 s, then twice as long each time, up to 2 min 2 s",
-		"csi-attacher":            "C-ATT-3: csi-attacher retries after 1 s, then twice as long each time, up to 5 min",
-		"csi-provisioner":         "C-PROV-3: csi-provisioner retries after 1 s, then twice as long each time, up to 5 min",
-		"kube-controller-manager": "C-GEN-6: kube-controller-manager retries after 0.5 s, then twice as long each time, up to 2 min 2 s",
+		"stage": "kubelet", "publish": "kubelet", "unpublish": "kubelet", "unstage": "kubelet", "await": "kubelet", "resize": "csi-resizer", "snapshot": "csi-snapshotter", "snapshot delete": "csi-snapshotter",
 	}
 )
 
@@ -49,9 +43,6 @@ func (s *Story) failingFinding(o *Operation) Finding {
 		Since: o.Began, Until: o.Last, Cause: o.Error, Seen: places(o), volume: o.Volume, node: o.Node, of: o,
 	}
 	f.Chain = append(s.waitersFor(o), fmt.Sprintf("%s: %s fails%s, %s%s", s.actor(o), rpcs[o.Kind], on(o), times(o.Failures), next(o)))
-	if rule := backoffs[owners[o.Kind]]; rule != "" && o.Failures > 2 {
-		f.Rules = append(f.Rules, rule)
-	}
 	f.explainError(o)
 	return f
 }
@@ -59,20 +50,19 @@ func (s *Story) failingFinding(o *Operation) Finding {
 // known are errors with their meaning and the next step.
 var known = []struct {
 	part, means, advice string
-	rule                string
 }{
-	{"timed out waiting for external-attacher", "kube-controller-manager created the VolumeAttachment, and csi-attacher did not set its status within 2 minutes", "look whether csi-attacher of this driver runs and is leader", "C-CSIP-9: kube-controller-manager waits 2 minutes for csi-attacher, then fails and retries"},
-	{"context deadline exceeded", "the driver did not answer in time; the call may still be under way", "look in the driver's log for the call that does not return", ""},
-	{"operation with the given Volume ID", "an earlier call for the volume has not returned, and the driver refuses further ones until then", "look for the earlier call in the driver's log", "CSI spec: ABORTED means that another call for the volume is under way"},
-	{"already mounted or mount point busy", "the device is in use on the node, by another mount or a process", "look at the mounts on the node: findmnt, fuser -vm", ""},
-	{"device is busy", "a process uses the mount", "look for it on the node: fuser -vm", ""},
-	{"target is busy", "a process uses the mount", "look for it on the node: fuser -vm", ""},
-	{"still mounted by other references", "a mount of the staged volume is left, so that the kubelet does not unstage it", "unmount the left mount; the driver's NodeUnpublishVolume answered OK without unmounting", "K-UNSTAGE-2: the kubelet does not unstage a volume of which another mount exists"},
-	{"wrong fs type, bad option, bad superblock", "the content of the device is no file system that mount knows", "check the device: blkid, dmesg", ""},
-	{"fsck", "the file system is damaged", "check the device by hand: fsck", ""},
-	{"hasn't been attached yet", "the driver's controller has not attached the volume to this node", "look at the driver's controller", ""},
-	{"not found", "the driver does not find the volume, the node or an object", "compare the volume handle of the PersistentVolume with the storage", ""},
-	{"DeadlineExceeded", "the driver did not answer in time", "look in the driver's log for the call", ""},
+	{"timed out waiting for external-attacher", "kube-controller-manager created the VolumeAttachment, and csi-attacher did not set its status within 2 minutes", "look whether csi-attacher of this driver runs and is leader"},
+	{"context deadline exceeded", "the driver did not answer in time; the call may still be under way", "look in the driver's log for the call that does not return"},
+	{"operation with the given Volume ID", "an earlier call for the volume has not returned, and the driver refuses further ones until then", "look for the earlier call in the driver's log"},
+	{"already mounted or mount point busy", "the device is in use on the node, by another mount or a process", "look at the mounts on the node: findmnt, fuser -vm"},
+	{"device is busy", "a process uses the mount", "look for it on the node: fuser -vm"},
+	{"target is busy", "a process uses the mount", "look for it on the node: fuser -vm"},
+	{"still mounted by other references", "a mount of the staged volume is left, so that the kubelet does not unstage it", "unmount the left mount; the driver's NodeUnpublishVolume answered OK without unmounting"},
+	{"wrong fs type, bad option, bad superblock", "the content of the device is no file system that mount knows", "check the device: blkid, dmesg"},
+	{"fsck", "the file system is damaged", "check the device by hand: fsck"},
+	{"hasn't been attached yet", "the driver's controller has not attached the volume to this node", "look at the driver's controller"},
+	{"not found", "the driver does not find the volume, the node or an object", "compare the volume handle of the PersistentVolume with the storage"},
+	{"DeadlineExceeded", "the driver did not answer in time", "look in the driver's log for the call"},
 }
 
 // explainError adds the meaning of a known error.
@@ -83,9 +73,6 @@ func (f *Finding) explainError(o *Operation) {
 		}
 		f.Cause = o.Error + " — " + k.means
 		f.Advice = k.advice
-		if k.rule != "" {
-			f.Rules = append(f.Rules, k.rule)
-		}
 		return
 	}
 }
@@ -124,7 +111,7 @@ func placed(o *Operation) string {
 	switch {
 	case o.Node == "":
 		return ""
-	case o.Kind == "attach":
+	case o.Kind == "attach", o.Kind == "await":
 		return " to " + o.Node
 	case o.Kind == "detach":
 		return " from " + o.Node

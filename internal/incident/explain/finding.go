@@ -33,8 +33,9 @@ type Finding struct {
 	Chain []string
 	// Cause is the reason, in the words of the logs.
 	Cause string
-	// Rules cite the specification, each with a sentence.
-	Rules []string
+	// Rules cite the specification, each with a sentence. Hazards are known behaviours of
+	// Kubernetes that cause the finding, each with its certainty.
+	Rules, Hazards []string
 	// Releases are changes of Kubernetes since the release of the cluster that concern the finding.
 	Releases []string
 	// Advice is the next step.
@@ -45,8 +46,12 @@ type Finding struct {
 	volume *Volume
 	node   string
 	rank   int
-	// of is the operation of the finding, and because the one that causes it; nil if there is none.
-	of, because *Operation
+	// holder is the node that has the volume, and object the one that stays or has failed.
+	holder string
+	object map[string]any
+	// of is the operation of the finding, because the one that causes it, and open the one with a
+	// call that has not returned; nil if there is none.
+	of, because, open *Operation
 }
 
 // Report is the result of explaining a trace.
@@ -91,7 +96,7 @@ func (s *Story) Explain() *Report {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.Since, b.Since)) })
 	r.Findings = withoutConsequences(r.Findings)
 	for i := range r.Findings {
-		s.addReleases(&r.Findings[i])
+		s.cite(&r.Findings[i])
 	}
 	r.Collect = s.missing(r.Findings)
 	return r
@@ -102,7 +107,7 @@ func (s *Story) Explain() *Report {
 func withoutConsequences(all []Finding) (kept []Finding) {
 	for _, f := range all {
 		explained := slices.ContainsFunc(kept, func(k Finding) bool {
-			if k.because != nil && k.because == f.of {
+			if k.because != nil && k.because == f.of && k.rank < f.rank {
 				return true
 			}
 			return k.volume != nil && k.volume == f.volume && k.node == f.node && k.rank < f.rank && f.Rule != "pod-waits" && k.Rule != f.Rule && f.rank >= consequence

@@ -12,7 +12,6 @@ var _ = register("force-detach", remark, func(s *Story) (found []Finding) {
 			Title: fmt.Sprintf("%s was detached by force%s", upper(o.subject()), placed(o)), Component: "kube-controller-manager", Certainty: Certain,
 			Since: o.Began, Until: o.Last, Seen: places(o), volume: o.Volume, node: o.Node,
 			Cause: "the kubelet of the node did not report its unmount in time, or the node has the taint out-of-service",
-			Rules: []string{"C-ADC-24: a volume of a node that does not report its unmount is detached by force after 6 minutes"},
 		})
 	}
 	return found

@@ -29,7 +29,7 @@ func (s *Story) hung(o *Operation) Finding {
 	call := o.Open
 	f := Finding{
 		Title:     fmt.Sprintf("%s has not returned for %s%s: %s until the end of the logs", call.RPC, o.subject(), placed(o), trace.Span(s.Ended-call.Since)),
-		Component: s.componentName(o), Certainty: Likely, Since: call.Since, Until: s.Ended, Seen: []Place{call.Seen}, volume: o.Volume, node: o.Node,
+		Component: s.componentName(o), Certainty: Likely, Since: call.Since, Until: s.Ended, Seen: []Place{call.Seen}, volume: o.Volume, node: o.Node, open: o,
 		Cause:  "the log has the call and no answer to it",
 		Chain:  append(s.waitersFor(o), s.actor(o)+" waits for "+call.RPC+" of "+s.componentName(o)),
 		Advice: "look in the driver's log for the last line of this call, and at its backend",
@@ -37,9 +37,6 @@ func (s *Story) hung(o *Operation) Finding {
 	if o.Failures > 0 {
 		f.Cause += fmt.Sprintf("; %s after it failed: %s", plural.Of(o.Failures, "call"), codeWords(o))
 		f.Seen = append(f.Seen, o.Seen)
-	}
-	if o.InUse > 0 {
-		f.Rules = append(f.Rules, "CSI spec: ABORTED means that another call for the volume is under way")
 	}
 	return f
 }

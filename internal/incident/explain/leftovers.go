@@ -57,7 +57,7 @@ func (s *Story) since(stamp string) time.Duration {
 func (s *Story) keptBy(resource, name string, finalizers []any, since time.Duration) Finding {
 	f := Finding{
 		Title: fmt.Sprintf("%s %s is being deleted and stays", singular(resource), shortName(name)), Certainty: Certain, Since: since, Until: s.Ended, Component: "unknown",
-		volume: s.names.group[keyOf(resource)+name].now(),
+		volume: s.names.group[keyOf(resource)+name].now(), object: s.objects[resource+"/"+name],
 	}
 	for _, finalizer := range finalizers {
 		by := remover(fmt.Sprint(finalizer))

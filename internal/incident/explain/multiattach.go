@@ -22,8 +22,7 @@ func (s *Story) multiAttach(o *Operation) Finding {
 	holder := cmp.Or(strings.Trim(o.HeldBy, `"[]`), s.holderOf(o))
 	f := Finding{
 		Title:     fmt.Sprintf("%s cannot be attached%s: it is attached to %s", upper(o.subject()), placed(o), cmp.Or(holder, "another node")),
-		Component: "kube-controller-manager", Certainty: Certain, Since: o.Began, Until: o.Last, Seen: places(o), volume: o.Volume, node: o.Node,
-		Rules: []string{"C-ADC-35: a volume that only one node may use is attached to another only after it was detached"},
+		Component: "kube-controller-manager", Certainty: Certain, Since: o.Began, Until: o.Last, Seen: places(o), volume: o.Volume, node: o.Node, holder: holder,
 	}
 	f.Chain = s.waitersFor(o)
 	f.Chain = append(f.Chain, "attach/detach controller waits for the detachment from "+cmp.Or(holder, "the other node"))
@@ -71,7 +70,6 @@ func (s *Story) whyHeld(f *Finding, v *Volume, holder string) {
 	case s.nodeIsDown(holder):
 		f.Component, f.Certainty = "node "+holder, Likely
 		f.Cause = "node " + holder + " is not ready: its kubelet does not unmount the volume"
-		f.Rules = append(f.Rules, "C-ADC-24: a volume of a node that does not report its unmount is detached by force after 6 minutes, if the pod was deleted")
 		f.Advice = "delete the pods of the node, or taint it " + outOfService + " if it is shut down"
 	case s.OnNode[[2]string{"kubelet", holder}] == 0:
 		f.Component, f.Certainty = "unknown", Unknown

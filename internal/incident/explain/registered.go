@@ -39,8 +39,7 @@ func (s *Story) unregistered(o *Operation, driver string) Finding {
 	}
 	f := Finding{
 		Title:     fmt.Sprintf("Driver %s is not registered on %s, so %s %s", driver, where, o.subject(), verbs[o.Kind]),
-		Component: "driver " + driver + " on " + where, Certainty: Certain, Since: o.Began, Until: o.Last, Seen: places(o), volume: o.Volume, node: o.Node,
-		Rules:  []string{"K-RPC-10: the kubelet calls only drivers that a registrar has registered since the kubelet started"},
+		Component: "driver " + driver + " on " + where, Certainty: Certain, Since: o.Began, Until: o.Last, Seen: places(o), volume: o.Volume, node: o.Node, of: o,
 		Chain:  append(s.waitersFor(o), fmt.Sprintf("%s waits for the registration of %s", kubelet, driver)),
 		Cause:  "the node plugin of the driver does not run there, or its registration failed",
 		Advice: "look at the pod of the driver on " + where + ", above all at its node-driver-registrar",

@@ -2,46 +2,37 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// concerns maps operations that fail to the change of Kubernetes that concerns them. The change
-// applies if the error has the part.
-var concerns = []struct {
-	rule, kind, part string
-	change           version.Change
-}{
-	{"operation-fails", "resize", "", version.SmallerExpansion},
-	{"operation-fails", "attach", "ResourceExhausted", version.MutableAllocatable},
-	{"multi-attach", "", outOfService, version.OutOfService},
-	{"claim-without-class", "", "", version.LateDefaultClass},
-}
-
 // outOfService is the taint of a node that is shut down.
 const outOfService = "node.kubernetes.io/out-of-service"
 
-// addReleases adds the change of a later release than that of the cluster to a finding. A cluster
-// without known nodes has none.
-func (s *Story) addReleases(f *Finding) {
-	runs, ok := s.newestRelease()
-	if !ok {
-		return
+// supposed is the oldest release that a cluster is supposed to have if its nodes are not known.
+const supposed version.Version = 24
+
+// releaseWords describes a change of a later release than that of the cluster; "" for none.
+func (s *Story) releaseWords(change version.Entry) string {
+	runs, known := s.newestRelease()
+	head := ""
+	switch {
+	case known && change.Since > runs:
+		head = fmt.Sprintf("the nodes run Kubernetes %s.", runs)
+	case !known && change.Since > supposed:
+		head = "the logs do not show the release of the nodes."
+	default:
+		return ""
 	}
-	for _, c := range concerns {
-		if c.rule != f.Rule || c.kind != "" && (f.of == nil || f.of.Kind != c.kind) || !f.mentions(c.part) {
-			continue
-		}
-		if change := c.change.Entry(); change.Since > runs {
-			f.Releases = append(f.Releases, fmt.Sprintf("the nodes run Kubernetes %s. Since %s: %s Before: %s (%s)", runs, change.Since, change.After, change.Before, change.Source))
-		}
-	}
+	return fmt.Sprintf("%s Since %s: %s Before: %s (%s)  [%s]", head, change.Since, change.After, change.Before, change.Source, certaintyOf(known))
 }
 
-func (f *Finding) mentions(part string) bool {
-	return strings.Contains(f.Title+" "+f.Cause+" "+f.Advice, part) || f.of != nil && f.of.Code == part
+func certaintyOf(known bool) Certainty {
+	if known {
+		return Certain
+	}
+	return Unknown
 }
 
 // newestRelease returns the newest release of the nodes' kubelets. The control plane of a cluster

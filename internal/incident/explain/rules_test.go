@@ -16,9 +16,8 @@ const (
 	end   = `{"t":1200000,"at":"2026-11-28T12:20:00.000Z","k":"log","from":"kubelet","node":"node-a","msg":"end"}`
 
 	pending = `{"t":1000,"k":"api","ev":"ADDED","r":"persistentvolumeclaims","name":"default/data","obj":{"metadata":{"annotations":{"volume.kubernetes.io/storage-provisioner":"mock.csi"}},"status":{"phase":"Pending"}}}`
-	// A claim that names no class, and a node of an old release.
+	// A claim that names no class.
 	classless = `{"t":1000,"k":"api","ev":"ADDED","r":"persistentvolumeclaims","name":"default/data","obj":{"spec":{"accessModes":["ReadWriteOnce"]},"status":{"phase":"Pending"}}}`
-	oldNode   = `{"t":500,"k":"api","ev":"ADDED","r":"nodes","name":"node-a","obj":{"status":{"Ready":"True","kubeletVersion":"v1.24.17-eks-5e0fdde"}}}`
 
 	called = `{"t":1000,"k":"csi","from":"kubelet","node":"node-a","driver":"mock.csi","m":"Node/NodeUnstageVolume","req":{"volume_id":"vol-1"},"obj":{"answer":"not in the log"}}`
 	failed = `{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"stage failed","obj":{"volume":"vol-1","driver":"mock.csi","code":"Internal","error":"no"}}`
@@ -55,6 +54,9 @@ func TestRules(t *testing.T) {
 		{"a claim without a class", []string{classless}, "Claim data is pending: it names no StorageClass certain"},
 		{"a claim that wants no class", []string{strings.Replace(classless, `"accessModes"`, `"storageClassName":"","accessModes"`, 1)}, ""},
 		{"a claim without a class that has a volume", []string{strings.Replace(classless, `"accessModes"`, `"volumeName":"pv-1","accessModes"`, 1)}, ""},
+		{"an attachment that the kubelet does not see", unseen(3, ""), "Volume vol-1 is not attached to node-a, as the kubelet sees it: the status of the Node does not list it unknown"},
+		{"it is late", unseen(2, ""), ""},
+		{"the kubelet sees it later", append(unseen(3, ""), `{"t":9000,"k":"log","from":"kubelet","node":"node-a","ev":"attachment seen","obj":{"volume":"vol-1","driver":"mock.csi"}}`), ""},
 		{"a pod that waits", []string{`{"t":1000,"k":"log","from":"kubelet","node":"node-a","ev":"volumes awaited","obj":{"pod":"default/web","error":"timed out waiting for the condition"}}`},
 			"Pod web waits for its volumes: timed out waiting for the condition unknown"},
 		{"its volumes are mounted later", []string{
@@ -108,32 +110,4 @@ func TestAFailureThatSeveralProgramsReportCountsOnce(t *testing.T) {
 	found := story.Explain().Findings
 	require.Len(t, found, 1)
 	assert.Contains(t, strings.Join(found[0].Chain, "; "), "ControllerPublishVolume fails (node-b), 1 time")
-}
-
-// Given nodes of an old release, then a finding names the change of a later release that concerns
-// it. Given newer nodes, or none, it does not.
-func TestAFindingNamesTheReleaseThatChangedIt(t *testing.T) {
-	const grows = `{"t":2000,"k":"log","from":"csi-resizer","ev":"resize failed","obj":{"volume":"vol-1","driver":"mock.csi","code":"OutOfRange","error":"no room"}}`
-	const full = `{"t":2000,"k":"log","from":"csi-attacher","ev":"attach failed","obj":{"volume":"vol-1","driver":"mock.csi","node":"node-a","code":"ResourceExhausted","error":"no slot"}}`
-	for name, c := range map[string]struct {
-		lines []string
-		want  string
-	}{
-		"a claim without a class":     {[]string{oldNode, classless}, "the nodes run Kubernetes 1.24. Since 1.26: It gets the default class"},
-		"an expansion that fails":     {[]string{oldNode, grows}, "Since 1.32: It can ask for less"},
-		"a node that is full":         {[]string{oldNode, full}, "Since 1.35: NodeGetInfo is repeated"},
-		"nodes of a later release":    {[]string{strings.Replace(oldNode, "1.24", "1.33", 1), grows}, ""},
-		"nodes of an unknown release": {[]string{grows}, ""},
-		"an attachment that fails":    {[]string{oldNode, strings.Replace(full, "ResourceExhausted", "Internal", 1)}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			story, err := explain.Read(strings.NewReader(strings.Join(append(append([]string{begin}, c.lines...), end), "\n")))
-			require.NoError(t, err)
-			found := story.Explain().Findings
-			require.Len(t, found, 1)
-			releases := strings.Join(found[0].Releases, "")
-			assert.Contains(t, releases, c.want)
-			assert.Equal(t, c.want == "", releases == "", releases)
-		})
-	}
 }

@@ -20,6 +20,10 @@ type Story struct {
 	podNames   map[string]string // by uid
 	registered map[[2]string]registration
 	calls      int
+	// started holds the last start of each program on each node, disconnected the last time that a
+	// sidecar lost its driver.
+	started      map[[2]string]time.Duration
+	disconnected map[string]time.Duration
 }
 
 // pod is a pod as far as events and messages show it.
@@ -95,7 +99,7 @@ type OpenCall struct {
 func newStory() *Story {
 	return &Story{
 		Sources: map[string]int{}, OnNode: map[[2]string]int{}, operations: map[operationKey]*Operation{}, names: names{group: map[string]*Volume{}},
-		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{},
+		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{}, started: map[[2]string]time.Duration{}, disconnected: map[string]time.Duration{},
 	}
 }
 

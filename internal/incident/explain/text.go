@@ -48,6 +48,9 @@ func (r *Report) finding(b *strings.Builder, n int, f *Finding) {
 	for _, rule := range f.Rules {
 		fmt.Fprintf(b, "   rule       %s\n", rule)
 	}
+	for _, hazard := range f.Hazards {
+		fmt.Fprintf(b, "   hazard     %s\n", hazard)
+	}
 	for _, change := range f.Releases {
 		fmt.Fprintf(b, "   release    %s\n", change)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // Fields are the parts of a message by their names: volume (the handle), pv, pvc, pod, podUID,
-// node, driver, path, attachment, snapshot, method, request, response, error, code, id, until and
-// backoff.
+// node, driver, path, attachment, snapshot, method, request, response, error, code, tried, id,
+// until and backoff.
 type Fields map[string]string
 
 // aliases are the names of pairs in the logs of Kubernetes and of drivers.
@@ -82,6 +82,10 @@ func (f Fields) failure(text string) {
 		return
 	}
 	f["error"] = text
+	// csi-attacher has one message for attachments and detachments.
+	if strings.HasPrefix(text, "failed to detach") {
+		f["tried"] = "detach"
+	}
 	if strings.HasPrefix(text, `{"name":"GrpcError"`) { // of democratic-csi
 		f.object(text)
 		return

@@ -17,6 +17,7 @@ var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkub
 	{"operation_generator.go", `MountVolume.WaitForAttach entering for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") {}`, AttachAwaited},
 	{"operation_generator.go", `MountVolume.WaitForAttach succeeded for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") {}`, None},
 	{"operation_generator.go", `MountVolume.WaitForAttach failed for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") : {error}`, AttachmentMissed},
+	{"operation_generator.go", `MountVolume.WaitForAttach failed for volume "{pv}" : {error}`, AttachmentMissed},
 	{"operation_generator.go", `MountVolume.MountDevice succeeded for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") device mount path "{path}"`, Staged},
 	{"operation_generator.go", `MountVolume.MountDevice failed for volume "{pv}" (UniqueName: "{unique}") pod "{pod}" (UID: "{podUID}") : {error}`, StageFailed},
 	{"operation_generator.go", `MountVolume.MountDevice failed for volume "{pv}" : {error}`, StageFailed},

@@ -40,7 +40,7 @@ func TestMessagesAreRecognized(t *testing.T) {
 		{"kube-controller-manager", "attacherDetacher.DetachVolume started: this volume is not safe to detach, but maxWaitForUnmountDuration expired, force detaching", map[string]string{"volumeName": "kubernetes.io/csi/mock.csi^vol-1", "node": "node-a"},
 			"detach forced driver=mock.csi node=node-a volume=vol-1"},
 		{"csi-attacher", "Error processing", map[string]string{"VolumeAttachment": "csi-1", "err": "failed to detach: rpc error: code = Internal desc = busy"},
-			"attach failed attachment=csi-1 code=Internal error=busy"},
+			"attach failed attachment=csi-1 code=Internal error=busy tried=detach"},
 		{"csi-attacher", `Error processing "csi-1": failed to attach: rpc error: code = Internal desc = busy`, nil, "attach failed attachment=csi-1 code=Internal error=busy"},
 		{"csi-provisioner", `successfully created PV pvc-1 for PVC data and csi volume name vol-1`, nil, "provision succeeded pv=pvc-1 pvc=data volume=vol-1"},
 		{"csi-snapshotter", `createSnapshotWrapper: CreateSnapshot for content snapcontent-1 returned error: rpc error: code = ResourceExhausted desc = quota`, nil,

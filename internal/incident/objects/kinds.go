@@ -9,6 +9,7 @@ var resources = map[string]string{
 	"CSIStorageCapacity": "csistoragecapacities", "VolumeAttributesClass": "volumeattributesclasses",
 	"VolumeSnapshot": "volumesnapshots", "VolumeSnapshotContent": "volumesnapshotcontents", "VolumeSnapshotClass": "volumesnapshotclasses",
 	"StatefulSet": "statefulsets", "Deployment": "deployments", "DaemonSet": "daemonsets",
+	"ReclaimSpaceJob": "reclaimspacejobs", "EncryptionKeyRotationJob": "encryptionkeyrotationjobs", "NetworkFence": "networkfences",
 }
 
 // isKnown reports whether a resource matters for storage.

@@ -171,7 +171,7 @@ func (s *Story) message(l *trace.Line, fields map[string]string, means messages.
 		s.restart(l)
 	}
 	s.seen[key] = true
-	rpc := rpcs[means.Operation()]
+	rpc := rpcs[cmp.Or(fields["tried"], means.Operation())]
 	v := s.cast.volume(cmp.Or(fields["volume"], fields["unique"]), fields["pv"], fields["pvc"], fields["driver"])
 	node := cmp.Or(fields["node"], l.Node)
 	if node == "" && strings.HasPrefix(rpc, "Node") {
