@@ -34,7 +34,7 @@ func TestNodesAreReachedBySSH(t *testing.T) {
 	web := c.make("metadata: {name: web}\nspec:\n  containers: [{name: main, image: registry.local/shell, args: [-c, echo one > /data/file; exec sleep 1000], volumeMounts: [{name: data, mountPath: /data}]}]\n  volumes: [{name: data, emptyDir: {}}]\n", inPhase(corev1.PodRunning))
 	assert.Contains(t, output("cat /proc/self/mountinfo"), " /var/lib/kubelet ")
 	assert.Equal(t, output("readlink /proc/1/ns/net"), output("readlink /proc/self/ns/net"), "the shell is in the node's network")
-	assert.Equal(t, "one\n", output("for i in $(seq 200); do grep -s one /var/lib/kubelet/pods/"+string(web.UID)+"/files/data/file && exit; sleep 0.05; done; exit 1"))
+	assert.Equal(t, "one\n", output("until grep -s one /var/lib/kubelet/pods/"+string(web.UID)+"/files/data/file; do sleep 0.05; done"))
 
 	output("systemctl stop kubelet")
 	assert.Equal(t, "inactive\n", output("systemctl show kubelet --property ActiveState --value"))
