@@ -95,7 +95,7 @@ func (b *bed) isCleaned(t *testing.T) {
 		pod, err := b.Client().CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodRunning
 	}
-	require.Eventually(t, isRunning, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, isRunning, 5*time.Minute, 20*time.Millisecond)
 	require.NoError(t, run.Process.Kill())
 	_ = run.Wait() // it was killed
 	require.NotEmpty(t, b.managed())
