@@ -22,11 +22,14 @@ SEEDS ?= 200
 SEED ?= 1
 FOR ?= 5m
 
+# How many processes compute beside the tests of make loaded.
+LOAD ?= 10
+
 # The tests of make race-up: clients, pods, streams and the end of a cluster. Images of programs are not among
 # them, as a program with the race detector needs the libraries of the machine.
 RACE_UP := TestUp|Kubectl|APodRuns|Restarted|AProgramIs|Tokens|InContainers|Attach|Forwarded|PassedOn|Registrars|Frames|ManyWatches|Bodies|BootsAgain|Operator|Upgrade
 
-.PHONY: race-up release-check nightly-live check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
+.PHONY: loaded race-up release-check nightly-live check commits docs site site-pictures kind-test invariants-bench real-addons default-roles pictures viewer-bench explore explore-bench explore-orders viewer interrupts oracle nightly race-sim help tidy build test test-fast race lint darwin fuzz bench nested clean golden conformance schema determinism
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,6 +75,9 @@ darwin: ## build all for macOS, which has no namespaces; without a cache it take
 nightly: race-sim explore ## sim under the race detector, a search, the library under SEEDS=200 seeds each, all of check with slow drivers: an hour
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 	$(GO) test ./cmd/internal/check -run TestASoundDriverMayWorkOutsideTheCalls -timeout 2h -all-trials
+
+loaded: build ## all tests of the main module beside LOAD=10 busy processes: an hour
+	tools/loaded.sh $(LOAD) $(GO) run ./cmd/internal/testsummary -count 1 -timeout 2h -p 3 ./...
 
 nightly-live: ## 300 clusters up and down, 50 drivers, 10,000 watches, large bodies, odd sockets, registrars that lie, rubbish frames, hostile archives, a fork bomb, 4,000 pods one after the other, a load by both clocks: two hours
 	CSISIM_NIGHTLY=1 CSISIM_CHURN=4000 $(GO) test -p 1 ./cmd/csisim ./cmd/internal/live -run 'UpAndDownAgain|ManyDrivers|ManyWatches|BodiesThat|SocketsOfOdd|RegistrarsThatLie|RubbishFrames|HostileArchives|HostileContainer|ForkBomb|StaysTheSameSize|AgreesWithTheRealOne|EachCostOfALoad' -v -count 1 -timeout 4h
