@@ -1,8 +1,10 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/csisim/csisim/cmd/internal/clitest"
+	"github.com/csisim/csisim/internal/incident/reenact"
 )
 
 // threads are the incidents of package incident.
@@ -147,6 +150,42 @@ func volumeCalls(t *testing.T, file string) (calls []string) {
 	for _, l := range lines {
 		if rpc := filepath.Base(l.M); l.Req["volume_id"] != nil && rpc != "NodeGetVolumeStats" || rpc == "CreateVolume" {
 			calls = append(calls, strings.TrimSpace(l.From+" "+rpc+" "+l.Code))
+		}
+	}
+	return calls
+}
+
+// Given the recording of a real cluster with a snapshot and a clone of a volume, then its scenario
+// makes the same calls about volumes and snapshots, in the same order.
+func TestTheScenarioOfARecordingMakesItsSnapshots(t *testing.T) {
+	const recorded = "../../scenarios/golden/snapshot-restore-clone.jsonl"
+	dir := t.TempDir()
+	scenario, played := filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
+	file, err := os.Open(recorded)
+	require.NoError(t, err)
+	defer file.Close()
+	story, err := reenact.Read(file)
+	require.NoError(t, err)
+	var text strings.Builder
+	require.NoError(t, story.Write(&text, recorded))
+	require.NoError(t, os.WriteFile(scenario, []byte(text.String()), 0o600))
+	run := clitest.Run(t, "run", scenario, "--trace", played)
+	require.Zero(t, run.Code, run.Stdout+run.Stderr)
+	want := copies(t, recorded)
+	require.Len(t, want, 8)
+	assert.Equal(t, want, copies(t, played))
+}
+
+// copies lists the calls that make and delete volumes and snapshots, with the source of a volume.
+func copies(t *testing.T, file string) (calls []string) {
+	t.Helper()
+	lines, err := openTrace(file)
+	require.NoError(t, err)
+	for _, l := range lines {
+		switch rpc := filepath.Base(l.M); rpc {
+		case "CreateVolume", "DeleteVolume", "CreateSnapshot", "DeleteSnapshot":
+			source, _ := l.Req["volume_content_source"].(map[string]any)
+			calls = append(calls, strings.Join(append([]string{l.From, rpc, l.Code}, slices.Sorted(maps.Keys(source))...), " "))
 		}
 	}
 	return calls

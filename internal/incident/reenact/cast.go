@@ -21,6 +21,9 @@ type cast struct {
 	kubelet map[string]version.Version // of nodes with a known release
 	classes map[string]map[string]any
 	methods map[string]map[string]bool // that each driver was called with
+	// snapshots are by each of their names, and cut lists them in their order.
+	snapshots map[string]*snapshot
+	cut       []*snapshot
 }
 
 // volume is a volume with its claim.
@@ -34,6 +37,9 @@ type volume struct {
 	madeAt time.Duration
 	// deleted is when its claim is deleted, and grown when it is expanded; 0 if never.
 	deleted, grown time.Duration
+	// restores is the snapshot, and clones the volume, from which it comes; nil for none.
+	restores *snapshot
+	clones   *volume
 }
 
 // pod is a pod with one volume or more.
@@ -49,7 +55,7 @@ type pod struct {
 func newCast() *cast {
 	return &cast{
 		volumes: map[string]*volume{}, byPV: map[string]*volume{}, byClaim: map[string]*volume{}, pods: map[string]*pod{}, uids: map[string]string{},
-		nodes: map[string]bool{}, kubelet: map[string]version.Version{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{},
+		nodes: map[string]bool{}, kubelet: map[string]version.Version{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{}, snapshots: map[string]*snapshot{},
 	}
 }
 
@@ -135,12 +141,17 @@ func (c *cast) ordered() (all []*pod) {
 	return all
 }
 
-// driverNames lists the drivers of the volumes.
+// driverNames lists the drivers of the volumes and snapshots.
 func (c *cast) driverNames() []string {
 	names := map[string]bool{}
 	for _, v := range c.all() {
 		if v.driver != "" {
 			names[v.driver] = true
+		}
+	}
+	for _, n := range c.played() {
+		if n.driver != "" {
+			names[n.driver] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))

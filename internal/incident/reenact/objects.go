@@ -43,6 +43,12 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 		}
 	case "storageclasses":
 		s.cast.classes[l.Name] = object
+	case "volumesnapshotclasses":
+		s.cast.classes[ofSnapshots+l.Name] = object
+	case "volumesnapshots":
+		s.snapshotObject(l, object)
+	case "volumesnapshotcontents":
+		s.contentObject(l, object)
 	case "persistentvolumes":
 		claim := ""
 		if name := fields.Text(object, "spec", "claimRef", "name"); name != "" {
@@ -104,6 +110,7 @@ func (s *Story) deleted(l *trace.Line) {
 	if p := s.cast.pods[l.Name]; l.R == "pods" && p != nil && p.deleted == 0 {
 		p.deleted = max(l.At(), time.Millisecond)
 	}
+	s.snapshotGone(l)
 	delete(s.objects, l.R+"/"+l.Name)
 }
 

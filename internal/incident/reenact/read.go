@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,6 +103,7 @@ func (s *Story) call(l *trace.Line) {
 	}
 	v := s.called(l, rpc)
 	s.changed(v, rpc, l.At())
+	s.snapshotCall(l, rpc, v)
 	if node != "" && v != nil {
 		s.cast.nodes[node] = true
 		s.used(v, node, rpc, l.At(), podUIDIn(fields.Text(l.Req, "target_path")))
@@ -115,6 +117,7 @@ func (s *Story) call(l *trace.Line) {
 var isOfVolume = map[string]bool{
 	"CreateVolume": true, "DeleteVolume": true, "ControllerPublishVolume": true, "ControllerUnpublishVolume": true, "NodeStageVolume": true,
 	"NodeUnstageVolume": true, "NodePublishVolume": true, "NodeUnpublishVolume": true, "ControllerExpandVolume": true, "NodeExpandVolume": true,
+	"CreateSnapshot": true, "DeleteSnapshot": true,
 }
 
 // called returns the volume of a call.
@@ -129,6 +132,7 @@ func (s *Story) called(l *trace.Line, rpc string) *volume {
 	v := s.cast.volume(fields.Text(l.Resp, "volume", "volume_id"), fields.Text(l.Req, "name"), claim, l.Driver)
 	if v != nil {
 		s.provisioned(v, l.At())
+		v.size = cmp.Or(v.size, bytesOf(l.Req))
 	}
 	return v
 }
@@ -137,6 +141,7 @@ func (s *Story) called(l *trace.Line, rpc string) *volume {
 var rpcs = map[string]string{
 	"provision": "CreateVolume", "delete": "DeleteVolume", "attach": "ControllerPublishVolume", "detach": "ControllerUnpublishVolume",
 	"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume", "resize": "ControllerExpandVolume",
+	"snapshot": "CreateSnapshot", "snapshot delete": "DeleteSnapshot",
 }
 
 func textsOf(object any) map[string]string {
@@ -173,6 +178,11 @@ func (s *Story) message(l *trace.Line, fields map[string]string, means messages.
 	s.seen[key] = true
 	rpc := rpcs[cmp.Or(fields["tried"], means.Operation())]
 	v := s.cast.volume(cmp.Or(fields["volume"], fields["unique"]), fields["pv"], fields["pvc"], fields["driver"])
+	if content := fields["snapshot"]; content != "" {
+		s.snapshotMessage(l, content, rpc)
+		s.failed(l, fields, place{rpc, "", fields["driver"]}, means)
+		return
+	}
 	node := cmp.Or(fields["node"], l.Node)
 	if node == "" && strings.HasPrefix(rpc, "Node") {
 		node = someNode // the log does not name it
@@ -185,10 +195,25 @@ func (s *Story) message(l *trace.Line, fields map[string]string, means messages.
 	}
 	s.changed(v, rpc, l.At())
 	s.placed(l, fields, v, node, rpc)
+	s.failed(l, fields, place{rpc, node, v.driver}, means)
+}
+
+// failed notes the failure of a call that a message shows.
+func (s *Story) failed(l *trace.Line, fields map[string]string, at place, means messages.Meaning) {
 	if strings.HasSuffix(string(means), "failed") && fields["code"] != "" {
-		at := place{rpc, node, v.driver}
 		s.pending = append(s.pending, deferred{at, answers{code: fields["code"], message: fields["error"], first: l.At()}})
 	}
+}
+
+// bytesOf returns the size in a request for a volume; "" if it has none.
+func bytesOf(request map[string]any) string {
+	switch size := fields.At(request, "capacity_range", "required_bytes").(type) {
+	case string:
+		return size
+	case float64:
+		return strconv.FormatInt(int64(size), 10)
+	}
+	return ""
 }
 
 // provisioned notes that a volume is made during the story.

@@ -22,6 +22,11 @@ func (s *Story) steps(b *strings.Builder) {
 			b.WriteString(applied(p.manifest()))
 		}
 	}
+	for _, n := range s.cast.played() {
+		if n.isOld {
+			b.WriteString(applied(n.manifest()))
+		}
+	}
 	b.WriteString("- settle: {}\n")
 	all := s.allSteps()
 	slices.SortStableFunc(all, func(a, c step) int { return cmp.Or(cmp.Compare(a.at, c.at), a.rank-c.rank) })
@@ -71,6 +76,7 @@ func (s *Story) allSteps() (all []step) {
 			all = append(all, step{max(p.deleted, p.created), 3, fmt.Sprintf("- delete: {pod: %s, namespace: %s}\n", name, namespace)})
 		}
 	}
+	all = append(all, s.snapshotSteps()...)
 	for i, a := range s.script.all {
 		if !a.isPlain() && s.Command == nil {
 			all = append(all, step{a.after, 0, fmt.Sprintf("- fault: %s\n", flow(a.fault(i, s.script.isLast(a))))})

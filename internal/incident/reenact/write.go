@@ -27,7 +27,7 @@ var ErrSeveralDrivers = errors.New("the trace has several drivers, and one comma
 // Write writes the scenario. from names the trace in its comment.
 func (s *Story) Write(w io.Writer, from string) error {
 	drivers := s.cast.driverNames()
-	if len(s.cast.all()) == 0 {
+	if len(s.cast.all()) == 0 && len(s.cast.played()) == 0 {
 		return ErrNoVolume
 	}
 	if len(drivers) == 0 {
@@ -92,6 +92,7 @@ func block(object map[string]any) string {
 
 // complete makes up the names and sizes that the logs lack.
 func (s *Story) complete(driver string) {
+	s.completeSnapshots(driver)
 	for _, p := range s.cast.ordered() {
 		namespace, _, _ := strings.Cut(p.name, "/")
 		for _, v := range p.volumes {
@@ -186,6 +187,7 @@ func (s *Story) mock(driver string) map[string]any {
 	if existing != nil {
 		options["existing"] = existing
 	}
+	s.snapshotOptions(driver, options)
 	return options
 }
 
@@ -210,7 +212,7 @@ func (s *Story) givenObjects() (all []map[string]any) {
 			all = append(all, s.static(v)...)
 		}
 	}
-	return all
+	return append(all, s.snapshotClasses()...)
 }
 
 // class returns a StorageClass, with the parameters that a real driver needs.
@@ -234,6 +236,7 @@ func (s *Story) namespaces() []string {
 		namespace, _, _ := strings.Cut(p.name, "/")
 		found[namespace] = true
 	}
+	s.cast.snapshotNamespaces(found)
 	delete(found, "default")
 	return slices.Sorted(maps.Keys(found))
 }
@@ -281,6 +284,9 @@ func (v *volume) claimSpec(class string) map[string]any {
 	spec := map[string]any{"accessModes": v.modes, "resources": map[string]any{"requests": map[string]any{"storage": v.size}}, "storageClassName": class}
 	if v.mode != "" {
 		spec["volumeMode"] = v.mode
+	}
+	if source := v.dataSource(); source != nil && v.isNew {
+		spec["dataSource"] = source
 	}
 	return spec
 }

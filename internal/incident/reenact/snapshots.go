@@ -1,0 +1,189 @@
+package reenact
+
+import (
+	"cmp"
+
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/fields"
+	"github.com/csisim/csisim/internal/world/trace"
+)
+
+// snapshot is a VolumeSnapshot with its content.
+type snapshot struct {
+	// name is that of the VolumeSnapshot with its namespace; "" if it is not known.
+	name, driver, class, policy string
+	// source is the volume with this id and this claim, as far as they are known.
+	source             *volume
+	sourceID, sourceOf string
+	// isOld means that it was there before the story; otherwise it is made at this time.
+	isOld   bool
+	madeAt  time.Duration
+	deleted time.Duration // 0: it stays
+	// polls counts the answers that it is not ready, and restored the volumes that come from it.
+	polls, restored int
+}
+
+// The kinds of names of snapshots.
+const (
+	byUID    = "uid:" // of the VolumeSnapshot, which the names of its content and of its call have
+	byID     = "id:"  // at the storage
+	byObject = "object:"
+)
+
+// snapshot returns the snapshot with the given names, of which some may be empty; nil if all are.
+func (c *cast) snapshot(keys ...string) *snapshot {
+	keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasSuffix(key, ":") })
+	if len(keys) == 0 {
+		return nil
+	}
+	var found *snapshot
+	for _, key := range keys {
+		if known := c.snapshots[key]; known != nil && found == nil {
+			found = known
+		}
+	}
+	if found == nil {
+		found = &snapshot{isOld: true}
+		c.cut = append(c.cut, found)
+	}
+	for _, key := range keys {
+		c.snapshots[key] = found
+		if name, is := strings.CutPrefix(key, byObject); is {
+			found.name = name
+		}
+	}
+	return found
+}
+
+// uidOf returns the key of the name of a content, or that of a call.
+func uidOf(name string) string {
+	for _, prefix := range []string{"snapcontent-", "snapshot-"} {
+		name = strings.TrimPrefix(name, prefix)
+	}
+	return byUID + name
+}
+
+// copies notes the volume of a snapshot by its id or its claim, of which one may be empty.
+func (c *cast) copies(n *snapshot, id, claim string) {
+	n.sourceID, n.sourceOf = cmp.Or(id, n.sourceID), cmp.Or(claim, n.sourceOf)
+	n.source = c.volume(n.sourceID, "", n.sourceOf, n.driver)
+}
+
+// begins notes that a snapshot is made during the story.
+func (n *snapshot) begins(at time.Duration) {
+	if n.isOld {
+		n.isOld, n.madeAt = false, at
+	}
+}
+
+func (n *snapshot) ends(at time.Duration) {
+	if n.deleted == 0 {
+		n.deleted = max(at, 1)
+	}
+}
+
+// snapshotCall takes a snapshot from a call that makes or deletes it, or a volume from it.
+func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
+	switch rpc {
+	case "CreateSnapshot":
+		s.cutCall(l)
+	case "DeleteSnapshot":
+		if n := s.cast.snapshot(byID + fields.Text(l.Req, "snapshot_id")); n != nil {
+			n.ends(l.At())
+			n.driver = cmp.Or(l.Driver, n.driver)
+		}
+	case "CreateVolume":
+		s.comesFrom(l, made)
+	}
+}
+
+// cutCall takes a snapshot from a call that makes it.
+func (s *Story) cutCall(l *trace.Line) {
+	parameter := func(name string) string {
+		return fields.Text(l.Req, "parameters", "csi.storage.k8s.io/volumesnapshot/"+name)
+	}
+	object := byObject
+	if name := parameter("name"); name != "" {
+		object += parameter("namespace") + "/" + name
+	}
+	n := s.cast.snapshot(uidOf(fields.Text(l.Req, "name")), byID+fields.Text(l.Resp, "snapshot", "snapshot_id"), object)
+	if n == nil {
+		return
+	}
+	n.begins(l.At())
+	n.driver = cmp.Or(l.Driver, n.driver)
+	s.cast.copies(n, fields.Text(l.Req, "source_volume_id"), "")
+	if ready, _ := fields.At(l.Resp, "snapshot", "ready_to_use").(bool); l.Resp != nil && !ready {
+		n.polls++
+	}
+}
+
+// comesFrom notes the source of a new volume.
+func (s *Story) comesFrom(l *trace.Line, made *volume) {
+	if n := s.cast.snapshot(byID + fields.Text(l.Req, "volume_content_source", "snapshot", "snapshot_id")); n != nil && made != nil && made.restores == nil {
+		made.restores = n
+		n.restored++
+		n.driver = cmp.Or(l.Driver, n.driver)
+	}
+	if of := s.cast.volume(fields.Text(l.Req, "volume_content_source", "volume", "volume_id"), "", "", l.Driver); of != nil && made != nil && of != made {
+		made.clones = of
+	}
+}
+
+// snapshotMessage takes a snapshot from a message of csi-snapshotter.
+func (s *Story) snapshotMessage(l *trace.Line, content, rpc string) {
+	n := s.cast.snapshot(uidOf(content))
+	if n == nil || l.From != "csi-snapshotter" {
+		return
+	}
+	if rpc == "DeleteSnapshot" {
+		n.ends(l.At())
+		return
+	}
+	n.begins(l.At())
+}
+
+// snapshotObject takes a snapshot from its VolumeSnapshot.
+func (s *Story) snapshotObject(l *trace.Line, object map[string]any) {
+	n := s.cast.snapshot(byObject+l.Name, byUID+fields.Text(object, "metadata", "uid"))
+	namespace, _, _ := strings.Cut(l.Name, "/")
+	if claim := fields.Text(object, "spec", "source", "persistentVolumeClaimName"); claim != "" {
+		s.cast.copies(n, "", namespace+"/"+claim)
+	}
+	n.class = cmp.Or(fields.Text(object, "spec", "volumeSnapshotClassName"), n.class)
+	s.lifeOf(n, l, object)
+}
+
+// contentObject takes a snapshot from its VolumeSnapshotContent.
+func (s *Story) contentObject(l *trace.Line, object map[string]any) {
+	ref := byObject
+	if name := fields.Text(object, "spec", "volumeSnapshotRef", "name"); name != "" {
+		ref += fields.Text(object, "spec", "volumeSnapshotRef", "namespace") + "/" + name
+	}
+	id := cmp.Or(fields.Text(object, "status", "snapshotHandle"), fields.Text(object, "spec", "source", "snapshotHandle"))
+	n := s.cast.snapshot(ref, uidOf(l.Name), byUID+fields.Text(object, "spec", "volumeSnapshotRef", "uid"), byID+id)
+	n.driver, n.policy = cmp.Or(fields.Text(object, "spec", "driver"), n.driver), cmp.Or(fields.Text(object, "spec", "deletionPolicy"), n.policy)
+	n.class = cmp.Or(fields.Text(object, "spec", "volumeSnapshotClassName"), n.class)
+	s.cast.copies(n, fields.Text(object, "spec", "source", "volumeHandle"), "")
+	s.lifeOf(n, l, object)
+}
+
+// lifeOf notes that an object is created or deleted during the story.
+func (s *Story) lifeOf(n *snapshot, l *trace.Line, object map[string]any) {
+	if l.Ev == "ADDED" {
+		n.begins(l.At())
+	}
+	if fields.Text(object, "metadata", "deletionTimestamp") != "" {
+		n.ends(l.At())
+	}
+}
+
+// snapshotGone notes that a VolumeSnapshot has been deleted.
+func (s *Story) snapshotGone(l *trace.Line) {
+	if n := s.cast.snapshots[byObject+l.Name]; l.R == "volumesnapshots" && n != nil {
+		n.ends(l.At())
+	}
+}
