@@ -48,6 +48,9 @@ func isEmpty(text string) bool {
 func parseJSON(text string, m proto.Message, form protojson.UnmarshalOptions) (map[string]any, error) {
 	var content map[string]any
 	if json.Unmarshal([]byte(text), &content) != nil {
+		content = unquoted(text)
+	}
+	if content == nil {
 		return nil, errNotOfMethod
 	}
 	// Democratic-csi prints the whole call.

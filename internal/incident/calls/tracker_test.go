@@ -71,6 +71,24 @@ func TestCallsAreFoundInLines(t *testing.T) {
 				"Controller/ControllerPublishVolume  1.5s req=map[node_id:n1 secrets:map[?:***redacted***] volume_id:v1] resp=map[publish_context:map[device:x]]",
 				"Controller/ControllerPublishVolume DeadlineExceeded too late 10s req=map[node_id:n1 volume_id:v2] resp=map[]",
 			}},
+		{"the request beside the method", "zfs-localpv", `
+00.000 GRPC call: /csi.v1.Node/NodeUnpublishVolume requests {"target_path":"/p","volume_id":"v1"}
+00.003 GRPC error: rpc error: code = Internal desc = input/output error
+00.600 GRPC call: /csi.v1.Node/NodeUnpublishVolume requests {"target_path":"/p","volume_id":"v1"}
+00.700 GRPC response: {}`,
+			[]string{
+				"Node/NodeUnpublishVolume Internal input/output error 3ms req=map[target_path:/p volume_id:v1] resp=map[]",
+				"Node/NodeUnpublishVolume  100ms req=map[target_path:/p volume_id:v1] resp=map[]",
+			}},
+		{"requests without quotes", "jiva-csi", `
+00.000 Req 5a2f: /csi.v1.Controller/ControllerPublishVolume {node_id:n1,volume_capability:{AccessType:{Mount:{fs_type:ext4}},access_mode:{mode:1}},volume_id:v1}
+00.100 Req 77ab: /csi.v1.Node/NodePublishVolume {target_path:/p,volume_id:v2}
+00.200 Resp 5a2f: {}
+00.300 GRPC error: rpc error: code = Internal desc = no target`,
+			[]string{
+				"Controller/ControllerPublishVolume  200ms req=map[node_id:n1 volume_capability:map[access_mode:map[mode:SINGLE_NODE_WRITER] mount:map[fs_type:ext4]] volume_id:v1] resp=map[]",
+				"Node/NodePublishVolume Internal no target 200ms req=map[target_path:/p volume_id:v2] resp=map[]",
+			}},
 		{"two calls at once: the answer's form decides", "csi-provisioner", `
 00.000 GRPC call: /csi.v1.Controller/CreateVolume
 00.000 GRPC request: {"name":"pvc-1"}

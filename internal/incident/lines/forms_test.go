@@ -65,6 +65,8 @@ func TestFormsAreFoundByContent(t *testing.T) {
 		{"zap JSON", `{"level":"info","time":"2026-11-28T12:47:26.123Z","caller":"service/node.go:57","msg":"It happened","pod":"x"}`, `12:47:26.123 I node.go:57 "It happened" pod=x`},
 		{"zap console", "2026-11-28T12:47:26.123Z\tERROR\tservice/node.go:57\tIt happened\t{\"pod\":\"x\"}", `12:47:26.123 E node.go:57 "It happened" pod=x`},
 		{"logrus", `time="2026-11-28T12:47:26Z" level=warning msg="It happened" pod=x`, `12:47:26.000 W "It happened" pod=x`},
+		{"tracing", "2026-11-28T12:47:26.123456Z ERROR csi_node::node: It happened: no", `12:47:26.123 E csi_node::node "It happened: no"`},
+		{"tracing, pretty and coloured", "  \x1b[2m2026-11-28T12:47:26.123456Z\x1b[0m \x1b[32m INFO\x1b[0m \x1b[1;32mcsi_node::node\x1b[0m\x1b[32m: \x1b[0mIt happened", `12:47:26.123 I csi_node::node "It happened"`},
 		{"Go's log", `2026/11/28 12:47:26 It happened`, `12:47:26.000  "It happened"`},
 		{"stern", "csi-0-x csi-resizer " + klog, `12:47:26.123 I reconciler.go:341 "It happened" pod=default/web csi-0-x csi-resizer`},
 		{"numbered by a tool", "  |   | 2020-10-21 23:02:33 | " + klog, `12:47:26.123 I reconciler.go:341 "It happened" pod=default/web`},

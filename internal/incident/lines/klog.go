@@ -8,6 +8,8 @@ func (r *reader) header(text string, to *Record) bool {
 	switch {
 	case text == "":
 		return false
+	case strings.HasPrefix(text, "  2"):
+		return r.pretty(text, to)
 	case text[0] >= 'D' && text[0] <= 'W' && r.klog(text, to):
 		return true
 	case text[0] >= '0' && text[0] <= '9':
@@ -96,6 +98,9 @@ func (r *reader) isoHeader(text string, to *Record) bool {
 	found, ok := iso(text, r.clock)
 	if !ok {
 		return false
+	}
+	if r.traced(found, to) {
+		return true
 	}
 	r.time(to, found)
 	rest := found.rest

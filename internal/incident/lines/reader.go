@@ -146,7 +146,7 @@ func (r *reader) long(line []byte) (string, error) {
 
 // text returns a line as valid text.
 func text(line []byte) string {
-	line = bytes.TrimRight(line, "\r\n")
+	line = uncoloured(bytes.TrimRight(line, "\r\n"))
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}

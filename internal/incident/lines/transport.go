@@ -63,6 +63,10 @@ func (r *reader) dated(text string, to *Record) bool {
 		r.partial(stream, to)
 		return true
 	}
+	if r.traced(found, to) {
+		to.Text = text
+		return true
+	}
 	if found.zoned && found.digits <= 6 && r.journaled(found, rest, to) {
 		return true
 	}

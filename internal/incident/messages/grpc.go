@@ -6,6 +6,7 @@ var Calls = register(&Table{Program: "csi-driver", IsDriver: true, Shared: []*Ta
 // grpcCalls are the messages of csi-lib-utils, which sidecars use, and of the drivers that print
 // calls like it. v0.7 to v0.16 print four lines a call, later ones two with pairs.
 var grpcCalls = register(&Table{Messages: []Message{
+	{"grpc.go", "GRPC call: {method} requests {request}", CallBegins}, // of openebs
 	{"connection.go", "GRPC call: {method}", CallBegins},
 	{"connection.go", "GRPC request: {request}", CallRequest},
 	{"connection.go", "GRPC response: {response}", CallAnswer},

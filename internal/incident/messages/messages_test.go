@@ -49,6 +49,9 @@ func TestMessagesAreRecognized(t *testing.T) {
 		{"ceph-csi", `ID: 12 Req-ID: 0001-vol an operation with the given Volume ID 0001-vol already exists`, nil, "call still running id=12 volume=0001-vol"},
 		{"longhorn-csi-plugin", `NodeStageVolume: err: rpc error: code = InvalidArgument desc = volume pvc-1 hasn't been attached yet`, nil,
 			"call error code=InvalidArgument error=volume pvc-1 hasn't been attached yet method=NodeStageVolume"},
+		{"zfs-localpv", `GRPC call: /csi.v1.Node/NodePublishVolume requests {"volume_id":"v1"}`, nil, `call begins method=/csi.v1.Node/NodePublishVolume request={"volume_id":"v1"}`},
+		{"mayastor-csi-node", "Failed to stage volume 3e0d: attach failed: Input/output error (os error 5)", nil, "stage failed error=attach failed: Input/output error (os error 5) volume=3e0d"},
+		{"mayastor-csi-node", "Volume 3e0d unstaged", nil, "unstage succeeded volume=3e0d"},
 	} {
 		table := messages.Named(c.program)
 		require.NotNil(t, table, c.program)

@@ -1,0 +1,36 @@
+package messages
+
+// zfs-localpv and lvm-localpv: pkg/driver.
+var (
+	_ = register(&Table{Program: "zfs-localpv", Names: []string{"openebs-zfs-plugin", "openebs-zfs-localpv"}, Driver: "zfs.csi.openebs.io", IsDriver: true, Shared: []*Table{localPV, grpcCalls}, Messages: []Message{
+		{"controller.go", "zfs: trying volume creation {} on node {}", None},
+	}})
+	_ = register(&Table{Program: "lvm-localpv", Names: []string{"openebs-lvm-plugin", "openebs-lvm-localpv"}, Driver: "local.csi.openebs.io", IsDriver: true, Shared: []*Table{localPV, grpcCalls}, Messages: []Message{
+		{"controller.go", "scheduling the volume {} on node {}", None},
+	}})
+	localPV = register(&Table{Messages: []Message{
+		{"controller.go", "received request to delete volume {}", None},
+		{"agent.go", "hostpath: volume {volume} path: {path} has been unmounted.", None},
+		{"grpc.go", "Listening for connections on address: {}", ProgramStarted},
+	}})
+)
+
+// jiva-operator: pkg/driver. Requests and answers have no quotes.
+var _ = register(&Table{Program: "jiva-csi", Names: []string{"jiva-csi-plugin", "openebs-jiva-csi"}, Driver: "jiva.csi.openebs.io", IsDriver: true, Messages: []Message{
+	{"grpc.go", "Req {id}: {method} {request}", CallBegins},
+	{"grpc.go", "Resp {id}: {response}", CallAnswer},
+	{"grpc.go", "GRPC error: {error}", CallError},
+	{"grpc.go", "Listening for connections on address: {}", ProgramStarted},
+}})
+
+// mayastor: control-plane/csi-driver. It prints no calls, and no code of an error.
+var _ = register(&Table{Program: "mayastor-csi-node", Names: []string{"mayastor-csi", "openebs-csi-node"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Messages: []Message{
+	{"node.rs", "Failed to stage volume {volume}: {error}", StageFailed},
+	{"node.rs", "Failed to publish volume {volume}: {error}", PublishFailed},
+	{"node.rs", "Failed to unpublish volume {volume}: {error}", UnpublishFailed},
+	{"node.rs", "Failed to unstage volume {volume}: {error}", UnstageFailed},
+	{"filesystem_vol.rs", "Volume {volume} staged to {path}", Staged},
+	{"filesystem_vol.rs", "Volume {volume} published to {path}", Published},
+	{"filesystem_vol.rs", "Volume {volume} unpublished from {path}", Unpublished},
+	{"node.rs", "Volume {volume} unstaged", Unstaged},
+}})
