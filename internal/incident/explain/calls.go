@@ -13,7 +13,7 @@ import (
 var kindOf = map[string]string{
 	"CreateVolume": "provision", "DeleteVolume": "delete", "ControllerPublishVolume": "attach", "ControllerUnpublishVolume": "detach",
 	"NodeStageVolume": "stage", "NodeUnstageVolume": "unstage", "NodePublishVolume": "publish", "NodeUnpublishVolume": "unpublish",
-	"ControllerExpandVolume": "resize", "NodeExpandVolume": "resize", "CreateSnapshot": "snapshot", "DeleteSnapshot": "snapshot delete",
+	"ControllerExpandVolume": "resize", "NodeExpandVolume": "node resize", "CreateSnapshot": "snapshot", "DeleteSnapshot": "snapshot delete",
 }
 
 // call adds a call of a driver.

@@ -1,8 +1,11 @@
 package explain
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
+	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/incident/messages"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -13,12 +16,33 @@ func (s *Story) event(l *trace.Line) {
 	f := fact{at: l.At(), by: "event", node: l.Node, seen: Place{l.Seq, l.Src}}
 	f.means, f.fields = messages.OfEvent(l.M, l.Msg, l.Name)
 	f.code = f.fields["code"]
+	s.onNodeOfPod(&f)
+	if l.From == snapshotController {
+		f.by = l.From
+	}
+	// The failures before, which the Event counts.
+	if count, _ := fields.At(l.Obj, "count").(float64); count > 1 {
+		f.fields["failures"] = strconv.Itoa(int(count) - 1)
+	}
 	if pod := f.fields["pod"]; pod != "" && l.From == "kubelet" {
 		s.pod(pod).node = l.Node
 	}
 	s.fact(&f)
 	if kind, name, _ := strings.Cut(l.Name, "/"); kind == "Pod" {
 		s.unscheduled(l, name)
+	}
+}
+
+// onNodeOfPod sets the node of an Event about a pod: kubectl prints it for some of them only.
+func (s *Story) onNodeOfPod(f *fact) {
+	p := s.pods[f.fields["pod"]]
+	if p == nil || p.node == "" {
+		return
+	}
+	f.node = cmp.Or(f.node, p.node)
+	switch f.means {
+	case messages.AttachFailed, messages.Attached, messages.MultiAttach:
+		f.fields["node"] = cmp.Or(f.fields["node"], p.node)
 	}
 }
 

@@ -82,8 +82,6 @@ func isAboutLimits(_ *Story, f *Finding) bool {
 	return f.Rule == waits || slices.ContainsFunc(f.operations(), func(o *Operation) bool { return o.Kind == "attach" })
 }
 
-func isOfKubelet(_ *Story, f *Finding) bool { return f.of.By == "kubelet" }
-
 // isDeletedByHand reports whether a content is being deleted, and its snapshot is not.
 func isDeletedByHand(s *Story, f *Finding) bool {
 	return f.object != nil && fields.Text(f.object, "metadata", "annotations", "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted") == ""

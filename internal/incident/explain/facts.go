@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -122,7 +123,8 @@ var steps = map[messages.Meaning]struct {
 	messages.MountStarted: {"publish", started}, messages.Published: {"publish", succeeded}, messages.PublishFailed: {"publish", failed},
 	messages.UnpublishStarted: {"unpublish", started}, messages.Unpublished: {"unpublish", succeeded}, messages.UnpublishFailed: {"unpublish", failed},
 	messages.UnstageStarted: {"unstage", started}, messages.Unstaged: {"unstage", succeeded}, messages.UnstageFailed: {"unstage", failed},
-	messages.ResizeStarted: {"resize", started}, messages.Resized: {"resize", succeeded}, messages.ResizeFailed: {"resize", failed}, messages.NodeResizeFailed: {"resize", failed},
+	messages.ResizeStarted: {"resize", started}, messages.Resized: {"resize", succeeded}, messages.ResizeFailed: {"resize", failed},
+	messages.NodeResized: {"node resize", succeeded}, messages.NodeResizeFailed: {"node resize", failed},
 	messages.SnapshotStarted: {"snapshot", started}, messages.Snapshotted: {"snapshot", succeeded}, messages.SnapshotFailed: {"snapshot", failed}, messages.SnapshotDeleteFailed: {"snapshot delete", failed},
 }
 
@@ -140,8 +142,8 @@ func (s *Story) volumeOf(f *fact) *Volume {
 		claim = "snapshot " + snapshot
 	}
 	v := s.names.volume(byHandle+handle, byPV+f.fields["pv"], byClaim+claim, byAttachment+f.fields["attachment"])
-	if v != nil && f.fields["driver"] != "" {
-		v.Driver = f.fields["driver"]
+	if v != nil {
+		v.Driver = cmp.Or(f.fields["driver"], v.Driver, driverOf(f.by))
 	}
 	return v
 }
@@ -152,7 +154,7 @@ func (s *Story) placeOf(kind string, f *fact, v *Volume) string {
 	switch kind {
 	case "attach", "detach":
 		return cmp.Or(f.fields["node"], v.Attachments[f.fields["attachment"]])
-	case "stage", "unstage", "await":
+	case "stage", "unstage", "await", "node resize":
 		return node
 	case "publish", "unpublish":
 		return node + " " + f.fields["podUID"]
@@ -166,7 +168,7 @@ func (s *Story) note(o *Operation, f *fact, v *Volume) {
 	switch o.Kind {
 	case "attach", "detach":
 		o.Node = cmp.Or(f.fields["node"], o.Node, v.Attachments[f.fields["attachment"]])
-	case "stage", "unstage", "publish", "unpublish", "await":
+	case "stage", "unstage", "publish", "unpublish", "await", "node resize":
 		o.Node = cmp.Or(f.fields["node"], f.node, o.Node)
 	}
 	if uid := f.fields["podUID"]; uid != "" {
@@ -201,6 +203,7 @@ func (o *Operation) fail(f *fact) {
 		o.Began, o.First, o.Failures, o.counts = f.at, f.seen, 0, nil
 	}
 	o.IsDone, o.IsRunning = false, false
+	o.isOfDriver = isDriver(f.by)
 	o.count(f)
 	o.Last, o.Seen = f.at, f.seen
 	if text := f.fields["error"]; text != "" {
@@ -212,6 +215,20 @@ func (o *Operation) fail(f *fact) {
 	if wait, err := time.ParseDuration(f.fields["backoff"]); err == nil {
 		o.Next = f.at + wait
 	}
+}
+
+// driverOf returns the name of the driver that a program is; "" if it is none, or has many names.
+func driverOf(program string) string {
+	if t := messages.Named(program); t != nil {
+		return t.Driver
+	}
+	return ""
+}
+
+// isDriver reports whether a program is a driver.
+func isDriver(program string) bool {
+	t := messages.Named(program)
+	return t != nil && t.IsDriver
 }
 
 // count counts a failure. Several programs report the same one, each in its words: the one with the
@@ -234,12 +251,29 @@ func (o *Operation) count(f *fact) {
 
 // registration notes whether a driver is registered on a node.
 func (s *Story) registration(f *fact) {
-	driver := f.fields["driver"]
-	if driver == "" && f.means != messages.RegisterFailed {
+	driver := cmp.Or(f.fields["driver"], driverOfSocket(f.fields["operation"]))
+	if _, refused := refusedIn(f.fields["status"]); driver == "" && f.means != messages.RegisterFailed && !refused {
 		return
 	}
-	r := registration{isRegistered: f.means == messages.Registered, failed: f.means == messages.RegisterFailed, at: f.at, seen: f.seen, why: f.fields["error"]}
+	why, refused := refusedIn(f.fields["status"])
+	failed := f.means == messages.RegisterFailed || refused
+	r := registration{isRegistered: !failed && f.means == messages.Registered, failed: failed, at: f.at, seen: f.seen, why: cmp.Or(f.fields["error"], why)}
 	s.registered[[2]string{driver, f.node}] = r
+}
+
+// refusedIn returns the error in the status that the kubelet sends to a registrar, if it refuses.
+func refusedIn(status string) (why string, refused bool) {
+	_, why, refused = strings.Cut(status, "PluginRegistered:false,Error:")
+	return strings.TrimSuffix(why, ",}"), refused
+}
+
+// driverOfSocket returns the name of a driver in the path of its registration socket.
+func driverOfSocket(socket string) string {
+	name, isSocket := strings.CutSuffix(path.Base(socket), "-reg.sock")
+	if !isSocket {
+		return ""
+	}
+	return name
 }
 
 // podWaits notes that a pod waits for its volumes, or no longer does.

@@ -24,16 +24,16 @@ var (
 	verbs = map[string]string{
 		"provision": "cannot be provisioned", "delete": "cannot be deleted", "attach": "cannot be attached", "detach": "cannot be detached",
 		"stage": "cannot be staged", "publish": "cannot be mounted", "unpublish": "cannot be unmounted", "unstage": "cannot be unstaged",
-		"resize": "cannot be expanded", "snapshot": "cannot be made", "snapshot delete": "cannot be deleted",
+		"resize": "cannot be expanded", "node resize": "cannot be expanded", "snapshot": "cannot be made", "snapshot delete": "cannot be deleted",
 	}
 	rpcs = map[string]string{
 		"provision": "CreateVolume", "delete": "DeleteVolume", "attach": "ControllerPublishVolume", "detach": "ControllerUnpublishVolume",
 		"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume",
-		"resize": "ControllerExpandVolume", "snapshot": "CreateSnapshot", "snapshot delete": "DeleteSnapshot",
+		"resize": "ControllerExpandVolume", "node resize": "NodeExpandVolume", "snapshot": "CreateSnapshot", "snapshot delete": "DeleteSnapshot",
 	}
 	owners = map[string]string{
 		"provision": "csi-provisioner", "delete": "csi-provisioner", "attach": "csi-attacher", "detach": "csi-attacher",
-		"stage": "kubelet", "publish": "kubelet", "unpublish": "kubelet", "unstage": "kubelet", "await": "kubelet", "resize": "csi-resizer", "snapshot": "csi-snapshotter", "snapshot delete": "csi-snapshotter",
+		"stage": "kubelet", "publish": "kubelet", "unpublish": "kubelet", "unstage": "kubelet", "await": "kubelet", "node resize": "kubelet", "resize": "csi-resizer", "snapshot": "csi-snapshotter", "snapshot delete": "csi-snapshotter",
 	}
 )
 
@@ -55,6 +55,10 @@ var known = []struct {
 	{"context deadline exceeded", "the driver did not answer in time; the call may still be under way", "look in the driver's log for the call that does not return"},
 	{"operation with the given Volume ID", "an earlier call for the volume has not returned, and the driver refuses further ones until then", "look for the earlier call in the driver's log"},
 	{"already mounted or mount point busy", "the device is in use on the node, by another mount or a process", "look at the mounts on the node: findmnt, fuser -vm"},
+	{"device or resource busy", "a process or another mount uses it", "look for it on the node: fuser -vm, findmnt"},
+	{"fetching Node", "the secret that the PersistentVolume names cannot be read", "create the secret; compare nodeStageSecretRef and nodePublishSecretRef of the PersistentVolume"},
+	{"no topology key found on CSINode", "the driver is not registered on the node, or reports no topology there", "look at the pod of the driver on this node, and at spec.drivers of the CSINode"},
+	{"to not support node expansion", "the driver lacks the node capability EXPAND_VOLUME, and its controller says that the node must expand", "look at node_expansion_required in the answer to ControllerExpandVolume"},
 	{"device is busy", "a process uses the mount", "look for it on the node: fuser -vm"},
 	{"target is busy", "a process uses the mount", "look for it on the node: fuser -vm"},
 	{"still mounted by other references", "a mount of the staged volume is left, so that the kubelet does not unstage it", "unmount the left mount; the driver's NodeUnpublishVolume answered OK without unmounting"},
@@ -106,6 +110,9 @@ func (o *Operation) subject() string {
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
+// snapshotController makes the contents of snapshots, and csi-snapshotter calls the driver.
+const snapshotController = "snapshot-controller"
+
 // placed is the node of an operation in a title.
 func placed(o *Operation) string {
 	switch {
@@ -138,6 +145,9 @@ func next(o *Operation) string {
 // actor is the component that carries an operation out.
 func (s *Story) actor(o *Operation) string {
 	by := owners[o.Kind]
+	if o.Kind == "snapshot" && o.By == snapshotController {
+		return snapshotController
+	}
 	if by == "kubelet" && o.Node != "" {
 		return "kubelet " + o.Node
 	}
@@ -146,7 +156,8 @@ func (s *Story) actor(o *Operation) string {
 
 // componentOf is the component that holds a failing operation: the driver, if it answered.
 func (s *Story) componentOf(o *Operation) string {
-	if o.Code == "Error" || o.Code == "" || strings.Contains(o.Error, "timed out waiting for external-attacher") {
+	isOwn := o.isOfDriver && o.Volume.Driver != ""
+	if !isOwn && (o.Code == "Error" || o.Code == "") || strings.Contains(o.Error, "timed out waiting for external-attacher") {
 		return s.actor(o)
 	}
 	if o.Volume.Driver != "" {

@@ -60,7 +60,7 @@ func (n *names) volume(keys ...string) *Volume {
 	var v *Volume
 	for _, key := range keys {
 		kind, name, _ := strings.Cut(key, ":")
-		if name == "" {
+		if name == "" || name == "snapshot " {
 			continue
 		}
 		known := n.known(key, kind, name)

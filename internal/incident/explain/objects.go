@@ -43,6 +43,12 @@ func (s *Story) learn(resource, name string, object map[string]any) {
 		}
 	case "persistentvolumeclaims":
 		s.names.volume(byClaim+name, byPV+fields.Text(object, "spec", "volumeName"))
+	case "volumesnapshotcontents":
+		of := fields.Text(object, "spec", "volumeSnapshotRef", "name")
+		if of != "" {
+			of = fields.Text(object, "spec", "volumeSnapshotRef", "namespace") + "/" + of
+		}
+		s.names.volume(byClaim+"snapshot "+name, byClaim+"snapshot "+of)
 	case "volumeattachments":
 		if v := s.names.volume(byPV+fields.Text(object, "spec", "source", "persistentVolumeName"), byAttachment+name); v != nil {
 			v.Attachments[name] = fields.Text(object, "spec", "nodeName")

@@ -21,9 +21,10 @@ const (
 
 // The operations of components.
 var (
-	ofKubelet     = []string{"stage", "publish", "unpublish", "unstage"}
+	ofKubelet     = []string{"stage", "publish", "unpublish", "unstage", "node resize"}
 	ofAttacher    = []string{"attach", "detach"}
 	ofProvisioner = []string{"provision", "delete"}
+	expanding     = []string{"resize", "node resize"}
 	mounting      = []string{"stage", "publish"}
 	ofSnapshotter = []string{"snapshot", "snapshot delete"}
 	ofSidecars    = slices.Concat(ofAttacher, ofProvisioner, ofSnapshotter, []string{"resize"})
@@ -151,9 +152,11 @@ var ofExpansion = []statement{
 	{ids: "C-RES-20, C-RES-21", says: "after InvalidArgument, OutOfRange or NotFound csi-resizer tries once more, then every 5 minutes; another size is tried at once",
 		of: about{checks: []string{fails}, kinds: []string{"resize"}, words: []string{"InvalidArgument", "OutOfRange", "NotFound"}}},
 	{ids: "C-RES-16, K-EXP-13", says: "after FailedPrecondition a volume is not expanded while a pod uses the claim",
-		of: about{checks: []string{fails}, kinds: []string{"resize"}, words: []string{"FailedPrecondition"}}},
-	{of: about{checks: []string{fails}, kinds: []string{"resize"}}, changed: version.SmallerExpansion.Entry()},
-	{of: about{checks: []string{fails}, kinds: []string{"resize"}, words: []string{"secret"}}, changed: version.NodeExpandSecret.Entry(), shown: isOfKubelet},
+		of: about{checks: []string{fails}, kinds: expanding, words: []string{"FailedPrecondition"}}},
+	{ids: "K-EXP-10, K-EXP-12", says: "after InvalidArgument, OutOfRange or NotFound of NodeExpandVolume the claim is marked NodeResizeInfeasible",
+		of: about{checks: []string{fails}, kinds: []string{"node resize"}, words: []string{"InvalidArgument", "OutOfRange", "NotFound"}}},
+	{of: about{checks: []string{fails}, kinds: expanding}, changed: version.SmallerExpansion.Entry()},
+	{of: about{checks: []string{fails}, kinds: []string{"node resize"}, words: []string{"secret"}}, changed: version.NodeExpandSecret.Entry()},
 }
 
 var ofSnapshots = []statement{

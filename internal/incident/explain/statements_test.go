@@ -128,6 +128,7 @@ var citations = []struct {
 	{"an expansion in use", append(failures(1, "resize", "FailedPrecondition", "no"), node36), "C-RES-16, K-EXP-13"},
 	{"an expansion on the node without its secret", []string{node24, `{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"node resize failed","obj":{"volume":"vol-1","driver":"mock.csi","code":"Internal","error":"missing secret"}}`}, "since 1.32 since 1.27"},
 
+	{"an expansion on the node that is infeasible", append(failures(1, "node resize", "OutOfRange", "no"), node36), "K-EXP-10, K-EXP-12"},
 	{"a snapshot that fails", failures(1, "snapshot", "Internal", "no"), "C-SNAP-35, C-SNAP-36"},
 	{"a content that was deleted by hand", []string{stays("volumesnapshotcontents", "")}, "[C-SNAP-32 likely]"},
 	{"a content of a deleted snapshot", []string{

@@ -79,12 +79,14 @@ type Operation struct {
 	IsRunning bool
 	IsDone    bool
 	// Open is the first call that has not returned; nil if all have.
-	Open      *OpenCall
-	IsForced  bool
-	HeldBy    string // the node that has the volume, for an attachment that is refused
-	Uncertain string
-	First     Place
-	Seen      Place
+	Open     *OpenCall
+	IsForced bool
+	// isOfDriver means that the driver itself reports the last failure.
+	isOfDriver bool
+	HeldBy     string // the node that has the volume, for an attachment that is refused
+	Uncertain  string
+	First      Place
+	Seen       Place
 	// InUse counts the answers that another operation for the volume is under way.
 	InUse int
 }

@@ -11,6 +11,10 @@ var spoken = map[string]string{
 // reasons are the meanings of Events by their reasons.
 var reasons = map[string]Meaning{
 	"ProvisioningFailed": ProvisionFailed, "ProvisioningSucceeded": Provisioned, "VolumeFailedDelete": DeleteFailed, "VolumeResizeFailed": ResizeFailed,
+	"VolumeResizeSuccessful": Resized, "FileSystemResizeSuccessful": NodeResized,
+	"SnapshotContentCreationFailed": SnapshotFailed, "CreateSnapshotContentFailed": SnapshotFailed, "SnapshotContentMissing": SnapshotFailed,
+	"GetSnapshotClassFailed": SnapshotFailed, "SetDefaultSnapshotClassFailed": SnapshotFailed, "SnapshotPVCSourceMissing": SnapshotFailed,
+	"SnapshotContentCheckandUpdateFailed": SnapshotFailed, "SnapshotReady": Snapshotted, "SnapshotDeleteError": SnapshotDeleteFailed,
 	"FailedMount": VolumesAwaited, "FailedMapVolume": VolumesAwaited, "FailedAttachVolume": AttachFailed, "SnapshotCreationFailed": SnapshotFailed,
 }
 
@@ -34,6 +38,10 @@ func OfEvent(reason, message, about string) (Meaning, Fields) {
 		fields["pod"] = name
 	case "PersistentVolumeClaim":
 		fields["pvc"] = name
+	case "VolumeSnapshot":
+		fields["snapshot"] = name
+	case "VolumeSnapshotContent":
+		fields["snapshot"] = strings.TrimPrefix(name, "default/")
 	case "PersistentVolume":
 		fields["pv"] = strings.TrimPrefix(name, "default/")
 	}

@@ -48,6 +48,7 @@ const (
 	ResizeStarted    Meaning = "resize started"
 	Resized          Meaning = "resize succeeded"
 	ResizeFailed     Meaning = "resize failed"
+	NodeResized      Meaning = "node resize succeeded"
 	NodeResizeFailed Meaning = "node resize failed"
 
 	SnapshotStarted      Meaning = "snapshot started"

@@ -49,6 +49,7 @@ var _ = register(&Table{Program: "node-driver-registrar", Names: []string{"node-
 	{"main.go", "Received GetInfo call", None},
 	{"main.go", "Received GetInfo call: {}", None},
 	{"main.go", "Received NotifyRegistrationStatus call", Registered},
+	{"main.go", "Received NotifyRegistrationStatus call: &RegistrationStatus{}PluginRegistered:false,Error:{error}", RegisterFailed},
 	{"main.go", "Received NotifyRegistrationStatus call: {status}", Registered},
 	{"main.go", "Registration process failed with error, restarting registration container", RegisterFailed},
 	{"main.go", "Registration process failed with error: {error}, restarting registration container.", RegisterFailed},

@@ -21,7 +21,7 @@ type Tables struct {
 var (
 	describedRow = lazyregexp.New(`^\s*(Normal|Warning)\s+(\w+)\s+(<unknown>|[0-9dhmsy]+)(?: \(x(\d+) over ([0-9dhmsy]+)\))?\s+(\S+(?:,? \S+)?\s{2,}|\S+(?:, \S+)?\s+)(\S.*)$`)
 	listedRow    = lazyregexp.New(`^(?:(\S+)\s+)?(<unknown>|[0-9dhmsy]+)(?: \(x(\d+) over ([0-9dhmsy]+)\))?\s+(Normal|Warning)\s+(\w+)\s+([\w.]+/\S+)\s+(\S.*)$`)
-	heading      = lazyregexp.New(`^(Name|Namespace|Node|Claim|StorageClass|Containers|Provisioner):\s*(\S*)`)
+	heading      = lazyregexp.New(`^(Name|Namespace|Kind|Node|Claim|StorageClass|Containers|Provisioner):\s*(\S*)`)
 )
 
 // Row returns the event in a line. It is false for another line.
@@ -46,6 +46,8 @@ func (t *Tables) head(field, value string) {
 		*t = Tables{Collected: t.Collected, name: value, kind: "Pod"}
 	case "Namespace":
 		t.namespace = value
+	case "Kind": // of custom resources
+		t.kind = value
 	case "StorageClass":
 		if t.kind == "Pod" {
 			t.kind = "PersistentVolumeClaim"

@@ -140,7 +140,7 @@ func (s *Story) called(l *trace.Line, rpc string) *volume {
 // rpcs are the calls of operations.
 var rpcs = map[string]string{
 	"provision": "CreateVolume", "delete": "DeleteVolume", "attach": "ControllerPublishVolume", "detach": "ControllerUnpublishVolume",
-	"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume", "resize": "ControllerExpandVolume",
+	"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume", "resize": "ControllerExpandVolume", "node resize": "NodeExpandVolume",
 	"snapshot": "CreateSnapshot", "snapshot delete": "DeleteSnapshot",
 }
 
@@ -231,8 +231,14 @@ func (s *Story) changed(v *volume, rpc string, at time.Duration) {
 		v.deleted = max(at, 1)
 	case rpc == "ControllerExpandVolume" && v.grown == 0:
 		v.grown = max(at, 1)
+	case rpc == "NodeExpandVolume" && v.grown == 0:
+		v.grown = max(at, 1)
+		s.ended = max(s.ended, at+nodeExpands)
 	}
 }
+
+// nodeExpands is the time after which a kubelet has expanded a mounted volume.
+const nodeExpands = 3 * time.Minute
 
 // placed notes the nodes of a message.
 func (s *Story) placed(l *trace.Line, fields map[string]string, v *volume, node, rpc string) {
