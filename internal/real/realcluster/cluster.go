@@ -84,6 +84,7 @@ type Cluster struct {
 	evicted  map[sim.Plugin]bool          // plugins that are kept off their nodes
 	faults   []*fault.Fault               // injected faults
 	dark     map[string]bool              // nodes without power
+	outages  map[string]int               // how often the power of each node was cut
 	silent   map[string]bool              // nodes with a kubelet that was killed or stopped
 	killed   map[string]victim            // controllers that are down, by name
 	labelled map[string]map[string]string // the original labels of the nodes
@@ -111,7 +112,7 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, &sim.EnvironmentError{Doing: "reach the cluster", Err: err}
 	}
 	kinds := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
-	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), later: map[string]bool{}, evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
+	c := &Cluster{options: o, clients: clients, dynamic: objects, kinds: kinds, clock: newClock(), queue: newQueue(), later: map[string]bool{}, evicted: map[sim.Plugin]bool{}, dark: map[string]bool{}, outages: map[string]int{}, silent: map[string]bool{}, killed: map[string]victim{}, labelled: map[string]map[string]string{}, topology: map[string][]string{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}}
 	if o.Machines == nil && o.NodeImage != "" {
 		c.options.Machines = &NodePods{cluster: c, image: o.NodeImage, ready: map[string]bool{}}
 	}

@@ -52,7 +52,7 @@ func podOf(run, name string, containers ...string) *corev1.Pod {
 func withPods(t *testing.T, pods ...runtime.Object) (*Cluster, *shells) {
 	t.Helper()
 	machines := &shells{}
-	c := &Cluster{silent: map[string]bool{}, dark: map[string]bool{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
+	c := &Cluster{silent: map[string]bool{}, dark: map[string]bool{}, outages: map[string]int{}, pods: map[store.Key]bool{}, known: map[string]bool{}, atFirst: map[string]map[string]bool{}, killed: map[string]victim{}, clients: fake.NewClientset(pods...), options: Options{Machines: machines, Deploy: deploy.Options{Run: "this"}, Drivers: []deploy.Driver{{Name: "disk"}}}}
 	c.clock, c.queue = newClock(), newQueue()
 	c.world = component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(c.clock))
 	c.watch = ledger.NewWatch(c.world.Trace)

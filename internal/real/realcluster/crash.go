@@ -56,13 +56,15 @@ func (c *Cluster) outage(node string) time.Duration {
 	return 0
 }
 
-// powerOnAfter boots a node after some time, unless it was booted meanwhile.
+// powerOnAfter boots a node, whose power is cut next, after some time, unless it was booted
+// meanwhile.
 func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 	if d == 0 {
 		return
 	}
+	outage := c.outages[node] + 1
 	boot := func() {
-		if c.dark[node] {
+		if c.dark[node] && c.outages[node] == outage {
 			if err := c.PowerOn(node); err != nil {
 				c.end(err)
 			}

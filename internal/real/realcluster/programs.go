@@ -198,6 +198,7 @@ func (c *Cluster) PowerOff(node string) error {
 		return &sim.EnvironmentError{Doing: "power off " + node, Err: ErrNotReal}
 	}
 	c.dark[node] = true
+	c.outages[node]++
 	c.transition(node, trace.Power, "power", trace.Lost)
 	c.data.check.PowerLost(node)
 	err := c.options.Machines.PowerOff(c.ctx, node)
