@@ -129,6 +129,8 @@ func (c *checkout) start(b block) {
 		text, _ := os.ReadFile(output)
 		return string(text)
 	}
-	require.Eventually(c.t, func() bool { return printed() != "" }, time.Minute, 10*time.Millisecond, b.text)
+	// The last line of csisim up, which may begin with notes.
+	isUp := func() bool { return strings.Contains(printed(), "Stop it with ") }
+	require.Eventually(c.t, isUp, time.Minute, 10*time.Millisecond, b.text)
 	require.NotContains(c.t, printed(), "csisim: ", b.text)
 }
