@@ -385,7 +385,7 @@ func TestADriverThatCannotDoRawBlockVolumes(t *testing.T) {
 	assert.Contains(t, n.events()[0], `Warning FailedMapVolume: MapVolume.SetUpDevice failed for volume "pv-data" : `)
 }
 
-// K-DSW-5, K-PATH-7: of a pod's volumes the driver sees those that are CSI's.
+// K-DSW-5, K-PATH-7: the driver sees only the CSI volumes of a pod.
 //
 // conformance: unit-plugin-accepts
 func TestWhichVolumesAreCSIVolumes(t *testing.T) {

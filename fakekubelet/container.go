@@ -34,7 +34,7 @@ type container struct {
 	renew bool
 
 	liveness, readiness, startup *prober // nil without such a probe
-	// By which the instance that runs is to be ended; nil otherwise.
+	// The failed probe for which the kubelet must end the running instance; nil for none.
 	unhealthy *prober
 }
 
@@ -152,7 +152,7 @@ func (c *container) failLaunch(p *kernel.Process, err error) {
 	p.WaitUntil("the next try to start container "+c.spec.Name, next, c.over)
 }
 
-// restarts reports whether the container is to run again after the end that it came to.
+// restarts reports whether the container runs again after its last instance has ended.
 func (c *container) restarts() bool {
 	return !c.debug && restartsAfter(c.spec, &c.pod.Spec, c.init, c.program.Now.Code)
 }

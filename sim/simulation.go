@@ -78,7 +78,7 @@ func Start(o Options) (*Simulation, error) {
 	return newRun(o).add(o, "")
 }
 
-// newSimulation is a cluster of a run in which nothing has been started.
+// newSimulation returns a cluster of the run in which nothing has started.
 func (r *run) newSimulation(o Options, name string) *Simulation {
 	c := &Simulation{options: o, run: r, cluster: name}
 	k := r.kernel

@@ -74,7 +74,7 @@ a failure repeats the same run.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.StringSliceVar(&f.only, "only", nil, "run the scenarios of these names only: `NAME,…`, * for any text")
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")
-	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; of several scenarios one file each, to a directory or with the scenario's name before FILE's")
+	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`; for several scenarios a directory, or the end of each file's name")
 	reportFlag(command, &f.report)
 	flags.StringVar(&f.junit, "junit", "", "write a JUnit report to `FILE`")
 	flags.StringVar(&f.json, "json", "", "write the results as JSON to `FILE`")

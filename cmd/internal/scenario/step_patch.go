@@ -29,7 +29,7 @@ type patchStep struct {
 type patchFields struct {
 	Merge       map[string]any `json:"merge" want:"required" doc:"The JSON merge patch."`
 	Subresource string         `json:"subresource,omitempty" enum:"status" doc:"Patches the status instead of the rest."`
-	Refused     string         `json:"refused,omitempty" example:"*is forbidden*" doc:"The API server must refuse the patch with such a message, * for any text; default it must take it."`
+	Refused     string         `json:"refused,omitempty" example:"*is forbidden*" doc:"The message with which the API server must refuse the patch, * for any text. Default: it must accept the patch."`
 }
 
 // UnmarshalStrict reads the object and the patch, and checks that the patch has only fields of the

@@ -46,7 +46,8 @@ type World interface {
 	// Apart describes how the nodes are isolated and the resulting restrictions; "" if they are
 	// not.
 	Apart() string
-	// EachInstant calls look at the end of each instant of virtual time; on a real cluster never.
+	// EachInstant registers look to be called at the end of each instant of virtual time. A real
+	// cluster never calls it.
 	EachInstant(look func())
 	// Interrupt ends the current activities of the cluster with err.
 	Interrupt(err error)

@@ -47,7 +47,7 @@ type Options struct {
 	NodeListAddInterval time.Duration `json:"-"`
 	// Workers is how many volumes are checked in each MonitorInterval. Default: 10.
 	Workers int `json:"-"`
-	// NodeWatcher has events emitted for claims on nodes that fail. Default: false.
+	// NodeWatcher emits events for claims on nodes that fail. Default: false.
 	NodeWatcher bool `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims get events of nodes that fail; default false."`
 	sidecar.Flags
 }

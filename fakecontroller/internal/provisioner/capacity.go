@@ -147,7 +147,7 @@ func segmentText(t term) string {
 	return b.String()
 }
 
-// revise queues the offers that are new and those that are made no more.
+// revise queues new offers, and those that no longer exist.
 func (k *capacities) revise() {
 	now := k.current()
 	for _, o := range slices.Concat(sortedOffers(k.offers), sortedOffers(now)) {

@@ -107,7 +107,7 @@ func (c *Provisioner) shouldDelete(pv persistentVolume) bool {
 		(pv.DeletionTimestamp == nil || c.options.honorsPolicy() && hasFinalizer(pv))
 }
 
-// deleteVolume has the driver delete a volume that is attached nowhere. C-PROV-73
+// deleteVolume asks the driver to delete a volume without attachments. C-PROV-73
 func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error {
 	pv, err := migration.PV(pv)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // ipcOf returns the IPC namespace of a pod's programs, nil for the node's. The first of them makes
-// it. Where csisim may make none, the node has none of its own either.
+// it. It is nil, too, where csisim may not make namespaces.
 func (r *Runtime) ipcOf(pod *corev1.Pod) (*machine.IPC, error) {
 	s := r.sandboxes[pod.UID]
 	switch {

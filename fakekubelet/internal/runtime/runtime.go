@@ -67,10 +67,9 @@ type sandbox struct {
 	running                       []string  // of a pod that started all containers at once
 	// Of the processes that the containers share; nil without.
 	holder *machine.Process
-	// The pod's own, once a program was in it; nil without.
+	// The pod's own; nil until its first program starts.
 	network *machine.Network
-	// The pod's own, once a program was in it; nil without.
-	ipc *machine.IPC
+	ipc     *machine.IPC
 }
 
 // Mount is a mount of a volume in a container.

@@ -37,8 +37,8 @@ func (r *reconciler) startExpansion(v *held, w *wanted, by *wantedBy) {
 	r.run(deviceKey(v.name), "volume_fs_resize", by.spec, func(p *kernel.Process) error { return r.expandInUse(p, v, w, by) })
 }
 
-// expandInUse is the operation volume_fs_resize. It may end well without having
-// expanded anything: then the claim's status has to change first. K-EXP-7
+// expandInUse is the operation volume_fs_resize. It succeeds
+// without an expansion if the status of the claim has to change first. K-EXP-7
 func (m *Manager) expandInUse(p *kernel.Process, v *held, w *wanted, by *wantedBy) error {
 	target := csi.Expansion{Spec: by.spec, Size: w.size}
 	if by.spec.Block() {

@@ -26,9 +26,8 @@ type Nodes interface {
 	Log(pod *corev1.Pod, container string, previous bool) (Log, error)
 	// Container returns the running instance of a container.
 	Container(pod *corev1.Pod, container string) (Container, error)
-	// Page returns the answer of a node's kubelet to a request of its own server, nil if it has no
-	// such page. The error means that it cannot be reached at that port; an empty error is the
-	// kubelet's own.
+	// Page returns the answer of the server in a node's kubelet; nil if it has no such page. The
+	// error says why the port cannot be reached; an error without text comes from the kubelet.
 	Page(node, port, path string) (*Page, error)
 	// Port returns a dialer for a port of a pod's loopback.
 	Port(pod *corev1.Pod) (Dial, error)

@@ -18,7 +18,8 @@ func checkJob(job *batchv1.Job) field.ErrorList {
 	return append(errs, indexedHostname(job)...)
 }
 
-// ownSelector checks that a job that selects its pods by labels of its own has those, and its pods.
+// ownSelector checks a job with a generated selector: the selector and the template have the
+// generated labels.
 func ownSelector(job *batchv1.Job) (errs field.ErrorList) {
 	if *job.Spec.ManualSelector || job.Spec.Selector == nil {
 		return nil

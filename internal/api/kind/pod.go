@@ -174,8 +174,8 @@ func admitPod(a admission, pod *corev1.Pod) error {
 // defaultAccount is the service account of pods that name none.
 const defaultAccount = "default"
 
-// checkAccount rejects a pod with a service account that is missing. The default one is made for
-// each namespace, if a moment later than pods that are there from the start. C-API-3
+// checkAccount rejects a pod with a service account that is missing. The default
+// account is not missing: a controller makes it for each namespace. C-API-3
 func checkAccount(cluster store.Reader, pod *corev1.Pod) error {
 	name := pod.Spec.ServiceAccountName
 	if name == defaultAccount || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" {

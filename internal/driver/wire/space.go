@@ -8,9 +8,10 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// Chance lets the strategy of a run decide whether a fault befalls a call that changes something.
+// Chance lets the strategy of a run decide whether a fault applies to a call that changes
+// something.
 type Chance interface {
-	// AtCall returns the fault that befalls the call; nil if none does. Watched means that the call
+	// AtCall returns the fault that applies to the call; nil for none. Watched means that the call
 	// goes to a program with system calls that are seen.
 	AtCall(call fault.Site, watched bool, label string) *fault.Fault
 }

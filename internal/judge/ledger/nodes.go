@@ -33,7 +33,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 	}
 }
 
-// enter blames for something in the kubelet's directory.
+// enter adds an entry for a leftover below the kubelet's directory, with the call to blame.
 func (a *accountant) enter(e Entry, place Place, made *trace.Event, n *Node) {
 	a.history.OnNode(&e, place, made)
 	if !n.Kubelet && (place.Kubelet || !e.SaidToBeGone()) {

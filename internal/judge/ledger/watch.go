@@ -39,7 +39,7 @@ func NewWatch(to *trace.Recorder) *Watch {
 	return &Watch{trace: to, origins: NewOrigins(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, growth: map[string]*growth{}}
 }
 
-// Began takes notice of a call to a plugin on a machine.
+// Began records a call to a plugin on a machine.
 func (w *Watch) Began(m machine.Machine, call *trace.Event, deadline time.Duration) {
 	if w.Loops != nil && Changes(call) {
 		w.origins.Began(call)

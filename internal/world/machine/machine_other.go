@@ -175,7 +175,7 @@ func (*lostFiles) lookups() []Lookup { return nil }
 
 func (*Disk) contain(*Process, Command) (func() error, error) { panic("a machine in a namespace") }
 
-// Memory is that of a program in a namespace: there is none.
+// Memory is empty: no program is in a namespace.
 func (*Process) Memory() []uint64 { return nil }
 
 // loopDevices are not known: there are none.
