@@ -29,7 +29,7 @@ type checkout struct {
 func newCheckout(t *testing.T) *checkout {
 	t.Helper()
 	p := clitest.NewPlace(t, "")
-	copyFiles := `git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$0"`
+	copyFiles := `git ls-files -z -co --exclude-standard | tar -c --null -T - | tar -x -C "$0"`
 	command := exec.Command("sh", "-c", copyFiles, p.Dir)
 	command.Dir = "../../.."
 	out, err := command.CombinedOutput()
