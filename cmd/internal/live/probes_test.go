@@ -171,12 +171,12 @@ func TestHooksRunAfterTheStartAndBeforeTheEnd(t *testing.T) {
 }
 
 // In an accelerated cluster, programs still run at normal speed. The timeout of a probe counts by
-// the programs' clock.
+// the programs' clock: 30 seconds of the cluster are 1.5 of theirs.
 func TestProbesWaitByTheClockOfPrograms(t *testing.T) {
 	c := startPrograms(t, "--speed", "20")
 	c.make(probedPod("slow", `
-    livenessProbe: {exec: {command: [sleep, "0.3"]}, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 1}
-    readinessProbe: {exec: {command: [sleep, "0.3"]}, periodSeconds: 2, timeoutSeconds: 2}`), isReady)
+    livenessProbe: {exec: {command: [sleep, "2"]}, periodSeconds: 2, timeoutSeconds: 30, failureThreshold: 1}
+    readinessProbe: {exec: {command: [sleep, "2"]}, periodSeconds: 2, timeoutSeconds: 30}`), isReady)
 	time.Sleep(time.Second) // twenty seconds of the cluster
 	pod, err := c.CoreV1().Pods("default").Get(t.Context(), "slow", metav1.GetOptions{})
 	require.NoError(t, err)
