@@ -42,3 +42,13 @@ func TestOfATraceThatIsTooLongTheBeginningIsShown(t *testing.T) {
 	assert.Equal(t, []string{"Only the first 3 events are shown: line 4 and all that follow are left out. Cut the trace to see them."}, problems)
 	assert.Equal(t, 3, e.events)
 }
+
+// Given a trace with as many events as are shown, then none is left out.
+func TestATraceOfTheLargestLengthIsShown(t *testing.T) {
+	e := NewEncoder()
+	e.most = 3
+	problems, err := e.Read(strings.NewReader(strings.Repeat(step, 3)))
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+	assert.Equal(t, 3, e.events)
+}

@@ -55,6 +55,10 @@ func (s *scanner) next(into *scanned) (raw []byte, more bool, err error) {
 	s.number++
 	*into = scanned{number: s.number, from: s.at, to: s.at}
 	if s.events >= s.most {
+		if _, err := s.from.Peek(1); err != nil { // the trace ends here
+			into.isEmpty = true
+			return nil, false, ignored(err, io.EOF)
+		}
 		into.beyond = s.events
 		return nil, false, nil
 	}
@@ -69,6 +73,14 @@ func (s *scanner) next(into *scanned) (raw []byte, more bool, err error) {
 		s.events++
 	}
 	return raw, err == nil, nil
+}
+
+// ignored returns an error unless it is the one to ignore.
+func ignored(err, unless error) error {
+	if errors.Is(err, unless) {
+		return nil
+	}
+	return err
 }
 
 // line reads up to the end of a line. It keeps only the beginning of a line that is too long.
