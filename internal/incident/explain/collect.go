@@ -50,11 +50,11 @@ func (s *Story) missingFor(o *Operation, add func(Missing)) {
 				fmt.Sprintf("kubectl -n NAMESPACE logs POD -c %s --timestamps > %s.log", by, by)})
 		}
 	}
-	if (o.Kind == "attach" || o.Kind == "detach") && s.Sources["kube-controller-manager"] == 0 {
+	if (o.Kind == "attach" || o.Kind == "detach" || o.Kind == "await") && s.Sources["kube-controller-manager"] == 0 {
 		add(Missing{"the log of kube-controller-manager", "its attach/detach controller decides about attachments",
 			"kubectl -n kube-system logs kube-controller-manager-NODE --timestamps > kube-controller-manager.log"})
 	}
-	if s.calls == 0 && o.Code != "Multi-Attach" {
+	if s.calls == 0 && rpcs[o.Kind] != "" && o.Code != "Multi-Attach" {
 		where := "the driver's controller"
 		if o.Node != "" && owners[o.Kind] == "kubelet" {
 			where = "the driver on " + o.Node

@@ -33,6 +33,11 @@ func controllerStarted(s *Story, f *Finding) bool {
 	return false
 }
 
+// controllerOrNone reports whether kube-controller-manager started, or its log is missing.
+func controllerOrNone(s *Story, f *Finding) bool {
+	return s.Sources["kube-controller-manager"] == 0 || controllerStarted(s, f)
+}
+
 func kubeletStarted(s *Story, f *Finding) bool {
 	at, started := s.started[[2]string{"kubelet", f.node}]
 	return started && at <= f.Until

@@ -52,6 +52,9 @@ func (s *Story) fact(f *fact) {
 	case messages.Registered, messages.RegisterFailed, messages.Unregistered:
 		s.registration(f)
 		return
+	case messages.MountLeft:
+		s.remained(f)
+		return
 	case messages.VolumesAwaited, messages.VolumesMounted:
 		s.podWaits(f)
 		return

@@ -66,7 +66,7 @@ func (s *Story) time(l *trace.Line) {
 
 // Add adds an event to the story.
 func (s *Story) Add(l *trace.Line) {
-	if l.From != "" {
+	if l.From != "" && l.K != trace.KubeEvent { // an Event is not the log of its program
 		s.Sources[l.From]++
 		if l.Node != "" {
 			s.OnNode[[2]string{l.From, l.Node}]++

@@ -17,6 +17,7 @@ const (
 	keeps        = "finalizer-stays"
 	addons       = "addons-job-failed"
 	unseen       = "attachment-unseen"
+	remains      = "volume-directory-stays"
 )
 
 // The operations of components.
@@ -83,6 +84,10 @@ var ofNodes = []statement{
 		of: about{checks: []string{unseen}, words: []string{notListed}}},
 	{ids: "K-ATT-7", says: "the kubelet reads the VolumeAttachment once at each attempt, and does not wait for it",
 		of: about{checks: []string{unseen}, words: []string{"volume attachment is being deleted", "GET error for volume attachment", "is not attached for volume attachment"}}},
+	{ids: "C-OP-4", says: "an attach/detach controller that fails to detach, and starts again before it succeeds, has the volume attached although its VolumeAttachment goes",
+		of: about{checks: []string{unseen}, words: []string{"no relationship found between node"}}, shown: controllerOrNone, isHazard: true, changed: uncertainDetach},
+	{ids: "K-RECON-5", says: "after a restart the kubelet makes one attempt to unmount a directory without vol_data.json; then the directory stays",
+		of: about{checks: []string{remains}}},
 	{ids: "K-MNT-1", says: "the kubelet compares the node affinity of the volume with the labels of its node before it mounts",
 		of: about{checks: []string{fails}, kinds: mounting, words: []string{"no matching NodeSelectorTerms"}}},
 	{ids: "K-MNT-3", says: "the kubelet mounts a ReadWriteOncePod volume for one pod only",
@@ -119,6 +124,13 @@ var ofAttachments = []statement{
 	{ids: "C-ATT-20", says: "csi-attacher needs the PersistentVolume to detach: without it, it retries for ever",
 		of: about{checks: []string{fails}, kinds: []string{"detach"}, words: []string{`persistentvolume "`}}, isHazard: true},
 	{of: about{checks: []string{fails, waits}, words: []string{"ResourceExhausted", "max volume count"}}, changed: version.MutableAllocatable.Entry(), shown: isAboutLimits},
+}
+
+// uncertainDetach is a change that older releases are not simulated without; patch releases from
+// 1.26.10, 1.27.7 and 1.28.3 have it, too.
+var uncertainDetach = version.Entry{
+	Since: 29, After: "A volume that could not be detached counts as perhaps attached, and is attached again if a pod needs it.",
+	Before: "The volume counts as attached after a failed detachment. 1.26.10, 1.27.7 and 1.28.3 have the change.", Source: "kubernetes/kubernetes#120595; C-OP-4",
 }
 
 // detachOfHealthyNodes is a change that older releases are not simulated without.

@@ -91,6 +91,8 @@ var citations = []struct {
 	{"the same at an old kubelet", append(failures(1, "stage", "DeadlineExceeded", "no"), strings.ReplaceAll(node24, "v1.24", "v1.17")), "K-RPC-7, K-STAGE-7 since 1.18"},
 	{"an attachment that the kubelet does not see", unseen(3, ""), "K-ATT-5"},
 	{"an attachment that is being deleted", unseen(3, "volume attachment is being deleted"), "K-ATT-7"},
+	{"an attachment that does not exist", unseen(3, "no relationship found between node 'node-a' and this object"), "[C-OP-4 likely] since 1.29"},
+	{"a directory that stays", []string{`{"t":1000,"k":"log","from":"kubelet","node":"node-a","ev":"mount left","obj":{"podUID":"u1","error":"volume paths are still present on disk"}}`}, "K-RECON-5"},
 	{"a node that does not fit", failures(1, "publish", "Error", "no matching NodeSelectorTerms"), "K-MNT-1"},
 	{"a volume for one pod", failures(1, "publish", "Error", "volume uses the ReadWriteOncePod access mode and is already in use by another pod"), "K-MNT-3"},
 	{"an inline volume without a CSIDriver", failures(1, "publish", "Error", `volume mode "Ephemeral" not supported by driver mock.csi (no CSIDriver object)`), "K-PUB-7"},

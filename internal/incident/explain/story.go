@@ -24,6 +24,8 @@ type Story struct {
 	// sidecar lost its driver.
 	started      map[[2]string]time.Duration
 	disconnected map[string]time.Duration
+	// remains are the directories of deleted pods, by node and pod.
+	remains map[[2]string]remain
 }
 
 // pod is a pod as far as events and messages show it.
@@ -101,7 +103,7 @@ type OpenCall struct {
 func newStory() *Story {
 	return &Story{
 		Sources: map[string]int{}, OnNode: map[[2]string]int{}, operations: map[operationKey]*Operation{}, names: names{group: map[string]*Volume{}},
-		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{}, started: map[[2]string]time.Duration{}, disconnected: map[string]time.Duration{},
+		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{}, started: map[[2]string]time.Duration{}, disconnected: map[string]time.Duration{}, remains: map[[2]string]remain{},
 	}
 }
 
