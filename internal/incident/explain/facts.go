@@ -21,6 +21,8 @@ type fact struct {
 	seen   Place
 	code   string
 	isCall bool
+	// isOfDriver means that a driver reports it.
+	isOfDriver bool
 }
 
 // log adds the fact of a line of a log.
@@ -146,7 +148,9 @@ func (s *Story) volumeOf(f *fact) *Volume {
 	}
 	v := s.names.volume(byHandle+handle, byPV+f.fields["pv"], byClaim+claim, byAttachment+f.fields["attachment"])
 	if v != nil {
-		v.Driver = cmp.Or(f.fields["driver"], v.Driver, driverOf(f.by))
+		name, isDriver := s.driverOf(f.by)
+		f.isOfDriver = isDriver
+		v.Driver = cmp.Or(f.fields["driver"], v.Driver, name)
 	}
 	return v
 }
@@ -206,7 +210,7 @@ func (o *Operation) fail(f *fact) {
 		o.Began, o.First, o.Failures, o.counts = f.at, f.seen, 0, nil
 	}
 	o.IsDone, o.IsRunning = false, false
-	o.isOfDriver = isDriver(f.by)
+	o.isOfDriver = f.isOfDriver
 	o.count(f)
 	o.Last, o.Seen = f.at, f.seen
 	if text := f.fields["error"]; text != "" {
@@ -220,18 +224,18 @@ func (o *Operation) fail(f *fact) {
 	}
 }
 
-// driverOf returns the name of the driver that a program is; "" if it is none, or has many names.
-func driverOf(program string) string {
-	if t := messages.Named(program); t != nil {
-		return t.Driver
+// driverOf returns the name of the driver that a program is, and reports whether it is one. The
+// name is empty if the driver has several.
+func (s *Story) driverOf(program string) (name string, isDriver bool) {
+	t, known := s.tables[program]
+	if !known {
+		t = messages.Named(program)
+		s.tables[program] = t
 	}
-	return ""
-}
-
-// isDriver reports whether a program is a driver.
-func isDriver(program string) bool {
-	t := messages.Named(program)
-	return t != nil && t.IsDriver
+	if t == nil {
+		return "", false
+	}
+	return t.Driver, t.IsDriver
 }
 
 // count counts a failure. Several programs report the same one, each in its words: the one with the

@@ -1,6 +1,10 @@
 package explain
 
-import "time"
+import (
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/messages"
+)
 
 // Story is a trace as a list of operations and states.
 type Story struct {
@@ -24,6 +28,8 @@ type Story struct {
 	// sidecar lost its driver.
 	started      map[[2]string]time.Duration
 	disconnected map[string]time.Duration
+	// tables are those of the programs, by their names.
+	tables map[string]*messages.Table
 	// remains are the directories of deleted pods, by node and pod.
 	remains map[[2]string]remain
 }
@@ -103,7 +109,7 @@ type OpenCall struct {
 func newStory() *Story {
 	return &Story{
 		Sources: map[string]int{}, OnNode: map[[2]string]int{}, operations: map[operationKey]*Operation{}, names: names{group: map[string]*Volume{}},
-		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{}, started: map[[2]string]time.Duration{}, disconnected: map[string]time.Duration{}, remains: map[[2]string]remain{},
+		objects: map[string]map[string]any{}, pods: map[string]*pod{}, podNames: map[string]string{}, registered: map[[2]string]registration{}, started: map[[2]string]time.Duration{}, disconnected: map[string]time.Duration{}, remains: map[[2]string]remain{}, tables: map[string]*messages.Table{},
 	}
 }
 
