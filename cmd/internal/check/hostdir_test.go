@@ -386,6 +386,15 @@ func TestASoundDriverMayGiveVolumesToGroups(t *testing.T) {
 	assert.Equal(t, check.Totals{Passed: 3}, counted(card))
 }
 
+// K-EXP-8: the kubelet names a staging path to drivers that do not stage.
+func TestASoundDriverWithoutStagingGrows(t *testing.T) {
+	subject := hostdir(buildHostdir(t), "")
+	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--no-stage")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "grow/unused", "grow/block")
+	assert.Empty(t, verdicts(card))
+	assert.Equal(t, check.Totals{Passed: 2}, counted(card))
+}
+
 // Without attachments a volume can be deleted while a node still has it.
 func TestASoundDriverWithoutAttachmentsPassesWhenItStalls(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")

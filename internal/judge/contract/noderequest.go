@@ -35,7 +35,8 @@ func (f *findings) nodeRequest(req proto.Message, caps Caps) {
 	case *csi.NodeExpandVolumeRequest:
 		f.required("volume_id", r.GetVolumeId() != "")
 		f.absolute("volume_path", r.GetVolumePath(), true)
-		f.staging(r.GetStagingTargetPath(), caps)
+		// K-EXP-8: the kubelet sends it although the driver does not stage.
+		f.absolute("staging_target_path", r.GetStagingTargetPath(), false)
 		f.capacityRange(r.GetCapacityRange())
 		if r.GetVolumeCapability() != nil {
 			f.nodeCapability("volume_capability", r.GetVolumeCapability(), caps)

@@ -125,7 +125,10 @@ func TestNodeRequests(t *testing.T) {
 			bad: &csi.NodeUnpublishVolumeRequest{VolumeId: "v"}, field: "NodeUnpublishVolumeRequest.target_path"},
 		{rule: "stats name a path", method: "Node/NodeGetVolumeStats", caps: all, good: &csi.NodeGetVolumeStatsRequest{VolumeId: "v", VolumePath: "/t"},
 			bad: &csi.NodeGetVolumeStatsRequest{VolumeId: "v"}, field: "NodeGetVolumeStatsRequest.volume_path"},
-		{rule: "a staging path only of a driver that stages", method: "Node/NodeExpandVolume", caps: caps("", "", "EXPAND_VOLUME"), good: &csi.NodeExpandVolumeRequest{VolumeId: "v", VolumePath: "/t"},
-			bad: &csi.NodeExpandVolumeRequest{VolumeId: "v", VolumePath: "/t", StagingTargetPath: "/s"}, field: "NodeExpandVolumeRequest.staging_target_path"},
+		{rule: "a staging path only of a driver that stages", method: "Node/NodeGetVolumeStats", caps: caps("", "", "GET_VOLUME_STATS"), good: &csi.NodeGetVolumeStatsRequest{VolumeId: "v", VolumePath: "/t"},
+			bad: &csi.NodeGetVolumeStatsRequest{VolumeId: "v", VolumePath: "/t", StagingTargetPath: "/s"}, field: "NodeGetVolumeStatsRequest.staging_target_path"},
+		// K-EXP-8
+		{rule: "a staging path of any driver that expands", method: "Node/NodeExpandVolume", caps: caps("", "", "EXPAND_VOLUME"), good: &csi.NodeExpandVolumeRequest{VolumeId: "v", VolumePath: "/t", StagingTargetPath: "/s"},
+			bad: &csi.NodeExpandVolumeRequest{VolumeId: "v", VolumePath: "/t", StagingTargetPath: "s"}, field: "NodeExpandVolumeRequest.staging_target_path"},
 	})
 }
