@@ -23,6 +23,10 @@ func (c *Simulation) startDataCheck() {
 		return err == nil && p.running
 	}
 	c.data.OnViolation = func(u data.Use, v verdict.Verdict) {
+		if v.Remark {
+			c.Wire.Report(&trace.Event{Site: &trace.Site{Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver}}, v)
+			return
+		}
 		c.lost = append(c.lost, v)
 		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: v.Found[0], Detail: v})
 	}

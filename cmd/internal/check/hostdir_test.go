@@ -81,6 +81,9 @@ var defects = []struct{ name, trial, verdict string }{
 	{"pages-skip", "listed/snapshots", "ListSnapshots leaves out on its pages what it lists at once: snap-"},
 	{"pages-skip", "listed/volumes", "ListVolumes leaves out on its pages what it lists at once: vol-"},
 	{"get-omits-nodes", "listed/volumes", "ControllerGetVolume leaves out a node: volume vol-"},
+	{"copy-stops-early", "snapshot/cloned", "found an incomplete copy (file .csisim-kept/file: other content)"},
+	{"copy-stops-early", "snapshot/larger-block", "found an incomplete copy (block at offset 8388608: other content)"},
+	{"copy-follows-links", "snapshot/cloned", "found an incomplete copy (symbolic link .csisim-kept/link: none)"},
 	{"stats-remembered", "grow/measured", "NodeGetVolumeStatsResponse.usage.total is 16777216 still, as before the volume grew to 33554432 bytes"},
 	{"stats-remembered", "grow/measured-block", "NodeGetVolumeStatsResponse.usage.total is 16777216 of a block device of 33554432 bytes"},
 	{"stats-of-node", "life/measured-block", " of a block device of 16777216 bytes"},
@@ -326,6 +329,25 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only").Remarks(), "a sound driver")
 }
 
+// noted are defects on which nothing in Kubernetes depends, or that a file system may have, too.
+var noted = []struct{ name, trial, note string }{
+	{"copy-loses-modes", "snapshot/cloned", "a copy loses the modes of its files: volume pvc-"},
+	{"copy-loses-owners", "snapshot/cloned", "a copy loses the owners of its files: volume pvc-"},
+}
+
+func TestADefectThatMayBeThatOfAFileSystemIsANote(t *testing.T) {
+	program := buildHostdir(t)
+	for _, d := range noted {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			card := checked(t, hostdir(program, d.name), check.RunOptions{WorkDir: workDir(t)}, d.trial)
+			assert.Empty(t, verdicts(card))
+			require.Len(t, card.Remarks(), 1)
+			assert.Contains(t, card.Remarks()[0].Text, d.note)
+		})
+	}
+}
+
 // Kubernetes detaches a deleted volume only if it was deleted in the storage system.
 func TestADriverThatDetachesNoDeletedVolumeHasANote(t *testing.T) {
 	const trial = "repeated/filesystem"
@@ -458,6 +480,9 @@ func TestEveryDefectOfTheReferenceDriverIsFound(t *testing.T) {
 	}
 	for _, d := range slices.Concat(remarkable, wasteful, []string{"mount-flags-ignored", "mount-flags-partly", "detach-deleted-errors", "publish-races", "tokens-logged", "unstage-fails-once", "unstage-forgives-after-restart", "unpublish-needs-stat"}) {
 		known[d] = true
+	}
+	for _, d := range noted {
+		known[d.name] = true
 	}
 	for _, d := range dayTwoDefects {
 		known[d.name] = true

@@ -73,6 +73,8 @@ type Check struct {
 	snapshots map[Volume]origin // by the driver and the snapshot's id
 	copies    map[Volume]origin // content that new volumes got from their sources
 	replicas  map[Volume]replica
+	kept      map[string]kept  // by the volume in the content
+	marks     map[string]int64 // offsets in devices, by the same
 }
 
 // known are the contents of a volume: one or, where each machine has content of its
@@ -112,7 +114,7 @@ func New() *Check {
 	return &Check{
 		Now:  func() time.Duration { return 0 },
 		made: map[Volume]bool{}, writable: map[string]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
-		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{},
+		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{}, kept: map[string]kept{}, marks: map[string]int64{},
 	}
 }
 
@@ -198,12 +200,16 @@ func (c *Check) copied(u Use, of origin, found content) bool {
 	if found.empty {
 		return true
 	}
+	c.compareKept(u, found.volume)
 	c.remember(u, record{generation: found.generation, volume: found.volume})
 	return true
 }
 
 func (c *Check) write(u Use) {
 	next := c.written[u.Volume].Get(place(u)).generation + 1
+	if next == 1 {
+		c.plant(u)
+	}
 	if err := put(u, next); err != nil { // a volume may be full, or read-only for the pod's node
 		c.refused(u, err)
 		return

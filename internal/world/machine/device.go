@@ -33,7 +33,10 @@ var (
 )
 
 // ReadStart returns the first bytes of a device.
-func (d *Disk) ReadStart(p string, n int) (data []byte, err error) {
+func (d *Disk) ReadStart(p string, n int) ([]byte, error) { return d.ReadPart(p, 0, n) }
+
+// ReadPart returns n bytes of a device from an offset on, fewer if it ends before.
+func (d *Disk) ReadPart(p string, offset int64, n int) (data []byte, err error) {
 	err = d.look(func() error {
 		f, err := openDevice(d.within(p), os.O_RDONLY)
 		if err != nil {
@@ -42,7 +45,7 @@ func (d *Disk) ReadStart(p string, n int) (data []byte, err error) {
 		defer f.Close()
 		forgetPages(f)
 		data = make([]byte, n)
-		n, err := io.ReadFull(f, data)
+		n, err := io.ReadFull(io.NewSectionReader(f, offset, int64(n)), data)
 		data = data[:n]
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
@@ -74,13 +77,16 @@ func (d *Disk) DeviceBytes(p string) (size int64, err error) {
 }
 
 // WriteStart replaces the first bytes of a device.
-func (d *Disk) WriteStart(p string, data []byte) error {
+func (d *Disk) WriteStart(p string, data []byte) error { return d.WritePart(p, 0, data) }
+
+// WritePart replaces bytes of a device from an offset on, durably.
+func (d *Disk) WritePart(p string, offset int64, data []byte) error {
 	return d.look(func() error {
 		f, err := openDevice(d.within(p), os.O_WRONLY|os.O_SYNC)
 		if err != nil {
 			return err
 		}
-		_, err = f.WriteAt(data, 0)
+		_, err = f.WriteAt(data, offset)
 		return errors.Join(err, f.Close())
 	})
 }

@@ -31,5 +31,6 @@ var all = []*Defect{
 	upgradeChangesStaging, upgradeRewritesState, upgradeChangesFlags, upgradeForgetsAttachments,
 	upgradeUnmounts, detachRefusesElsewhere, unstageForgivesAfterRestart, copyStaysSmall,
 	reclaimLosesData, fenceIgnored, demotedStaysWritable, fenceLeavesMounts,
-	groupDropsMember, rotateLosesData,
+	groupDropsMember, rotateLosesData, copyLosesModes, copyLosesOwners, copyFollowsLinks,
+	copyStopsEarly,
 }
