@@ -37,6 +37,8 @@ var harms = map[verdict.Key]Harm{
 
 func harmOf(v verdict.Verdict) Harm {
 	switch {
+	case v.Form == contract.MakesSmaller:
+		return DataLoss
 	case v.Form == contract.FailsForGood, v.Form == contract.NotIdempotent && v.Code != "":
 		return Stuck // a caller repeats the call for ever
 	case v.Form == contract.NotIdempotent && v.Field == "":

@@ -83,6 +83,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"get-omits-nodes", "listed/volumes", "ControllerGetVolume leaves out a node: volume vol-"},
 	{"copy-stops-early", "snapshot/cloned", "found an incomplete copy (file .csisim-kept/file: other content)"},
 	{"copy-stops-early", "snapshot/larger-block", "found an incomplete copy (block at offset 8388608: other content)"},
+	{"expand-shrinks", "grow/lowered-block", "ControllerExpandVolume makes a volume smaller: "},
 	{"copy-follows-links", "snapshot/cloned", "found an incomplete copy (symbolic link .csisim-kept/link: none)"},
 	{"stats-remembered", "grow/measured", "NodeGetVolumeStatsResponse.usage.total is 16777216 still, as before the volume grew to 33554432 bytes"},
 	{"stats-remembered", "grow/measured-block", "NodeGetVolumeStatsResponse.usage.total is 16777216 of a block device of 33554432 bytes"},
@@ -333,6 +334,7 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 var noted = []struct{ name, trial, note string }{
 	{"copy-loses-modes", "snapshot/cloned", "a copy loses the modes of its files: volume pvc-"},
 	{"copy-loses-owners", "snapshot/cloned", "a copy loses the owners of its files: volume pvc-"},
+	{"expand-shrinks", "grow/lowered", "ControllerExpandVolumeResponse.capacity_bytes is 33554432 of a volume that has 50331648 by an earlier answer"},
 }
 
 func TestADefectThatMayBeThatOfAFileSystemIsANote(t *testing.T) {
@@ -346,6 +348,15 @@ func TestADefectThatMayBeThatOfAFileSystemIsANote(t *testing.T) {
 			assert.Contains(t, card.Remarks()[0].Text, d.note)
 		})
 	}
+}
+
+// Given a driver that makes a volume smaller, and says so in its answers, when a container had the
+// larger device, then the card has a finding and no note.
+func TestASmallerVolumeIsReportedOnce(t *testing.T) {
+	card := checked(t, hostdir(buildHostdir(t), "expand-shrinks"), check.RunOptions{WorkDir: workDir(t)}, "grow/lowered*")
+	require.Len(t, card.Findings(), 1)
+	assert.Equal(t, check.DataLoss, card.Findings()[0].Harm)
+	assert.Empty(t, card.Remarks())
 }
 
 // Kubernetes detaches a deleted volume only if it was deleted in the storage system.

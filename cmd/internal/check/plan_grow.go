@@ -60,6 +60,13 @@ func growing(p *plan) {
 		s.lifeWithGrowthOf(blockData)
 	})
 	for _, c := range []claim{data, blockData} {
+		title, needs := "lowered", append(slices.Clone(needs), online, p.needsCapability("EXPAND_VOLUME"))
+		if c.form == block {
+			title, needs = "lowered-block", append(needs, p.needsKind(block, oneNodeRW))
+		}
+		p.try("grow", title, "A volume grows, but its caller gets an error, and then its claim asks for less.", needs, func(s *script) { s.lifeWithLessGrowth(c) })
+	}
+	for _, c := range []claim{data, blockData} {
 		title, needs := "measured", append(slices.Clone(needs), online, p.needsStats())
 		if c.form == block {
 			title, needs = "measured-block", append(needs, p.needsKind(block, oneNodeRW))
@@ -130,6 +137,26 @@ func (s *script) lifeWithGrowthOf(c claim) {
 	s.grown(c)
 	s.moment()
 	s.down([]claim{c}, web(nodeA, c))
+}
+
+// lifeWithLessGrowth expands a volume while the answers are errors, lets a pod have it, and lowers
+// the request of the claim. csi-resizer then requires less than the volume has already. C-RES-12
+func (s *script) lifeWithLessGrowth(c claim) {
+	larger, after := pod{name: "larger", node: nodeA, claims: []claim{c}}, pod{name: "after", node: nodeA, claims: []claim{c}}
+	s.up([]claim{c}, web(nodeA, c))
+	s.fault("name: refused, call: ControllerExpandVolume, loseAnswer: true, code: Internal")
+	s.growTo(c, s.facts.subject.grownAgain())
+	s.step("wait: {call: ControllerExpandVolume, code: Internal}")
+	s.end(web(nodeA, c))
+	s.detached()
+	s.run(larger)
+	s.grow(c)
+	s.step("clear-fault: refused")
+	s.grown(c)
+	s.end(larger)
+	s.detached()
+	s.run(after)
+	s.down([]claim{c}, after)
 }
 
 func (s *script) grow(c claim) { s.growTo(c, s.facts.subject.grown()) }

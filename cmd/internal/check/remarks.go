@@ -32,7 +32,14 @@ func (c *Card) Remarks() []Remark {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, Remark.isSingle)
+	return slices.DeleteFunc(all, func(r Remark) bool { return r.isSingle() || c.follows(r) })
+}
+
+// follows reports whether a remark follows from a finding: a driver that makes a volume smaller
+// answers so.
+func (c *Card) follows(r Remark) bool {
+	return r.Form == contract.AnswersLess &&
+		slices.ContainsFunc(c.Findings(), func(f Finding) bool { return f.Form == contract.MakesSmaller })
 }
 
 // isSingle reports whether an unexplained error occurred only once. The machine may have caused it:

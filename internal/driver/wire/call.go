@@ -211,5 +211,6 @@ func (c *call) receive(into proto.Message, err error, began time.Time) error {
 	}
 	c.heard = into
 	c.wire.NoteNamed(c, into)
+	c.wire.NoteGranted(c, into)
 	return nil
 }

@@ -116,3 +116,25 @@ func CheckDeviceSize(method, path string, has, least int64) []verdict.Verdict {
 	}
 	return broken(method, leavesDeviceSmall, "%s has %d bytes, answered or required were %d", path, has, least)
 }
+
+// CheckNotSmaller checks the size of a block device against the largest that a container had there.
+func CheckNotSmaller(method, path string, has, had int64) []verdict.Verdict {
+	if has >= had {
+		return nil
+	}
+	return broken(method, MakesSmaller, "%s has %d bytes, a container had %d there", path, has, had)
+}
+
+// CheckGranted checks the capacity that an expansion answers against the largest one that the
+// driver has answered for the volume. CSI "ControllerExpandVolume": a volume that is larger than
+// required stays as it is, and the answer is its capacity. csi-resizer requires less if a claim
+// does after a failed expansion, and works with any answer that is enough.
+func CheckGranted(method string, answer *csi.ControllerExpandVolumeResponse, granted int64) []verdict.Verdict {
+	if answer.GetCapacityBytes() >= granted {
+		return nil
+	}
+	f := findings{method: method, of: answer}
+	f.add("capacity_bytes", string(AnswersLess), "is %d of a volume that has %d by an earlier answer", answer.GetCapacityBytes(), granted)
+	f.list[0].Remark = true
+	return f.list
+}

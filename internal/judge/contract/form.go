@@ -16,6 +16,10 @@ const (
 	KeepsLock            verdict.Form = "is answered with ABORTED though no call is under way"
 	AttachesTwice        verdict.Form = "attaches a volume of one node to two"
 	FailsForGood         verdict.Form = "fails for good"
+	MakesSmaller         verdict.Form = "makes a volume smaller"
+
+	// AnswersLess is the form of a remark on one field.
+	AnswersLess verdict.Form = "the CSI spec wants the capacity after the expansion"
 
 	acceptsContradiction verdict.Form = "accepts a contradiction"
 	ignoresFlags         verdict.Form = "ignores mount_flags"
@@ -54,5 +58,6 @@ var breaks = map[verdict.Form]verdict.Key{
 	leavesData:           verdict.LeftBehind,
 	leavesOrphan:         verdict.LeftBehind,
 	leavesDeviceSmall:    verdict.Sizes,
+	MakesSmaller:         verdict.Sizes,
 	removesOthers:        verdict.ForeignMounts,
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/csisim/csisim/internal/judge/contract"
 	"github.com/csisim/csisim/internal/judge/verdict"
@@ -21,6 +22,10 @@ type device struct {
 	bytes int64            // that it has to have at least, wherever it is published
 	grown map[string]int64 // by node: its minimum there since it grew
 	at    []deviceAt
+
+	granted int64            // the largest answer to an expansion, whether its caller got it or not
+	lowered bool             // an expansion required less than one before
+	had     map[string]int64 // by node: the largest device that was published there
 }
 
 // deviceAt is where it is published.
@@ -57,7 +62,7 @@ func (j *Judge) checkDevice(c Call) []verdict.Verdict {
 			d.at = append(slices.Clone(d.at), at)
 			j.devices[v] = d
 		}
-		return j.checkSize(c, at, d.bytes)
+		return append(j.checkSize(c, at, d.bytes), j.checkNotSmaller(c, at)...)
 	case *csi.NodeUnpublishVolumeRequest:
 		d.at = slices.DeleteFunc(slices.Clone(d.at), func(at deviceAt) bool { return at.node == c.Node() && at.path == r.GetTargetPath() })
 		if _, known := j.devices[v]; known {
@@ -86,7 +91,8 @@ func (j *Judge) checkDevice(c Call) []verdict.Verdict {
 			j.devices[v] = d
 		}
 		if i := slices.IndexFunc(d.at, func(at deviceAt) bool { return at.node == c.Node() && at.path == r.GetVolumePath() }); i >= 0 {
-			return j.checkSize(c, d.at[i], max(answer.GetCapacityBytes(), contract.RequiredBytes(r)))
+			found := j.checkSize(c, d.at[i], max(answer.GetCapacityBytes(), contract.RequiredBytes(r)))
+			return append(found, j.checkNotSmaller(c, d.at[i])...)
 		}
 	case *csi.NodeGetVolumeStatsRequest:
 		return j.checkStats(c, d, r.GetVolumePath())
@@ -99,9 +105,25 @@ func (j *Judge) noteAsked(c Call) {
 	if _, grows := c.Request().(*csi.ControllerExpandVolumeRequest); grows {
 		v := volumeOfDriver{c.Driver(), contract.VolumeOf(c.Request())}
 		d := j.devices[v]
-		d.asked = max(d.asked, contract.RequiredBytes(c.Request()))
+		required := contract.RequiredBytes(c.Request())
+		d.lowered = d.lowered || required < d.asked
+		d.asked = max(d.asked, required)
 		j.devices[v] = d
 	}
+}
+
+// NoteGranted notes the capacity that a driver answers to an expansion, whether or not its caller
+// ever gets the answer.
+func (j *Judge) NoteGranted(c Call, answer proto.Message) {
+	expanded, is := answer.(*csi.ControllerExpandVolumeResponse)
+	if !is {
+		return
+	}
+	v := volumeOfDriver{c.Driver(), contract.VolumeOf(c.Request())}
+	d := j.devices[v]
+	j.Note(c, contract.CheckGranted(c.Method(), expanded, d.granted))
+	d.granted = max(d.granted, expanded.GetCapacityBytes())
+	j.devices[v] = d
 }
 
 // checkStats checks the volume size that a node reports.
@@ -129,4 +151,26 @@ func (j *Judge) checkSize(c Call, at deviceAt, least int64) []verdict.Verdict {
 		return nil
 	}
 	return j.Seen(c, contract.CheckDeviceSize(c.Method(), at.path, has, least), "the device that is published is as large as was answered")
+}
+
+// checkNotSmaller looks whether a device is smaller than one that a container of the node had. An
+// expansion that required less is to blame.
+func (j *Judge) checkNotSmaller(c Call, at deviceAt) []verdict.Verdict {
+	has, err := at.machine.DeviceBytes(at.path)
+	if err != nil {
+		return nil
+	}
+	v := volumeOfDriver{c.Driver(), contract.VolumeOf(c.Request())}
+	d, method := j.devices[v], c.Method()
+	if d.lowered {
+		method = "Controller/ControllerExpandVolume"
+	}
+	found := contract.CheckNotSmaller(method, at.path, has, d.had[at.node])
+	d.had = maps.Clone(d.had)
+	if d.had == nil {
+		d.had = map[string]int64{}
+	}
+	d.had[at.node] = max(d.had[at.node], has)
+	j.devices[v] = d
+	return found
 }

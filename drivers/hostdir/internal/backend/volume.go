@@ -207,6 +207,23 @@ func (b *Backend) RecordAndExpandVolume(id string, required, _ int64) (v Volume,
 	return v, err
 }
 
+// Resize gives a volume the required size, even if it is larger.
+func (b *Backend) Resize(id string, required int64) (v Volume, err error) {
+	err = b.exclusively(func() error {
+		if v, err = b.volume(id); err != nil {
+			return err
+		}
+		v.CapacityBytes = required
+		if v.Block {
+			if err := os.Truncate(b.DataPath(v), required); err != nil {
+				return err
+			}
+		}
+		return b.saveVolume(v)
+	})
+	return v, err
+}
+
 // Volume looks a volume up. Errors: ErrNotFound.
 func (b *Backend) Volume(id string) (v Volume, err error) {
 	err = b.exclusively(func() error {
