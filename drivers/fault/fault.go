@@ -125,6 +125,10 @@ const (
 	// volume of the same name, or to publish a volume for a single writer at another path, too. The
 	// caller does not notice it.
 	Contradict Effect = "contradict"
+	// Fill: right after its OK a file is written to the volume, and the driver's program is called
+	// again, with the file and without it. It affects only NodeGetVolumeStats; the caller receives
+	// the first answer.
+	Fill Effect = "fill"
 	// InUse: the mounts of a driver's program are in use during the call, so that its first attempt
 	// to unmount one fails with EBUSY, unless it detaches the mount (MNT_DETACH).
 	InUse Effect = "in-use"

@@ -29,3 +29,6 @@ func RequiresSize(method string) bool {
 func CanBeContradicted(method string) bool {
 	return method == "CreateVolume" || method == "CreateSnapshot" || method == "ControllerPublishVolume" || method == "NodePublishVolume"
 }
+
+// Measures reports whether calls of the method measure a volume.
+func Measures(method string) bool { return method == "NodeGetVolumeStats" }

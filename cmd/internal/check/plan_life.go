@@ -88,8 +88,12 @@ func lives(p *plan) {
 			title, needs = "measured-block", append(needs, p.needsKind(block, oneNodeRW))
 		}
 		p.try("life", title, "While a pod runs, the kubelet asks how full its volume is.", needs, func(s *script) {
+			if c.form == filesystem {
+				s.fault("call: NodeGetVolumeStats, fill: true, times: 1")
+			}
 			s.up([]claim{c}, web(nodeA, c))
 			s.step("wait: {call: NodeGetVolumeStats, code: OK, for: 10m}")
+			s.step("advance: 1s") // the call is made again
 			s.down([]claim{c}, web(nodeA, c))
 		})
 	}

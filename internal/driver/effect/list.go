@@ -9,7 +9,7 @@ import (
 // all are the effects, in the order of messages and searches.
 var all = []*Effect{
 	answer, instead, loseAnswer, delayRequest, delayAnswer, holdRequest, holdAnswer, lateAnswer, timeOut, stall, lateEffect,
-	repeat, overlap, contradict, hang, inUse, failMounted, failSystemCall, failRequest, kill, meanwhile,
+	repeat, overlap, contradict, fill, hang, inUse, failMounted, failSystemCall, failRequest, kill, meanwhile,
 }
 
 // Fields are the fields of the step fault that select an effect or describe it.
@@ -27,6 +27,7 @@ type Fields struct {
 	repeatFields
 	overlapFields
 	contradictFields
+	fillFields
 	hangFields
 	inUseFields
 	failMountedFields

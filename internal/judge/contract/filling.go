@@ -1,0 +1,46 @@
+package contract
+
+import (
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
+)
+
+// Filling is the usage of a volume before so many bytes were written to it, with them, and after
+// they were removed.
+type Filling struct {
+	Bytes              int64
+	Empty, Full, Again *csi.NodeGetVolumeStatsResponse
+}
+
+// Swapped reports whether used is answered as available, and available as used: the one falls and
+// the other rises when bytes are written, and both come back. If either stays as it is, the driver
+// may measure later, or another thing than this volume.
+func (f Filling) Swapped() bool {
+	return f.reversed(f.Empty, f.Full) && f.reversed(f.Again, f.Full)
+}
+
+func (f Filling) reversed(without, with *csi.NodeGetVolumeStatsResponse) bool {
+	before, after := bytesOf(without), bytesOf(with)
+	return f.isAbout(before.GetUsed()-after.GetUsed()) && f.isAbout(after.GetAvailable()-before.GetAvailable())
+}
+
+// isAbout allows a file system a quarter more or less: it has blocks and metadata.
+func (f Filling) isAbout(n int64) bool { return n >= f.Bytes*3/4 && n <= f.Bytes*5/4 }
+
+func bytesOf(answer *csi.NodeGetVolumeStatsResponse) *csi.VolumeUsage {
+	for _, u := range answer.GetUsage() {
+		if u.GetUnit() == csi.VolumeUsage_BYTES {
+			return u
+		}
+	}
+	return nil
+}
+
+// SwapsUsage returns the verdict on used and available that are swapped.
+func SwapsUsage(method string, seen Filling) []verdict.Verdict {
+	f := findings{method: method, of: seen.Full}
+	f.add("usage.used", "the CSI spec wants the used capacity there and the available one in available", "falls from %d to %d when %d bytes are written, and available rises",
+		bytesOf(seen.Empty).GetUsed(), bytesOf(seen.Full).GetUsed(), seen.Bytes)
+	return f.list
+}
