@@ -85,6 +85,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"copy-stops-early", "snapshot/larger-block", "found an incomplete copy (block at offset 8388608: other content)"},
 	{"stats-swapped", "life/measured", "NodeGetVolumeStatsResponse.usage.used falls from 16"},
 	{"expand-shrinks", "grow/lowered-block", "ControllerExpandVolume makes a volume smaller: "},
+	{"list-keeps-deleted", "snapshot/restored", "ListSnapshots lists a deleted snapshot: snap-"},
 	{"copy-follows-links", "snapshot/cloned", "found an incomplete copy (symbolic link .csisim-kept/link: none)"},
 	{"stats-remembered", "grow/measured", "NodeGetVolumeStatsResponse.usage.total is 16777216 still, as before the volume grew to 33554432 bytes"},
 	{"stats-remembered", "grow/measured-block", "NodeGetVolumeStatsResponse.usage.total is 16777216 of a block device of 33554432 bytes"},
@@ -335,6 +336,7 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 var noted = []struct{ name, trial, note string }{
 	{"copy-loses-modes", "snapshot/cloned", "a copy loses the modes of its files: volume pvc-"},
 	{"copy-loses-owners", "snapshot/cloned", "a copy loses the owners of its files: volume pvc-"},
+	{"list-fails-for-unknown", "snapshot/restored", "ListSnapshots fails for the id of a deleted snapshot: NotFound"},
 	{"expand-shrinks", "grow/lowered", "ControllerExpandVolumeResponse.capacity_bytes is 33554432 of a volume that has 50331648 by an earlier answer"},
 }
 

@@ -10,7 +10,7 @@ import (
 // inert are the forms of breaches on which no other call depends.
 var inert = map[verdict.Form]bool{
 	tooBig: true, logsSecret: true, returnsSecret: true,
-	leavesOut: true, leavesOutOnPages: true, listsTwice: true, refusesPages: true,
+	leavesOut: true, leavesOutOnPages: true, listsTwice: true, refusesPages: true, listsDeleted: true, failsForDeleted: true,
 }
 
 // HasConsequences reports whether other failures of a run can follow from a breach. None follows

@@ -22,6 +22,7 @@ const (
 	AnswersLess verdict.Form = "the CSI spec wants the capacity after the expansion"
 
 	acceptsContradiction verdict.Form = "accepts a contradiction"
+	failsForDeleted      verdict.Form = "fails for the id of a deleted snapshot"
 	ignoresFlags         verdict.Form = "ignores mount_flags"
 	ignoresGroup         verdict.Form = "ignores volume_mount_group"
 	ignoresReadonly      verdict.Form = "ignores readonly"
@@ -30,6 +31,7 @@ const (
 	leavesOrphan         verdict.Form = "leaves an orphan"
 	leavesOut            verdict.Form = "leaves out what it lists without a filter"
 	leavesOutOnPages     verdict.Form = "leaves out on its pages what it lists at once"
+	listsDeleted         verdict.Form = "lists a deleted snapshot"
 	listsTwice           verdict.Form = "lists something on two pages"
 	logsSecret           verdict.Form = "logs a secret"
 	returnsSecret        verdict.Form = "returns a secret"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/internal/judge/verdict"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
@@ -34,6 +35,24 @@ func CheckFilter(method, filter string, before, filtered, after []string) []verd
 		if !has[id] {
 			return broken(method, leavesOut, "%s, asked for with %s", id, verdict.Quoted(filter))
 		}
+	}
+	return nil
+}
+
+// CheckDeletedSnapshot checks a list that was requested with the id of a deleted snapshot, against
+// whole lists before and after it. The list has to be empty, unless the driver deletes the snapshot
+// later. An error is a remark: csi-snapshotter treats an empty list as an error, too.
+func CheckDeletedSnapshot(id string, before, filtered, after []string, err error) []verdict.Verdict {
+	const method = "Controller/ListSnapshots"
+	switch code := status.Code(err); code {
+	case codes.OK:
+		if slices.Contains(filtered, id) && !slices.Contains(before, id) && !slices.Contains(after, id) {
+			return broken(method, listsDeleted, "%s, asked for with its snapshot_id", id)
+		}
+	case codes.NotFound, codes.InvalidArgument, codes.Internal, codes.Unknown:
+		remark := Broken(method, failsForDeleted, verdict.Say("%v", verdict.Kept(code)).Aside(" (%s)", status.Convert(err).Message()))
+		remark.Remark = true
+		return []verdict.Verdict{remark}
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 func TestPagesHaveTheEntriesOfAFullList(t *testing.T) {
@@ -27,6 +29,35 @@ func TestPagesHaveTheEntriesOfAFullList(t *testing.T) {
 				return
 			}
 			assert.Equal(t, c.wrong, found[0].String())
+		})
+	}
+}
+
+// C-SNAP-37: csi-snapshotter takes a snapshot that is listed for one that exists.
+func TestADeletedSnapshotIsNotListed(t *testing.T) {
+	notFound := status.Error(codes.NotFound, "no such snapshot")
+	for _, c := range []struct {
+		name                    string
+		before, filtered, after []string
+		err                     error
+		wrong                   string
+		remark                  bool
+	}{
+		{"an empty list", []string{"b"}, nil, []string{"b"}, nil, "", false},
+		{"it is deleted later", []string{"a", "b"}, []string{"a"}, []string{"a", "b"}, nil, "", false},
+		{"it is deleted after the list", []string{"a"}, []string{"a"}, nil, nil, "", false},
+		{"it is in no whole list", []string{"b"}, []string{"a"}, []string{"b"}, nil, "ListSnapshots lists a deleted snapshot: a, asked for with its snapshot_id", false},
+		{"an error", nil, nil, nil, notFound, "ListSnapshots fails for the id of a deleted snapshot: NotFound (no such snapshot)", true},
+		{"a driver that is busy", nil, nil, nil, status.Error(codes.Unavailable, "later"), "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found := CheckDeletedSnapshot("a", c.before, c.filtered, c.after, c.err)
+			if c.wrong == "" {
+				assert.Empty(t, found)
+				return
+			}
+			assert.Equal(t, c.wrong, found[0].String())
+			assert.Equal(t, c.remark, found[0].Remark)
 		})
 	}
 }

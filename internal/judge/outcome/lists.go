@@ -16,8 +16,8 @@ import (
 // id.
 const mostFiltered = 4
 
-// CheckLists requests the driver's lists in each supported way, after something was made or
-// attached, and compares the answers. Objects that appear or disappear meanwhile are ignored, and
+// CheckLists requests the driver's lists in each supported way, after something was made, attached
+// or deleted, and compares the answers. Objects that appear or disappear meanwhile are ignored, and
 // so are failures.
 func (j *Judge) CheckLists(c Call) []verdict.Verdict {
 	caps := j.CapsOf(c.Driver()).Controller
@@ -29,6 +29,10 @@ func (j *Judge) CheckLists(c Call) []verdict.Verdict {
 	case "Controller/CreateSnapshot":
 		if caps.Has("LIST_SNAPSHOTS") {
 			return checkSnapshots(c)
+		}
+	case "Controller/DeleteSnapshot":
+		if caps.Has("LIST_SNAPSHOTS") {
+			return checkDeletedSnapshot(c)
 		}
 	}
 	return nil
@@ -78,6 +82,19 @@ func checkSnapshots(c Call) (found []verdict.Verdict) {
 		}
 	}
 	return found
+}
+
+// checkDeletedSnapshot requests a deleted snapshot by its id, as csi-snapshotter does for a
+// VolumeSnapshotContent that names a snapshot. C-SNAP-37
+func checkDeletedSnapshot(c Call) []verdict.Verdict {
+	deleted, _ := c.Request().(*csi.DeleteSnapshotRequest)
+	before, ok := snapshots(c, &csi.ListSnapshotsRequest{})
+	got, refused := snapshots(c, &csi.ListSnapshotsRequest{SnapshotId: deleted.GetSnapshotId()})
+	after, still := snapshots(c, &csi.ListSnapshotsRequest{})
+	if ok != nil || still != nil {
+		return nil
+	}
+	return contract.CheckDeletedSnapshot(deleted.GetSnapshotId(), idsOf(before), idsOf(got), idsOf(after), refused)
 }
 
 // filtered is a list of snapshots that was requested with a filter.

@@ -32,5 +32,5 @@ var all = []*Defect{
 	upgradeUnmounts, detachRefusesElsewhere, unstageForgivesAfterRestart, copyStaysSmall,
 	reclaimLosesData, fenceIgnored, demotedStaysWritable, fenceLeavesMounts,
 	groupDropsMember, rotateLosesData, copyLosesModes, copyLosesOwners, copyFollowsLinks,
-	copyStopsEarly, expandShrinks, statsSwapped,
+	copyStopsEarly, expandShrinks, statsSwapped, listFailsForUnknown, listKeepsDeleted,
 }
