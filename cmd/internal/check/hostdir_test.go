@@ -83,6 +83,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"get-omits-nodes", "listed/volumes", "ControllerGetVolume leaves out a node: volume vol-"},
 	{"copy-stops-early", "snapshot/cloned", "found an incomplete copy (file .csisim-kept/file: other content)"},
 	{"copy-stops-early", "snapshot/larger-block", "found an incomplete copy (block at offset 8388608: other content)"},
+	{"list-omits-blocks", "life/listed", "ListVolumes leaves out a node: volume vol-"},
 	{"stats-swapped", "life/measured", "NodeGetVolumeStatsResponse.usage.used falls from 16"},
 	{"expand-shrinks", "grow/lowered-block", "ControllerExpandVolume makes a volume smaller: "},
 	{"list-keeps-deleted", "snapshot/restored", "ListSnapshots lists a deleted snapshot: snap-"},

@@ -69,10 +69,14 @@ func lives(p *plan) {
 		s.life([]claim{data}, owned)
 	})
 	p.try("life", "listed", "While a pod runs, csi-attacher lists the volumes and their nodes.", []string{p.needsListedNodes()}, func(s *script) {
-		s.up([]claim{data}, web(nodeA, data))
+		claims := []claim{data}
+		if first(p.needsKind(block, oneNodeRW), p.fits(2)) == "" {
+			claims = append(claims, claim{name: "raw", form: block, access: oneNodeRW})
+		}
+		s.up(claims, web(nodeA, claims...))
 		s.step("advance: %s", untilListed)
-		s.running(web(nodeA, data))
-		s.down([]claim{data}, web(nodeA, data))
+		s.running(web(nodeA, claims...))
+		s.down(claims, web(nodeA, claims...))
 	})
 	p.try("life", "secrets", "A volume comes with Secrets, and the driver keeps them to itself; one that does not want any may refuse it.", []string{p.needsProgram(), p.needsNoSecrets()}, func(s *script) {
 		s.facts = s.facts.withSecrets()

@@ -50,19 +50,45 @@ func (w *Watch) listed(call *trace.Event) {
 	if !asked || !ok || call.Code != "" || call.Injected != "" {
 		return
 	}
+	listed := map[string]bool{}
 	for _, entry := range answer.GetEntries() {
-		v := w.volumes[key{call.Driver, entry.GetVolume().GetVolumeId()}]
-		if v == nil {
-			continue
-		}
-		for _, node := range slices.Sorted(maps.Keys(v.since)) {
-			if v.since[node] < began && !slices.Contains(entry.GetStatus().GetPublishedNodeIds(), node) {
-				delete(v.since, node) // once is enough
-				w.OnBreach(call, contract.Broken(call.Method, contract.LeavesOutNode, verdict.Say(
-					"volume %s is attached to node %s, from which nobody has detached it", entry.GetVolume().GetVolumeId(), node)))
-			}
+		id := entry.GetVolume().GetVolumeId()
+		listed[id] = true
+		w.nodesOf(call, id, entry.GetStatus().GetPublishedNodeIds(), began)
+	}
+	if answer.GetNextToken() != "" {
+		return // other volumes may be on the next pages
+	}
+	for _, id := range w.missingFrom(call.Driver, listed) {
+		w.nodesOf(call, id, nil, began)
+	}
+}
+
+// nodesOf compares the nodes of a volume in a list with those to which it was attached before the
+// list began.
+func (w *Watch) nodesOf(call *trace.Event, id string, listed []string, began uint64) {
+	v := w.volumes[key{call.Driver, id}]
+	if v == nil {
+		return
+	}
+	for _, node := range slices.Sorted(maps.Keys(v.since)) {
+		if v.since[node] < began && !slices.Contains(listed, node) {
+			delete(v.since, node) // once is enough
+			w.OnBreach(call, contract.Broken(call.Method, contract.LeavesOutNode, verdict.Say(
+				"volume %s is attached to node %s, from which it was not detached", id, node)))
 		}
 	}
+}
+
+// missingFrom returns the attached volumes that the driver has made and that are not in its list.
+func (w *Watch) missingFrom(driver string, listed map[string]bool) (ids []string) {
+	for k, v := range w.volumes { // any order: they are sorted
+		if k.driver == driver && v.handed != nil && v.handed.made && len(v.since) > 0 && !listed[k.id] {
+			ids = append(ids, k.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Detached takes notice of a volume that was detached at the driver itself, which Kubernetes does

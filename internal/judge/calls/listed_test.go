@@ -33,6 +33,16 @@ func (f *follower) list(nodes ...string) {
 	f.call("Controller/ListVolumes", "", &csi.ListVolumesRequest{}, listOf(nodes...), "", "")
 }
 
+// listNothing lists no volumes on the first page.
+func (f *follower) listNothing(next string) {
+	f.call("Controller/ListVolumes", "", &csi.ListVolumesRequest{}, &csi.ListVolumesResponse{NextToken: next}, "", "")
+}
+
+// make lets the driver make the volume.
+func (f *follower) make() {
+	f.call("Controller/CreateVolume", "", &csi.CreateVolumeRequest{}, &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "v"}}, "", "")
+}
+
 // attachShared attaches a volume that several nodes may have.
 func (f *follower) attachShared(to, code, injected string) {
 	f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: to}, nil, code, injected)
@@ -40,7 +50,7 @@ func (f *follower) attachShared(to, code, injected string) {
 
 func TestAListHasTheNodesThatAVolumeIsAttachedTo(t *testing.T) {
 	leftOut := func(node string) []string {
-		return []string{"ListVolumes leaves out a node: volume v is attached to node " + node + ", from which nobody has detached it"}
+		return []string{"ListVolumes leaves out a node: volume v is attached to node " + node + ", from which it was not detached"}
 	}
 	for name, c := range map[string]struct {
 		calls func(*follower)
@@ -80,6 +90,26 @@ func TestAListHasTheNodesThatAVolumeIsAttachedTo(t *testing.T) {
 			f.attach("a")
 			f.Ended(list)
 		}, nil},
+		"a volume that the driver has made, not listed at all": {func(f *follower) {
+			f.promisesNodes()
+			f.make()
+			f.attach("a")
+			f.listNothing("")
+		}, leftOut("a")},
+		"on one of the next pages": {func(f *follower) {
+			f.promisesNodes()
+			f.make()
+			f.attach("a")
+			f.listNothing("1")
+		}, nil},
+		"a volume of another id, not listed at all": {func(f *follower) { f.promisesNodes(); f.attach("a"); f.listNothing("") }, nil},
+		"deleted, the end unheard": {func(f *follower) {
+			f.promisesNodes()
+			f.make()
+			f.attach("a")
+			f.Began(trace.Entry{Kind: trace.Call, Driver: "d", Method: "Controller/DeleteVolume", Request: &csi.DeleteVolumeRequest{VolumeId: "v"}}.Event())
+			f.listNothing("")
+		}, []string{"out of order: DeleteVolume: volume v is deleted while it is attached"}},
 		"a later page, which may be as old as the first one": {func(f *follower) {
 			f.promisesNodes()
 			f.attach("a")

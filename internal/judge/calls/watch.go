@@ -115,7 +115,9 @@ func (w *Watch) Began(call *trace.Event) {
 	case *csi.ListVolumesRequest:
 		w.listBegan(call, r)
 	case *csi.DeleteVolumeRequest:
-		w.deletedUnused(call, w.of(call.Driver, r.GetVolumeId()), r)
+		v := w.of(call.Driver, r.GetVolumeId())
+		w.deletedUnused(call, v, r)
+		clear(v.since) // it may be deleted, whatever the answer is
 	}
 }
 
