@@ -80,10 +80,10 @@ func TestWhereAMappedDeviceIsFound(t *testing.T) { // K-BLK-6, K-BLK-7, fact 9
 		devices + "/pv-data/data/vol_data.json " + `{"attachmentID":"` + id + `","driverName":"disk.csi.example.com","nodeName":"node-a","specVolID":"pv-data","volumeHandle":"h-data"}`,
 		devices + "/pv-data/dev/" + string(uid),
 		devices + "/staging/pv-data/",
-		csi.PodDir(uid) + "/containers/c/",
-		csi.PodDir(uid) + "/plugins/",
-		csi.PodDir(uid) + "/volumeDevices/kubernetes.io~csi/pv-data -> " + published,
-		csi.PodDir(uid) + "/volumes/",
+		csi.DefaultDir.PodDir(uid) + "/containers/c/",
+		csi.DefaultDir.PodDir(uid) + "/plugins/",
+		csi.DefaultDir.PodDir(uid) + "/volumeDevices/kubernetes.io~csi/pv-data -> " + published,
+		csi.DefaultDir.PodDir(uid) + "/volumes/",
 	}, n.files())
 	assert.Equal(t, []string{published, mappedAt}, n.mounts())
 }
@@ -95,7 +95,7 @@ func TestEventsOfAMappedDevice(t *testing.T) { // K-BLK-8
 	n.settle()
 	assert.Equal(t, []string{
 		`Normal SuccessfulMountVolume: MapVolume.MapPodDevice succeeded for volume "pv-data" globalMapPath "` + devices + `/pv-data/dev" (1)`,
-		`Normal SuccessfulMountVolume: MapVolume.MapPodDevice succeeded for volume "pv-data" volumeMapPath "` + csi.PodDir(uid) + `/volumeDevices/kubernetes.io~csi" (1)`,
+		`Normal SuccessfulMountVolume: MapVolume.MapPodDevice succeeded for volume "pv-data" volumeMapPath "` + csi.DefaultDir.PodDir(uid) + `/volumeDevices/kubernetes.io~csi" (1)`,
 	}, n.events()[:2])
 }
 
@@ -115,7 +115,7 @@ func TestTheKubeletsOwnBindsGoBeforeTheUnpublish(t *testing.T) { // K-BLK-9, K-B
 	}
 	assert.Equal(t, []string{
 		"remove loop device of " + devices + "/pv-data/dev/" + string(uid),
-		"remove " + csi.PodDir(uid) + "/volumeDevices/kubernetes.io~csi/pv-data",
+		"remove " + csi.DefaultDir.PodDir(uid) + "/volumeDevices/kubernetes.io~csi/pv-data",
 		"unmount " + devices + "/pv-data/dev/" + string(uid),
 		"remove " + devices + "/pv-data/dev/" + string(uid),
 		"NodeUnpublishVolume OK",

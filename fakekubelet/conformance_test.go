@@ -177,7 +177,7 @@ func TestAStagingDataFileThatCannotBeRead(t *testing.T) { // K-UNSTAGE-3
 	n.volume("data")
 	n.pod("web", using("data"))
 	n.run("web")
-	staging := csi.StagingPath(driverName, "h-data")
+	staging := csi.DefaultDir.StagingPath(driverName, "h-data")
 	require.NoError(t, n.machine.WriteFile(strings.TrimSuffix(staging, "globalmount")+"vol_data.json", []byte("no JSON"), 0o644))
 	n.deletePod("web")
 	n.pass(10 * time.Second)
@@ -231,8 +231,8 @@ func TestAPodWithARawBlockVolumeIsDeletedWhileTheKubeletIsDown(t *testing.T) {
 	n.settle()
 	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.squashed("NodeUnpublishVolume", "NodeUnstageVolume"))
-	assert.False(t, n.exists(csi.PodDevicePath(uid, "pv-data")))
-	assert.False(t, n.exists(csi.BlockMapDir("pv-data")))
+	assert.False(t, n.exists(csi.DefaultDir.PodDevicePath(uid, "pv-data")))
+	assert.False(t, n.exists(csi.DefaultDir.BlockMapDir("pv-data")))
 	assert.Empty(t, n.mounts())
 }
 
@@ -332,7 +332,7 @@ func TestADriverThatStagesNoMoreIsNotAskedToUnstage(t *testing.T) {
 func TestAVolumeIsNotStagedIfItsDataFileCannotBeWritten(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
-	parent := strings.TrimSuffix(csi.StagingPath(driverName, "h-data"), "/globalmount")
+	parent := strings.TrimSuffix(csi.DefaultDir.StagingPath(driverName, "h-data"), "/globalmount")
 	require.NoError(t, n.machine.MkdirAll(parent+"/vol_data.json", 0o750), "a directory is in its place")
 	require.NoError(t, n.machine.WriteFile(parent+"/vol_data.json/note", []byte("mine"), 0o644))
 	n.pod("web", using("data"))
@@ -352,7 +352,7 @@ func TestAVolumeStagedForNoPodIsUnstaged(t *testing.T) {
 	n.fail("NodePublishVolume", codes.InvalidArgument, 0)
 	n.pod("web", using("data"))
 	n.thirdRetry()
-	assert.Contains(t, n.mounts(), csi.StagingPath(driverName, "h-data"))
+	assert.Contains(t, n.mounts(), csi.DefaultDir.StagingPath(driverName, "h-data"))
 	n.forget()
 	n.deletePod("web")
 	n.settle()

@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -26,7 +25,7 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 		w.Event(w.pod, corev1.EventTypeNormal, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
 	}
 	for _, c := range runtime.Containers(w.pod) {
-		_ = w.options.Machine.MkdirAll(csi.PodDir(w.pod.UID)+"/containers/"+c.Name, 0o750)
+		_ = w.options.Machine.MkdirAll(w.csi.PodDir(w.pod.UID)+"/containers/"+c.Name, 0o750)
 	}
 	w.options.Runtime.Run(w.pod, func(c *corev1.Container) []runtime.Mount { return mounts[c.Name] })
 	w.startData()
@@ -93,7 +92,7 @@ func (w *podWorker) devicesOf(c *corev1.Container) []runtime.Mount {
 	for _, d := range c.VolumeDevices {
 		if spec := w.volumes.SpecOf(w.pod.UID, d.Name); spec != nil {
 			devices = append(devices, runtime.Mount{
-				Device: d.DevicePath, Host: csi.PodDevicePath(w.pod.UID, spec.Name), Permissions: "mrw",
+				Device: d.DevicePath, Host: w.csi.PodDevicePath(w.pod.UID, spec.Name), Permissions: "mrw",
 			})
 		}
 	}
@@ -102,7 +101,7 @@ func (w *podWorker) devicesOf(c *corev1.Container) []runtime.Mount {
 
 // makePodDirectories makes the pod's directories. K-POD-1
 func (w *podWorker) makePodDirectories() {
-	dir := csi.PodDir(w.pod.UID)
+	dir := w.csi.PodDir(w.pod.UID)
 	if _, err := w.options.Machine.Lstat(dir); err == nil {
 		return
 	}

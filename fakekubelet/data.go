@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/world/volume"
 )
@@ -40,10 +39,10 @@ func (w *podWorker) dataUses() []data.Use {
 		use := data.Use{
 			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: node,
 			Volume: data.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
-			Path:   csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name), ForWriting: spec.ForWriting(),
+			Path:   w.csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name), ForWriting: spec.ForWriting(),
 		}
 		if use.Block {
-			use.Path = csi.BlockPublishPath(w.pod.UID, spec.Name)
+			use.Path = w.csi.BlockPublishPath(w.pod.UID, spec.Name)
 		}
 		uses = append(uses, use)
 	}

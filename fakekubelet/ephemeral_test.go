@@ -124,7 +124,7 @@ func TestAPodWithTwoInlineVolumes(t *testing.T) {
 	n.settle()
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 	assert.Equal(t, []string{"NodePublishVolume OK", "NodePublishVolume OK"}, n.calls())
-	assert.Equal(t, map[string]bool{csi.TargetPath(uid, "scratch"): false, csi.TargetPath(uid, "fixed"): true}, n.readOnly())
+	assert.Equal(t, map[string]bool{csi.DefaultDir.TargetPath(uid, "scratch"): false, csi.DefaultDir.TargetPath(uid, "fixed"): true}, n.readOnly())
 
 	n.forget()
 	n.deletePod("web")

@@ -109,7 +109,7 @@ func TestAVolumeInUseIsExpandedAtThePodsNextSync(t *testing.T) {
 	assert.Equal(t, []string{"cap", "cap", "NodeExpandVolume OK"}, n.probes())
 	assert.InDelta(t, 59, n.times("NodeExpandVolume")[0].Seconds(), 2)
 	want := &csispec.NodeExpandVolumeRequest{
-		VolumeId: "h-data", VolumePath: csi.TargetPath(uid, "pv-data"), StagingTargetPath: csi.StagingPath(driverName, "h-data"),
+		VolumeId: "h-data", VolumePath: csi.DefaultDir.TargetPath(uid, "pv-data"), StagingTargetPath: csi.DefaultDir.StagingPath(driverName, "h-data"),
 		CapacityRange: &csispec.CapacityRange{RequiredBytes: 2 << 30},
 		VolumeCapability: &csispec.VolumeCapability{
 			AccessMode: &csispec.VolumeCapability_AccessMode{Mode: csispec.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER},
@@ -144,7 +144,7 @@ func TestAVolumeIsExpandedWhenItIsMounted(t *testing.T) {
 			n.settle()
 			calls := n.calls()
 			assert.Equal(t, []string{"NodePublishVolume OK", "NodeExpandVolume OK"}, calls[len(calls)-2:])
-			assert.Equal(t, csi.StagingPath(driverName, "h-data"), request[*csispec.NodeExpandVolumeRequest](n).StagingTargetPath,
+			assert.Equal(t, csi.DefaultDir.StagingPath(driverName, "h-data"), request[*csispec.NodeExpandVolumeRequest](n).StagingTargetPath,
 				"K-EXP-8: even if the driver does not stage")
 			assert.Equal(t, "2Gi ", n.claimText("data"))
 			assert.Equal(t, corev1.PodRunning, n.phase("web"))
@@ -374,8 +374,8 @@ func TestARawBlockVolumeIsExpandedByItsDevice(t *testing.T) {
 	n.settle()
 	assert.Equal(t, []string{"NodeExpandVolume OK"}, n.calls())
 	got := request[*csispec.NodeExpandVolumeRequest](n)
-	assert.Equal(t, csi.BlockPublishPath(uid, "pv-data"), got.VolumePath)
-	assert.Equal(t, csi.BlockStagingPath("pv-data"), got.StagingTargetPath)
+	assert.Equal(t, csi.DefaultDir.BlockPublishPath(uid, "pv-data"), got.VolumePath)
+	assert.Equal(t, csi.DefaultDir.BlockStagingPath("pv-data"), got.StagingTargetPath)
 	assert.NotNil(t, got.VolumeCapability.GetBlock())
 	assert.Equal(t, "2Gi ", n.claimText("data"))
 }

@@ -72,7 +72,7 @@ func TestTheEventsOfVolumes(t *testing.T) {
 		{name: "publish a device", block: true, given: fail("NodePublishVolume"), want: `Warning FailedMapVolume: MapVolume.MapPodDevice failed for volume "pv-data" : ` + injected},
 		{name: "a published device is not there", block: true, setting: setting{driver: mock.Options{Faulty: []string{"publish-mounts-nothing"}}},
 			want: `Warning FailedMapVolume: MapVolume.EvalHostSymlinks failed for volume "pv-data" : `},
-		{name: "a device cannot be mapped", block: true, given: blocked(csi.BlockMapDir("pv-data")),
+		{name: "a device cannot be mapped", block: true, given: blocked(csi.DefaultDir.BlockMapDir("pv-data")),
 			want: `Warning FailedMapVolume: MapVolume.MapBlockVolume failed for volume "pv-data" : `},
 		{name: "a device's data file cannot be written", block: true, given: blocked(devices + "/pv-data"),
 			want: `Warning FailedMapVolume: MapVolume.NewBlockVolumeMapper initialization failed for volume "pv-data" : `},
@@ -85,7 +85,7 @@ func TestTheEventsOfVolumes(t *testing.T) {
 		{name: "expanded", setting: setting{driver: expands}, running: bigger, want: expandedEvent[:len(expandedEvent)-len(" (1)")]},
 		{name: "read-only", setting: setting{driver: expands}, readOnly: true, given: bigger,
 			want: `Warning FileSystemResizeFailed: MountVolume.NodeExpandVolume failed for volume "pv-data" requested read-only file system`},
-		{name: "mapped", block: true, want: `Normal SuccessfulMountVolume: MapVolume.MapPodDevice succeeded for volume "pv-data" globalMapPath "` + csi.BlockMapDir("pv-data") + `"`},
+		{name: "mapped", block: true, want: `Normal SuccessfulMountVolume: MapVolume.MapPodDevice succeeded for volume "pv-data" globalMapPath "` + csi.DefaultDir.BlockMapDir("pv-data") + `"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := start(t, c.setting)

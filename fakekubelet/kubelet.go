@@ -116,6 +116,6 @@ func (k *Kubelet) Registered() []string {
 // before the kubelet's first start. K-PATH-1
 func MakeDirectories(m machine.Machine) {
 	for _, dir := range []string{"", "/pods", "/plugins", "/plugins_registry"} {
-		_ = m.MkdirAll(machine.KubeletDir+dir, 0o750)
+		_ = m.MkdirAll(m.Layout().KubeletDir()+dir, 0o750)
 	}
 }

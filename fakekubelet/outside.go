@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
-	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/component"
 )
@@ -42,13 +41,13 @@ func NewRuntime(w *component.World, node string, o RuntimeOptions) *Runtime {
 	return runtime.New(w, node, o)
 }
 
-// RegistryDir is where plugins put their registration sockets. K-PATH-2
-const RegistryDir = pluginmanager.RegistryDir
+// TargetPath is where a volume is published for a pod, below a kubelet's directory. K-PATH-4
+func TargetPath(kubeletDir string, pod types.UID, specName string) string {
+	return csi.Dir(kubeletDir).TargetPath(pod, specName)
+}
 
-// TargetPath is where a volume is published for a pod. K-PATH-4
-func TargetPath(pod types.UID, specName string) string { return csi.TargetPath(pod, specName) }
-
-// BlockPublishPath is the device that a driver publishes for a pod. K-PATH-5
-func BlockPublishPath(pod types.UID, specName string) string {
-	return csi.BlockPublishPath(pod, specName)
+// BlockPublishPath is the device that a driver publishes for a pod, below a kubelet's directory.
+// K-PATH-5
+func BlockPublishPath(kubeletDir string, pod types.UID, specName string) string {
+	return csi.Dir(kubeletDir).BlockPublishPath(pod, specName)
 }

@@ -45,14 +45,14 @@ func TestTheEnvironmentOfAContainer(t *testing.T) { // facts 1 and 9
 		n.volume("data")
 		uid := n.pod("web", using("data"))
 		n.settle()
-		assert.Equal(t, []runtime.Mount{{Container: "/mnt/data", Host: csi.TargetPath(uid, "pv-data")}}, mounts(n))
+		assert.Equal(t, []runtime.Mount{{Container: "/mnt/data", Host: csi.DefaultDir.TargetPath(uid, "pv-data")}}, mounts(n))
 	})
 	t.Run("a device", func(t *testing.T) {
 		n := start(t, setting{})
 		n.volume("data", block)
 		uid := n.pod("web", usingDevice("data"))
 		n.settle()
-		assert.Equal(t, []runtime.Mount{{Device: "/dev/xvda", Host: csi.PodDevicePath(uid, "pv-data"), Permissions: "mrw"}}, mounts(n))
+		assert.Equal(t, []runtime.Mount{{Device: "/dev/xvda", Host: csi.DefaultDir.PodDevicePath(uid, "pv-data"), Permissions: "mrw"}}, mounts(n))
 	})
 }
 
@@ -172,7 +172,7 @@ func TestAPodRecreatedWithTheSameNameIsAnotherPod(t *testing.T) { // fact 72
 	n.pod("web", using("data"))
 	n.settle()
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
-	assert.False(t, n.exists(csi.PodDir(old)))
+	assert.False(t, n.exists(csi.DefaultDir.PodDir(old)))
 	assert.True(t, n.exists(n.targetOf("web")))
 }
 

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -29,7 +28,7 @@ const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // filesDir is where the kubelet puts a volume of the pod that it makes itself.
 func (w *podWorker) filesDir(name string) string {
-	return path.Join(csi.PodDir(w.pod.UID), "files", name)
+	return path.Join(w.csi.PodDir(w.pod.UID), "files", name)
 }
 
 // accountFiles is the directory of the pod's service account; no volume has that name.
@@ -72,7 +71,7 @@ func (w *podWorker) makeAccountFiles(p *kernel.Process) error {
 // removeFiles removes the files of makeFiles.
 func (w *podWorker) removeFiles() {
 	// Housekeeping looks again.
-	_ = w.options.Machine.RemoveAll(path.Join(csi.PodDir(w.pod.UID), "files"))
+	_ = w.options.Machine.RemoveAll(path.Join(w.csi.PodDir(w.pod.UID), "files"))
 }
 
 // giveToGroup lets all users write in an empty directory. New files in it belong to the pod's
@@ -246,7 +245,7 @@ func (w *podWorker) mountsOfProgram(p *kernel.Process, c *corev1.Container) ([]m
 	}
 	for _, d := range c.VolumeDevices {
 		if spec := w.volumes.SpecOf(w.pod.UID, d.Name); spec != nil {
-			volumes = append(volumes, machine.Volume{Source: csi.PodDevicePath(w.pod.UID, spec.Name), Path: d.DevicePath, Private: true, Device: true})
+			volumes = append(volumes, machine.Volume{Source: w.csi.PodDevicePath(w.pod.UID, spec.Name), Path: d.DevicePath, Private: true, Device: true})
 		}
 	}
 	if _, err := w.options.Machine.Lstat(w.filesDir(accountFiles)); err == nil && !hasAccount {

@@ -112,7 +112,7 @@ func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 			n.setPhase("web", corev1.PodFailed)
 			n.deletePod("web")
 			n.forget()
-			n.until(func() bool { return !n.exists(csi.PodDir(uid)) })
+			n.until(func() bool { return !n.exists(csi.DefaultDir.PodDir(uid)) })
 			assert.InDelta(t, c.gone, (n.Kernel.Elapsed() - n.since.At).Seconds(), 2)
 			assert.LessOrEqual(t, n.times("NodeUnpublishVolume")[0], time.Second, "the volume itself does not wait")
 		})

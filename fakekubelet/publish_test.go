@@ -51,7 +51,7 @@ func TestNodePublishVolumeRequest(t *testing.T) { // K-PUB-1..4, K-DSW-9, K-PATH
 	want := &csispec.NodePublishVolumeRequest{
 		VolumeId:          "h-data",
 		PublishContext:    map[string]string{"lun": "7"},
-		StagingTargetPath: csi.StagingPath(driverName, "h-data"),
+		StagingTargetPath: csi.DefaultDir.StagingPath(driverName, "h-data"),
 		TargetPath:        "/var/lib/kubelet/pods/" + string(uid) + "/volumes/kubernetes.io~csi/pv-data/mount",
 		VolumeCapability:  mountCapability(csispec.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER, "2000"),
 		Secrets:           map[string]string{"key": "k2"},
@@ -79,7 +79,7 @@ func TestNodePublishVolumeRequestOfAnInlineVolume(t *testing.T) {
 
 	want := &csispec.NodePublishVolumeRequest{
 		VolumeId:         volume.InlineHandle(uid, "scratch"),
-		TargetPath:       csi.TargetPath(uid, "scratch"),
+		TargetPath:       csi.DefaultDir.TargetPath(uid, "scratch"),
 		VolumeCapability: mountCapability(csispec.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER, "2000"),
 		Readonly:         true,
 		Secrets:          map[string]string{"key": "k3"},
@@ -135,7 +135,7 @@ func TestCleanUpAfterAFailedPublishOfADeletedPod(t *testing.T) {
 			n.fail("NodePublishVolume", code, 0)
 			uid := n.pod("web", using("data"))
 			n.thirdRetry()
-			dataFile := csi.PodDir(uid) + "/volumes/kubernetes.io~csi/pv-data/vol_data.json"
+			dataFile := csi.DefaultDir.PodDir(uid) + "/volumes/kubernetes.io~csi/pv-data/vol_data.json"
 			assert.Equal(t, slices.Contains(want, "NodeUnpublishVolume OK"), n.exists(dataFile), "K-PUB-10: a final error tidies up")
 
 			n.forget()
@@ -161,11 +161,11 @@ func TestThePodVolumesDataFile(t *testing.T) { // K-PATH-10, fact 7
 	}
 	id := volume.AttachmentName("h-data", driverName, nodeName)
 	assert.Equal(t, `{"attachmentID":"`+id+`","driverName":"disk.csi.example.com","nodeName":"node-a","specVolID":"pv-data",`+
-		`"volumeHandle":"h-data","volumeLifecycleMode":"Persistent"}`+"\n", content(csi.TargetPath(web, "pv-data")))
+		`"volumeHandle":"h-data","volumeLifecycleMode":"Persistent"}`+"\n", content(csi.DefaultDir.TargetPath(web, "pv-data")))
 	handle := volume.InlineHandle(log, "scratch")
 	id = volume.AttachmentName(handle, driverName, nodeName)
 	assert.Equal(t, `{"attachmentID":"`+id+`","driverName":"disk.csi.example.com","nodeName":"node-a","specVolID":"scratch",`+
-		`"volumeHandle":"`+handle+`","volumeLifecycleMode":"Ephemeral"}`+"\n", content(csi.TargetPath(log, "scratch")))
+		`"volumeHandle":"`+handle+`","volumeLifecycleMode":"Ephemeral"}`+"\n", content(csi.DefaultDir.TargetPath(log, "scratch")))
 }
 
 // conformance: unit-publish-missing-secret
@@ -222,7 +222,7 @@ func TestAForgottenPublish(t *testing.T) {
 	n.deletePod("web")
 	n.settle()
 	assert.Equal(t, []string{"NodeUnstageVolume OK"}, n.calls(), "no NodeUnpublishVolume")
-	dataFile := csi.PodDir(uid) + "/volumes/kubernetes.io~csi/pv-data/vol_data.json"
+	dataFile := csi.DefaultDir.PodDir(uid) + "/volumes/kubernetes.io~csi/pv-data/vol_data.json"
 	assert.True(t, n.exists(dataFile), "K-ORPH-2: the pod's directory stays for the sake of its data file")
 }
 

@@ -162,7 +162,7 @@ func TestTheDriverMakesTheTargetItself(t *testing.T) { // K-PUB-2
 	n.fail("NodePublishVolume", codes.Unavailable, 0)
 	uid := n.pod("web", using("data"))
 	n.until(func() bool { return len(n.times("NodePublishVolume")) == 1 })
-	target := csi.TargetPath(uid, "pv-data")
+	target := csi.DefaultDir.TargetPath(uid, "pv-data")
 	assert.True(t, n.exists(strings.TrimSuffix(target, "/mount")))
 	assert.False(t, n.exists(target))
 }
@@ -175,7 +175,7 @@ func TestAMountThatComesAfterAFinalError(t *testing.T) {
 	n.fail("NodePublishVolume", codes.Internal, 0)
 	uid := n.pod("web", using("data"))
 	n.thirdRetry()
-	target := csi.TargetPath(uid, "pv-data")
+	target := csi.DefaultDir.TargetPath(uid, "pv-data")
 	require.NoError(t, n.machine.MkdirAll(target, 0o750))
 	require.NoError(t, n.machine.MkdirAll("/late", 0o755))
 	require.NoError(t, n.machine.BindMount("/late", target, false))

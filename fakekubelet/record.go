@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/csisim/csisim/fakekubelet/internal/csi"
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
 )
@@ -77,7 +76,7 @@ func (c *container) recordMounts(p *kernel.Process) ([]runtime.Mount, error) {
 		return nil, err
 	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.spec.Image)
-	_ = c.options.Machine.MkdirAll(csi.PodDir(c.pod.UID)+"/containers/"+c.spec.Name, 0o750)
+	_ = c.options.Machine.MkdirAll(c.csi.PodDir(c.pod.UID)+"/containers/"+c.spec.Name, 0o750)
 	mounts, err := c.mountsOf(p, c.spec)
 	return append(mounts, c.devicesOf(c.spec)...), err
 }

@@ -167,7 +167,7 @@ func TestASubPathIsBoundAgain(t *testing.T) {
 	n.volume("data")
 	uid := n.pod("web", subPath("sub"))
 	n.waitRunning("web")
-	bound, source := csi.PodDir(uid)+"/volume-subpaths/pv-data/c/0", csi.TargetPath(uid, "pv-data")+"/sub"
+	bound, source := csi.DefaultDir.PodDir(uid)+"/volume-subpaths/pv-data/c/0", csi.DefaultDir.TargetPath(uid, "pv-data")+"/sub"
 	n.forget()
 	n.exit("web", "c", 1)
 	n.pass(2 * time.Second)

@@ -274,7 +274,7 @@ func TestADirectoryThatABackoffLeftIsCleanedUpAfterARestart(t *testing.T) { // K
 
 func TestOrphanedPodDirectories(t *testing.T) { // K-ORPH-1, K-ORPH-2
 	n := start(t, setting{})
-	empty, held, found := csi.PodDir("u-empty"), csi.PodDir("u-held"), csi.PodDir("u-mounted")
+	empty, held, found := csi.DefaultDir.PodDir("u-empty"), csi.DefaultDir.PodDir("u-held"), csi.DefaultDir.PodDir("u-mounted")
 	n.restart(func() {
 		for _, dir := range []string{
 			empty + "/volumes/kubernetes.io~csi/pv-x/mount", empty + "/plugins",

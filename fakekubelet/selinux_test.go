@@ -408,7 +408,7 @@ func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	n.heal()
 	n.forget()
 	n.waitRunning("web")
-	assert.Equal(t, csi.StagingPath(driverName, "h-data"), request[*csispec.NodeStageVolumeRequest](n).StagingTargetPath)
+	assert.Equal(t, csi.DefaultDir.StagingPath(driverName, "h-data"), request[*csispec.NodeStageVolumeRequest](n).StagingTargetPath)
 }
 
 // K-RACE-38: pods with different labels take a volume over from each other. Each newcomer

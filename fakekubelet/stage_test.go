@@ -44,7 +44,7 @@ func TestNodeStageVolumeRequest(t *testing.T) { // K-STAGE-3, K-RPC-6
 	want := &csispec.NodeStageVolumeRequest{
 		VolumeId:          "h-data",
 		PublishContext:    map[string]string{"lun": "7"},
-		StagingTargetPath: csi.StagingPath(driverName, "h-data"),
+		StagingTargetPath: csi.DefaultDir.StagingPath(driverName, "h-data"),
 		VolumeCapability: &csispec.VolumeCapability{
 			AccessMode: &csispec.VolumeCapability_AccessMode{Mode: csispec.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER},
 			AccessType: &csispec.VolumeCapability_Mount{Mount: &csispec.VolumeCapability_MountVolume{
@@ -108,7 +108,7 @@ func TestAFinalErrorAfterAnUncertainOneForgetsTheStage(t *testing.T) { // K-TRAC
 	assert.Equal(t, []string{
 		"NodeStageVolume DeadlineExceeded", "NodeStageVolume Internal", "NodeStageVolume Internal", "NodeStageVolume Internal",
 	}, n.calls())
-	assert.NotContains(t, n.files(), csi.StagingPath(driverName, "h-data")+"/")
+	assert.NotContains(t, n.files(), csi.DefaultDir.StagingPath(driverName, "h-data")+"/")
 
 	n.forget()
 	n.deletePod("web")
@@ -122,7 +122,7 @@ func TestAnUncertainStageKeepsItsDirectoryAndData(t *testing.T) { // K-STAGE-6
 	n.fail("NodeStageVolume", codes.Aborted, 0)
 	n.pod("web", using("data"))
 	n.pass(300 * time.Millisecond)
-	staging := csi.StagingPath(driverName, "h-data")
+	staging := csi.DefaultDir.StagingPath(driverName, "h-data")
 	assert.Contains(t, n.files(), staging+"/")
 	assert.Contains(t, n.files(), staging[:len(staging)-len("globalmount")]+`vol_data.json {"driverName":"disk.csi.example.com","volumeHandle":"h-data"}`)
 }
@@ -214,7 +214,7 @@ func TestADriverThatDoesNotStageLeavesADirectory(t *testing.T) { // K-STAGE-2, f
 	n.run("web")
 	n.deletePod("web")
 	n.settle()
-	assert.Equal(t, []string{csi.StagingPath(driverName, "h-data") + "/"}, n.files())
+	assert.Equal(t, []string{csi.DefaultDir.StagingPath(driverName, "h-data") + "/"}, n.files())
 }
 
 // Fact 38: registration does not trigger the next try.
@@ -295,7 +295,7 @@ func TestTheOrderOfAStage(t *testing.T) {
 		}, []string{"cap"}, "volumeattachments.storage.k8s.io"},
 		{"the secret", func(n *node) { n.loseSecret() }, []string{"cap"}, "fetching NodeStageSecretRef default/key failed"},
 		{"the directory", func(n *node) {
-			dir := path.Dir(path.Dir(csi.StagingPath(driverName, "h-data")))
+			dir := path.Dir(path.Dir(csi.DefaultDir.StagingPath(driverName, "h-data")))
 			require.NoError(n.t, n.machine.MkdirAll(path.Dir(dir), 0o750))
 			require.NoError(n.t, n.machine.WriteFile(dir, nil, 0o644))
 		}, []string{"cap", "mkdir globalmount Failed"}, "failed to create dir"},
@@ -335,7 +335,7 @@ func TestVolumesWithADevice(t *testing.T) {
 		device  bool // a staging directory, and an operation that removes it
 		staging string
 	}{
-		{"staging", mock.Options{}, using("data"), true, csi.StagingPath(driverName, "h-data")},
+		{"staging", mock.Options{}, using("data"), true, csi.DefaultDir.StagingPath(driverName, "h-data")},
 		{"not staging", mock.Options{Stage: new(false)}, using("data"), true, ""},
 		{"inline", mock.Options{Ephemeral: true}, inline("scratch"), false, ""},
 	} {
@@ -345,7 +345,7 @@ func TestVolumesWithADevice(t *testing.T) {
 			n.pod("web", c.pod)
 			n.run("web")
 			assert.Equal(t, c.staging, request[*csispec.NodePublishVolumeRequest](n).StagingTargetPath)
-			assert.Equal(t, c.device, n.exists(csi.StagingPath(driverName, "h-data")))
+			assert.Equal(t, c.device, n.exists(csi.DefaultDir.StagingPath(driverName, "h-data")))
 			assert.Empty(t, n.inUse())
 			n.deletePod("web")
 			n.settle()

@@ -55,7 +55,7 @@ func expandAllKnown(text string, env variables) (string, error) {
 // part of the volume.
 func (w *podWorker) driversVolume(p *kernel.Process, c *corev1.Container, index int, spec *csi.Spec, sub string) (string, error) {
 	if sub == "" {
-		return csi.TargetPath(w.pod.UID, spec.Name), nil
+		return w.csi.TargetPath(w.pod.UID, spec.Name), nil
 	}
 	source, err := w.csi.BindSubPath(p, csi.SubPath{Pod: w.pod.UID, Spec: spec, Container: c.Name, Index: index, Path: sub})
 	if errors.Is(err, csi.ErrSubPathNotMade) {

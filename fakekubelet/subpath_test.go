@@ -44,8 +44,8 @@ func TestAPartOfAVolume(t *testing.T) {
 	n.volume("data")
 	uid := n.pod("web", subPath("sub/dir"))
 	n.waitRunning("web")
-	bound := csi.PodDir(uid) + "/volume-subpaths/pv-data/c/0"
-	assert.Equal(t, []string{bound, csi.TargetPath(uid, "pv-data")}, n.hostPaths())
+	bound := csi.DefaultDir.PodDir(uid) + "/volume-subpaths/pv-data/c/0"
+	assert.Equal(t, []string{bound, csi.DefaultDir.TargetPath(uid, "pv-data")}, n.hostPaths())
 	assert.Contains(t, n.mounts(), bound)
 	assert.True(t, n.exists("/mock/h-data/sub/dir"), "made with the mode of the volume's root")
 	assert.Equal(t, "0 drwxr-xr-x", n.group("/mock/h-data/sub/dir"))

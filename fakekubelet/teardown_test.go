@@ -27,7 +27,7 @@ func mounted(t *testing.T, s setting, changes ...func(*corev1.PersistentVolume))
 }
 
 func (n *node) targetOf(pod string) string {
-	return csi.TargetPath(n.uid(pod), "pv-data")
+	return csi.DefaultDir.TargetPath(n.uid(pod), "pv-data")
 }
 
 // conformance: unit-unstage-ok, unit-unpublish-ok
@@ -38,7 +38,7 @@ func TestUnpublishAndUnstageCarryOnlyIdAndPath(t *testing.T) { // K-UNPUB-2, K-U
 	n.settle()
 	assert.Empty(t, cmp.Diff(&csispec.NodeUnpublishVolumeRequest{VolumeId: "h-data", TargetPath: target},
 		request[*csispec.NodeUnpublishVolumeRequest](n), protocmp.Transform()))
-	assert.Empty(t, cmp.Diff(&csispec.NodeUnstageVolumeRequest{VolumeId: "h-data", StagingTargetPath: csi.StagingPath(driverName, "h-data")},
+	assert.Empty(t, cmp.Diff(&csispec.NodeUnstageVolumeRequest{VolumeId: "h-data", StagingTargetPath: csi.DefaultDir.StagingPath(driverName, "h-data")},
 		request[*csispec.NodeUnstageVolumeRequest](n), protocmp.Transform()))
 	assert.Empty(t, n.files())
 }
@@ -144,7 +144,7 @@ func TestLeftoversAtTheTargetPath(t *testing.T) { // K-UNPUB-4
 func TestAStagedVolumeThatIsMountedElsewhereIsNotUnstaged(t *testing.T) { // K-UNSTAGE-2, K-ERR-6
 	n := mounted(t, setting{})
 	require.NoError(t, n.machine.MkdirAll("/elsewhere", 0o755))
-	require.NoError(t, n.machine.BindMount(csi.StagingPath(driverName, "h-data"), "/elsewhere", false))
+	require.NoError(t, n.machine.BindMount(csi.DefaultDir.StagingPath(driverName, "h-data"), "/elsewhere", false))
 	n.deletePod("web")
 	n.pass(5 * time.Second)
 	assert.Equal(t, []string{"NodeUnpublishVolume OK"}, n.calls())
@@ -162,7 +162,7 @@ func TestAStagedVolumeThatIsMountedElsewhereIsNotUnstaged(t *testing.T) { // K-U
 
 func TestWithoutTheStagingDataFileThereIsNoUnstage(t *testing.T) { // K-UNSTAGE-3, K-RACE-25
 	n := mounted(t, setting{})
-	staging := csi.StagingPath(driverName, "h-data")
+	staging := csi.DefaultDir.StagingPath(driverName, "h-data")
 	require.NoError(t, n.machine.Remove(staging[:len(staging)-len("globalmount")]+"vol_data.json"))
 	n.deletePod("web")
 	n.settle()
@@ -198,7 +198,7 @@ func TestAPodThatComesBackDuringAnUnstage(t *testing.T) {
 	n.pass(2 * time.Second)
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 	n.pass(30 * time.Second)
-	assert.NotContains(t, n.mounts(), csi.StagingPath(driverName, "h-data"), "the late unstage has removed the mount")
+	assert.NotContains(t, n.mounts(), csi.DefaultDir.StagingPath(driverName, "h-data"), "the late unstage has removed the mount")
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls(), "and no component notices")
 }
 

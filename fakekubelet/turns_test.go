@@ -24,7 +24,7 @@ func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 		names := map[types.UID]string{n.pod("web", using("data")): "web", n.pod("log", using("data")): "log"}
 		uids := []types.UID{n.uid("web"), n.uid("log")}
 		slices.Sort(uids)
-		in := csi.PodDir(uids[broken]) + "/volumes"
+		in := csi.DefaultDir.PodDir(uids[broken]) + "/volumes"
 		require.NoError(t, n.machine.MkdirAll(in, 0o750))
 		// A file in place of a directory.
 		require.NoError(t, n.machine.WriteFile(in+"/kubernetes.io~csi", nil, 0o644))
@@ -49,7 +49,7 @@ func TestTheOrderOfPods(t *testing.T) {
 				targets = append(targets, r.TargetPath)
 			}
 		}
-		first[targets[0] == csi.TargetPath(slices.Min(uids), "pv-data")] = true
+		first[targets[0] == csi.DefaultDir.TargetPath(slices.Min(uids), "pv-data")] = true
 	}
 	assert.Len(t, first, 2)
 }

@@ -37,7 +37,7 @@ func TestWhereAKubeletStages(t *testing.T) {
 		n.waitRunning("web")
 		want := machine.KubeletDir + "/plugins/kubernetes.io/csi/pv/pv-data/globalmount"
 		if since {
-			want = csi.StagingPath(driverName, "h-data")
+			want = csi.DefaultDir.StagingPath(driverName, "h-data")
 		}
 		assert.Equal(t, want, request[*csispec.NodeStageVolumeRequest](n).StagingTargetPath)
 		assert.Equal(t, want, request[*csispec.NodePublishVolumeRequest](n).StagingTargetPath)

@@ -46,7 +46,7 @@ func TestTheKubeletRequestsVolumeStats(t *testing.T) {
 	for _, gap := range n.gaps("NodeGetVolumeStats") {
 		assert.InDelta(t, 60, gap, 0.1, "one to two periods, by chance")
 	}
-	want := &csispec.NodeGetVolumeStatsRequest{VolumeId: "h-data", VolumePath: csi.TargetPath(uid, "pv-data")}
+	want := &csispec.NodeGetVolumeStatsRequest{VolumeId: "h-data", VolumePath: csi.DefaultDir.TargetPath(uid, "pv-data")}
 	assert.Empty(t, cmp.Diff(want, request[*csispec.NodeGetVolumeStatsRequest](n), protocmp.Transform()), "no staging path")
 	assert.ElementsMatch(t, []string{
 		"available_bytes 1.073741824e+09", "capacity_bytes 1.073741824e+09", "inodes 65536", "inodes_free 65536", "inodes_used 0", "used_bytes 0",
@@ -66,7 +66,7 @@ func TestTheStatisticsOfARawBlockVolume(t *testing.T) { // K-STAT-2
 	uid := n.pod("web", usingDevice("data"))
 	n.run("web")
 	n.pass(2 * time.Minute)
-	assert.Equal(t, csi.BlockMapDir("pv-data")+"/"+string(uid), request[*csispec.NodeGetVolumeStatsRequest](n).VolumePath)
+	assert.Equal(t, csi.DefaultDir.BlockMapDir("pv-data")+"/"+string(uid), request[*csispec.NodeGetVolumeStatsRequest](n).VolumePath)
 }
 
 // conformance: unit-stats-no-capability, unit-metrics-not-supported

@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name
@@ -12,8 +13,8 @@ import (
 const addonsSocketName = "csi-addons.sock"
 
 // addonsSocketIn is where a plugin serves CSI-Addons in its directory: mostly at its only socket.
-func (d *driver) addonsSocketIn(directory string) string {
-	own := d.socketIn(directory)
+func (d *driver) addonsSocketIn(m machine.Machine, directory string) string {
+	own := d.socketIn(m, directory)
 	switch {
 	case d.Socket != nil && d.Socket.Addons != "":
 		return path.Join(path.Dir(own), addonsSocketName)

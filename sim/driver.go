@@ -180,7 +180,7 @@ func (d *driver) nodeID(node string) string {
 // expect on a node.
 func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine, replica int) (*plugin, error) {
 	p := &plugin{driver: d, node: node.Name, replica: replica, zone: d.zone(node), machine: m, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed}
-	p.socket, p.addons = d.socketIn(d.directory), d.addonsSocketIn(d.directory)
+	p.socket, p.addons = d.socketIn(m, d.directory), d.addonsSocketIn(m, d.directory)
 	if err := c.giveBackend(p); err != nil {
 		return nil, err
 	}
@@ -197,12 +197,12 @@ func (c *Simulation) newPlugin(d *driver, node Node, m machine.Machine, replica 
 }
 
 // socketIn is the socket of a plugin in its directory.
-func (d *driver) socketIn(directory string) string {
+func (d *driver) socketIn(m machine.Machine, directory string) string {
 	name := "csi.sock"
 	if d.Program != nil && d.Program.PluginSocket != "" {
 		name = path.Base(d.Program.PluginSocket)
 	}
-	return path.Join(machine.KubeletDir, "plugins", directory, name)
+	return path.Join(m.Layout().KubeletDir(), "plugins", directory, name)
 }
 
 func (c *Simulation) giveBackend(p *plugin) (err error) {

@@ -6,7 +6,6 @@ import (
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/driver/registrar"
-	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // Sidecar is a program of Kubernetes that runs beside a driver, or once in a cluster
@@ -93,7 +92,7 @@ func (c *Simulation) Directories() []Directory {
 		return nil
 	}
 	for _, n := range c.nodes {
-		all = append(all, Directory{Node: n.Name, Path: n.machine.Path(machine.KubeletDir)})
+		all = append(all, Directory{Node: n.Name, Path: n.machine.Path(n.machine.Layout().KubeletDir())})
 	}
 	return all
 }

@@ -41,7 +41,7 @@ func (c *Simulation) RecordFiles(node, when string) error {
 }
 
 func listed(m machine.Machine, mounts map[string]machine.Mount, name string) []string {
-	full := path.Join(machine.KubeletDir, name)
+	full := path.Join(m.Layout().KubeletDir(), name)
 	info, err := m.Lstat(full)
 	if err != nil {
 		return nil

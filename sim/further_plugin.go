@@ -43,7 +43,7 @@ func (c *Simulation) addFurther(d *driver) error {
 			driver: d, node: n.Name, name: o.Name, id: o.NodeID, zone: d.zone(n.Node), machine: n.machine,
 			registry: o.Registry, refused: o.Refused, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed,
 		}
-		p.socket, p.addons = d.socketIn(d.directory+"-"+o.Name), d.addonsSocketIn(d.directory+"-"+o.Name)
+		p.socket, p.addons = d.socketIn(p.machine, d.directory+"-"+o.Name), d.addonsSocketIn(p.machine, d.directory+"-"+o.Name)
 		if err := c.giveBackend(p); err != nil {
 			return err
 		}

@@ -25,6 +25,9 @@ var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // startMachines creates the computers of the nodes and the computer of the control plane: in memory
 // if all drivers are Go code of this process, otherwise on disk.
 func (c *Simulation) startMachines() error {
+	if found, want := c.options.KubeletDir.Mistake(); found != "" {
+		return &ConfigError{"the kubelet's directory", fmt.Sprintf("found %s, want %s", found, want)}
+	}
 	if c.options.outside() {
 		if err := c.run.makeDirectory(c.options.WorkDir); err != nil {
 			return err
@@ -76,7 +79,7 @@ func (r *run) makeDirectory(parent string) error {
 // newMachine creates a computer, with networks if it is the computer of a node with networks.
 func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (machine.Machine, error) {
 	if c.run.work == nil {
-		return machine.NewMemory(name), nil
+		return machine.NewMemoryWith(name, c.options.KubeletDir), nil
 	}
 	dir := filepath.Join(c.run.work.Path(), c.cluster, name)
 	wanted := c.options.Isolation
@@ -89,10 +92,13 @@ func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (ma
 	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
 		return c.newApart(name, dir, networks)
 	}
+	if c.options.KubeletDir.HasSymlink() {
+		return nil, &ConfigError{"the kubelet's directory", "programs find its symlink on nodes with mount namespaces only: use isolation auto or namespace"}
+	}
 	if wanted == None {
 		c.apart = "by directories only, as asked for"
 	}
-	m, err := machine.NewDisk(name, dir)
+	m, err := machine.NewDiskWith(name, dir, c.options.KubeletDir)
 	if err != nil {
 		return nil, &EnvironmentError{"put the cluster on disk", err}
 	}
@@ -112,7 +118,7 @@ func (c *Simulation) keepTime(d *machine.Disk) {
 func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) (machine.Machine, error) {
 	through := []string{c.run.work.Path()}
 	for _, given := range c.options.HostPaths {
-		real, err := machine.HostPath(given)
+		real, err := c.options.KubeletDir.HostPath(given)
 		if err != nil {
 			return nil, &ConfigError{"the cluster", err.Error()}
 		}
@@ -122,7 +128,7 @@ func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) 
 	if networks != nil {
 		network = networks.Node
 	}
-	m, err := machine.NewNetworked(name, dir, c.options.onDisk(), network, through...)
+	m, err := machine.NewNamespaceWith(name, dir, c.options.onDisk(), c.options.KubeletDir, network, through...)
 	var refusal *namespaces.Refusal
 	switch {
 	case errors.As(err, &refusal):

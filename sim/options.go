@@ -114,6 +114,8 @@ type Options struct {
 	HostPaths []string
 	// Isolation says how nodes are kept apart. Default: Auto.
 	Isolation Isolation
+	// KubeletDir is the directory of the kubelet on each node. Default: /var/lib/kubelet.
+	KubeletDir KubeletDir
 	// Start is the time at which the cluster begins. Default: kernel.Epoch.
 	Start time.Time
 	// Names seeds object UIDs and volume names, so clusters with different Names never share one.
@@ -166,6 +168,10 @@ type Options struct {
 	// content. Default: false.
 	NoDataCheck bool
 }
+
+// KubeletDir says where nodes have the directory of their kubelet, and whether a symlink is on the
+// way.
+type KubeletDir = machine.Layout
 
 // Isolation is how the nodes of a run are separated from each other and from the machine.
 type Isolation string

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 )
@@ -111,7 +110,7 @@ func (c *Simulation) besides(p *plugin) (all []*controller) {
 func (c *Simulation) registrarOf(p *plugin) *registrar.Registrar {
 	o := registrar.Options{Node: p.node, Machine: p.machine, Endpoint: p.socket, Driver: p.driver.Name, StaysWhenRefused: cmp.Or(p.refused, p.sidecars().Registrar.Refused) == registrar.RefusedStays}
 	if p.registry != "" {
-		o.RegistrationDir = path.Join(fakekubelet.RegistryDir, p.registry)
+		o.RegistrationDir = path.Join(registrar.Directory(p.machine), p.registry)
 	}
 	if p.sidecars().Registrar.Restart == sidecar.RestartNever {
 		o.RestartDelay = func(int) time.Duration { return -1 }

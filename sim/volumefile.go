@@ -82,7 +82,7 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	if err != nil {
 		return nil, "", err
 	}
-	dir := fakekubelet.TargetPath(pod.UID, spec)
+	dir := fakekubelet.TargetPath(n.machine.Layout().KubeletDir(), pod.UID, spec)
 	if mounted, err := n.machine.IsMountPoint(dir); err != nil || !mounted {
 		return wrong(fmt.Errorf("nothing is mounted at %s on %s", dir, n.Name))
 	}

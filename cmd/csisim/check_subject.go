@@ -34,6 +34,7 @@ type subjectFlags struct {
 	startTimeout                 time.Duration
 	memory                       string
 	deploy                       []string
+	kubeletDir                   string
 	volumes                      volumeFlags
 }
 
@@ -54,6 +55,7 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.startTimeout, "start-timeout", 0, "wall time that the driver has to answer (default 10s)")
 	flags.StringVar(&f.memory, "memory", "", "`SIZE` of memory above which a process of the driver is killed (default 2Gi)")
 	flags.StringArrayVar(&f.deploy, "deploy", nil, "take the CSIDriver object, sidecars and container volumes from the driver's own manifests at `PATH`, a file or a folder; may be repeated")
+	flags.StringVar(&f.kubeletDir, "kubelet-dir", "", "`PATH` of the kubelet's directory, or paths with a symlink as in a scenario's kubeletDir (default /var/lib/kubelet)")
 	f.volumes.addTo(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "no-controller" {
@@ -91,7 +93,21 @@ func (f *subjectFlags) subject(args []string, dash int) (check.Subject, *profile
 	if err == nil {
 		err = f.takeManifests(&s)
 	}
+	if err == nil {
+		err = f.takeKubeletDir(&s)
+	}
 	return s, p, err
+}
+
+// takeKubeletDir reads the directory of the kubelets.
+func (f *subjectFlags) takeKubeletDir(s *check.Subject) (err error) {
+	if f.kubeletDir == "" {
+		return nil
+	}
+	if s.KubeletDir, err = scenario.ParseKubeletDir(f.kubeletDir); err != nil {
+		return usage("--kubelet-dir %s: %w", f.kubeletDir, err)
+	}
+	return nil
 }
 
 // checkWays rejects flags and arguments that exclude each other.

@@ -68,6 +68,8 @@ var badChecks = []struct {
 	{name: "a budget that is none", flags: "--budget soon", driver: checkedDriver, code: 2, says: []string{`invalid argument "soon" for "--budget" flag`}},
 	{name: "no budget", flags: "--budget 0s", driver: checkedDriver, code: 2, says: []string{"--budget 0s: it must be more than 0"}},
 	{name: "nothing at once", flags: "--parallel 0", driver: checkedDriver, code: 2, says: []string{"--parallel 0: it must be at least 1"}},
+	{name: "a kubelet's directory that is no path", flags: "--kubelet-dir kubelet", driver: checkedDriver, code: 2, says: []string{`--kubelet-dir kubelet: found path "kubelet", want an absolute path`}},
+	{name: "a kubelet's directory around another", flags: "--kubelet-dir /var/lib", driver: checkedDriver, code: 2, says: []string{"want a directory that neither is in /var/lib/kubelet nor contains it"}},
 	{name: "an unknown isolation", flags: "--isolation jail", driver: checkedDriver, code: 2, says: []string{`unknown isolation "jail"`}},
 	{name: "an unknown scenario", flags: "--only loss/NodeStageVolume", driver: checkedDriver, code: 2, says: []string{`unknown scenario "loss/NodeStageVolume"; did you mean "lost/NodeStageVolume"?`}},
 	{name: "a group of scenarios", flags: "--only lost", driver: checkedDriver, code: 2, says: []string{`unknown scenario "lost"; did you mean "lost/*"?`}},

@@ -49,7 +49,7 @@ func hostPathFlag(command *cobra.Command, paths *[]string) {
 // checkHostPaths rejects paths that cannot be shared with the host.
 func checkHostPaths(paths []string) error {
 	for _, given := range paths {
-		if _, err := machine.HostPath(given); err != nil {
+		if _, err := (machine.Layout{}).HostPath(given); err != nil {
 			return usage("--host-path: %w", err)
 		}
 	}

@@ -4,7 +4,7 @@ package machine
 
 import "github.com/csisim/csisim/internal/world/machine"
 
-// KubeletDir is the directory that the kubelet owns on every node.
+// KubeletDir is the directory of the kubelet if a Layout has no other.
 const KubeletDir = machine.KubeletDir
 
 // The errors of a machine that refuses an operation.
@@ -27,6 +27,8 @@ type (
 	// VolumeFiles is a machine that reads and writes files of volumes.
 	VolumeFiles = machine.VolumeFiles
 
+	// Layout says where a machine has the directory of its kubelet.
+	Layout = machine.Layout
 	// Service is one gRPC service and its server.
 	Service = machine.Service
 	// Listener is a bound socket.

@@ -115,6 +115,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"records-in-container", "restart/driver-updated", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"records-in-container", "crash-driver/NodeUnpublishVolume", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"detach-refuses-elsewhere", "repeated/many-nodes", "ControllerUnpublishVolume is not idempotent: OK, then FailedPrecondition"},
+	{"unpublish-compares-paths", "life/filesystem", "NodeUnpublishVolume has no effect: 1 mounted still: "},
 	{"unpublish-removes-parent", "life/filesystem", "NodeUnpublishVolume removes what the driver has not made: /var/lib/kubelet/pods/"},
 	{"socket-stays", "crash-driver/NodeStageVolume", "does not start again: start driver hostdir.csi.csisim.dev on node-a: program exited before it answered: exit status 1"},
 	{"unpublish-removes-content", "in-use/NodeUnpublishVolume", "data lost: pod default/after does not find its data"},
@@ -196,6 +197,9 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 			if d.trial == "life/second-node" {
 				subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--topology=zone={{.NodeName}}")
 			}
+			if d.name == "unpublish-compares-paths" {
+				subject.KubeletDir = scenario.KubeletDir{Path: "/var/lib/kubelet", SymlinkTo: "/mnt/kubelet"}
+			}
 			if d.trial == "share/up-to-the-limit" {
 				subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--max-volumes=3")
 			}
@@ -208,6 +212,20 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 			}
 			assert.Contains(t, found, d.verdict)
 		})
+	}
+}
+
+// Given a kubelet's directory elsewhere, or behind a symlink, a sound driver passes.
+func TestASoundProgramPassesWithAnotherKubeletDirectory(t *testing.T) {
+	program := buildHostdir(t)
+	for _, dir := range []scenario.KubeletDir{
+		{Path: "/var/lib/k0s/kubelet"}, {SymlinkTo: "/mnt/kubelet"}, {Path: "/mnt/kubelet", SymlinkFrom: "/var/lib/kubelet"},
+	} {
+		subject := hostdir(program, "")
+		subject.KubeletDir = dir
+		card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), Parallel: 2}, "life/filesystem", "share/subpath", "restart/kubelet", "crash-caller/NodeUnstageVolume")
+		assert.Empty(t, verdicts(card), dir.YAML())
+		assert.Equal(t, check.Totals{Passed: 4}, counted(card), dir.YAML())
 	}
 }
 

@@ -273,6 +273,6 @@ func (s *script) killsCaller(call string) {
 // kubelet only finds volumes in the directories of pods, and the pod has already been deleted.
 func (s *script) forgets(e effect) {
 	if e.call == "NodeUnstageVolume" {
-		s.expect = "  leftovers: [\"directory /var/lib/kubelet/plugins/kubernetes.io/csi/*\"]\n"
+		s.expect = fmt.Sprintf("  leftovers: [\"directory %s/plugins/kubernetes.io/csi/*\"]\n", s.facts.subject.KubeletDir.Layout().KubeletDir())
 	}
 }

@@ -46,6 +46,8 @@ type Subject struct {
 	// CSIDriver is the spec of the driver's CSIDriver object, possibly from its profile. Its
 	// attachRequired follows from the driver's capabilities. Default: volumes of claims only.
 	CSIDriver *storagev1.CSIDriverSpec
+	// KubeletDir is the directory of the kubelets. Default: /var/lib/kubelet.
+	KubeletDir scenario.KubeletDir
 	// Lacks are the sidecars that the driver's own manifests lack: the capabilities that need them
 	// are not tried. Default: none.
 	Lacks []sim.Sidecar
@@ -137,15 +139,23 @@ func (s Subject) ours() bool { return s.Driver.Socket == nil }
 // usualNodes is the number of nodes of a cluster for which a scenario gives none.
 const usualNodes = 2
 
-// clusterYAML returns the cluster of a scenario with so many nodes; empty for the default cluster.
+// clusterYAML returns the cluster of a scenario with so many nodes and the kubelet's directory;
+// empty for the default cluster.
 func (s Subject) clusterYAML(nodes int) string {
 	if s.oneNode() {
 		nodes = 1
 	}
-	if nodes == usualNodes {
+	var fields []string
+	if nodes != usualNodes {
+		fields = append(fields, fmt.Sprintf("nodes: %d", nodes))
+	}
+	if dir := s.KubeletDir.YAML(); dir != "" {
+		fields = append(fields, "kubeletDir: "+dir)
+	}
+	if len(fields) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("cluster: {nodes: %d}\n\n", nodes)
+	return "cluster: {" + strings.Join(fields, ", ") + "}\n\n"
 }
 
 // driverYAML returns the driver as an entry of a scenario's drivers.

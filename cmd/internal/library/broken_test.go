@@ -24,6 +24,8 @@ var brokenDrivers = []struct{ broken, file, want string }{
 		"left behind: mount /var/lib/kubelet/plugins/kubernetes.io/csi/hostdir.csi.csisim.dev/HASH/globalmount on node-a: " +
 			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +
 			"should have gone with NodeUnstageVolume at 11.4 s (step 5: wait pod web, gone true), which answered OK (and 3 more)"},
+	{"unpublish-compares-paths", "hostdir-kubelet-symlink.yaml",
+		"CSI spec violated: NodeUnpublishVolume has no effect: 1 mounted still: of /run/csisim/state/hostdir.csi.csisim.dev/volumes/VOLUME/data at /var/lib/kubelet/pods/POD/volumes/kubernetes.io~csi/PV/mount"},
 	{"stage-leaks-mount", "hostdir-move.yaml",
 		"left behind: mount /run/csisim/state/hostdir.csi.csisim.dev-node-a/hidden/VOLUME on node-a: " +
 			"made by NodeStageVolume at 10.5 s (step 3: wait pod web, phase Running), " +

@@ -8,7 +8,6 @@ import (
 
 	"github.com/csisim/csisim/internal/input/calls"
 	"github.com/csisim/csisim/internal/view"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/sim"
@@ -179,7 +178,7 @@ func (l *lookout) mounts() []pageMount {
 			found = append(found, pageMount{Node: node, Target: err.Error()})
 		}
 		for _, m := range mounts {
-			if strings.HasPrefix(m.Target, machine.KubeletDir+"/") {
+			if strings.HasPrefix(m.Target, l.cluster.KubeletDir()+"/") {
 				found = append(found, pageMount{Node: node, Target: m.Target, Source: m.Source + strings.TrimSuffix(m.Root, "/")})
 			}
 		}

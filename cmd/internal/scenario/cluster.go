@@ -18,6 +18,8 @@ import (
 type Cluster struct {
 	Nodes Nodes `json:"nodes,omitempty" doc:"The nodes: a number, or a list with names; default node-a and node-b."`
 
+	KubeletDir KubeletDir `json:"kubeletDir,omitzero" example:"/var/lib/k0s/kubelet" doc:"The directory of the kubelet on each node; default /var/lib/kubelet. With path and symlinkTo or symlinkFrom, a symlink is on the way."`
+
 	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
 	Legacy    *Legacy   `json:"legacy,omitempty" doc:"How a cluster before Kubernetes 1.17 differs from the default."`
 

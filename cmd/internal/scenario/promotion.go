@@ -237,6 +237,9 @@ func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 	if s.Cluster.FeatureGates != (FeatureGates{}) || len(s.Cluster.Controllers.names()) > 0 {
 		add("cluster", "cluster.featureGates, cluster.controllers", promotion.OnlyDefaults)
 	}
+	if s.Cluster.KubeletDir != (KubeletDir{}) {
+		add("cluster", "cluster.kubeletDir", "the kubelets of a real cluster keep their directory")
+	}
 	if o := s.firstObject(isGroupSnapshot); o != nil && !slices.ContainsFunc(s.Drivers, Driver.definesSnapshots) {
 		all = append(all, Promotion{What: nameOf(*o), Line: o.At.Line, Never: "the kinds of snapshots of groups are not deployed yet"})
 	}

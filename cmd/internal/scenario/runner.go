@@ -62,6 +62,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WaitForDriver: o.WaitForDriver, Experience: o.Experience, WorkDir: o.WorkDir, Recorder: recorder, Stacks: o.Stacks, FaultSpace: o.FaultSpace,
 		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, NoChoices: o.NoChoices, KeepStates: o.KeepStates, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
 		Address: o.Address, Authority: o.Authority, Network: o.Network,
+		KubeletDir:         s.Cluster.KubeletDir.Layout(),
 		Controllers:        s.Cluster.Controllers.names(),
 		SnapshotController: s.Cluster.SnapshotController, AddonsManager: s.Cluster.AddonsManager,
 		NoDataCheck: s.noDataCheck(), SeesLookups: s.breaksMounts(),

@@ -16,7 +16,7 @@ import (
 // NewBlockMapper writes the volume data file of a raw block volume, anew at each
 // pass that wants to map it. K-OP-9, K-BLK-1
 func (pl *Plugin) NewBlockMapper(p *kernel.Process, spec *Spec) error {
-	f, dir := pl.files(p), blockDataDir(spec.Name)
+	f, dir := pl.files(p), pl.blockDataDir(spec.Name)
 	if err := f.mkdir(dir); err != nil {
 		return fmt.Errorf("failed to create data dir %s: %w", dir, err)
 	}
@@ -37,7 +37,7 @@ func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, er
 	if err != nil { // wrapped, and thereby final. K-BLK-4
 		err = fmt.Errorf("kubernetes.io/csi: blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: %w", err)
 	} else if stages {
-		staging = BlockStagingPath(spec.Name)
+		staging = pl.BlockStagingPath(spec.Name)
 		err = s.stageBlock(spec, publishContext)
 	}
 	if IsFinal(err) {
@@ -51,7 +51,7 @@ func (s *step) stageBlock(spec *Spec, publishContext map[string]string) error {
 	if err != nil {
 		return TransientError{err}
 	}
-	staging := BlockStagingPath(spec.Name)
+	staging := s.BlockStagingPath(spec.Name)
 	if err := s.files(s.process).mkdir(staging); err != nil {
 		return fmt.Errorf("blockMapper.stageVolumeForBlock failed to create dir %s: %w", staging, err)
 	}
@@ -76,12 +76,12 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 	if err != nil {
 		return TransientError{err}
 	}
-	target := BlockPublishPath(pod.UID, spec.Name)
+	target := pl.BlockPublishPath(pod.UID, spec.Name)
 	if err := pl.files(p).mkdir(path.Dir(target)); err != nil {
 		return fmt.Errorf("blockMapper.publishVolumeForBlock failed to create dir %s: %w", path.Dir(target), err)
 	}
 	return s.publish(spec, &csispec.NodePublishVolumeRequest{
-		VolumeId: spec.Handle(pod.UID), PublishContext: publishContext, StagingTargetPath: BlockStagingPath(spec.Name),
+		VolumeId: spec.Handle(pod.UID), PublishContext: publishContext, StagingTargetPath: pl.BlockStagingPath(spec.Name),
 		TargetPath: target, Readonly: spec.ReadOnly, Secrets: secrets, VolumeContext: s.volumeContext(spec, pod),
 	}, mountWith{})
 }
@@ -89,7 +89,7 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 // PublishedDevice is the device that the driver has published, or that a link
 // there leads to. K-BLK-7
 func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
-	return pl.machine.EvalSymlinks(BlockPublishPath(pod.UID, spec.Name))
+	return pl.machine.EvalSymlinks(pl.BlockPublishPath(pod.UID, spec.Name))
 }
 
 // MapBlockVolume makes the published device known to the pod: a bind mount in
@@ -97,7 +97,7 @@ func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
 // open, lest another one comes under its name. K-BLK-6
 func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod, device string) error {
 	f := pl.files(p)
-	mapDir, link := BlockMapDir(spec.Name), PodDevicePath(pod.UID, spec.Name)
+	mapDir, link := pl.BlockMapDir(spec.Name), pl.PodDevicePath(pod.UID, spec.Name)
 	mapped := path.Join(mapDir, string(pod.UID))
 	if err := f.mapTo(device, mapped); err != nil {
 		return fmt.Errorf("blkUtil.MapDevice failed. devicePath: %s, globalMapPath:%s, podUID: %s, bindMount: true: %w", device, mapDir, pod.UID, err)
@@ -174,6 +174,6 @@ func (f files) bind(device, target string) error {
 }
 
 // BlockMapping is the map directory and the pod's link, as the success events name them. K-BLK-8
-func BlockMapping(spec *Spec, pod *corev1.Pod) (mapDir, podDir string) {
-	return BlockMapDir(spec.Name), path.Dir(PodDevicePath(pod.UID, spec.Name))
+func (d Dir) BlockMapping(spec *Spec, pod *corev1.Pod) (mapDir, podDir string) {
+	return d.BlockMapDir(spec.Name), path.Dir(d.PodDevicePath(pod.UID, spec.Name))
 }

@@ -10,8 +10,8 @@ import (
 
 // AnyMounted reports whether a CSI volume of the pod is a mount point still. K-POD-6, K-ORPH-1
 func (pl *Plugin) AnyMounted(pod types.UID) bool {
-	for _, name := range pl.list(path.Join(PodDir(pod), "volumes", EscapedName)) {
-		if mounted, err := pl.machine.IsMountPoint(TargetPath(pod, name)); err == nil && mounted {
+	for _, name := range pl.list(path.Join(pl.PodDir(pod), "volumes", EscapedName)) {
+		if mounted, err := pl.machine.IsMountPoint(pl.TargetPath(pod, name)); err == nil && mounted {
 			return true
 		}
 	}
@@ -21,7 +21,7 @@ func (pl *Plugin) AnyMounted(pod types.UID) bool {
 // PodsOnDisk are the pods that have a directory on the node.
 func (pl *Plugin) PodsOnDisk() []types.UID {
 	var pods []types.UID
-	for _, name := range pl.list(PodsDir) {
+	for _, name := range pl.list(pl.PodsDir()) {
 		pods = append(pods, types.UID(name))
 	}
 	return pods
@@ -30,8 +30,8 @@ func (pl *Plugin) PodsOnDisk() []types.UID {
 // RemovePodDir removes the directory of a deleted pod. Below volumes it removes only empty
 // directories: a data file that was left there keeps the pod's directory for ever. K-ORPH-2
 func (pl *Plugin) RemovePodDir(pod types.UID) {
-	if pl.removeEmpty(path.Join(PodDir(pod), "volumes")) {
-		_ = pl.machine.RemoveAll(PodDir(pod))
+	if pl.removeEmpty(path.Join(pl.PodDir(pod), "volumes")) {
+		_ = pl.machine.RemoveAll(pl.PodDir(pod))
 	}
 }
 

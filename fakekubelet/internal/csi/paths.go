@@ -14,9 +14,6 @@ import (
 // Names of files and directories. K-PATH-3, K-PATH-4, K-PATH-5
 const (
 	dataFile     = "vol_data.json"
-	PodsDir      = machine.KubeletDir + "/pods"
-	pluginDir    = machine.KubeletDir + "/plugins/kubernetes.io/csi"
-	blockDir     = pluginDir + "/volumeDevices"
 	EscapedName  = "kubernetes.io~csi"
 	stagingLeaf  = "globalmount"
 	publishLeaf  = "mount"
@@ -24,51 +21,70 @@ const (
 	dataFileMode = 0o644
 )
 
+// Dir is the directory of a kubelet, by the path of its flag --root-dir. K-PATH-1
+type Dir string
+
+// DefaultDir is the directory of a kubelet without the flag.
+const DefaultDir Dir = machine.KubeletDir
+
+// PodsDir is the directory of the pods' directories.
+func (d Dir) PodsDir() string { return string(d) + "/pods" }
+
+func (d Dir) pluginDir() string { return string(d) + "/plugins/kubernetes.io/csi" }
+
+func (d Dir) blockDir() string { return d.pluginDir() + "/volumeDevices" }
+
 // escaped is a name as it may stand in a path. K-PATH-4
 func escaped(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
 // StagingPath is where a filesystem volume is staged. K-PATH-3
-func StagingPath(driver, handle string) string {
-	return pluginDir + "/" + driver + "/" + volume.HandleHash(handle) + "/" + stagingLeaf
+func (d Dir) StagingPath(driver, handle string) string {
+	return d.pluginDir() + "/" + driver + "/" + volume.HandleHash(handle) + "/" + stagingLeaf
 }
 
 // oldStagingPath is where it was staged before v1.24.
-func oldStagingPath(pv string) string { return path.Join(pluginDir, "pv", pv, stagingLeaf) }
+func (d Dir) oldStagingPath(pv string) string { return path.Join(d.pluginDir(), "pv", pv, stagingLeaf) }
 
 // StagingPath is where this kubelet stages a filesystem volume. A volume that an older
 // kubelet staged elsewhere is staged again. K-PATH-3
 func (pl *Plugin) StagingPath(s *Spec) string {
 	if !pl.kubelet.Version.Has(version.StagingByHandle) {
-		return oldStagingPath(s.Name)
+		return pl.oldStagingPath(s.Name)
 	}
 	if s.staging == "" {
-		s.staging = StagingPath(s.Driver(), s.Handle(""))
+		s.staging = pl.Dir.StagingPath(s.Driver(), s.Handle(""))
 	}
 	return s.staging
 }
 
 // PodDir is the pod's directory.
-func PodDir(pod types.UID) string { return PodsDir + "/" + string(pod) }
+func (d Dir) PodDir(pod types.UID) string { return d.PodsDir() + "/" + string(pod) }
 
 // TargetPath is where a filesystem volume is published for a pod. K-PATH-4
-func TargetPath(pod types.UID, specName string) string {
-	return PodsDir + "/" + string(pod) + "/volumes/" + EscapedName + "/" + escaped(specName) + "/" + publishLeaf
+func (d Dir) TargetPath(pod types.UID, specName string) string {
+	return d.PodsDir() + "/" + string(pod) + "/volumes/" + EscapedName + "/" + escaped(specName) + "/" + publishLeaf
 }
 
 // BlockStagingPath is where a raw block volume is staged. K-PATH-5
-func BlockStagingPath(specName string) string { return path.Join(blockDir, "staging", specName) }
+func (d Dir) BlockStagingPath(specName string) string {
+	return path.Join(d.blockDir(), "staging", specName)
+}
 
 // BlockPublishPath is the device that the driver publishes for a pod. K-PATH-5
-func BlockPublishPath(pod types.UID, specName string) string {
-	return path.Join(blockDir, "publish", specName, string(pod))
+func (d Dir) BlockPublishPath(pod types.UID, specName string) string {
+	return path.Join(d.blockDir(), "publish", specName, string(pod))
 }
 
 // BlockMapDir is the directory of the kubelet's own bind mounts of a raw block volume. K-PATH-5
-func BlockMapDir(specName string) string { return path.Join(blockDir, escaped(specName), "dev") }
+func (d Dir) BlockMapDir(specName string) string {
+	return path.Join(d.blockDir(), escaped(specName), "dev")
+}
 
-func blockDataDir(specName string) string { return path.Join(blockDir, escaped(specName), "data") }
+func (d Dir) blockDataDir(specName string) string {
+	return path.Join(d.blockDir(), escaped(specName), "data")
+}
 
 // PodDevicePath is the symbolic link to the device in the pod's directory. K-PATH-5
-func PodDevicePath(pod types.UID, specName string) string {
-	return path.Join(PodDir(pod), "volumeDevices", EscapedName, escaped(specName))
+func (d Dir) PodDevicePath(pod types.UID, specName string) string {
+	return path.Join(d.PodDir(pod), "volumeDevices", EscapedName, escaped(specName))
 }

@@ -10,24 +10,26 @@ import (
 )
 
 // conformance: unit-target-path, unit-block-paths, unit-staging-path
-func TestPaths(t *testing.T) {
-	const root = "/var/lib/kubelet"
+func TestPaths(t *testing.T) { // K-PATH-1
 	// Sha256 of "hello".
 	const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
-	for _, c := range []struct{ rule, is, want string }{
-		{"K-PATH-3", StagingPath("d.example.com", "hello"), root + "/plugins/kubernetes.io/csi/d.example.com/" + hash + "/globalmount"},
-		{"K-PATH-4", TargetPath("u1", "pv-1"), root + "/pods/u1/volumes/kubernetes.io~csi/pv-1/mount"},
-		{"K-PATH-4 escaped", TargetPath("u1", "a/b"), root + "/pods/u1/volumes/kubernetes.io~csi/a~b/mount"},
-		{"K-PATH-5 staging", BlockStagingPath("a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/staging/a/b"},
-		{"K-PATH-5 publish", BlockPublishPath("u1", "a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/publish/a/b/u1"},
-		{"K-PATH-5 map", BlockMapDir("a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/a~b/dev"},
-		{"K-PATH-5 data", blockDataDir("a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/a~b/data"},
-		{"K-PATH-5 link", PodDevicePath("u1", "a/b"), root + "/pods/u1/volumeDevices/kubernetes.io~csi/a~b"},
-		{"K-PATH-6", volume.AttachmentName("hel", "l", "o"), "csi-" + hash},
-		{"K-PATH-7", volume.InlineHandle("hel", "lo"), "csi-" + hash},
-	} {
-		assert.Equal(t, c.want, c.is, c.rule)
+	for _, d := range []Dir{"/var/lib/kubelet", "/var/lib/k0s/kubelet"} {
+		root := string(d)
+		for _, c := range []struct{ rule, is, want string }{
+			{"K-PATH-3", d.StagingPath("d.example.com", "hello"), root + "/plugins/kubernetes.io/csi/d.example.com/" + hash + "/globalmount"},
+			{"K-PATH-4", d.TargetPath("u1", "pv-1"), root + "/pods/u1/volumes/kubernetes.io~csi/pv-1/mount"},
+			{"K-PATH-4 escaped", d.TargetPath("u1", "a/b"), root + "/pods/u1/volumes/kubernetes.io~csi/a~b/mount"},
+			{"K-PATH-5 staging", d.BlockStagingPath("a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/staging/a/b"},
+			{"K-PATH-5 publish", d.BlockPublishPath("u1", "a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/publish/a/b/u1"},
+			{"K-PATH-5 map", d.BlockMapDir("a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/a~b/dev"},
+			{"K-PATH-5 data", d.blockDataDir("a/b"), root + "/plugins/kubernetes.io/csi/volumeDevices/a~b/data"},
+			{"K-PATH-5 link", d.PodDevicePath("u1", "a/b"), root + "/pods/u1/volumeDevices/kubernetes.io~csi/a~b"},
+		} {
+			assert.Equal(t, c.want, c.is, c.rule)
+		}
 	}
+	assert.Equal(t, "csi-"+hash, volume.AttachmentName("hel", "l", "o"), "K-PATH-6")
+	assert.Equal(t, "csi-"+hash, volume.InlineHandle("hel", "lo"), "K-PATH-7")
 }
 
 func persistentSpec(handle string) *Spec {

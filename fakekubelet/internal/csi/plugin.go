@@ -41,6 +41,7 @@ type Options struct {
 
 // Plugin acts for one kubelet.
 type Plugin struct {
+	Dir
 	kubelet   *component.Component
 	machine   machine.Machine
 	wire      *wire.Wire
@@ -52,6 +53,7 @@ type Plugin struct {
 // New returns the plugin of a kubelet.
 func New(kubelet *component.Component, o Options) *Plugin {
 	return &Plugin{
+		Dir:     Dir(o.Machine.Layout().KubeletDir()),
 		kubelet: kubelet, machine: o.Machine, wire: o.Wire, drivers: o.Drivers,
 		tokens: token.New(kubelet), chownTime: o.ChownTime,
 	}

@@ -24,7 +24,7 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 		return TransientError{fmt.Errorf("kubernetes.io/csi: mounter.SetupAt failed to check volume lifecycle mode: %w", err)}
 	}
 	policy := s.fsGroupPolicy()
-	handle, target := spec.Handle(pod.UID), TargetPath(pod.UID, spec.Name)
+	handle, target := spec.Handle(pod.UID), pl.TargetPath(pod.UID, spec.Name)
 	request := &csispec.NodePublishVolumeRequest{VolumeId: handle, TargetPath: target, Readonly: spec.ReadOnly}
 	if spec.PV != nil {
 		if err := s.persistentRequest(request, spec); err != nil {

@@ -33,13 +33,13 @@ func (pl *Plugin) Scan() (found []Found, lost []Lost) {
 			lost = append(lost, Lost{Pod: pod, Name: name})
 		}
 	}
-	for _, pod := range pl.list(PodsDir) {
+	for _, pod := range pl.list(pl.PodsDir()) {
 		uid := types.UID(pod)
-		for _, name := range pl.list(path.Join(PodDir(uid), "volumes", EscapedName)) {
-			add(uid, name, path.Dir(TargetPath(uid, name)), corev1.PersistentVolumeFilesystem)
+		for _, name := range pl.list(path.Join(pl.PodDir(uid), "volumes", EscapedName)) {
+			add(uid, name, path.Dir(pl.TargetPath(uid, name)), corev1.PersistentVolumeFilesystem)
 		}
-		for _, name := range pl.list(path.Join(PodDir(uid), "volumeDevices", EscapedName)) {
-			add(uid, name, blockDataDir(name), corev1.PersistentVolumeBlock)
+		for _, name := range pl.list(path.Join(pl.PodDir(uid), "volumeDevices", EscapedName)) {
+			add(uid, name, pl.blockDataDir(name), corev1.PersistentVolumeBlock)
 		}
 	}
 	return found, lost

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // ReferencedError says that a staged volume is still mounted elsewhere. The
@@ -19,7 +17,7 @@ func (pl *Plugin) checkReferences(staging string) error {
 	if err != nil {
 		return err
 	}
-	own := strings.TrimPrefix(staging, machine.KubeletDir)
+	own := strings.TrimPrefix(staging, string(pl.Dir))
 	references := slices.DeleteFunc(mounts, func(target string) bool { return strings.Contains(target, own) })
 	if len(references) == 0 {
 		return nil

@@ -44,7 +44,7 @@ func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, er
 	if !reports {
 		return Usage{}, ErrNoStats
 	}
-	answer, err := s.stats(spec.Handle(pod), statsPath(spec, pod))
+	answer, err := s.stats(spec.Handle(pod), s.statsPath(spec, pod))
 	if err != nil {
 		return Usage{}, err
 	}
@@ -69,11 +69,11 @@ func (s *step) stats(handle, target string) (*csispec.NodeGetVolumeStatsResponse
 
 // statsPath is where a pod sees the volume; a raw block volume by the kubelet's
 // own bind mount. K-STAT-2
-func statsPath(spec *Spec, pod types.UID) string {
+func (d Dir) statsPath(spec *Spec, pod types.UID) string {
 	if spec.Block() {
-		return path.Join(BlockMapDir(spec.Name), string(pod))
+		return path.Join(d.BlockMapDir(spec.Name), string(pod))
 	}
-	return TargetPath(pod, spec.Name)
+	return d.TargetPath(pod, spec.Name)
 }
 
 // condition is the volume's condition, asked for behind a gate. K-STAT-6

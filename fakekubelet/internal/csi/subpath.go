@@ -16,8 +16,8 @@ import (
 
 // subPathDir is where the subpaths of a pod's volume are bound, container by
 // container. Fact 71
-func subPathDir(pod types.UID, specName string) string {
-	return path.Join(PodDir(pod), "volume-subpaths", escaped(specName))
+func (d Dir) subPathDir(pod types.UID, specName string) string {
+	return path.Join(d.PodDir(pod), "volume-subpaths", escaped(specName))
 }
 
 // SubPath is a part of a volume that a container mounts.
@@ -36,7 +36,7 @@ var ErrSubPathNotMade = errors.New("make the directory of a subpath")
 // BindSubPath makes the directory if it is missing, and binds it to a place that
 // only the kubelet can change. Driver and volume do not see anything of it. Fact 71
 func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err error) {
-	f, root := pl.files(p), TargetPath(s.Pod, s.Spec.Name)
+	f, root := pl.files(p), pl.TargetPath(s.Pod, s.Spec.Name)
 	source := path.Join(root, s.Path)
 	if err := f.makeBelow(root, source); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrSubPathNotMade, err)
@@ -44,7 +44,7 @@ func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err er
 	if source, err = pl.inside(root, source); err != nil {
 		return "", err
 	}
-	host = path.Join(subPathDir(s.Pod, s.Spec.Name), s.Container, strconv.Itoa(s.Index))
+	host = path.Join(pl.subPathDir(s.Pod, s.Spec.Name), s.Container, strconv.Itoa(s.Index))
 	bound, err := f.boundBefore(source, host)
 	if err != nil || bound {
 		return host, err
@@ -118,7 +118,7 @@ func (f files) mountPoint(source, target string) error {
 // cleanSubPaths unmounts the bind mounts for the containers of a pod, and removes their
 // directories. K-UNPUB-2
 func (f files) cleanSubPaths(pod types.UID, specName string) error {
-	top := subPathDir(pod, specName)
+	top := f.subPathDir(pod, specName)
 	for _, container := range f.list(top) {
 		dir := path.Join(top, container)
 		for _, index := range f.list(dir) {

@@ -18,9 +18,9 @@ type BlockUnmapper struct {
 
 // NewBlockUnmapper reads the volume data file; without it nothing can be undone. K-BLK-9, K-BLK-11
 func (pl *Plugin) NewBlockUnmapper(specName string) (*BlockUnmapper, error) {
-	data, err := pl.ReadData(blockDataDir(specName))
+	data, err := pl.ReadData(pl.blockDataDir(specName))
 	if err != nil {
-		return nil, fmt.Errorf("kubernetes.io/csi: unmapper failed to load volume data file [%s]: %w", blockDataDir(specName), err)
+		return nil, fmt.Errorf("kubernetes.io/csi: unmapper failed to load volume data file [%s]: %w", pl.blockDataDir(specName), err)
 	}
 	return &BlockUnmapper{pl: pl, spec: specName, data: data}, nil
 }
@@ -29,11 +29,11 @@ func (pl *Plugin) NewBlockUnmapper(specName string) (*BlockUnmapper, error) {
 // unpublishes the volume. K-BLK-9
 func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	f := u.pl.files(p)
-	mapped := path.Join(BlockMapDir(u.spec), string(pod))
+	mapped := path.Join(u.pl.BlockMapDir(u.spec), string(pod))
 	if err := f.letGo(mapped); err != nil {
-		return fmt.Errorf("blkUtil.DetachFileDevice failed. globalUnmapPath:%s, podUID: %s: %w", BlockMapDir(u.spec), pod, err)
+		return fmt.Errorf("blkUtil.DetachFileDevice failed. globalUnmapPath:%s, podUID: %s: %w", u.pl.BlockMapDir(u.spec), pod, err)
 	}
-	if err := f.remove(PodDevicePath(pod, u.spec)); err != nil {
+	if err := f.remove(u.pl.PodDevicePath(pod, u.spec)); err != nil {
 		return err
 	}
 	if err := f.unbind(mapped); err != nil {
@@ -43,7 +43,7 @@ func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed to get CSI client: %w", err)}
 	}
-	if err := s.unpublish(u.data[keyHandle], BlockPublishPath(pod, u.spec)); err != nil {
+	if err := s.unpublish(u.data[keyHandle], u.pl.BlockPublishPath(pod, u.spec)); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: blockMapper.UnmapPodDevice failed: %w", err)
 	}
 	return nil
@@ -51,13 +51,13 @@ func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 
 // MappedElsewhere lists the pods in which the device is still mapped. K-BLK-10
 func (u *BlockUnmapper) MappedElsewhere() []string {
-	entries, err := u.pl.machine.ReadDir(BlockMapDir(u.spec))
+	entries, err := u.pl.machine.ReadDir(u.pl.BlockMapDir(u.spec))
 	if err != nil {
 		return nil
 	}
 	var pods []string
 	for _, e := range entries {
-		if mounted, err := u.pl.machine.IsMountPoint(path.Join(BlockMapDir(u.spec), e.Name())); err == nil && mounted {
+		if mounted, err := u.pl.machine.IsMountPoint(path.Join(u.pl.BlockMapDir(u.spec), e.Name())); err == nil && mounted {
 			pods = append(pods, e.Name())
 		}
 	}
@@ -71,14 +71,14 @@ func (u *BlockUnmapper) TearDownDevice(p *kernel.Process) error {
 	if err != nil {
 		return TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.TearDownDevice failed to get CSI client: %w", err)}
 	}
-	staging := BlockStagingPath(u.spec)
+	staging := u.pl.BlockStagingPath(u.spec)
 	if _, err := u.pl.machine.Lstat(staging); err == nil {
 		if err := s.unstageBlock(u.data[keyHandle], staging); err != nil {
 			return err
 		}
 	}
 	u.pl.removeBlockFiles(p, u.spec)
-	return u.pl.files(p).removeAll(BlockMapDir(u.spec))
+	return u.pl.files(p).removeAll(u.pl.BlockMapDir(u.spec))
 }
 
 func (s *step) unstageBlock(handle, staging string) error {
@@ -99,8 +99,8 @@ func (s *step) unstageBlock(handle, staging string) error {
 // staged. It stops at the first that cannot be removed, and emits no event. K-BLK-4
 func (pl *Plugin) removeBlockFiles(p *kernel.Process, specName string) {
 	f := pl.files(p)
-	if f.remove(path.Join(blockDir, "publish", specName)) != nil || f.remove(BlockStagingPath(specName)) != nil {
+	if f.remove(path.Join(pl.blockDir(), "publish", specName)) != nil || f.remove(pl.BlockStagingPath(specName)) != nil {
 		return
 	}
-	_ = f.removeAll(path.Join(blockDir, escaped(specName)))
+	_ = f.removeAll(path.Join(pl.blockDir(), escaped(specName)))
 }

@@ -22,7 +22,7 @@ type Unmounter struct {
 // NewUnmounter reads the pod's volume data file; without it the volume cannot be
 // unpublished. K-UNPUB-1
 func (pl *Plugin) NewUnmounter(pod types.UID, specName string) (*Unmounter, error) {
-	target := TargetPath(pod, specName)
+	target := pl.TargetPath(pod, specName)
 	data, err := pl.ReadData(path.Dir(target))
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes.io/csi: unmounter failed to load volume data file [%s]: %w", path.Dir(target), err)

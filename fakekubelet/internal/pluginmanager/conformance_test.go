@@ -10,7 +10,6 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -35,7 +34,7 @@ func TestTheLifeOfASocket(t *testing.T) {
 			w := newWorld(t)
 			w.serveDriver(endpoint)
 			before := w.Trace.Last()
-			p := w.servePlugin(pluginmanager.RegistryDir+dir+"/reg.sock", "1.0.0")
+			p := w.servePlugin(registryDir+dir+"/reg.sock", "1.0.0")
 			w.quiet()
 			announced, ok := w.plugins.Endpoint(regDriver)
 			assert.True(t, ok)
@@ -56,7 +55,7 @@ func (w *world) serveNamed(name string, versions ...string) *plugin {
 	at := endpoint + "-" + name
 	w.serveDriver(at).name = name
 	p := &plugin{info: &registration.PluginInfo{Type: registration.CSIPlugin, Name: name, Endpoint: at, SupportedVersions: versions}}
-	w.present(pluginmanager.RegistryDir+"/"+name+"-reg.sock", p)
+	w.present(registryDir+"/"+name+"-reg.sock", p)
 	return p
 }
 

@@ -31,12 +31,13 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	nodeName  = "node-a"
-	regDriver = "reg.csi.example.com"
-	endpoint  = machine.KubeletDir + "/plugins/" + regDriver + "/csi.sock"
-	regSocket = pluginmanager.RegistryDir + "/" + regDriver + "-reg.sock"
-	zone      = "topology.csi.example.com/zone"
-	nodeIDs   = "csi.volume.kubernetes.io/nodeid"
+	nodeName    = "node-a"
+	regDriver   = "reg.csi.example.com"
+	endpoint    = machine.KubeletDir + "/plugins/" + regDriver + "/csi.sock"
+	registryDir = machine.KubeletDir + "/plugins_registry"
+	regSocket   = registryDir + "/" + regDriver + "-reg.sock"
+	zone        = "topology.csi.example.com/zone"
+	nodeIDs     = "csi.volume.kubernetes.io/nodeid"
 )
 
 // world is an API server and node-a with its kubelet's plugin manager.

@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// RegistryDir is where plugins put their registration sockets. K-PATH-2
-const RegistryDir = machine.KubeletDir + "/plugins_registry"
+// registryDir is where plugins put their registration sockets. K-PATH-2
+func (m *Manager) registryDir() string { return m.machine.Layout().KubeletDir() + "/plugins_registry" }
 
 // Manager is the plugin manager of one kubelet.
 type Manager struct {

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/fakekubelet/internal/pluginmanager"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
@@ -291,9 +290,9 @@ func TestTheNamesOfRegistrationSockets(t *testing.T) {
 		socket string
 		want   bool
 	}{
-		"in the directory":           {pluginmanager.RegistryDir + "/any-name", true},
-		"in a sub-directory":         {pluginmanager.RegistryDir + "/vendor/driver/reg.sock", true},
-		"its name begins with a dot": {pluginmanager.RegistryDir + "/.reg.sock", false},
+		"in the directory":           {registryDir + "/any-name", true},
+		"in a sub-directory":         {registryDir + "/vendor/driver/reg.sock", true},
+		"its name begins with a dot": {registryDir + "/.reg.sock", false},
 		"outside":                    {machine.KubeletDir + "/plugins/driver/reg.sock", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -307,7 +306,7 @@ func TestTheNamesOfRegistrationSockets(t *testing.T) {
 	t.Run("a file that is no socket", func(t *testing.T) {
 		w := newWorld(t)
 		before := w.Trace.Last()
-		require.NoError(t, w.machine.WriteFile(pluginmanager.RegistryDir+"/reg.sock", nil, 0o600))
+		require.NoError(t, w.machine.WriteFile(registryDir+"/reg.sock", nil, 0o600))
 		w.forth(time.Minute)
 		assert.Empty(t, w.story(before))
 	})
@@ -316,10 +315,10 @@ func TestTheNamesOfRegistrationSockets(t *testing.T) {
 // K-REG-2
 func TestSocketsThatAreThereAtTheStartAreFound(t *testing.T) {
 	m := machine.NewMemory(nodeName)
-	_, err := m.Lstat(pluginmanager.RegistryDir)
+	_, err := m.Lstat(registryDir)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	w := worldOn(t, m, kernel.Calm{})
-	info, err := m.Lstat(pluginmanager.RegistryDir)
+	info, err := m.Lstat(registryDir)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o755), info.Mode().Perm())
 
@@ -357,7 +356,7 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	require.Equal(t, []string{regDriver}, w.plugins.Registered())
 	w.kubelet.Crash()
 	w.startKubelet()
-	second := pluginmanager.RegistryDir + "/second-reg.sock"
+	second := registryDir + "/second-reg.sock"
 	refused := w.servePlugin(second, "1.0.0")
 	w.forth(5 * time.Second)
 	require.NotEmpty(t, refused.verdicts)

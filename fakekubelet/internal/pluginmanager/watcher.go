@@ -11,15 +11,15 @@ import (
 
 // watch keeps the desired state up to date. K-REG-2
 func (m *Manager) watch() (stop func(), err error) {
-	if err := m.machine.MkdirAll(RegistryDir, 0o755); err != nil {
+	if err := m.machine.MkdirAll(m.registryDir(), 0o755); err != nil {
 		return nil, fmt.Errorf("make the plugins' directory: %w", err)
 	}
 	if wire.InProcess(m.machine) {
-		return m.machine.Watch(RegistryDir, m.see)
+		return m.machine.Watch(m.registryDir(), m.see)
 	}
 	// Events of a disk may come from other threads.
 	name := m.kubelet.Named("sockets of " + m.machine.Name())
-	return m.machine.Watch(RegistryDir, func(e machine.Event) {
+	return m.machine.Watch(m.registryDir(), func(e machine.Event) {
 		m.kubelet.Kernel.Arrive(name, func() { m.see(e) })
 	})
 }

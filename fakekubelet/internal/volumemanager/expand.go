@@ -45,9 +45,9 @@ func (m *Manager) expandInUse(p *kernel.Process, v *held, w *wanted, by *wantedB
 		if err := m.csi.NewBlockMapper(p, by.spec); err != nil {
 			return m.failExpansion(by, err)
 		}
-		target.Path, target.Staging = v.devicePath, csi.BlockStagingPath(by.spec.Name)
+		target.Path, target.Staging = v.devicePath, m.csi.BlockStagingPath(by.spec.Name)
 	} else {
-		target.Path = csi.TargetPath(by.pod.UID, by.spec.Name)
+		target.Path = m.csi.TargetPath(by.pod.UID, by.spec.Name)
 		target.Staging = m.csi.StagingPath(by.spec)
 	}
 	claim, err := m.claimOf(p, by)

@@ -79,7 +79,7 @@ func (m *Manager) failMap(by *wantedBy, step string, err error) error {
 
 // tellMapped emits the two events of a mapped device. K-BLK-8
 func (m *Manager) tellMapped(by *wantedBy) {
-	mapDir, podDir := csi.BlockMapping(by.spec, by.pod)
+	mapDir, podDir := m.csi.BlockMapping(by.spec, by.pod)
 	m.kubelet.Event(by.pod, corev1.EventTypeNormal, "SuccessfulMountVolume", "MapVolume.MapPodDevice succeeded for volume %q globalMapPath %q", by.spec.Name, mapDir)
 	m.kubelet.Event(by.pod, corev1.EventTypeNormal, "SuccessfulMountVolume", "MapVolume.MapPodDevice succeeded for volume %q volumeMapPath %q", by.spec.Name, podDir)
 }

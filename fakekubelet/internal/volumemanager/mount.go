@@ -56,7 +56,7 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 		m.changed(v.name, uid)
 		return m.failMount(by, "SetUp", err)
 	}
-	target, staging := csi.TargetPath(uid, spec.Name), ""
+	target, staging := m.csi.TargetPath(uid, spec.Name), ""
 	if spec.PV != nil {
 		staging = m.csi.StagingPath(spec)
 	}

@@ -70,7 +70,7 @@ func (r *reconciler) startUnmountDevice(v *held) {
 
 func (m *Manager) unmapDevice(p *kernel.Process, v *held, u *csi.BlockUnmapper) error {
 	if pods := u.MappedElsewhere(); len(pods) > 0 {
-		return fmt.Errorf("the device %q is still referenced from other Pods %v", csi.BlockMapDir(v.spec.Name), pods)
+		return fmt.Errorf("the device %q is still referenced from other Pods %v", m.csi.BlockMapDir(v.spec.Name), pods)
 	}
 	v.device = deviceUncertain
 	err := u.TearDownDevice(p)

@@ -90,7 +90,7 @@ type Fields struct {
 	NodeName       string // the node's name in the cluster
 	StateDir       string // shared by all instances of the driver, survives restarts
 	NodeStateDir   string // of this node alone, survives restarts
-	KubeletDir     string // the node's /var/lib/kubelet
+	KubeletDir     string // the directory of the node's kubelet, by default /var/lib/kubelet
 	Driver         string // the driver's name
 	Mode           string // "controller" or "node"
 	Cluster        string // the name of the cluster, of a run that has several
@@ -105,7 +105,7 @@ func (s Spec) fields(m machine.Machine) Fields {
 	socket, addons := m.ProgramPath(s.Socket), m.ProgramPath(cmp.Or(s.AddonsSocket, s.Socket))
 	return Fields{
 		Endpoint: "unix://" + socket, Socket: socket, NodeID: s.NodeID, NodeName: s.NodeName,
-		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(machine.KubeletDir), Driver: s.Driver, Mode: s.Mode, Cluster: s.Cluster,
+		StateDir: s.StateDir, NodeStateDir: s.NodeStateDir, KubeletDir: m.ProgramPath(m.Layout().KubeletDir()), Driver: s.Driver, Mode: s.Mode, Cluster: s.Cluster,
 		AddonsEndpoint: "unix://" + addons, AddonsSocket: addons, ServiceURL: s.ServiceURL,
 	}
 }

@@ -75,7 +75,7 @@ func (p *Program) container() (*machine.Container, []machine.Volume, error) {
 			}
 		} else if slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(dir string) bool { return isWithin(source, dir) && source == v.Path }) {
 			continue // programs have them
-		} else if !isWithin(source, machine.KubeletDir) {
+		} else if _, inKubelets := p.machine.Layout().Below(path.Clean(source)); !inKubelets {
 			c.Keeps = append(c.Keeps, source)
 			if v.Propagation == Bidirectional {
 				c.Shares = append(c.Shares, source)
@@ -97,16 +97,20 @@ func (p *Program) container() (*machine.Container, []machine.Volume, error) {
 }
 
 // seesPartOfKubeletDir reports whether the container has parts of the kubelet's directory, each
-// with a propagation of its own. A container that mounts none of it is taken for one that has all.
+// with a propagation of its own, or has the directory at another path, as with a symlink: that is
+// the node's alone. A container that mounts nothing at a usual place of the directory is taken for
+// one that has all of it.
 func (p *Program) seesPartOfKubeletDir() bool {
-	part := false
+	l, part := p.machine.Layout(), false
 	for _, v := range p.spec.Volumes {
+		at := path.Clean(v.Path)
+		_, in := l.Below(at)
 		switch {
-		case v.Path == machine.KubeletDir && v.HostPath == v.Path && v.Propagation == Bidirectional:
+		case at == l.KubeletDir() && path.Clean(v.HostPath) == at && v.Propagation == Bidirectional && !l.HasSymlink():
 			return false
-		case isWithin(machine.KubeletDir, v.Path):
-			return v.Path == machine.KubeletDir
-		case isWithin(v.Path, machine.KubeletDir):
+		case isWithin(l.KubeletDir(), at):
+			return at == l.KubeletDir() || l.HasSymlink()
+		case in, isWithin(at, machine.KubeletDir), isWithin(machine.KubeletDir, at):
 			part = true
 		}
 	}

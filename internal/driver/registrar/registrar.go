@@ -28,8 +28,7 @@ type Options struct {
 	Machine machine.Machine
 	// Endpoint is the driver's socket as the kubelet sees it.
 	Endpoint string
-	// RegistrationDir is where the registration socket is made. Default:
-	// /var/lib/kubelet/plugins_registry.
+	// RegistrationDir is where the registration socket is made. Default: Directory.
 	RegistrationDir string
 	// Driver is the driver's name in traces and faults until GetPluginInfo returns its own.
 	// Default: none.
@@ -57,10 +56,13 @@ type Registrar struct {
 	refusal    string
 }
 
+// Directory is where the kubelet of a machine looks for registration sockets. K-PATH-2
+func Directory(m machine.Machine) string { return m.Layout().KubeletDir() + "/plugins_registry" }
+
 // New returns the registrar of one driver on one node, which is down.
 func New(w *component.World, wire *wire.Wire, o Options) *Registrar {
 	if o.RegistrationDir == "" {
-		o.RegistrationDir = machine.KubeletDir + "/plugins_registry"
+		o.RegistrationDir = Directory(o.Machine)
 	}
 	if o.RestartDelay == nil {
 		o.RestartDelay = sidecar.CrashLoop

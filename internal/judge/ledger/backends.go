@@ -146,7 +146,8 @@ func (a *accountant) isWanted(d *Backend, v HeldVolume) bool {
 	}
 	for _, target := range a.history.PublishedFor(d.Driver, v.ID) {
 		for _, n := range a.needs {
-			if n.pods[Locate(path.Clean(target)).Pod] {
+			at := path.Clean(target)
+			if n.pods[DirOf(at).Locate(at).Pod] {
 				return true
 			}
 		}

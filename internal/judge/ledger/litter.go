@@ -70,7 +70,8 @@ func (h *History) forgottenPublish(e *Entry, place Place) {
 // lastPublish is the last NodePublishVolume for the volume that failed to be mounted.
 func (h *History) lastPublish(failure *trace.Event) *trace.Event {
 	for _, call := range slices.Backward(h.calls) {
-		volume := Locate(text(call.Request, "target_path")).Volume
+		target := text(call.Request, "target_path")
+		volume := DirOf(target).Locate(target).Volume
 		if method(call) == "NodePublishVolume" && call.Node == failure.Node && strings.Contains(failure.Message, fmt.Sprintf("for volume %q", volume)) {
 			return call
 		}

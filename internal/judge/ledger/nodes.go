@@ -20,7 +20,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 	for i, key := range mountKeys(table) {
 		made := a.Watch.origins.MadeIn(mountsOf(m), key)
 		e := Entry{Kind: Mount, Name: table[i].Target, Node: m.Name()}
-		place := Locate(e.Name)
+		place := Dir(m.Layout().KubeletDir()).Locate(e.Name)
 		switch {
 		case n != nil && place.Owned():
 			if !a.needs[n.Name].accountsFor(place, true) {
@@ -61,8 +61,8 @@ func (a *accountant) directories(n *Node) {
 			w.mounted[m.Target] = true
 		}
 	}
-	w.walk(PodsDir)
-	w.walk(PluginDir)
+	w.walk(w.dir().podsDir())
+	w.walk(w.dir().pluginDir())
 }
 
 // litterWalk goes through a node's directories.
@@ -72,10 +72,12 @@ type litterWalk struct {
 	mounted map[string]bool
 }
 
+func (w *litterWalk) dir() Dir { return Dir(w.node.Machine.Layout().KubeletDir()) }
+
 // walk looks at the entries of a directory that itself is no leftover.
 func (w *litterWalk) walk(dir string) {
 	for _, name := range w.list(dir) {
-		place := Locate(name)
+		place := w.dir().Locate(name)
 		switch {
 		case w.mounted[name]: // it is among the mounts
 		case place.Owned() && !w.needs[w.node.Name].accountsFor(place, false):
@@ -95,7 +97,7 @@ func (w *litterWalk) leaves(name string) bool {
 	if err != nil || w.mounted[name] {
 		return w.mounted[name]
 	}
-	place := Locate(name)
+	place := w.dir().Locate(name)
 	e := Entry{Kind: Directory, Name: name, Node: w.node.Name}
 	if !info.IsDir() {
 		e.Kind = File

@@ -8,13 +8,30 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
+// Dir is the directory of a kubelet, by the path that the kubelet uses.
+type Dir string
+
 // Directories of the kubelet in which volumes and pods have theirs. K-PATH-3 to K-PATH-5
 const (
-	PodsDir   = machine.KubeletDir + "/pods"
-	PluginDir = machine.KubeletDir + "/plugins/" + volume.Plugin
-	blockDir  = PluginDir + "/volumeDevices"
-	escaped   = "kubernetes.io~csi"
+	pods    = "/pods"
+	plugin  = "/plugins/" + volume.Plugin
+	block   = plugin + "/volumeDevices"
+	escaped = "kubernetes.io~csi"
 )
+
+func (d Dir) podsDir() string   { return string(d) + pods }
+func (d Dir) pluginDir() string { return string(d) + plugin }
+func (d Dir) blockDir() string  { return string(d) + block }
+
+// DirOf returns the directory of the kubelet that names a path of a volume or pod in it.
+func DirOf(name string) Dir {
+	for _, dir := range []string{plugin, pods} {
+		if i := strings.LastIndex(name, dir+"/"); i >= 0 {
+			return Dir(name[:i])
+		}
+	}
+	return machine.KubeletDir
+}
 
 // Place describes the purpose of a path below the kubelet's directory.
 type Place struct {
@@ -40,23 +57,23 @@ func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle !
 func (p Place) IsShared() bool { return p.Pod == "" && p.Volume != "" }
 
 // Locate returns the purpose of a path.
-func Locate(name string) Place {
-	if below, ok := strings.CutPrefix(name, PodsDir+"/"); ok {
-		return inPod(strings.Split(below, "/"))
+func (d Dir) Locate(name string) Place {
+	if below, ok := strings.CutPrefix(name, d.podsDir()+"/"); ok {
+		return d.inPod(strings.Split(below, "/"))
 	}
-	if below, ok := strings.CutPrefix(name, blockDir+"/"); ok {
-		return ofBlock(strings.Split(below, "/"))
+	if below, ok := strings.CutPrefix(name, d.blockDir()+"/"); ok {
+		return d.ofBlock(strings.Split(below, "/"))
 	}
-	if below, ok := strings.CutPrefix(name, PluginDir+"/"); ok {
-		return staged(strings.Split(below, "/"))
+	if below, ok := strings.CutPrefix(name, d.pluginDir()+"/"); ok {
+		return d.staged(strings.Split(below, "/"))
 	}
 	return Place{}
 }
 
 // inPod is below pods: <uid>/volumes/kubernetes.io~csi/<volume>/mount,
 // <uid>/volumeDevices/kubernetes.io~csi/<volume>, <uid>/volume-subpaths/<volume>.
-func inPod(parts []string) Place {
-	p := Place{Pod: parts[0], Beneath: path.Join(PodsDir, parts[0]), Kubelet: true}
+func (d Dir) inPod(parts []string) Place {
+	p := Place{Pod: parts[0], Beneath: path.Join(d.podsDir(), parts[0]), Kubelet: true}
 	switch {
 	case len(parts) > 3 && parts[1] == "volumes" && parts[2] == escaped:
 		p.Volume = parts[3]
@@ -64,7 +81,7 @@ func inPod(parts []string) Place {
 		p.Kubelet = len(parts) == 4 || parts[4] == "vol_data.json"
 	case len(parts) > 3 && parts[1] == "volumeDevices":
 		p.Volume = parts[3]
-		p.Target = path.Join(blockDir, "publish", p.Volume, p.Pod)
+		p.Target = path.Join(d.blockDir(), "publish", p.Volume, p.Pod)
 	case len(parts) > 2 && parts[1] == "volume-subpaths":
 		p.Volume = parts[2]
 		p.Target = path.Join(p.Beneath, "volumes", escaped, p.Volume, "mount")
@@ -74,35 +91,35 @@ func inPod(parts []string) Place {
 
 // ofBlock is below volumeDevices: staging/<volume>, publish/<volume>/<uid>,
 // <volume>/dev/<uid>, <volume>/data.
-func ofBlock(parts []string) Place {
+func (d Dir) ofBlock(parts []string) Place {
 	switch parts[0] {
 	case "staging", "publish":
 		if len(parts) == 1 {
 			return Place{}
 		}
-		p := Place{Volume: parts[1], Staging: path.Join(blockDir, "staging", parts[1]), Kubelet: len(parts) == 2}
+		p := Place{Volume: parts[1], Staging: path.Join(d.blockDir(), "staging", parts[1]), Kubelet: len(parts) == 2}
 		if parts[0] == "publish" {
-			p.Staging, p.Beneath = "", path.Join(blockDir, "publish", parts[1])
+			p.Staging, p.Beneath = "", path.Join(d.blockDir(), "publish", parts[1])
 			if len(parts) > 2 {
 				p.Pod, p.Target = parts[2], path.Join(p.Beneath, parts[2])
 			}
 		}
 		return p
 	}
-	p := Place{Volume: parts[0], Kubelet: true, Staging: path.Join(blockDir, "staging", parts[0])}
+	p := Place{Volume: parts[0], Kubelet: true, Staging: path.Join(d.blockDir(), "staging", parts[0])}
 	if len(parts) > 2 && parts[1] == "dev" {
-		p.Pod, p.Staging, p.Target = parts[2], "", path.Join(blockDir, "publish", parts[0], parts[2])
+		p.Pod, p.Staging, p.Target = parts[2], "", path.Join(d.blockDir(), "publish", parts[0], parts[2])
 	}
 	return p
 }
 
 // staged is <driver>/<hash of the handle>/globalmount.
-func staged(parts []string) Place {
+func (d Dir) staged(parts []string) Place {
 	if len(parts) == 1 {
 		return Place{Driver: parts[0]}
 	}
 	return Place{
 		Driver: parts[0], Handle: parts[1], Kubelet: true,
-		Staging: path.Join(PluginDir, parts[0], parts[1], "globalmount"),
+		Staging: path.Join(d.pluginDir(), parts[0], parts[1], "globalmount"),
 	}
 }

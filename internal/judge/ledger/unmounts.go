@@ -238,8 +238,9 @@ func ofCall(call *trace.Event) string {
 // isKubelets reports whether the kubelet itself mounts at a path: a subpath of a volume, or a block
 // device.
 func isKubelets(target string) bool {
-	place := Locate(target)
-	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, blockDir+"/"))
+	dir := DirOf(target)
+	place := dir.Locate(target)
+	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, dir.blockDir()+"/"))
 }
 
 // without are the elements of a list, as often as they are not in the other.

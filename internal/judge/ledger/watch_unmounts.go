@@ -79,7 +79,7 @@ func (w *Watch) mountsNow(m machine.Machine) (now machineMounts, changed bool) {
 func (w *Watch) viewOf(m machine.Machine, now machineMounts) View {
 	view := View{Last: w.trace.Last()}
 	for _, mount := range now.mounts {
-		if strings.HasPrefix(mount.Target, machine.KubeletDir+"/") {
+		if strings.HasPrefix(mount.Target, m.Layout().KubeletDir()+"/") {
 			view.Mounts = append(view.Mounts, mount.Target)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -99,9 +100,9 @@ func (d *dataCheck) use(pod *corev1.Pod, v *corev1.Volume, of volume.OfDriver) (
 	}
 	use := data.Use{
 		Pod: pod.Namespace + "/" + pod.Name, Name: of.Name, Node: pod.Spec.NodeName, Volume: data.Volume{Driver: of.Driver, Handle: of.Handle},
-		Path: path(pod.UID, of.Name), Block: of.Block, Writable: !of.ReadOnly && volume.IsWritten(pod, v.Name),
+		Path: path(machine.KubeletDir, pod.UID, of.Name), Block: of.Block, Writable: !of.ReadOnly && volume.IsWritten(pod, v.Name),
 	}
-	return use, publishedAt{node: pod.Spec.NodeName, path: path(pod.UID, d.volumeInCluster(of.Name)), block: of.Block, apart: d.driver(of.Driver).Apart}
+	return use, publishedAt{node: pod.Spec.NodeName, path: path(machine.KubeletDir, pod.UID, d.volumeInCluster(of.Name)), block: of.Block, apart: d.driver(of.Driver).Apart}
 }
 
 // stillHas reports whether a pod still has its volumes after something was found there. Otherwise

@@ -19,6 +19,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/real/deploy"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -81,7 +82,7 @@ func (w *dataWorld) pod(name, node, image string) *corev1.Pod {
 // published returns the directory of a pod's volume, with a file system there.
 func (w *dataWorld) published(pod *corev1.Pod) string {
 	w.t.Helper()
-	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(pod.UID, "pv"))
+	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(machine.KubeletDir, pod.UID, "pv"))
 	require.NoError(w.t, os.MkdirAll(dir, 0o755))
 	if err := syscall.Mount("volume", dir, "tmpfs", 0, ""); err != nil {
 		w.t.Skipf("nothing can be mounted here: %v", err)
@@ -93,7 +94,7 @@ func (w *dataWorld) published(pod *corev1.Pod) string {
 // show gives a pod's volume the content of another pod's.
 func (w *dataWorld) show(pod *corev1.Pod, of string) {
 	w.t.Helper()
-	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(pod.UID, "pv"))
+	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(machine.KubeletDir, pod.UID, "pv"))
 	require.NoError(w.t, os.MkdirAll(dir, 0o755))
 	require.NoError(w.t, syscall.Mount(of, dir, "", syscall.MS_BIND, ""))
 	w.t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })

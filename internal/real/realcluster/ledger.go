@@ -125,7 +125,7 @@ func (c *Cluster) disk(node string) (machine.Machine, error) {
 // isOwn reports whether a file on a node belongs to the run's pods, volumes and drivers, and is
 // newer than the run.
 func (c *Cluster) isOwn(node string, e listing.Entry) bool {
-	switch place := ledger.Locate(path.Join(machine.KubeletDir, e.Name)); {
+	switch place := ledger.Dir(machine.KubeletDir).Locate(path.Join(machine.KubeletDir, e.Name)); {
 	case !place.Owned():
 		return e.Mode.IsDir()
 	case c.atFirst[node][e.Name]:

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 	"github.com/csisim/csisim/sim"
@@ -76,7 +77,7 @@ func (c *Cluster) doInVolume(script string, key store.Key, volumeName, name stri
 		return "", &sim.ConfigError{Subject: fmt.Sprintf("volume %q of pod %s", volumeName, key.Name), Problem: err.Error()}
 	}
 	doing := fmt.Sprintf("reach %s in volume %s of pod %s", name, volumeName, key.Name)
-	dir := fakekubelet.TargetPath(pod.UID, c.volumeInCluster(spec))
+	dir := fakekubelet.TargetPath(machine.KubeletDir, pod.UID, c.volumeInCluster(spec))
 	out, err := c.runTo(doing, pod.Spec.NodeName, append([]string{"sh", "-c", script, "sh", dir, name}, args...)...)
 	if problem, is := strings.CutPrefix(out, refused); is && err == nil {
 		return "", fmt.Errorf("%s: %s", doing, problem)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,19 +15,27 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// kinds are the machines. All keep the same contract.
-var kinds = []struct {
+type machineKind struct {
 	name string
 	make func(t *testing.T) machine.Machine
-}{
+}
+
+// kinds are the machines. All keep the same contract.
+var kinds = []machineKind{
 	{"memory", func(*testing.T) machine.Machine { return machine.NewMemory("node-1") }},
 	{"disk", func(t *testing.T) machine.Machine { return newDisk(t) }},
 	{"namespace", func(t *testing.T) machine.Machine { return newNamespace(t) }},
 }
 
+// symlinked are machines with a symlink to the kubelet's directory, of which callers see nothing.
+var symlinked = []machineKind{
+	{"memory with a symlink", func(*testing.T) machine.Machine { return machine.NewMemoryWith("node-1", moved) }},
+	{"namespace with a symlink", func(t *testing.T) machine.Machine { return newLaidOut(t, moved) }},
+}
+
 // onEach runs a test of the contract on every kind of machine.
 func onEach(t *testing.T, test func(t *testing.T, m machine.Machine)) {
-	for _, kind := range kinds {
+	for _, kind := range slices.Concat(kinds, symlinked) {
 		t.Run(kind.name, func(t *testing.T) {
 			m := kind.make(t)
 			t.Cleanup(func() { require.NoError(t, m.Close()) })

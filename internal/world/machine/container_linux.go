@@ -23,7 +23,7 @@ type carried struct {
 // contain prepares the root of a program, and returns a function by which the program's thread
 // joins it. The machine's own root is used until programs have written there.
 func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
-	if err := d.share(sharedBy(c.Volumes)); err != nil {
+	if err := d.share(d.sharedBy(c.Volumes)); err != nil {
 		return nil, err
 	}
 	if c.Container == nil {
@@ -52,7 +52,7 @@ func (d *Disk) contain(p *Process, c Command) (join func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.root = &ownRoot{dir: d.own.dir, through: d.own.through, holds: true}
+	p.root = &ownRoot{dir: d.own.dir, layout: d.layout, through: d.own.through, holds: true}
 	return func() error {
 		defer closeTrees(trees)
 		return p.root.joinContainer(c, d.own, trees)
@@ -76,9 +76,9 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 
 // sharedBy returns the sources of volumes that are mounts of the node. The kubelet's directory is
 // one already.
-func sharedBy(volumes []Volume) (dirs []string) {
+func (d *Disk) sharedBy(volumes []Volume) (dirs []string) {
 	for _, v := range volumes {
-		if _, inKubelets := cutDir(v.Source, KubeletDir); v.Shared && !inKubelets {
+		if _, inKubelets := d.layout.Below(v.Source); v.Shared && !inKubelets {
 			dirs = append(dirs, v.Source)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *Container) hasOwnKubeletDir() bool { return c != nil && c.OwnKubeletDir
 func (r *ownRoot) keeps(further []string) func(name string) bool {
 	return func(name string) bool {
 		within := func(dir string) bool { _, is := cutDir(name, dir); return is }
-		return within(KubeletDir) || slices.ContainsFunc(bookkeeping, within) || slices.ContainsFunc(further, within) ||
+		return within(r.layout.real()) || slices.ContainsFunc(bookkeeping, within) || slices.ContainsFunc(further, within) ||
 			slices.ContainsFunc(r.furnished, within)
 	}
 }
@@ -206,7 +206,7 @@ func (d *Disk) carry(keeps []string) (trees []carried, err error) {
 func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
 	own := map[string]bool{"/": true} // mounted twice: the directory, and its layer
 	for _, dir := range slices.Concat(r.layers.covered, r.layers.hiddenPlaces) {
-		own[dir] = dir != KubeletDir
+		own[dir] = dir != r.layout.real()
 	}
 	for _, m := range table {
 		switch {
@@ -259,7 +259,7 @@ func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 			return err
 		}
 	}
-	return mountVolumes(c.Volumes, c.Container.hasOwnKubeletDir())
+	return mountVolumes(c.Volumes, r.layout, c.Container.hasOwnKubeletDir())
 }
 
 // attach mounts the copy in the calling thread's root.
@@ -326,7 +326,7 @@ func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty 
 			switch {
 			case kept(name) && e.IsDir():
 				return fs.SkipDir
-			case kept(name) || isPlace(name) || l.leads(name) && e.IsDir():
+			case kept(name) || l.layout.isPlace(name) || l.leads(name) && e.IsDir():
 				return nil
 			}
 			if e.IsDir() && isDir(name) {
@@ -364,7 +364,7 @@ func (l *layers) trees() (trees []tree) {
 		if l.hiders != nil {
 			real = fmt.Sprintf("/proc/self/fd/%d", l.hiders[i].Fd())
 		}
-		if place != KubeletDir {
+		if place != l.layout.real() {
 			trees = append(trees, tree{real, place, false})
 		}
 	}
@@ -386,7 +386,7 @@ func (l *layers) uppers() (trees []tree) {
 // host.
 func (l *layers) leads(name string) bool {
 	to := func(dir string) bool { return strings.HasPrefix(dir, name+"/") }
-	return slices.ContainsFunc(places, to) || slices.ContainsFunc(l.through, to) || slices.ContainsFunc(kept, func(dir string) bool { return dir == name || to(dir) })
+	return slices.ContainsFunc(l.layout.places(), to) || slices.ContainsFunc(l.through, to) || slices.ContainsFunc(kept, func(dir string) bool { return dir == name || to(dir) })
 }
 
 func exists(name string) bool {

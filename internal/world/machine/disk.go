@@ -17,16 +17,17 @@ import (
 // and, if the user may mount, real mounts. It is either in csisim's mount namespace or has its own,
 // see NewNamespace.
 //
-// The node's /var/lib/kubelet is the directory "kubelet" there, separate so that socket paths stay
-// short; it is not listed in the node's /var/lib. /dev, /proc and /sys are those of the host. All
+// The kubelet's directory is the directory "kubelet" there, separate so that socket paths stay
+// short; it is not listed in the directory above. /dev, /proc and /sys are those of the host. All
 // other paths are below "fs". In a namespace all of the node's own files are in memory; see
 // ownRoot.
 type Disk struct {
-	name string
-	dir  string   // on the host, absolute and without symlinks
-	host bool     // its tree is the host's own
-	own  *ownRoot // the root in a mount namespace of its own; nil without one
-	net  *Network // the network of its process 1; nil for csisim's own
+	name   string
+	dir    string   // on the host, absolute and without symlinks
+	host   bool     // its tree is the host's own
+	own    *ownRoot // the root in a mount namespace of its own; nil without one
+	layout Layout
+	net    *Network // the network of its process 1; nil for csisim's own
 	// thread is in the namespace; nil without one.
 	thread *thread
 	table  mountTable
@@ -55,8 +56,11 @@ var _ Machine = (*Disk)(nil)
 
 // NewDisk makes a machine in dir, which it makes if it is missing. Its mounts are
 // visible on the host.
-func NewDisk(name, dir string) (*Disk, error) {
-	d := &Disk{name: name}
+func NewDisk(name, dir string) (*Disk, error) { return NewDiskWith(name, dir, Layout{}) }
+
+// NewDiskWith is NewDisk for a machine with another layout. Programs do not find its symlink.
+func NewDiskWith(name, dir string, l Layout) (*Disk, error) {
+	d := &Disk{name: name, layout: l}
 	if err := d.settle(dir, "kubelet", "fs/var/lib"); err != nil {
 		return nil, fmt.Errorf("make the directory tree of node %s: %w", name, err)
 	}
@@ -82,13 +86,16 @@ func (d *Disk) settle(dir string, within ...string) error {
 // Name returns the name of the node.
 func (d *Disk) Name() string { return d.name }
 
-// kubelet returns the host directory that is the node's /var/lib/kubelet.
+// Layout says where the kubelet's directory is.
+func (d *Disk) Layout() Layout { return d.layout }
+
+// kubelet returns the host directory that is the kubelet's directory on the node.
 func (d *Disk) kubelet() string {
 	if d.host {
-		return KubeletDir
+		return d.layout.real()
 	}
 	if d.own != nil && d.own.kubelet == "" {
-		return d.own.outside() + KubeletDir
+		return d.own.outside() + d.layout.real()
 	}
 	return d.dir + "/kubelet"
 }
@@ -107,7 +114,7 @@ func (d *Disk) rest() string {
 // Path returns the host path of a node path.
 func (d *Disk) Path(p string) string {
 	p = path.Clean("/" + p)
-	if below, ok := cutDir(p, KubeletDir); ok {
+	if below, ok := d.layout.Below(p); ok {
 		return d.kubelet() + below
 	}
 	for _, dir := range []string{"/dev", "/proc", "/sys"} {
@@ -118,13 +125,17 @@ func (d *Disk) Path(p string) string {
 	return strings.TrimSuffix(d.rest()+p, "/")
 }
 
-// NodePath returns the node path of a host path.
+// NodePath returns the node path of a host path. A path that is not the node's stays, except that
+// one of the machine's thread is a node path already.
 func (d *Disk) NodePath(real string) string {
 	if below, ok := cutDir(real, d.kubelet()); ok {
-		return KubeletDir + below
+		return d.layout.KubeletDir() + below
 	}
 	if below, ok := cutDir(real, d.rest()); ok {
-		return path.Join("/", below)
+		return d.layout.named(path.Join("/", below))
+	}
+	if d.own != nil {
+		return d.layout.named(real)
 	}
 	return real
 }
@@ -199,13 +210,23 @@ func (d *Disk) Close() error {
 	return workdir.RemoveTree(d.dir)
 }
 
-// within returns csisim's path of a node path on the machine's thread.
+// within returns csisim's path of a node path on the machine's thread. It does not lead through the
+// symlink to the kubelet's directory.
 func (d *Disk) within(p string) string {
+	if d.own == nil {
+		return d.Path(p)
+	}
+	p = path.Clean("/" + p)
+	if below, ok := d.layout.Below(p); ok && below != "" {
+		return d.layout.real() + below
+	}
+	return p
+}
+
+// ProgramPath returns the path of a node path for a program of this machine.
+func (d *Disk) ProgramPath(p string) string {
 	if d.own != nil {
 		return path.Clean("/" + p)
 	}
 	return d.Path(p)
 }
-
-// ProgramPath returns the path of a node path for a program of this machine.
-func (d *Disk) ProgramPath(p string) string { return d.within(p) }

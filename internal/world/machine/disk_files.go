@@ -117,7 +117,7 @@ func (d *Disk) Lchown(p string, uid, gid int) error {
 // that programs use.
 func (d *Disk) Symlink(target, link string) error {
 	if filepath.IsAbs(target) {
-		target = d.within(target)
+		target = d.ProgramPath(target)
 	}
 	real := d.within(link)
 	return d.change(real, func() error { return os.Symlink(target, real) })
@@ -127,7 +127,7 @@ func (d *Disk) Symlink(target, link string) error {
 // link_tmp, and renames it to link.
 func (d *Disk) Relink(target, link string) error {
 	if filepath.IsAbs(target) {
-		target = d.within(target)
+		target = d.ProgramPath(target)
 	}
 	real := d.within(link)
 	return d.change(real, func() error {

@@ -122,7 +122,7 @@ func (d *Disk) describeAll(tables []programTable) mountsSeen {
 			seen.mounts = append(seen.mounts, d.nodeMounts(t.table)...)
 		} else {
 			seen.mounts = append(seen.mounts, d.mountsOf(t.program, t.table)...)
-			seen.missing = append(seen.missing, t.program.missing(t.table)...)
+			seen.missing = append(seen.missing, t.program.missing(t.table, d.layout)...)
 		}
 	}
 	sortMounts(seen.mounts)
@@ -141,9 +141,9 @@ func (d *Disk) nodeMounts(table []*mountinfo.Info) (mounts []Mount) {
 // mountsOf returns the mounts that a program made in its own namespace only.
 func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	for _, entry := range table {
-		if p.base[entry.ID] == "" && !isWithin(entry.Mountpoint, KubeletDir) {
+		if p.base[entry.ID] == "" && !isWithin(entry.Mountpoint, d.layout.real()) {
 			m := d.describe(entry, table)
-			m.Root = rootOf(entry, table, p.base)
+			m.Root = d.layout.named(rootOf(entry, table, p.base))
 			mounts = append(mounts, m)
 		}
 	}
@@ -152,15 +152,15 @@ func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 
 // missing returns the mounts that the program found at its start and that are no longer in its
 // table, the kubelet's directory first.
-func (p *Process) missing(table []*mountinfo.Info) (missing []Missing) {
+func (p *Process) missing(table []*mountinfo.Info, l Layout) (missing []Missing) {
 	now := pointsOf(table)
 	for _, id := range slices.Sorted(maps.Keys(p.base)) {
 		target := p.base[id]
-		switch one := (Missing{PID: p.pid, Target: target}); {
+		switch one := (Missing{PID: p.pid, Target: l.named(target)}); {
 		case now[id] == target:
-		case target == KubeletDir:
+		case target == l.real():
 			missing = slices.Insert(missing, 0, one)
-		case !isWithin(target, KubeletDir):
+		case !isWithin(target, l.real()):
 			missing = append(missing, one)
 		}
 	}
@@ -204,11 +204,6 @@ func pointsOf(table []*mountinfo.Info) map[int]string {
 		points[entry.ID] = entry.Mountpoint
 	}
 	return points
-}
-
-func isWithin(path, dir string) bool {
-	_, within := cutDir(path, dir)
-	return within
 }
 
 // References lists the other mounts in the node's own tree of the same file or directory of the
@@ -271,7 +266,7 @@ func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {
 // counts from the root of the file system, which is mounted elsewhere on the host.
 func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
 	if d.own != nil {
-		return rootOf(entry, table, d.own.base)
+		return d.layout.named(rootOf(entry, table, d.own.base))
 	}
 	for _, other := range slices.Backward(table) {
 		if other.Major != entry.Major || other.Minor != entry.Minor || d.isInside(other.Mountpoint) {

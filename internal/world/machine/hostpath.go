@@ -16,27 +16,44 @@ var places = []string{
 	KubeletDir, "/csi", "/csi-data-dir", "/registration", "/run/csi", "/var/lib/csi", "/var/lib/csi-*",
 }
 
-func isPlace(name string) bool {
-	return slices.ContainsFunc(places, func(pattern string) bool {
+// places returns the places of a machine with the layout.
+func (l Layout) places() []string {
+	if l == (Layout{}) {
+		return places
+	}
+	all := append(slices.Clone(places), l.real())
+	if l.HasSymlink() {
+		all = append(all, l.symlink())
+	}
+	return all
+}
+
+func (l Layout) isPlace(name string) bool {
+	return slices.ContainsFunc(l.places(), func(pattern string) bool {
 		fits, err := path.Match(pattern, name)
 		return fits && err == nil
 	})
 }
 
 // inPlace reports whether a path is in one of the places.
-func inPlace(name string) bool {
+func (l Layout) inPlace(name string) bool {
 	for ; name != "/" && name != "."; name = path.Dir(name) {
-		if isPlace(name) {
+		if l.isPlace(name) {
 			return true
 		}
 	}
 	return false
 }
 
+// isAbove reports whether the kubelet's directory, or a symlink to it, is below a directory.
+func (l Layout) isAbove(dir string) bool {
+	return isWithin(l.real(), dir) || isWithin(l.symlink(), dir)
+}
+
 // HostPath checks a directory of the host that programs may write to, and returns it as an absolute
 // path without symlinks. It fails if the path is no directory, or contains or is in one of the
 // machine's places.
-func HostPath(name string) (string, error) {
+func (l Layout) HostPath(name string) (string, error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err == nil {
 		real, err = filepath.Abs(real)
@@ -55,10 +72,10 @@ func HostPath(name string) (string, error) {
 		return "", fmt.Errorf("host path %s is not a directory", name)
 	case real == "/":
 		return "", fmt.Errorf("host path %s is all there is: name the directories that the programs write in", name)
-	case inPlace(real):
+	case l.inPlace(real):
 		return "", fmt.Errorf("host path %s: each node has a directory of its own there", name)
 	}
-	for _, place := range places {
+	for _, place := range l.places() {
 		if strings.HasPrefix(place, real+"/") {
 			return "", fmt.Errorf("host path %s: each node has a directory of its own in it, %s: name the directories that the programs write in", name, place)
 		}

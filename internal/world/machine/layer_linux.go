@@ -17,6 +17,7 @@ import (
 // layers protect the host's directories: programs write to a file system in memory that lies over
 // the host's content. A directory is read-only if the kernel has no overlayfs for it.
 type layers struct {
+	layout  Layout
 	built   string // mount to build the root in
 	root    string // where the root is built
 	scratch string // parent of the upper directories while the root is built
@@ -213,7 +214,7 @@ func (l *layers) open(dir string) error {
 	l.opened = append(l.opened, dir)
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if isPlace(name) || slices.Contains(l.carried, name) {
+		if l.layout.isPlace(name) || slices.Contains(l.carried, name) {
 			continue
 		}
 		// The entry may have vanished, or this user may not see it.
@@ -294,7 +295,7 @@ func (l *layers) coverMounts(mounts []*mountinfo.Info) error {
 // mountsBelow returns the host's mounts in a directory, except for those in the machine's places.
 func (l *layers) mountsBelow(dir string) (below []*mountinfo.Info) {
 	for _, m := range l.host {
-		if rest, is := cutDir(m.Mountpoint, strings.TrimSuffix(dir, "/")); is && rest != "" && rest != "/" && !inPlace(m.Mountpoint) {
+		if rest, is := cutDir(m.Mountpoint, strings.TrimSuffix(dir, "/")); is && rest != "" && rest != "/" && !l.layout.inPlace(m.Mountpoint) {
 			below = append(below, m)
 		}
 	}

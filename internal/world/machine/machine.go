@@ -10,15 +10,15 @@ import (
 	"google.golang.org/grpc"
 )
 
-// KubeletDir is the directory that the kubelet owns on every node.
-const KubeletDir = "/var/lib/kubelet"
-
 // Machine is the computer of one simulated node. All paths are absolute and as the node sees them
 // ("/var/lib/kubelet/pods/..."). Errors are those of package os: they satisfy fs.ErrNotExist and
 // fs.ErrExist, and carry the syscall.Errno that Linux returns (ENOTEMPTY, EBUSY, EROFS, ...).
 type Machine interface {
 	// Name is the name of the node.
 	Name() string
+	// Layout says where the kubelet's directory is. If the kubelet names it by a symlink, the
+	// Machine returns paths in it as the kubelet names them, too.
+	Layout() Layout
 
 	Mkdir(path string, perm fs.FileMode) error
 	MkdirAll(path string, perm fs.FileMode) error

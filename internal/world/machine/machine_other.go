@@ -33,11 +33,11 @@ func (*Disk) Written() ([]string, error) { return nil, nil }
 
 // NewNamespace fails with ErrNoPermission.
 func NewNamespace(name, _ string, _ bool, _ ...string) (*Disk, error) {
-	return NewNetworked(name, "", false, nil)
+	return NewNamespaceWith(name, "", false, Layout{}, nil)
 }
 
-// NewNetworked fails with ErrNoPermission.
-func NewNetworked(name, _ string, _ bool, _ *Network, _ ...string) (*Disk, error) {
+// NewNamespaceWith fails with ErrNoPermission.
+func NewNamespaceWith(name, _ string, _ bool, _ Layout, _ *Network, _ ...string) (*Disk, error) {
 	return nil, fmt.Errorf("make the mount namespace of node %s: %w: %w", name, ErrNoPermission, errNotLinux)
 }
 

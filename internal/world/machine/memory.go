@@ -2,6 +2,8 @@ package machine
 
 import (
 	"errors"
+	"io/fs"
+	"path"
 	"sync"
 )
 
@@ -9,7 +11,8 @@ import (
 // enough for a thousand nodes in one process. It cannot run programs; drivers
 // are Go servers bound to its sockets.
 type Memory struct {
-	name string
+	name   string
+	layout Layout
 
 	mu        sync.Mutex
 	root      mount
@@ -25,14 +28,20 @@ type Memory struct {
 var _ Machine = (*Memory)(nil)
 
 // NewMemory makes a machine with an empty tree, except for the kubelet's directory.
-func NewMemory(name string) *Memory {
-	m := &Memory{name: name}
+func NewMemory(name string) *Memory { return NewMemoryWith(name, Layout{}) }
+
+// NewMemoryWith is NewMemory for a machine with another layout.
+func NewMemoryWith(name string, l Layout) *Memory {
+	m := &Memory{name: name, layout: l}
 	m.format()
 	return m
 }
 
 // Name is the name of the node.
 func (m *Memory) Name() string { return m.name }
+
+// Layout says where the kubelet's directory is.
+func (m *Memory) Layout() Layout { return m.layout }
 
 // Path returns path: there are only node paths.
 func (m *Memory) Path(path string) string { return path }
@@ -81,15 +90,27 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-var kubeletDir = components(KubeletDir)
-
 // format makes an empty tree.
 func (m *Memory) format() {
 	m.root = mount{root: &inode{mode: dirMode(0o755)}}
-	dir := m.root.root
-	for _, name := range kubeletDir {
-		dir = dir.add(name, dirMode(0o755))
+	m.makeDirs(m.layout.real())
+	if link := m.layout.symlink(); link != "" {
+		at := m.makeDirs(path.Dir(link)).add(path.Base(link), fs.ModeSymlink|fs.ModePerm)
+		at.inside = content(m.layout.real())
 	}
+}
+
+// makeDirs makes a directory and its missing parents in the root file system.
+func (m *Memory) makeDirs(p string) *inode {
+	dir := m.root.root
+	for _, name := range components(p) {
+		child := dir.child(name)
+		if child == nil {
+			child = dir.add(name, dirMode(0o755))
+		}
+		dir = child
+	}
+	return dir
 }
 
 // read runs a function that only reads the machine.

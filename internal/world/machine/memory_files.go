@@ -216,7 +216,7 @@ func (m *Memory) EvalSymlinks(p string) (resolved string, err error) {
 		if err != nil {
 			return pathError("lstat", p, err)
 		}
-		resolved = m.path(at)
+		resolved = m.layout.named(m.path(at))
 		return nil
 	})
 	return resolved, err

@@ -149,7 +149,7 @@ func (m *Memory) References(p string) (others []string, err error) {
 		}
 		for _, one := range m.mounted {
 			if one.root == at.node && one != at.mount {
-				others = append(others, m.path(one.on))
+				others = append(others, m.layout.named(m.path(one.on)))
 			}
 		}
 		return nil
@@ -165,8 +165,8 @@ func (m *Memory) describe(one *mount) Mount {
 	}
 	return Mount{
 		Source:   "memory",
-		Target:   m.path(one.on),
-		Root:     one.root.path(),
+		Target:   m.layout.named(m.path(one.on)),
+		Root:     m.layout.named(one.root.path()),
 		FSType:   "memory",
 		Device:   "0:1",
 		Options:  []string{access},

@@ -15,21 +15,22 @@ import (
 // The node's own files are in memory: they use no disk and vanish with the namespace. With shared,
 // the kubelet's directory is on disk, dir/kubelet, where programs outside the node find it.
 //
-// Its programs use node paths directly: /var/lib/kubelet is the machine's own, see ownRoot for the
-// others. Programs see the host's other directories, but write to layers over them, see Written.
+// Its programs use node paths directly: the kubelet's directory is the machine's own, see ownRoot
+// for the others. Programs see the host's other directories, but write to layers over them, see
+// Written.
 // Only the directories in through are the host's own. /dev, /sys and /proc/sys are read-only.
 //
-// Each program has a copy of the namespace, like a container: its mounts below /var/lib/kubelet
+// Each program has a copy of the namespace, like a container: its mounts below that directory
 // reach the kubelet and the other programs, too (Kubernetes' Bidirectional propagation), and its
 // mounts and unmounts elsewhere are its own.
 func NewNamespace(name, dir string, shared bool, through ...string) (*Disk, error) {
-	return NewNetworked(name, dir, shared, nil, through...)
+	return NewNamespaceWith(name, dir, shared, Layout{}, nil, through...)
 }
 
-// NewNetworked is NewNamespace for a machine with a network of its own, for process 1 and all
-// programs that do not name another in their Command.
-func NewNetworked(name, dir string, shared bool, network *Network, through ...string) (*Disk, error) {
-	d := &Disk{name: name, net: network}
+// NewNamespaceWith is NewNamespace for a machine with another layout, and with a network of its
+// own for process 1 and all programs that do not name another in their Command.
+func NewNamespaceWith(name, dir string, shared bool, l Layout, network *Network, through ...string) (*Disk, error) {
+	d := &Disk{name: name, layout: l, net: network}
 	within := []string{"fs"}
 	if shared {
 		within = append(within, "kubelet")
@@ -37,7 +38,7 @@ func NewNetworked(name, dir string, shared bool, network *Network, through ...st
 	if err := d.settle(dir, within...); err != nil {
 		return nil, fmt.Errorf("make the directory of node %s: %w", name, err)
 	}
-	d.own = &ownRoot{dir: d.dir + "/fs", through: through}
+	d.own = &ownRoot{dir: d.dir + "/fs", layout: l, through: through}
 	if shared {
 		d.own.kubelet = d.dir + "/kubelet"
 	}
@@ -80,7 +81,7 @@ func (d *Disk) enter() error {
 	if err := d.own.pivot(); err != nil {
 		return needsRoot("change the root directory", err)
 	}
-	if err := propagate(KubeletDir, unix.MS_SHARED); err != nil {
+	if err := propagate(d.layout.real(), unix.MS_SHARED); err != nil {
 		return needsRoot("share the kubelet's directory with programs", err)
 	}
 	if first := d.own.layers.first.Load(); first != nil {

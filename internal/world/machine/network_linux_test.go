@@ -31,7 +31,7 @@ const networkNamespace = "readlink /proc/self/ns/net"
 
 func TestAProgramIsInTheNetworkThatItsCommandNames(t *testing.T) {
 	of, own := newNetwork(t, "10.245.0.2"), newNetwork(t, "10.244.0.2")
-	m, err := machine.NewNetworked("node-1", filepath.Join(shortDir(t), "n1"), false, of)
+	m, err := machine.NewNamespaceWith("node-1", filepath.Join(shortDir(t), "n1"), false, machine.Layout{}, of)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, m.Close()) }()
 	ours, err := os.Readlink("/proc/self/ns/net")

@@ -82,7 +82,7 @@ func (d *Disk) newCmd(c Command) *exec.Cmd {
 	dir := "/"
 	if c.Root == nil && (c.Beside == nil || c.Beside.as == nil) {
 		cmd = exec.Command(c.Path, c.Args...)
-		dir = KubeletDir
+		dir = d.layout.real()
 	}
 	cmd.Env = append(c.environment(os.Environ()), workdir.EnvRun+"="+d.dir)
 	cmd.Dir = d.within(cmp.Or(c.Dir, dir))

@@ -19,7 +19,8 @@ import (
 // ownRoot is the root directory of a machine in a mount namespace: the host's content below layers
 // that protect it. The places, including the kubelet's directory, are always the machine's own.
 type ownRoot struct {
-	dir     string         // on the host, where the root is built
+	dir     string // on the host, where the root is built
+	layout  Layout
 	kubelet string         // host directory of the kubelet; empty if that is in memory
 	through []string       // directories of the host that programs may write to
 	hidden  []string       // directories of through that are on a file system without layers
@@ -46,9 +47,9 @@ func (r *ownRoot) build() error {
 		return err
 	}
 	if r.kubelet != "" {
-		return bindTree(r.kubelet, r.root()+KubeletDir)
+		return bindTree(r.kubelet, r.root()+r.layout.real())
 	}
-	return r.mountMemory(r.root() + KubeletDir)
+	return r.mountMemory(r.root() + r.layout.real())
 }
 
 // fill mounts the root, with the directories of the places.
@@ -71,15 +72,36 @@ func (r *ownRoot) fill() error {
 	if err := r.cover(host); err != nil {
 		return err
 	}
-	for _, dir := range []string{KubeletDir, "/csi", "/run/csi"} {
+	for _, dir := range []string{r.layout.real(), "/csi", "/run/csi"} {
 		if err := os.MkdirAll(r.root()+dir, 0o755); err != nil {
 			return err
 		}
 	}
-	if err := os.Symlink(KubeletDir+"/plugins_registry", r.root()+"/registration"); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := r.makeSymlink(); err != nil {
+		return err
+	}
+	if err := os.Symlink(r.layout.real()+"/plugins_registry", r.root()+"/registration"); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
+}
+
+// makeSymlink makes the symlink of the layout.
+func (r *ownRoot) makeSymlink() error {
+	link := r.layout.symlink()
+	if link == "" {
+		return nil
+	}
+	at := r.root() + link
+	if err := os.MkdirAll(path.Dir(at), 0o755); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(at); err == nil && info.IsDir() {
+		if err := os.Remove(at); err != nil { // from the layer, not from the host
+			return fmt.Errorf("make the symlink %s to the kubelet's directory: the host has a directory there: %w", link, err)
+		}
+	}
+	return os.Symlink(r.layout.real(), at)
 }
 
 // withoutRuns leaves out csisim's file system in memory with the directories of runs: nodes see
@@ -106,7 +128,7 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return err
 	}
-	r.layers = &layers{built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, carried: r.carried, oneUser: r.oneUser}
+	r.layers = &layers{layout: r.layout, built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, carried: r.carried, oneUser: r.oneUser}
 	err = r.layers.cover("/")
 	if err != nil {
 		return err
@@ -127,13 +149,13 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 
 // hidePlaces puts empty directories over the places of the host.
 func (r *ownRoot) hidePlaces() error {
-	for _, pattern := range places {
+	for _, pattern := range r.layout.places() {
 		found, err := filepath.Glob(r.root() + pattern)
 		if err != nil {
 			return err
 		}
 		for _, place := range found {
-			if info, err := os.Lstat(place); err != nil || !info.IsDir() {
+			if info, err := os.Lstat(place); err != nil || !info.IsDir() || place == r.root()+r.layout.symlink() {
 				continue
 			}
 			if err := r.mountMemory(place); err != nil {
@@ -258,9 +280,9 @@ func (r *ownRoot) join(c Command) (err error) {
 		}
 	}
 	if c.Root != nil {
-		return c.Root.enter(image, c.Volumes, r.oneUser)
+		return c.Root.enter(image, c.Volumes, r.layout, r.oneUser)
 	}
-	return mountVolumes(c.Volumes, c.Container.hasOwnKubeletDir())
+	return mountVolumes(c.Volumes, r.layout, c.Container.hasOwnKubeletDir())
 }
 
 // namespace opens the file of one of the machine's namespaces.

@@ -33,13 +33,13 @@ func copyOf(dir string) (tree *os.File, err error) {
 
 // enter gives the calling thread the root with volumes in it. The thread's mount namespace is a
 // copy of its machine's.
-func (r *Root) enter(image *os.File, volumes []Volume, oneUser bool) error {
+func (r *Root) enter(image *os.File, volumes []Volume, l Layout, oneUser bool) error {
 	node, err := os.Open("/")
 	if err != nil {
 		return err
 	}
 	defer node.Close()
-	m := &volumeMounts{node: node, own: map[uint64]bool{}, noDevices: !r.Privileged}
+	m := &volumeMounts{node: node, layout: l, own: map[uint64]bool{}, noDevices: !r.Privileged}
 	volumes = sortedByDepth(volumes)
 	trees := make([]*os.File, len(volumes))
 	for i, v := range volumes {

@@ -16,9 +16,10 @@ import (
 // volumeMounts shows volumes to the calling thread. The thread's mount namespace is a copy of its
 // machine's, and mount points are made for that thread alone.
 type volumeMounts struct {
-	node  *os.File        // the machine's root, where the volumes are
-	shown []string        // where volumes are, without symlinks on the way
-	own   map[uint64]bool // file systems that were made for the thread
+	layout Layout
+	node   *os.File        // the machine's root, where the volumes are
+	shown  []string        // where volumes are, without symlinks on the way
+	own    map[uint64]bool // file systems that were made for the thread
 	// noDevices keeps device nodes in volumes from being opened, other than volumes that are
 	// devices.
 	noDevices bool
@@ -26,13 +27,13 @@ type volumeMounts struct {
 
 // mountVolumes shows volumes beside the machine's own files. With ownKubeletDir, the kubelet's
 // directory contains only the volumes.
-func mountVolumes(volumes []Volume, ownKubeletDir bool) error {
+func mountVolumes(volumes []Volume, l Layout, ownKubeletDir bool) error {
 	node, err := os.Open("/")
 	if err != nil {
 		return err
 	}
 	defer node.Close()
-	m := &volumeMounts{node: node, own: map[uint64]bool{}}
+	m := &volumeMounts{layout: l, node: node, own: map[uint64]bool{}}
 	if slices.ContainsFunc(volumes, isMissingBelowRoot) {
 		if err := m.reopenRoot(); err != nil {
 			return fmt.Errorf("make a root for the mount points of volumes: %w", err)
@@ -65,14 +66,21 @@ func (m *volumeMounts) mountApart(volumes []Volume) error {
 		}
 		defer trees[i].Close()
 	}
-	if err := propagate(KubeletDir, unix.MS_PRIVATE|unix.MS_REC); err != nil {
+	dir := m.layout.real()
+	if err := propagate(dir, unix.MS_PRIVATE|unix.MS_REC); err != nil {
 		return err
 	}
-	if err := mountError(KubeletDir, unix.Unmount(KubeletDir, unix.MNT_DETACH)); err != nil {
+	if err := mountError(dir, unix.Unmount(dir, unix.MNT_DETACH)); err != nil {
 		return err
 	}
-	if err := m.mountMemory(KubeletDir); err != nil {
+	if err := m.mountMemory(dir); err != nil {
 		return err
+	}
+	// Through the symlink, volumes at its path would be mounted in the hidden directory.
+	if link := m.layout.symlink(); link != "" {
+		if err := m.reopen(path.Dir(link), path.Base(link)); err != nil {
+			return err
+		}
 	}
 	for i, v := range volumes {
 		if err := volumeError(v, m.show(v, trees[i])); err != nil {
@@ -208,7 +216,7 @@ func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 	if own, err := m.isOwn(above); err != nil {
 		return "", err
 	} else if !own {
-		if err := m.reopen(above); err != nil {
+		if err := m.reopen(above, ""); err != nil {
 			return "", err
 		}
 	}
@@ -221,7 +229,7 @@ func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 // isOwn reports whether mount points may be made in a directory: it is in a volume, in the
 // kubelet's directory, or was made for this thread.
 func (m *volumeMounts) isOwn(dir string) (bool, error) {
-	for _, own := range append([]string{KubeletDir}, m.shown...) {
+	for _, own := range append([]string{m.layout.real()}, m.shown...) {
 		if _, below := cutDir(dir, own); below {
 			return true, nil
 		}
@@ -232,8 +240,8 @@ func (m *volumeMounts) isOwn(dir string) (bool, error) {
 }
 
 // reopen replaces a directory, for the calling thread alone, by a file system in memory that shows
-// the directory's entries.
-func (m *volumeMounts) reopen(dir string) error {
+// the directory's entries, except one.
+func (m *volumeMounts) reopen(dir, except string) error {
 	before, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -242,7 +250,7 @@ func (m *volumeMounts) reopen(dir string) error {
 	if err := m.mountMemory(dir); err != nil {
 		return err
 	}
-	return showAll(before, dir, "")
+	return showAll(before, dir, except)
 }
 
 // rootPlace is a directory of every machine that is empty, except for the program's own mounts.

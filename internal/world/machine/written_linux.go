@@ -73,7 +73,7 @@ func (l *layers) written() (found []string, err error) {
 		}
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
-			if _, err := os.Lstat(name); err != nil && !isOwn(name) {
+			if _, err := os.Lstat(name); err != nil && !l.isOwn(name) && !l.layout.isAbove(name) {
 				found = append(found, "made "+marked(name, e))
 			}
 		}
@@ -94,11 +94,13 @@ func sortChanges(changes []string) {
 // changed describes the change of an entry in a layer, and reports whether entries below it may
 // have changed, too.
 func (l *layers) changed(name string, e fs.DirEntry) (change string, below bool) {
-	if isOwn(name) {
+	if l.isOwn(name) {
 		return "", false
 	}
 	host, err := os.Lstat(name)
 	switch {
+	case err != nil && e.IsDir() && l.layout.isAbove(name):
+		return "", true
 	case isWhiteout(e):
 		return "removed " + name, false
 	case err != nil:
@@ -131,11 +133,11 @@ func marked(name string, e fs.DirEntry) string {
 
 // isOwn reports whether a path belongs to the machine or its system tools, or only leads to such
 // paths.
-func isOwn(name string) bool {
+func (l *layers) isOwn(name string) bool {
 	for _, own := range bookkeeping {
 		if _, is := cutDir(name, own); is {
 			return true
 		}
 	}
-	return inPlace(name)
+	return l.layout.inPlace(name)
 }

@@ -24,7 +24,7 @@ func newNames(verbatim bool) *names {
 	return &names{
 		verbatim: verbatim, shortOf: map[string]string{}, taken: map[string]bool{}, pods: map[string]string{},
 		longID:      regexp.MustCompile(`\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,64})\b`),
-		kubeletPath: regexp.MustCompile(`/var/lib/kubelet/[^\s"',;)\]]+`),
+		kubeletPath: regexp.MustCompile(`/var/lib/kubelet/[^\s"',;)\]]+|(?:/[\w.-]+)+/(?:plugins/kubernetes\.io|pods/[0-9a-f-]{36})/[^\s"',;)\]]+`),
 		podPath:     regexp.MustCompile(`/pods/([0-9a-f-]{36})/|/volumeDevices/publish/[^/]+/([0-9a-f-]{36})$`),
 	}
 }
@@ -37,7 +37,7 @@ func (n *names) in(text string) string {
 	if n.verbatim {
 		return text
 	}
-	if strings.Contains(text, "/var/lib/kubelet/") {
+	if strings.Contains(text, "/var/lib/kubelet/") || strings.Contains(text, "/plugins/kubernetes.io/") || strings.Contains(text, "/pods/") {
 		text = n.kubeletPath.ReplaceAllStringFunc(text, func(p string) string { return shortPath(p, 2) })
 	}
 	if len(text) < shortestID {

@@ -16,7 +16,6 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/identity"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -109,7 +108,7 @@ func (c *reporter) meet(p *kernel.Process) {
 func (c *reporter) csiConn(p *kernel.Process) grpc.ClientConnInterface {
 	return c.wire.Conn(p, wire.Site{
 		Caller: c.opts.Caller, Driver: c.opts.Driver, Node: c.opts.Node, Machine: c.opts.Machine,
-		Socket: path.Join(machine.KubeletDir, "plugins", c.driver, "csi.sock"), Deadline: p.Elapsed() + c.opts.Timeout,
+		Socket: path.Join(c.opts.Machine.Layout().KubeletDir(), "plugins", c.driver, "csi.sock"), Deadline: p.Elapsed() + c.opts.Timeout,
 	})
 }
 
@@ -156,7 +155,7 @@ func (c *reporter) pathOf(handle string) string {
 		dir, _ := c.published(handle)
 		return dir
 	}
-	for _, at := range []string{stagingOf(c.driver, handle), path.Join(stagingOf(c.driver, handle), handle)} {
+	for _, at := range []string{c.opts.stagingOf(c.driver, handle), path.Join(c.opts.stagingOf(c.driver, handle), handle)} {
 		if mounted, err := c.opts.Machine.IsMountPoint(at); err == nil && mounted {
 			return at
 		}
@@ -167,9 +166,9 @@ func (c *reporter) pathOf(handle string) string {
 // published finds the directory in which some pod has a volume, and the volume's name, by the file
 // that the kubelet keeps beside it. A-COND-3
 func (c *reporter) published(handle string) (dir, volume string) {
-	pods, _ := c.opts.Machine.ReadDir(path.Join(machine.KubeletDir, "pods"))
+	pods, _ := c.opts.Machine.ReadDir(path.Join(c.opts.Machine.Layout().KubeletDir(), "pods"))
 	for _, pod := range pods {
-		at := path.Join(machine.KubeletDir, "pods", pod.Name(), "volumes/kubernetes.io~csi")
+		at := path.Join(c.opts.Machine.Layout().KubeletDir(), "pods", pod.Name(), "volumes/kubernetes.io~csi")
 		volumes, _ := c.opts.Machine.ReadDir(at)
 		for _, v := range volumes {
 			var data struct {

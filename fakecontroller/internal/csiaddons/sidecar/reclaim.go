@@ -16,7 +16,9 @@ import (
 )
 
 // stagingPath is the flag --stagingpath. A-SIDE-1
-const stagingPath = "/var/lib/kubelet/plugins/kubernetes.io/csi/"
+func (o Options) stagingPath() string {
+	return o.Machine.Layout().KubeletDir() + "/plugins/kubernetes.io/csi/"
+}
 
 // ControllerReclaimSpace: A-TR-1, A-TR-2
 func (s service) ControllerReclaimSpace(c relay.Call, name string) (relay.Usage, error) {
@@ -40,7 +42,7 @@ func (s service) NodeReclaimSpace(c relay.Call, name string) (relay.Usage, error
 	if err != nil {
 		return relay.Usage{}, err
 	}
-	request := &reclaimspace.NodeReclaimSpaceRequest{VolumeId: pv.Spec.CSI.VolumeHandle, StagingTargetPath: stagedAt(pv)}
+	request := &reclaimspace.NodeReclaimSpaceRequest{VolumeId: pv.Spec.CSI.VolumeHandle, StagingTargetPath: s.opts.stagedAt(pv)}
 	if request.VolumeCapability, err = capabilityOf(pv); err != nil {
 		return relay.Usage{}, err
 	}
@@ -64,16 +66,16 @@ func (s service) volume(c relay.Call, name string) (*corev1.PersistentVolume, er
 }
 
 // stagingOf is where the kubelet stages a volume that has a file system.
-func stagingOf(driver, handle string) string {
-	return path.Join(stagingPath, driver, volume.HandleHash(handle), "globalmount")
+func (o Options) stagingOf(driver, handle string) string {
+	return path.Join(o.stagingPath(), driver, volume.HandleHash(handle), "globalmount")
 }
 
 // stagedAt is where the kubelet has staged a volume. A-TR-3
-func stagedAt(pv *corev1.PersistentVolume) string {
+func (o Options) stagedAt(pv *corev1.PersistentVolume) string {
 	if volume.IsBlock(pv.Spec.VolumeMode) {
-		return path.Join(stagingPath, "volumeDevices", "staging", pv.Name)
+		return path.Join(o.stagingPath(), "volumeDevices", "staging", pv.Name)
 	}
-	return stagingOf(pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle)
+	return o.stagingOf(pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle)
 }
 
 // capabilityOf is how a volume is used: as all its access modes together allow. A-TR-3
