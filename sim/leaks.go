@@ -68,6 +68,9 @@ type lookout struct{ *Simulation }
 func (l lookout) Began(at wire.Site, call *trace.Event) {
 	l.watch.Began(at.Machine, call, at.Deadline)
 	l.remains.Began(call)
+	if l.data != nil {
+		l.data.Began(call)
+	}
 	l.promises.Began(call)
 	l.invariants.Began(call)
 }

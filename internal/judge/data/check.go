@@ -75,6 +75,8 @@ type Check struct {
 	replicas  map[Volume]replica
 	kept      map[string]kept  // by the volume in the content
 	marks     map[string]int64 // offsets in devices, by the same
+	uses      map[Volume]Use   // the last ones that wrote
+	sources   map[Volume]bool  // a copy of them has begun
 }
 
 // known are the contents of a volume: one or, where each machine has content of its
@@ -114,7 +116,7 @@ func New() *Check {
 	return &Check{
 		Now:  func() time.Duration { return 0 },
 		made: map[Volume]bool{}, writable: map[string]bool{}, written: map[Volume]known{}, reported: map[string]bool{},
-		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{}, kept: map[string]kept{}, marks: map[string]int64{},
+		attempts: map[Copy]origin{}, snapshots: map[Volume]origin{}, copies: map[Volume]origin{}, replicas: map[Volume]replica{}, kept: map[string]kept{}, marks: map[string]int64{}, uses: map[Volume]Use{}, sources: map[Volume]bool{},
 	}
 }
 
@@ -126,6 +128,8 @@ func (c *Check) created(v Volume, empty bool) { c.made[v] = empty }
 func (c *Check) deleted(v Volume) {
 	delete(c.made, v)
 	delete(c.written, v)
+	delete(c.uses, v)
+	delete(c.sources, v)
 	delete(c.copies, v)
 	delete(c.replicas, v)
 }
@@ -207,9 +211,6 @@ func (c *Check) copied(u Use, of origin, found content) bool {
 
 func (c *Check) write(u Use) {
 	next := c.written[u.Volume].Get(place(u)).generation + 1
-	if next == 1 {
-		c.plant(u)
-	}
 	if err := put(u, next); err != nil { // a volume may be full, or read-only for the pod's node
 		c.refused(u, err)
 		return
@@ -218,6 +219,7 @@ func (c *Check) write(u Use) {
 		c.writable[u.Volume.Driver] = true
 	}
 	c.remember(u, record{generation: next, pod: u.Pod, node: u.Node, since: c.Now()})
+	c.uses[u.Volume] = u
 	if c.OnWrite != nil {
 		c.OnWrite(u)
 	}

@@ -8,8 +8,11 @@ import (
 	"path"
 	"syscall"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
+
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -52,8 +55,29 @@ type kept struct {
 	sure  bool // it could be looked at
 }
 
-// plant makes the directory in a new volume, before its first content, and remembers which part of
-// it the volume has kept.
+// Began prepares a volume that is about to be copied for the first time, if a pod has it. It does
+// so only once: a later copy may be one of earlier content.
+func (c *Check) Began(call *trace.Event) {
+	sources := []string{copyOf(call).From.Handle}
+	if group, ok := call.Request.(*csi.CreateVolumeGroupSnapshotRequest); ok {
+		sources = group.GetSourceVolumeIds()
+	}
+	for _, source := range sources {
+		v := Volume{Driver: call.Driver, Handle: source}
+		u, known := c.uses[v]
+		again := c.sources[v]
+		c.sources[v] = true
+		if again || !known || c.Serves != nil && !c.Serves(u.Volume.Driver, u.Node) {
+			continue
+		}
+		if mounted, err := u.Machine.IsMountPoint(u.Path); err == nil && mounted {
+			c.plant(u)
+		}
+	}
+}
+
+// plant makes the directory in a new volume, once, and remembers which part of it the volume has
+// kept.
 func (c *Check) plant(u Use) {
 	m, can := u.Machine.(keeper)
 	if !c.made[u.Volume] || place(u) != "" || volume.IsInlineHandle(u.Volume.Handle) {

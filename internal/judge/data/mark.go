@@ -15,11 +15,10 @@ type marked interface {
 // markContent is a block in the middle of a device: a copy has more than the first blocks.
 var markContent = bytes.Repeat([]byte("marked by csisim"), BlockBytes/16)
 
-// mark writes to the middle of the device of a new volume, before its first content, and remembers
-// where.
+// mark writes to the middle of the device of a new volume, once, and remembers where.
 func (c *Check) mark(u Use) {
 	m, can := u.Machine.(marked)
-	if !can {
+	if !can || c.marks[u.Volume.String()] != 0 {
 		return
 	}
 	size, err := m.DeviceBytes(u.Path)

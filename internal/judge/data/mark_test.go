@@ -41,6 +41,7 @@ func TestACopyOfADeviceHasMoreThanItsFirstBlocks(t *testing.T) {
 			check.OnViolation = func(_ Use, v verdict.Verdict) { got = append(got, v) }
 			use := Use{Pod: "default/p", Volume: Volume{"d", "v"}, Name: "pv", Node: "node-a", Machine: imaged{d}, Path: "/source", Block: true, Writable: true}
 			check.created(use.Volume, true)
+			check.mark(use)
 			check.Start(use)
 
 			whole, err := d.ReadFile("/source")
