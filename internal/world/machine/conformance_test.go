@@ -33,6 +33,17 @@ var symlinked = []machineKind{
 	{"namespace with a symlink", func(t *testing.T) machine.Machine { return newLaidOut(t, moved) }},
 }
 
+// moved is the layout of a node with the kubelet's directory on another disk.
+var moved = machine.Layout{SymlinkTo: "/mnt/kubelet"}
+
+func newLaidOut(t *testing.T, l machine.Layout) *machine.Disk {
+	needRoot(t)
+	d, err := machine.NewNamespaceWith("node-1", filepath.Join(shortDir(t), "n1"), false, l, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
 // onEach runs a test of the contract on every kind of machine.
 func onEach(t *testing.T, test func(t *testing.T, m machine.Machine)) {
 	for _, kind := range slices.Concat(kinds, symlinked) {

@@ -1,7 +1,6 @@
 package machine_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,17 +9,6 @@ import (
 
 	"github.com/csisim/csisim/internal/world/machine"
 )
-
-// moved is the layout of a node with the kubelet's directory on another disk.
-var moved = machine.Layout{SymlinkTo: "/mnt/kubelet"}
-
-func newLaidOut(t *testing.T, l machine.Layout) *machine.Disk {
-	needRoot(t)
-	d, err := machine.NewNamespaceWith("node-1", filepath.Join(shortDir(t), "n1"), false, l, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	return d
-}
 
 // Given a symlink to the kubelet's directory, when something is mounted below it, then the mount
 // table of programs has the path without the symlink, and the machine the kubelet's own path.
