@@ -223,7 +223,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
 		"the node service lacks GET_VOLUME_STATS: life/measured life/measured-block",
 		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
-		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/twice grow/block grow/measured grow/measured-block grow/driver-killed-block",
+		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/twice grow/block grow/lowered grow/lowered-block grow/measured grow/measured-block grow/driver-killed-block",
 		"the driver lacks EXPAND_VOLUME for ControllerExpandVolume: grow/driver-killed-ControllerExpandVolume",
 		"the driver lacks EXPAND_VOLUME for NodeExpandVolume: grow/driver-killed-NodeExpandVolume",
 		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/restored-twice snapshot/larger snapshot/larger-block snapshot/driver-killed " +
