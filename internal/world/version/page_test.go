@@ -28,7 +28,7 @@ after them: what these tables do not list is as in v%[2]s.
 
 The limits are those of Kubernetes: a kubelet is never newer than the control plane and at most three minor versions
 older (two before 1.25); the control plane is upgraded one minor version at a time. Sidecars belong to the driver: their
-releases are chosen [for themselves](#sidecars).
+releases [are chosen separately](#sidecars).
 
 ## What changed for drivers
 
