@@ -36,7 +36,7 @@ func profiled(port int64) int64 {
 	}
 	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
-		return 0 // it serves something else
+		return 0 // it serves no profiles
 	}
 	defer answer.Body.Close()
 	line, _ := bufio.NewReader(answer.Body).ReadString('\n') // a shorter answer has no total

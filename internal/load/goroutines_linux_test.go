@@ -13,7 +13,7 @@ import (
 func TestAProgramWithPprofSaysHowManyGoroutinesItHas(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
-	assert.Zero(t, Goroutines(os.Getpid()), "it serves something else")
+	assert.Zero(t, Goroutines(os.Getpid()), "it serves no profiles")
 	profiles := http.NewServeMux()
 	profiles.HandleFunc("/debug/pprof/", pprof.Index)
 	server := httptest.NewServer(profiles)

@@ -16,7 +16,7 @@ type Found struct {
 	Label string
 }
 
-// Lost is a volume of a pod whose data file cannot be read.
+// Lost is a volume of a pod with an unreadable data file.
 type Lost struct {
 	Pod  types.UID
 	Name string // of its directory

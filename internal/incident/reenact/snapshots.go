@@ -22,7 +22,7 @@ type snapshot struct {
 	isOld   bool
 	madeAt  time.Duration
 	deleted time.Duration // 0: it stays
-	// polls counts the answers that it is not ready, and restored the volumes that come from it.
+	// polls counts the answers that it is not ready, and restored the volumes made from it.
 	polls, restored int
 }
 

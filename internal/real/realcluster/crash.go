@@ -56,8 +56,8 @@ func (c *Cluster) outage(node string) time.Duration {
 	return 0
 }
 
-// powerOnAfter boots a node, whose power is cut next, after some time, unless it was booted
-// meanwhile.
+// powerOnAfter boots a node some time after the outage that begins next, unless a step boots it
+// before.
 func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 	if d == 0 {
 		return

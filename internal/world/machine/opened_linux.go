@@ -27,7 +27,7 @@ func ofItself(name string) string {
 }
 
 // Opened returns how often the program and its children have opened files to read them, by the
-// path. It is known of a program whose Command has SeesLookups.
+// path. It is nil unless the Command has SeesLookups.
 func (p *Process) Opened() map[string]int {
 	if p.changes == nil {
 		return nil
