@@ -116,7 +116,7 @@ func (c *Cluster) Delete(refs ...string) {
 		var err error
 		c.world.Exclusively(func() {
 			if ref, err = expect.KindsIn(c.evidence.Store).Reference(text); err == nil {
-				found = ref.Find(c.evidence.Store)
+				found = c.evidence.Find(ref)
 			}
 		})
 		c.must(err, "delete")

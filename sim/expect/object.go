@@ -87,7 +87,7 @@ func (o Object) Failure(ev *Evidence) *Failure {
 	if err != nil {
 		return &Failure{Verdict: verdict.Plain(err.Error())}
 	}
-	holds, got, err := o.Look(ev.Store)
+	holds, got, err := o.Look(ev)
 	switch {
 	case err != nil:
 		return &Failure{Verdict: verdict.Plain(err.Error())}
@@ -101,13 +101,13 @@ func (o Object) Failure(ev *Evidence) *Failure {
 }
 
 // Look reports whether it is true now and, if not, the actual state.
-func (o Object) Look(s *store.Store) (holds bool, got string, err error) {
-	ref, err := o.reference(KindsIn(s))
+func (o Object) Look(ev *Evidence) (holds bool, got string, err error) {
+	ref, err := o.reference(KindsIn(ev.Store))
 	if err != nil {
 		return false, "", err
 	}
 	fitting, total := 0, 0
-	for _, obj := range ref.Find(s) {
+	for _, obj := range ev.Find(ref) {
 		total++
 		wrong, err := o.mismatch(obj)
 		if err != nil {

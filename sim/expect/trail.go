@@ -224,7 +224,7 @@ func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
 // them use.
 func (ev *Evidence) connected(ref Reference) map[string]bool {
 	about := map[string]bool{}
-	for _, obj := range ref.Find(ev.Store) {
+	for _, obj := range ev.Find(ref) {
 		add(about, ref.Resource, store.KeyOf(obj))
 		if pod, ok := obj.(*corev1.Pod); ok {
 			for _, v := range pod.Spec.Volumes {

@@ -157,11 +157,11 @@ func (o *ObjectCondition) object(wrong *error) expect.Object {
 }
 
 // because explains which values make the expression false for an object; "" without an expression.
-func (o *ObjectCondition) because(s *store.Store) string {
+func (o *ObjectCondition) because(ev *expect.Evidence) string {
 	if o.that == nil {
 		return ""
 	}
-	for _, obj := range o.Find(s) {
+	for _, obj := range ev.Find(o.Reference) {
 		fields, err := expect.Decoded(obj)
 		if err != nil {
 			continue
@@ -184,7 +184,7 @@ func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
 		return &Failure{Verdict: verdict.Plain(wrong.Error())}
 	}
 	if f != nil {
-		f.Got = withReason(f.Got, o.because(ev.Store))
+		f.Got = withReason(f.Got, o.because(ev))
 	}
 	return f
 }

@@ -75,7 +75,7 @@ func (r *runner) apply(objects []object) error {
 		name := nameOf(o)
 		object, err := withSource(r.store(), o.Object.(store.Object))
 		if err == nil {
-			object, err = withVolume(r.store(), r.cluster.Trace().Events(), object)
+			object, err = withVolume(r.evidence, object)
 		}
 		if err == nil {
 			object, err = r.withHandle(object)

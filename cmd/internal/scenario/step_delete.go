@@ -53,7 +53,7 @@ func (s *deleteStep) do(r *runner) error {
 	case s.Grace != nil:
 		grace = new(int64(s.Grace.Seconds()))
 	}
-	found := s.Find(r.store())
+	found := r.evidence.Find(s.Reference)
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}

@@ -47,7 +47,7 @@ func (s *labelStep) check(c *checker) {
 }
 
 func (s *labelStep) do(r *runner) error {
-	found := s.Find(r.store())
+	found := r.evidence.Find(s.Reference)
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}

@@ -56,7 +56,7 @@ func (s *patchStep) check(c *checker) {
 }
 
 func (s *patchStep) do(r *runner) error {
-	found := s.Find(r.store())
+	found := r.evidence.Find(s.Reference)
 	if len(found) == 0 {
 		return missing(s.Reference)
 	}

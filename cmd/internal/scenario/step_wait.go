@@ -182,7 +182,7 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 		if now := r.store().Revision(); now != seen {
 			var wrong error
 			seen = now
-			holds, got, wrong = object.Look(r.store())
+			holds, got, wrong = object.Look(r.evidence)
 			failed = errors.Join(failed, wrong)
 		}
 		return holds || failed != nil
@@ -191,7 +191,7 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 		return failed
 	}
 	return stuck(err, func(f *Failure) {
-		f.Expected, f.Got = o.String(), withReason(got, o.because(r.store()))
+		f.Expected, f.Got = o.String(), withReason(got, o.because(r.evidence))
 		f.About = r.evidence.LastAbout(o.Reference)
 		if o.Gone {
 			f.Verdict.Form = expect.NeverGone
