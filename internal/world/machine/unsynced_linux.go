@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -61,6 +62,12 @@ func (u *unsynced) time() time.Duration { return time.Duration(u.now.Load()) }
 func (u *unsynced) note(n *notification) {
 	if u == nil {
 		return
+	}
+	if n.number == unix.SYS_UMOUNT2 {
+		// A process that csisim is starting has copies of csisim's open files until it executes its
+		// program. A copy of a file on the mount would keep it busy.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -197,12 +204,22 @@ func (u *unsynced) leave(n *notification) {
 		return
 	}
 	defer func() { _ = unix.Close(root) }()
-	if mount, known := mountOf(root); known {
-		u.drop(func(f heldFile) bool {
-			its, known := mountOf(f.fd)
-			return known && its == mount
-		})
+	mount, known := mountOf(root)
+	if !known {
+		return
 	}
+	isOn := func(fd int) bool {
+		its, known := mountOf(fd)
+		return known && its == mount
+	}
+	u.drop(func(f heldFile) bool { return isOn(f.fd) })
+	u.begun = slices.DeleteFunc(u.begun, func(b begunFile) bool {
+		on := isOn(b.dir)
+		if on {
+			b.close()
+		}
+		return on
+	})
 }
 
 // mountOf returns the number of the mount through which a file was opened.

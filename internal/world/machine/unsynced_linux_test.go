@@ -38,10 +38,9 @@ func TestAPowerOffLosesUnsyncedWrites(t *testing.T) {
 		"overwritten, which is unseen": {`echo a >x; sync x; echo b 1<>x`, "x=b", 0},
 		"cut and written again":        {`echo a >x; sync x; truncate -s 0 x; echo b >>x`, "x=", 1},
 		"grown":                        {`echo a >x; sync x; truncate -s 9 x`, "x=a", 1},
-		// A look at the changes may hold the mount for a moment.
-		"on a mount that goes": {`mkdir m y; mount --bind y m; echo a >m/x; until umount m; do sleep 0.01; done; rmdir m && mv y/x x && rmdir y`, "x=a", 0},
-		"removed":              {`echo a >x; rm x`, "", 0},
-		"one of two":           {`echo a >x; echo b >y; sync y`, "x= y=b", 1},
+		"on a mount that goes":         {`mkdir m y; mount --bind y m; echo a >m/x; umount m && rmdir m && mv y/x x && rmdir y`, "x=a", 0},
+		"removed":                      {`echo a >x; rm x`, "", 0},
+		"one of two":                   {`echo a >x; echo b >y; sync y`, "x= y=b", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
