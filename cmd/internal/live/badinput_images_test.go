@@ -76,9 +76,9 @@ func TestAnInterruptEndsTheUnpackingOfAnImage(t *testing.T) {
 	}
 }
 
-// Given a disk with room for little more than two images, when a pod fills the disk, then other
-// pods keep running, new pods fail to start with the system's error, and they start once there is
-// room again.
+// Given a disk with room for little more than two images, when a pod fills the disk and fills each
+// gap again, then other pods keep running, new pods fail to start with the system's error, and they
+// start once there is room again.
 func TestAVolumeThatFillsTheDiskDisturbsNobody(t *testing.T) {
 	clitest.NeedsRoot(t)
 	t.Parallel() // the test mostly waits
@@ -95,15 +95,18 @@ spec:
 	c.make(`
 metadata: {name: full}
 spec:
-  restartPolicy: Never
   terminationGracePeriodSeconds: 0
   volumes: [{name: data, emptyDir: {}}]
   containers:
   - name: c
     image: registry.local/tools:1
-    args: ["cat /dev/zero >/data/file; exit 3"]
+    args: ["while :; do cat /dev/zero >>/data/file; sleep 0.05; done 2>/dev/null"]
     volumeMounts: [{name: data, mountPath: /data}]
-`, inPhase(corev1.PodFailed))
+`, inPhase(corev1.PodRunning))
+	require.Eventually(t, func() bool {
+		var disk unix.Statfs_t
+		return unix.Statfs(p.Work, &disk) == nil && disk.Bavail == 0
+	}, time.Minute, 20*time.Millisecond)
 	_, err := c.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "late"},
 		Spec: corev1.PodSpec{
@@ -112,7 +115,9 @@ spec:
 		},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return strings.Contains(c.eventsAbout("late"), "no space left on device") }, 2*time.Minute, 50*time.Millisecond)
+	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		assert.Contains(t, c.eventsAbout("late"), "no space left on device")
+	}, 2*time.Minute, 50*time.Millisecond)
 	assert.Equal(t, "here\n", c.exec("neighbour", "sh", "-c", "echo here"))
 	require.NoError(t, c.CoreV1().Pods("default").Delete(t.Context(), "full", metav1.DeleteOptions{}))
 	require.Eventually(t, func() bool {
