@@ -10,14 +10,9 @@ import (
 // Ended takes notice of a call to a driver that has ended: volumes and snapshots come and go.
 func (c *Check) Ended(call *trace.Event) {
 	id := func(name string) Volume { return Volume{Driver: call.Driver, Handle: name} }
-	copied := copyOf(call)
-	if copied.From.Handle != "" {
+	copies := copiesOf(call)
+	for _, copied := range copies {
 		c.attempted(copied, call.At)
-	}
-	if request, ok := call.Request.(*csi.CreateVolumeGroupSnapshotRequest); ok {
-		for _, source := range request.GetSourceVolumeIds() {
-			c.attempted(copyInGroup(call, source), call.At)
-		}
 	}
 	if call.Code != "" {
 		return
@@ -30,11 +25,13 @@ func (c *Check) Ended(call *trace.Event) {
 		if snapshot := source.GetSnapshot().GetSnapshotId(); snapshot != "" {
 			c.copies[made] = c.snapshots[id(snapshot)]
 		}
-		if source.GetVolume() != nil {
+		for _, copied := range copies {
 			c.copies[made] = c.attempts[copied]
 		}
 	case *csi.CreateSnapshotResponse:
-		c.snapshots[id(answer.GetSnapshot().GetSnapshotId())] = c.attempts[copied]
+		for _, copied := range copies {
+			c.snapshots[id(answer.GetSnapshot().GetSnapshotId())] = c.attempts[copied]
+		}
 	case *csi.CreateVolumeGroupSnapshotResponse:
 		for _, member := range answer.GetGroupSnapshot().GetSnapshots() {
 			c.snapshots[id(member.GetSnapshotId())] = c.attempts[copyInGroup(call, member.GetSourceVolumeId())]
@@ -55,15 +52,21 @@ func (c *Check) Ended(call *trace.Event) {
 	}
 }
 
-// copyOf is the copy of a volume that a call asks for, if any.
-func copyOf(call *trace.Event) Copy {
+// copiesOf returns the copies of volumes that a call requests, if any.
+func copiesOf(call *trace.Event) (all []Copy) {
 	switch request := call.Request.(type) {
 	case *csi.CreateSnapshotRequest:
-		return copyAs(call, request.GetName(), request.GetSourceVolumeId())
+		all = append(all, copyAs(call, request.GetName(), request.GetSourceVolumeId()))
 	case *csi.CreateVolumeRequest:
-		return copyAs(call, request.GetName(), request.GetVolumeContentSource().GetVolume().GetVolumeId())
+		if source := request.GetVolumeContentSource().GetVolume(); source != nil {
+			all = append(all, copyAs(call, request.GetName(), source.GetVolumeId()))
+		}
+	case *csi.CreateVolumeGroupSnapshotRequest:
+		for _, source := range request.GetSourceVolumeIds() {
+			all = append(all, copyInGroup(call, source))
+		}
 	}
-	return Copy{}
+	return all
 }
 
 // copyInGroup is the copy of one volume of a group of snapshots.

@@ -8,8 +8,6 @@ import (
 	"path"
 	"syscall"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
-
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -58,12 +56,8 @@ type kept struct {
 // Began prepares a volume that is about to be copied for the first time, if a pod has it. It does
 // so only once: a later copy may be one of earlier content.
 func (c *Check) Began(call *trace.Event) {
-	sources := []string{copyOf(call).From.Handle}
-	if group, ok := call.Request.(*csi.CreateVolumeGroupSnapshotRequest); ok {
-		sources = group.GetSourceVolumeIds()
-	}
-	for _, source := range sources {
-		v := Volume{Driver: call.Driver, Handle: source}
+	for _, copied := range copiesOf(call) {
+		v := copied.From
 		u, known := c.uses[v]
 		again := c.sources[v]
 		c.sources[v] = true
