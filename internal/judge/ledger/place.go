@@ -26,7 +26,7 @@ func (d Dir) blockDir() string  { return string(d) + block }
 // DirOf returns the directory of the kubelet that names a path of a volume or pod in it.
 func DirOf(name string) Dir {
 	for _, dir := range []string{plugin, pods} {
-		if i := strings.LastIndex(name, dir+"/"); i >= 0 {
+		if i := strings.Index(name, dir+"/"); i >= 0 {
 			return Dir(name[:i])
 		}
 	}
