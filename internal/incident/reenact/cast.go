@@ -21,9 +21,9 @@ type cast struct {
 	kubelet map[string]version.Version // of nodes with a known release
 	classes map[string]map[string]any
 	methods map[string]map[string]bool // that each driver was called with
-	// snapshots are by each of their names, and cut lists them in their order.
+	// snapshots are by each of their names, and inOrder lists them in their order.
 	snapshots map[string]*snapshot
-	cut       []*snapshot
+	inOrder   []*snapshot
 }
 
 // volume is a volume with its claim.

@@ -12,7 +12,7 @@ import (
 // played lists the snapshots of the scenario: those that are made or deleted, and those from which
 // a volume comes.
 func (c *cast) played() []*snapshot {
-	return slices.DeleteFunc(slices.Clone(c.cut), func(n *snapshot) bool { return n.isOld && n.deleted == 0 && n.restored == 0 })
+	return slices.DeleteFunc(slices.Clone(c.inOrder), func(n *snapshot) bool { return n.isOld && n.deleted == 0 && n.restored == 0 })
 }
 
 // completeSnapshots makes up the names and sources that the logs lack, and the sizes that fit.

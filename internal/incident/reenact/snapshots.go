@@ -47,7 +47,7 @@ func (c *cast) snapshot(keys ...string) *snapshot {
 	}
 	if found == nil {
 		found = &snapshot{isOld: true}
-		c.cut = append(c.cut, found)
+		c.inOrder = append(c.inOrder, found)
 	}
 	for _, key := range keys {
 		c.snapshots[key] = found
@@ -89,7 +89,7 @@ func (n *snapshot) ends(at time.Duration) {
 func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
 	switch rpc {
 	case "CreateSnapshot":
-		s.cutCall(l)
+		s.createSnapshot(l)
 	case "DeleteSnapshot":
 		if n := s.cast.snapshot(byID + fields.Text(l.Req, "snapshot_id")); n != nil {
 			n.ends(l.At())
@@ -100,8 +100,8 @@ func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
 	}
 }
 
-// cutCall takes a snapshot from a call that makes it.
-func (s *Story) cutCall(l *trace.Line) {
+// createSnapshot records the snapshot that a call creates.
+func (s *Story) createSnapshot(l *trace.Line) {
 	parameter := func(name string) string {
 		return fields.Text(l.Req, "parameters", "csi.storage.k8s.io/volumesnapshot/"+name)
 	}
