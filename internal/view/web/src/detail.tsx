@@ -29,7 +29,7 @@ export function EventDetail(shared: Shared) {
       {call && purpose[method] && <p class="soft">{purpose[method]} <a href={section(method)} target="_blank" rel="noreferrer">CSI spec</a></p>}
       <dl class="facts">
         <dt>When</dt><dd>{instant(l.t)}{l.ms ? `, took ${span(l.ms)}` : ""}</dd>
-        <dt>Who</dt><dd>{trace.lanes[trace.lane[row]]}{call && <> → {pluginOf(trace, row)}</>}{l.from?.includes("/") && <span class="soft"> {l.from}</span>}</dd>
+        <dt>Who</dt><dd>{trace.lanes[trace.lane[row]]}{call && <> → {pluginOf(trace, row)}</>}{l.release && <> of release {l.release}</>}{l.from?.includes("/") && <span class="soft"> {l.from}</span>}</dd>
         {l.at && <><dt>Real time</dt><dd>{l.at}</dd></>}
         {l.src && <><dt>Log</dt><dd>{l.src}</dd></>}
         {volume && <><dt>Volume</dt><dd><button class="link" onClick={() => go({ filter: { ...place.filter, volume } })}>{volume}</button> <span class="soft">{trace.volumes[trace.volume[row]].id}</span></dd></>}

@@ -4,6 +4,7 @@ import { Reader } from "./bytes.ts";
 export interface Line {
   t: number; k: string; seq?: number; cause?: number; ev?: string; node?: string; from?: string; driver?: string; m?: string;
   msg?: string; r?: string; name?: string; obj?: unknown; patch?: Fields; req?: Fields; resp?: Fields; code?: string; ms?: number; inj?: string;
+  release?: string; // of the driver that received a call, if it has several
   at?: string; src?: string; // of an imported event: its real time, and the lines of logs
 }
 export type Fields = Record<string, unknown>;

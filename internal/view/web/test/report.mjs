@@ -22,6 +22,10 @@ await run(program, {
     await has(page, ".steps li.passed", "apply pod/web");
     await has(page, ".covered table", "NodePublishVolume");
   },
+  "a call says which release of the driver received it": async (open) => {
+    const page = await open(passing + "#tab=timeline&at=7");
+    await has(page, ".detail .facts", "kubelet node-a → driver on node-a of release v2");
+  },
   "a cache that lags, and what it has instead": async (open) => {
     const page = await open(passing + "#tab=cluster&at=5");
     await has(page, ".caches summary", "kubelet node-a has not seen 1 change of pods/web");
