@@ -1,6 +1,7 @@
 package component_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/component"
@@ -130,6 +132,30 @@ func TestARepeatedEventIsCountedUp(t *testing.T) {
 		assert.Equal(t, "node-a", e.Source.Host)
 	}
 	assert.Equal(t, map[string]int32{"code 1": 3, "code 2": 1}, stored)
+}
+
+// The name of an Event is the name of the object with a number, if that is a valid name.
+func TestAnEventHasAValidNameWhateverItsObjectIsCalled(t *testing.T) {
+	names := func() (names []string) {
+		w := newWorld(t, nil)
+		c := w.Start("kubelet", "node-a")
+		for _, about := range []string{"web", strings.Repeat("a", 250), strings.Repeat("b", 250)} {
+			n, err := store.Create(w.Store, node(about))
+			require.NoError(t, err)
+			c.Event(n, corev1.EventTypeWarning, "FailedMount", "code 1")
+			c.Event(n, corev1.EventTypeWarning, "FailedMount", "code 2")
+		}
+		for e := range store.List[*corev1.Event](w.Store, "") {
+			assert.Empty(t, validation.IsDNS1123Subdomain(e.Name))
+			names = append(names, e.InvolvedObject.Name[:1]+" "+e.Name)
+		}
+		return names
+	}
+	first := names()
+	assert.Len(t, first, 6)
+	assert.Equal(t, first, names(), "a second run gives the same names")
+	assert.Contains(t, strings.Join(first, "\n"), "w web.")
+	assert.Regexp(t, `(?m)^a [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, strings.Join(first, "\n"))
 }
 
 // The real recorder creates an event again if the server has removed it meanwhile, with its name,

@@ -3,9 +3,11 @@ package component
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -76,7 +78,7 @@ func (w *World) again(reason, message string) string {
 func (c *Component) newEvent(source string, about store.Object, eventType, reason, message string, now metav1.Time) *corev1.Event {
 	// No two Events have the same name.
 	c.World.lastEvent = max(c.World.lastEvent+1, c.Kernel.Now().UnixNano())
-	key := eventKey(about, about.GetName()+"."+strconv.FormatInt(c.World.lastEvent, 16))
+	key := eventKey(about, eventName(about.GetName(), c.World.lastEvent))
 	gvk := about.GetObjectKind().GroupVersionKind()
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace},
@@ -89,6 +91,22 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 		ReportingController: source, ReportingInstance: c.Node,
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
+}
+
+// eventName returns the name of an Event: the name of the object and a number. If that is no valid
+// name, as with a long name of the object, the name has the shape of a UUID, which is random in the
+// real recorder.
+// [client-go tools/record/util GenerateEventName]
+func eventName(about string, number int64) string {
+	name := about + "." + strconv.FormatInt(number, 16)
+	if len(apivalidation.NameIsDNSSubdomain(name, false)) == 0 {
+		return name
+	}
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(name))
+	sum := h.Sum(nil)
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // version 4, as of random ones
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
 }
 
 // eventKey returns the key of an Event about an object.
