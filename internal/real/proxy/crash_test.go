@@ -99,7 +99,8 @@ func (r *running) refused() bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// A call ends and is recorded after its caller has died.
+// A call ends and is recorded after its caller has died, even if no other call comes once it is no
+// longer held.
 func TestACallEndsAfterItsCaller(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "held", Call: "CreateVolume", Times: 1, Effect: fault.HoldRequest})
