@@ -47,7 +47,7 @@ type Cluster struct {
 func New(t T, opts ...Option) *Cluster {
 	t.Helper()
 	o := optionsOf(opts)
-	c := &Cluster{t: t, record: newRecord()}
+	c := &Cluster{t: t, record: newRecord(o)}
 	o.Sinks = append(slices.Clip(o.Sinks), c.record.sinks...)
 	c.must(c.open(o), "start the cluster")
 	t.Cleanup(func() { t.Helper(); end(c) })
@@ -64,7 +64,7 @@ func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
 		skip(t, &NotPromotedError{"a pair of clusters", "a run on a real cluster has one"})
 	}
 	o := optionsOf(opts)
-	record := newRecord()
+	record := newRecord(o)
 	first, second = &Cluster{t: t, record: record}, &Cluster{t: t, record: record}
 	o.Sinks = append(slices.Clip(o.Sinks), record.sinks...)
 	pair, err := StartPair(o, names)

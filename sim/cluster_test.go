@@ -22,6 +22,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/sim"
 	"github.com/csisim/csisim/sim/expect"
 )
@@ -261,6 +262,8 @@ func TestTheTraceOfAFailedTestIsWritten(t *testing.T) {
 		methods = append(methods, l.M)
 	}
 	assert.Contains(t, methods, "Node/NodeStageVolume")
+	assert.Equal(t, trace.MadeWith, lines[0].K)
+	assert.Equal(t, map[string]any{"csisim": "devel", "kubernetes": version.Newest.String()}, lines[0].Obj)
 }
 
 func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
@@ -278,6 +281,7 @@ func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, t.Name()+".html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"verdict":"failed"`)
+	assert.Contains(t, string(text), `["Versions","csisim devel, Kubernetes `+version.Newest.String()+`"]`)
 	assert.Contains(t, string(text), `"replay":"go test github.com/csisim/csisim/sim -run '^TestTheReportOfAFailedTestIsWritten$'"`)
 	second, err := os.ReadFile(filepath.Join(dir, t.Name()+"-2.html"))
 	require.NoError(t, err)

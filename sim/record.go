@@ -2,16 +2,19 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/world/version"
 	"github.com/csisim/csisim/sim/expect"
 )
 
@@ -24,14 +27,16 @@ type record struct {
 	flush func() error  // nil without lines
 	page  *view.Encoder // nil without a report
 	sinks []trace.Sink
+	made  trace.Versions
 
 	failures []*expect.Failure // that the test was failed for
 }
 
 // newRecord records nothing unless a flag requires it.
-func newRecord() *record {
-	r := &record{}
+func newRecord(o Options) *record {
+	r := &record{made: madeWith(o)}
 	if *traceDir != "" {
+		_, _ = r.made.WriteTo(&r.text) // a buffer
 		var sink trace.Sink
 		sink, r.flush = trace.Writer(&r.text)
 		r.sinks = append(r.sinks, sink)
@@ -41,6 +46,31 @@ func newRecord() *record {
 		r.sinks = append(r.sinks, r.page.Sink)
 	}
 	return r
+}
+
+// madeWith returns the versions of csisim and of the simulated Kubernetes.
+func madeWith(o Options) trace.Versions {
+	made := trace.Versions{Csisim: ownVersion()}
+	if !isPromoted() {
+		made.Kubernetes = cmp.Or(o.Kubernetes, version.Newest).String()
+	}
+	return made
+}
+
+// ownModule is the path of csisim's module.
+const ownModule = "github.com/csisim/csisim"
+
+// ownVersion returns the version of csisim's module in a test.
+func ownVersion() string {
+	build, _ := debug.ReadBuildInfo()
+	if build != nil {
+		for _, module := range build.Deps {
+			if module.Path == ownModule {
+				return module.Version
+			}
+		}
+	}
+	return "devel"
 }
 
 // end writes the record of a test that failed, and prints its place.

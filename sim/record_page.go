@@ -21,6 +21,7 @@ func (r *record) writePage(test string) (string, error) {
 	}
 	page := r.page.Recorded(test, nil)
 	page.Verdict, page.Replay = "failed", again(test)
+	page.Facts = append(page.Facts, [2]string{"Versions", r.made.String()})
 	if len(r.failures) > 0 {
 		page.Findings = findings(r.failures)
 		r.page.Explain(&page)

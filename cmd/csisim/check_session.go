@@ -327,7 +327,7 @@ func (c *checking) runs(card *check.Card) []report.Run {
 		}
 		runs = append(runs, report.Run{
 			Name: o.Name(), File: c.kept(o.Trial), Result: placed(o.Result, c.kept(o.Trial)), Err: o.Err, Logs: withLogs(o.Logs), Again: c.replay(o.Trial), NotTried: o.NotTried,
-			Known: knownOf(found, o), Versions: versionsOf(nil),
+			Known: knownOf(found, o), Versions: versionsOf(nil).String(),
 		})
 	}
 	return runs

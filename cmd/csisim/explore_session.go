@@ -102,7 +102,7 @@ func after(found *explore.Search) string {
 func (x *exploring) failsCalmly(s *scenario.Scenario, calm *scenario.Result) error {
 	x.code = exitFailed
 	printer := report.NewPrinter(x.env.stdout, report.Options{Terminal: x.progress.terminal, Workspace: workspaceOf(x.env), Planned: 1})
-	run := report.Run{Program: self(), File: s.File, Result: calm, Versions: versionsOf(s)}
+	run := report.Run{Program: self(), File: s.File, Result: calm, Versions: versionsOf(s).String()}
 	printer.Finished(run)
 	if x.flags.reports != "" {
 		page, err := writeKept(run, x.flags.reports, s.Name)

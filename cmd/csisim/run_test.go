@@ -16,6 +16,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/internal/world/trace"
+	kubernetes "github.com/csisim/csisim/internal/world/version"
 )
 
 const (
@@ -91,6 +92,28 @@ func TestEachScenarioWritesItsOwnTrace(t *testing.T) {
 	clitest.Run(t, "run", passes, fails, "--trace", filepath.Join(dir, "t.jsonl"))
 	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "passes-t.jsonl")))
 	assert.NotEmpty(t, readTrace(t, filepath.Join(dir, "fails-t.jsonl")))
+}
+
+// A trace begins with the versions of csisim and of the scenario's Kubernetes, and its page shows
+// them.
+func TestATraceNamesTheVersionsThatMadeIt(t *testing.T) {
+	dir := t.TempDir()
+	older := filepath.Join(dir, "older.yaml")
+	text, err := os.ReadFile(passes)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(older, append(text, "\nkubernetes: \"1.30\"\n"...), 0o600))
+	for scenario, release := range map[string]string{passes: kubernetes.Newest.String(), older: "1.30"} {
+		made := filepath.Join(dir, release+".jsonl")
+		require.Equal(t, 0, clitest.Run(t, "run", scenario, "--trace", made).Code)
+		head := readTrace(t, made)[0]
+		assert.Equal(t, trace.MadeWith, head.K)
+		assert.Equal(t, release, head.Obj.(map[string]any)["kubernetes"])
+		page := filepath.Join(dir, release+".html")
+		require.Equal(t, 0, clitest.Run(t, "view", made, "--output", page).Code)
+		shown, err := os.ReadFile(page)
+		require.NoError(t, err)
+		assert.Regexp(t, `\["Versions","csisim [^"]+, Kubernetes `+release+`"\]`, string(shown))
+	}
 }
 
 func TestVerboseShowsTheStory(t *testing.T) {

@@ -88,10 +88,12 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 		Program: self(),
 		File:    sc.File, Strategy: s.flags.strategy, Seed: s.flags.seed, Flags: s.flags.forReplay(), Trace: s.traces[sc.File], Page: s.pages[sc.File], Blame: s.flags.blame,
 	}
+	var made trace.Versions
 	if s.world == nil {
-		run.Versions = versionsOf(sc)
+		made = versionsOf(sc)
+		run.Versions = made.String()
 	}
-	outputs, err := s.openOutputs(run, out)
+	outputs, err := s.openOutputs(run, made, out)
 	if err != nil {
 		run.Err = err
 		return run
@@ -220,14 +222,14 @@ func (o *outputs) close() error {
 	return errors.Join(errs...)
 }
 
-func (s *session) openOutputs(run report.Run, out io.Writer) (*outputs, error) {
+func (s *session) openOutputs(run report.Run, made trace.Versions, out io.Writer) (*outputs, error) {
 	o := &outputs{}
 	if run.Page != "" {
 		o.page = view.NewEncoder()
 		o.sinks = append(o.sinks, o.page.Sink)
 	}
 	if run.Trace != "" {
-		if err := o.traceTo(run.Trace); err != nil {
+		if err := o.traceTo(run.Trace, made); err != nil {
 			return nil, &sim.EnvironmentError{Doing: "write trace", Err: err}
 		}
 	}
@@ -242,10 +244,15 @@ func (s *session) openOutputs(run report.Run, out io.Writer) (*outputs, error) {
 	return o, nil
 }
 
-func (o *outputs) traceTo(name string) error {
+func (o *outputs) traceTo(name string, made trace.Versions) error {
 	file, err := createWithParents(name)
 	if err != nil {
 		return err
+	}
+	if made != (trace.Versions{}) {
+		if _, err := made.WriteTo(file); err != nil {
+			return errors.Join(err, file.Close())
+		}
 	}
 	sink, flush := trace.Writer(file)
 	o.sinks = append(o.sinks, sink)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/trace"
 	kubernetes "github.com/csisim/csisim/internal/world/version"
 )
 
@@ -35,17 +37,17 @@ func versions() string {
 		moduleVersion(build, "github.com/container-storage-interface/spec"), moduleVersion(build, "k8s.io/api"))
 }
 
-// versionsOf returns the versions of csisim and of the simulated Kubernetes, for a page.
-func versionsOf(s *scenario.Scenario) string {
+// versionsOf returns the versions of csisim and of the simulated Kubernetes.
+func versionsOf(s *scenario.Scenario) trace.Versions {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		build = &debug.BuildInfo{}
 	}
 	simulated := kubernetes.Newest
 	if s != nil {
-		simulated = kubernetes.Version(s.Kubernetes)
+		simulated = cmp.Or(kubernetes.Version(s.Kubernetes), simulated)
 	}
-	return fmt.Sprintf("csisim %s, Kubernetes %s", ownVersion(build), simulated)
+	return trace.Versions{Csisim: ownVersion(build), Kubernetes: simulated.String()}
 }
 
 // ownVersion returns the version of a release, of the installed module, or of the commit.

@@ -19,6 +19,7 @@ type facts struct {
 	trace.Line
 	callSubject
 	waits    []waiter // of a state with the waits of processes
+	versions trace.Versions
 	revision revision // of the changed object
 }
 
@@ -143,6 +144,8 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 	switch {
 	case f.K == trace.Waits:
 		return f.wait(object, texts)
+	case f.K == trace.MadeWith && object != nil:
+		f.versions = trace.Versions{Csisim: textIn(object, "csisim"), Kubernetes: textIn(object, "kubernetes")}
 	case f.K == trace.API:
 		f.change(object, patch)
 	case titles[f.K] != "":

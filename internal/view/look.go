@@ -77,6 +77,9 @@ type lookAgain struct {
 }
 
 func (a *lookAgain) add(f *facts, raw []byte) error {
+	if f.K == trace.MadeWith {
+		return nil
+	}
 	if f.K.IsState() {
 		stateText(&a.states, a.after, raw)
 		return nil

@@ -27,6 +27,7 @@ type reading struct {
 	story    *story
 	between  between
 	drivers  []string // with their versions, in the order of their answers
+	versions trace.Versions
 
 	rows     []row // of the chunk
 	perChunk int

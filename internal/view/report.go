@@ -136,6 +136,9 @@ func (x *reading) Recorded(name string, problems []string) Report {
 	ending := map[bool]string{true: "none failed", false: fmt.Sprintf("%d failed", failed)}[failed == 0]
 	r.Sentence = fmt.Sprintf("A recording with %s that %s something; %s.", plural.Of(calls, "driver call"), map[bool]string{true: "changes", false: "change"}[calls == 1], ending)
 	r.Facts = [][2]string{{"Time", trace.Span(time.Duration(x.end) * time.Millisecond)}, {"Events", plural.Of(x.events, "event")}}
+	if made := x.versions.String(); made != "" {
+		r.Facts = append(r.Facts, [2]string{"Versions", made})
+	}
 	x.Explain(&r)
 	return r
 }

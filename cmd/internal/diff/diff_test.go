@@ -43,6 +43,14 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
+// The versions that made a trace are no difference, and no tolerance.
+func TestTheVersionsOfTracesAreNotCompared(t *testing.T) {
+	run := recording(t, "lifecycle-attach")
+	versions := trace.Line{K: trace.MadeWith, Obj: map[string]any{"csisim": "v0.9.0", "kubernetes": "1.34"}}
+	with := append([]trace.Line{versions}, run...)
+	assert.Equal(t, described(t, Compare(run, run)), described(t, Compare(with, run)))
+}
+
 // Two recordings of the same scenario on a real cluster are equal: the tolerances are wide enough.
 func TestEveryRecordingEqualsItsRepeat(t *testing.T) {
 	repeats := names(t, "repeats/")

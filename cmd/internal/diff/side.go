@@ -85,7 +85,7 @@ var watched = map[string]bool{
 // newSide reads a trace.
 func newSide(lines []trace.Line) *side {
 	s := &side{allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}, records: setUpEnd(lines) >= 0}
-	lines = s.withoutRounds(lines)
+	lines = s.withoutRounds(withoutVersions(lines))
 	s.names = discover(lines)
 	s.abridged = isAbridged(lines)
 	s.block = slices.ContainsFunc(lines, func(l trace.Line) bool { return has(l.Req, "volume_capability", "block") })
@@ -119,6 +119,14 @@ func newSide(lines []trace.Line) *side {
 	}
 	s.triggers = s.findTriggers(lines)
 	return s
+}
+
+// withoutVersions returns the lines without the versions that made the recording.
+func withoutVersions(lines []trace.Line) []trace.Line {
+	if len(lines) > 0 && lines[0].K == trace.MadeWith {
+		return lines[1:]
+	}
+	return lines
 }
 
 func callsIn(lines []trace.Line) (n int) {

@@ -11,10 +11,13 @@ const (
 	// Kept is an observation that a rule of the CSI spec was kept, beyond the request and the
 	// answer of the call.
 	Kept Kind = "kept"
+	// MadeWith names the versions that made a recording. It is the first line of a file. No sink
+	// receives it: the trace of a run depends on no build.
+	MadeWith Kind = "versions"
 )
 
 // IsState reports whether the kind is a state, not an event.
-func (k Kind) IsState() bool { return k == Waits || k == CacheUpdated || k == Kept }
+func (k Kind) IsState() bool { return k == Waits || k == CacheUpdated || k == Kept || k == MadeWith }
 
 // WaitsFor is the Detail of Waits: the names of processes by the condition that they wait for; ""
 // for those that wait for nothing any more.

@@ -1,0 +1,46 @@
+package view
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Given a trace that begins with versions, then the page shows them, and counts no event and no
+// problem for their line, however the trace is read.
+func TestARecordingShowsTheVersionsThatMadeIt(t *testing.T) {
+	made := [2]string{"Versions", "csisim v0.9.0, Kubernetes 1.34"}
+	for _, c := range []struct {
+		head string
+		is   bool
+	}{
+		{`{"t":0,"k":"versions","obj":{"csisim":"v0.9.0","kubernetes":"1.34"}}` + "\n", true},
+		{`{"t":0,"k":"versions","obj":"of another kind"}` + "\n", false},
+		{`{"t":0,"k":"versions"}` + "\n", false},
+		{"", false},
+	} {
+		text := []byte(c.head + step)
+		e, f := NewEncoder(), NewFile(bytes.NewReader(text))
+		problems, err := e.Read(bytes.NewReader(text))
+		require.NoError(t, err)
+		assert.Empty(t, problems)
+		f.Read(t.Context())
+		fromFile, err := f.Report("some")
+		require.NoError(t, err)
+		r := e.Recorded("some", problems)
+		assert.Equal(t, r, fromFile)
+		assert.Contains(t, r.Facts, [2]string{"Events", "1 event"})
+		assert.Equal(t, c.is, slices.Contains(r.Facts, made), "%v", r.Facts)
+
+		chunks, err := e.Chunks()
+		require.NoError(t, err)
+		require.Len(t, chunks, 1)
+		assert.Empty(t, chunks[0].Between, "the versions lie between no events")
+		said, err := f.Look(0)
+		require.NoError(t, err)
+		assert.Empty(t, said.Between)
+	}
+}
