@@ -14,6 +14,7 @@ var kindOf = map[string]string{
 	"CreateVolume": "provision", "DeleteVolume": "delete", "ControllerPublishVolume": "attach", "ControllerUnpublishVolume": "detach",
 	"NodeStageVolume": "stage", "NodeUnstageVolume": "unstage", "NodePublishVolume": "publish", "NodeUnpublishVolume": "unpublish",
 	"ControllerExpandVolume": "resize", "NodeExpandVolume": "node resize", "CreateSnapshot": "snapshot", "DeleteSnapshot": "snapshot delete",
+	"CreateVolumeGroupSnapshot": "group snapshot", "DeleteVolumeGroupSnapshot": "group snapshot delete",
 }
 
 // call adds a call of a driver.
@@ -85,9 +86,13 @@ func (s *Story) called(l *trace.Line, f *fact) *Volume {
 			claim = namespace + "/" + name
 		}
 	case "CreateSnapshot":
-		return s.names.volume(byClaim + "snapshot " + text("name"))
+		return s.names.volume(byClaim + ofSnapshot + text("name"))
 	case "DeleteSnapshot":
-		return s.names.volume(byClaim + "snapshot " + text("snapshot_id"))
+		return s.names.volume(byClaim + ofSnapshot + text("snapshot_id"))
+	case "CreateVolumeGroupSnapshot":
+		return s.names.volume(byClaim + ofGroup + text("name"))
+	case "DeleteVolumeGroupSnapshot":
+		return s.names.volume(byClaim + ofGroup + text("group_snapshot_id"))
 	}
 	return s.names.volume(byHandle+handle, byPV+pv, byClaim+claim)
 }

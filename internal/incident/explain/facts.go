@@ -131,6 +131,7 @@ var steps = map[messages.Meaning]struct {
 	messages.ResizeStarted: {"resize", started}, messages.Resized: {"resize", succeeded}, messages.ResizeFailed: {"resize", failed},
 	messages.NodeResized: {"node resize", succeeded}, messages.NodeResizeFailed: {"node resize", failed},
 	messages.SnapshotStarted: {"snapshot", started}, messages.Snapshotted: {"snapshot", succeeded}, messages.SnapshotFailed: {"snapshot", failed}, messages.SnapshotDeleteFailed: {"snapshot delete", failed},
+	messages.GroupSnapshotStarted: {"group snapshot", started}, messages.GroupSnapshotted: {"group snapshot", succeeded}, messages.GroupSnapshotFailed: {"group snapshot", failed}, messages.GroupSnapshotDeleteFailed: {"group snapshot delete", failed},
 }
 
 // volumeOf returns the volume of a fact; nil if it names none.
@@ -144,7 +145,10 @@ func (s *Story) volumeOf(f *fact) *Volume {
 		handle = ""
 	}
 	if snapshot := f.fields["snapshot"]; snapshot != "" {
-		claim = "snapshot " + snapshot
+		claim = ofSnapshot + snapshot
+	}
+	if group := f.fields["group"]; group != "" {
+		claim = ofGroup + group
 	}
 	v := s.names.volume(byHandle+handle, byPV+f.fields["pv"], byClaim+claim, byAttachment+f.fields["attachment"])
 	if v != nil {

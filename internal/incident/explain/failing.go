@@ -25,15 +25,18 @@ var (
 		"provision": "cannot be provisioned", "delete": "cannot be deleted", "attach": "cannot be attached", "detach": "cannot be detached",
 		"stage": "cannot be staged", "publish": "cannot be mounted", "unpublish": "cannot be unmounted", "unstage": "cannot be unstaged",
 		"resize": "cannot be expanded", "node resize": "cannot be expanded", "snapshot": "cannot be made", "snapshot delete": "cannot be deleted",
+		"group snapshot": "cannot be made", "group snapshot delete": "cannot be deleted",
 	}
 	rpcs = map[string]string{
 		"provision": "CreateVolume", "delete": "DeleteVolume", "attach": "ControllerPublishVolume", "detach": "ControllerUnpublishVolume",
 		"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume",
 		"resize": "ControllerExpandVolume", "node resize": "NodeExpandVolume", "snapshot": "CreateSnapshot", "snapshot delete": "DeleteSnapshot",
+		"group snapshot": "CreateVolumeGroupSnapshot", "group snapshot delete": "DeleteVolumeGroupSnapshot",
 	}
 	owners = map[string]string{
 		"provision": "csi-provisioner", "delete": "csi-provisioner", "attach": "csi-attacher", "detach": "csi-attacher",
 		"stage": "kubelet", "publish": "kubelet", "unpublish": "kubelet", "unstage": "kubelet", "await": "kubelet", "node resize": "kubelet", "resize": "csi-resizer", "snapshot": "csi-snapshotter", "snapshot delete": "csi-snapshotter",
+		"group snapshot": "csi-snapshotter", "group snapshot delete": "csi-snapshotter",
 	}
 )
 
@@ -100,10 +103,10 @@ func firstLine(text string) string {
 	return line
 }
 
-// subject is the volume of an operation, or its snapshot.
+// subject is the volume of an operation, or its snapshot or group.
 func (o *Operation) subject() string {
-	if name, ok := strings.CutPrefix(o.Volume.Claim, "snapshot "); ok {
-		return "snapshot " + name
+	if strings.HasPrefix(o.Volume.Claim, ofSnapshot) || strings.HasPrefix(o.Volume.Claim, ofGroup) {
+		return o.Volume.Claim
 	}
 	return o.Volume.String()
 }
@@ -145,7 +148,7 @@ func next(o *Operation) string {
 // actor is the component that carries an operation out.
 func (s *Story) actor(o *Operation) string {
 	by := owners[o.Kind]
-	if o.Kind == "snapshot" && o.By == snapshotController {
+	if (o.Kind == "snapshot" || o.Kind == "group snapshot") && o.By == snapshotController {
 		return snapshotController
 	}
 	if by == "kubelet" && o.Node != "" {

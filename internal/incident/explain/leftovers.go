@@ -12,11 +12,12 @@ import (
 
 // removers are the components that remove a finalizer.
 var removers = map[string]string{
-	"kubernetes.io/pvc-protection":                                          "kube-controller-manager removes it when no pod uses the claim",
-	"kubernetes.io/pv-protection":                                           "kube-controller-manager removes it when no claim is bound to the volume",
-	"external-provisioner.volume.kubernetes.io/finalizer":                   "csi-provisioner removes it when DeleteVolume has succeeded",
-	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection": "csi-snapshotter removes it when DeleteSnapshot has succeeded",
-	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection":        "snapshot-controller removes it when the content is deleted",
+	"kubernetes.io/pvc-protection":                                                    "kube-controller-manager removes it when no pod uses the claim",
+	"kubernetes.io/pv-protection":                                                     "kube-controller-manager removes it when no claim is bound to the volume",
+	"external-provisioner.volume.kubernetes.io/finalizer":                             "csi-provisioner removes it when DeleteVolume has succeeded",
+	"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection":           "csi-snapshotter removes it when DeleteSnapshot has succeeded",
+	"groupsnapshot.storage.kubernetes.io/volumegroupsnapshotcontent-bound-protection": "csi-snapshotter removes it when DeleteVolumeGroupSnapshot has succeeded",
+	"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection":                  "snapshot-controller removes it when the content is deleted",
 }
 
 // remover returns the component that removes a finalizer.
@@ -83,6 +84,7 @@ func singular(resource string) string {
 	names := map[string]string{
 		"persistentvolumes": "PersistentVolume", "persistentvolumeclaims": "PersistentVolumeClaim", "volumeattachments": "VolumeAttachment",
 		"volumesnapshots": "VolumeSnapshot", "volumesnapshotcontents": "VolumeSnapshotContent",
+		"volumegroupsnapshots": "VolumeGroupSnapshot", "volumegroupsnapshotcontents": "VolumeGroupSnapshotContent",
 	}
 	if name := names[resource]; name != "" {
 		return name

@@ -54,13 +54,19 @@ const (
 	byAttachment = "attachment:"
 )
 
+// Snapshots and groups of them are named like claims, with these words before.
+const (
+	ofSnapshot = "snapshot "
+	ofGroup    = "group snapshot "
+)
+
 // volume returns the volume with the given names, some of which may be empty. It joins the volumes
 // that were known under them; nil if all names are empty.
 func (n *names) volume(keys ...string) *Volume {
 	var v *Volume
 	for _, key := range keys {
 		kind, name, _ := strings.Cut(key, ":")
-		if name == "" || name == "snapshot " {
+		if name == "" || name == ofSnapshot || name == ofGroup {
 			continue
 		}
 		known := n.known(key, kind, name)

@@ -48,7 +48,13 @@ func (s *Story) learn(resource, name string, object map[string]any) {
 		if of != "" {
 			of = fields.Text(object, "spec", "volumeSnapshotRef", "namespace") + "/" + of
 		}
-		s.names.volume(byClaim+"snapshot "+name, byClaim+"snapshot "+of)
+		s.names.volume(byClaim+ofSnapshot+name, byClaim+ofSnapshot+of)
+	case "volumegroupsnapshotcontents":
+		of := fields.Text(object, "spec", "volumeGroupSnapshotRef", "name")
+		if of != "" {
+			of = fields.Text(object, "spec", "volumeGroupSnapshotRef", "namespace") + "/" + of
+		}
+		s.names.volume(byClaim+ofGroup+name, byClaim+ofGroup+of)
 	case "volumeattachments":
 		if v := s.names.volume(byPV+fields.Text(object, "spec", "source", "persistentVolumeName"), byAttachment+name); v != nil {
 			v.Attachments[name] = fields.Text(object, "spec", "nodeName")

@@ -16,6 +16,8 @@ var reasons = map[string]Meaning{
 	"GetSnapshotClassFailed": SnapshotFailed, "SetDefaultSnapshotClassFailed": SnapshotFailed, "SnapshotPVCSourceMissing": SnapshotFailed,
 	"SnapshotContentCheckandUpdateFailed": SnapshotFailed, "SnapshotReady": Snapshotted, "SnapshotDeleteError": SnapshotDeleteFailed,
 	"FailedMount": VolumesAwaited, "FailedMapVolume": VolumesAwaited, "FailedAttachVolume": AttachFailed, "SnapshotCreationFailed": SnapshotFailed,
+	"GroupSnapshotCreationFailed": GroupSnapshotFailed, "GroupSnapshotContentCheckandUpdateFailed": GroupSnapshotFailed, "CreateGroupSnapshotContentFailed": GroupSnapshotFailed,
+	"GroupSnapshotReady": GroupSnapshotted, "GroupSnapshotDeleteError": GroupSnapshotDeleteFailed,
 }
 
 // OfEvent returns the meaning of an Event about an object, such as "Pod/shop/web", and its fields.
@@ -42,6 +44,10 @@ func OfEvent(reason, message, about string) (Meaning, Fields) {
 		fields["snapshot"] = name
 	case "VolumeSnapshotContent":
 		fields["snapshot"] = strings.TrimPrefix(name, "default/")
+	case "VolumeGroupSnapshot":
+		fields["group"] = name
+	case "VolumeGroupSnapshotContent":
+		fields["group"] = strings.TrimPrefix(name, "default/")
 	case "PersistentVolume":
 		fields["pv"] = strings.TrimPrefix(name, "default/")
 	}

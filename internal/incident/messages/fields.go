@@ -10,7 +10,7 @@ import (
 )
 
 // Fields are the parts of a message by their names: volume (the handle), pv, pvc, pod, podUID,
-// node, driver, path, attachment, snapshot, method, request, response, error, code, tried, id,
+// node, driver, path, attachment, snapshot, group, method, request, response, error, code, tried, id,
 // until and backoff.
 type Fields map[string]string
 

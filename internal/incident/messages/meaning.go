@@ -56,6 +56,11 @@ const (
 	SnapshotFailed       Meaning = "snapshot failed"
 	SnapshotDeleteFailed Meaning = "snapshot delete failed"
 
+	GroupSnapshotStarted      Meaning = "group snapshot started"
+	GroupSnapshotted          Meaning = "group snapshot succeeded"
+	GroupSnapshotFailed       Meaning = "group snapshot failed"
+	GroupSnapshotDeleteFailed Meaning = "group snapshot delete failed"
+
 	Registered       Meaning = "register succeeded"
 	RegisterStarted  Meaning = "register started"
 	RegisterFailed   Meaning = "register failed"

@@ -45,6 +45,8 @@ func TestMessagesAreRecognized(t *testing.T) {
 		{"csi-provisioner", `successfully created PV pvc-1 for PVC data and csi volume name vol-1`, nil, "provision succeeded pv=pvc-1 pvc=data volume=vol-1"},
 		{"csi-snapshotter", `createSnapshotWrapper: CreateSnapshot for content snapcontent-1 returned error: rpc error: code = ResourceExhausted desc = quota`, nil,
 			"snapshot failed code=ResourceExhausted error=quota snapshot=snapcontent-1"},
+		{"csi-snapshotter", `createGroupSnapshotWrapper: CreateGroupSnapshot for groupSnapshotContent groupsnapcontent-1 returned error: rpc error: code = ResourceExhausted desc = quota`, nil,
+			"group snapshot failed code=ResourceExhausted error=quota group=groupsnapcontent-1"},
 		{"ceph-csi", `ID: 12 Req-ID: 0001-vol GRPC call: /csi.v1.Node/NodeStageVolume`, nil, "call begins id=12 method=/csi.v1.Node/NodeStageVolume"},
 		{"ceph-csi", `ID: 12 Req-ID: 0001-vol an operation with the given Volume ID 0001-vol already exists`, nil, "call still running id=12 volume=0001-vol"},
 		{"longhorn-csi-plugin", `NodeStageVolume: err: rpc error: code = InvalidArgument desc = volume pvc-1 hasn't been attached yet`, nil,

@@ -8,6 +8,7 @@ var resources = map[string]string{
 	"StorageClass": "storageclasses", "VolumeAttachment": "volumeattachments", "CSINode": "csinodes", "CSIDriver": "csidrivers",
 	"CSIStorageCapacity": "csistoragecapacities", "VolumeAttributesClass": "volumeattributesclasses",
 	"VolumeSnapshot": "volumesnapshots", "VolumeSnapshotContent": "volumesnapshotcontents", "VolumeSnapshotClass": "volumesnapshotclasses",
+	"VolumeGroupSnapshot": "volumegroupsnapshots", "VolumeGroupSnapshotContent": "volumegroupsnapshotcontents", "VolumeGroupSnapshotClass": "volumegroupsnapshotclasses",
 	"StatefulSet": "statefulsets", "Deployment": "deployments", "DaemonSet": "daemonsets",
 	"ReclaimSpaceJob": "reclaimspacejobs", "EncryptionKeyRotationJob": "encryptionkeyrotationjobs", "NetworkFence": "networkfences",
 }

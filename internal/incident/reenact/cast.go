@@ -24,6 +24,9 @@ type cast struct {
 	// snapshots are by each of their names, and inOrder lists them in their order.
 	snapshots map[string]*snapshot
 	inOrder   []*snapshot
+	// groups and groupsInOrder are the same for groups of snapshots.
+	groups        map[string]*group
+	groupsInOrder []*group
 }
 
 // volume is a volume with its claim.
@@ -40,6 +43,8 @@ type volume struct {
 	// restores is the snapshot, and clones the volume, from which it comes; nil for none.
 	restores *snapshot
 	clones   *volume
+	// labels are those of its claim, and selectors those by which groups select it in the scenario.
+	labels, selectors map[string]string
 }
 
 // pod is a pod with one volume or more.
@@ -55,7 +60,7 @@ type pod struct {
 func newCast() *cast {
 	return &cast{
 		volumes: map[string]*volume{}, byPV: map[string]*volume{}, byClaim: map[string]*volume{}, pods: map[string]*pod{}, uids: map[string]string{},
-		nodes: map[string]bool{}, kubelet: map[string]version.Version{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{}, snapshots: map[string]*snapshot{},
+		nodes: map[string]bool{}, kubelet: map[string]version.Version{}, classes: map[string]map[string]any{}, methods: map[string]map[string]bool{}, snapshots: map[string]*snapshot{}, groups: map[string]*group{},
 	}
 }
 
@@ -141,7 +146,7 @@ func (c *cast) ordered() (all []*pod) {
 	return all
 }
 
-// driverNames lists the drivers of the volumes and snapshots.
+// driverNames lists the drivers of the volumes, snapshots and groups.
 func (c *cast) driverNames() []string {
 	names := map[string]bool{}
 	for _, v := range c.all() {
@@ -152,6 +157,11 @@ func (c *cast) driverNames() []string {
 	for _, n := range c.played() {
 		if n.driver != "" {
 			names[n.driver] = true
+		}
+	}
+	for _, g := range c.playedGroups() {
+		if g.driver != "" {
+			names[g.driver] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(names))

@@ -45,6 +45,12 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 		s.cast.classes[l.Name] = object
 	case "volumesnapshotclasses":
 		s.cast.classes[ofSnapshots+l.Name] = object
+	case "volumegroupsnapshotclasses":
+		s.cast.classes[ofGroups+l.Name] = object
+	case "volumegroupsnapshots":
+		s.groupObject(l, object)
+	case "volumegroupsnapshotcontents":
+		s.groupContentObject(l, object)
 	case "volumesnapshots":
 		s.snapshotObject(l, object)
 	case "volumesnapshotcontents":
@@ -59,6 +65,9 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 	case "persistentvolumeclaims":
 		v := s.cast.volume("", fields.Text(object, "spec", "volumeName"), l.Name, "")
 		v.describe(object)
+		if v != nil {
+			v.labels = labelsAt(object, "metadata", "labels")
+		}
 	case "pods":
 		s.pod(l, object)
 	}
@@ -111,6 +120,7 @@ func (s *Story) deleted(l *trace.Line) {
 		p.deleted = max(l.At(), time.Millisecond)
 	}
 	s.snapshotGone(l)
+	s.groupGone(l)
 	delete(s.objects, l.R+"/"+l.Name)
 }
 

@@ -117,7 +117,7 @@ func (s *Story) call(l *trace.Line) {
 var isOfVolume = map[string]bool{
 	"CreateVolume": true, "DeleteVolume": true, "ControllerPublishVolume": true, "ControllerUnpublishVolume": true, "NodeStageVolume": true,
 	"NodeUnstageVolume": true, "NodePublishVolume": true, "NodeUnpublishVolume": true, "ControllerExpandVolume": true, "NodeExpandVolume": true,
-	"CreateSnapshot": true, "DeleteSnapshot": true,
+	"CreateSnapshot": true, "DeleteSnapshot": true, "CreateVolumeGroupSnapshot": true, "DeleteVolumeGroupSnapshot": true,
 }
 
 // called returns the volume of a call.
@@ -142,6 +142,7 @@ var rpcs = map[string]string{
 	"provision": "CreateVolume", "delete": "DeleteVolume", "attach": "ControllerPublishVolume", "detach": "ControllerUnpublishVolume",
 	"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume", "resize": "ControllerExpandVolume", "node resize": "NodeExpandVolume",
 	"snapshot": "CreateSnapshot", "snapshot delete": "DeleteSnapshot",
+	"group snapshot": "CreateVolumeGroupSnapshot", "group snapshot delete": "DeleteVolumeGroupSnapshot",
 }
 
 func textsOf(object any) map[string]string {
@@ -180,6 +181,11 @@ func (s *Story) message(l *trace.Line, fields map[string]string, means messages.
 	v := s.cast.volume(cmp.Or(fields["volume"], fields["unique"]), fields["pv"], fields["pvc"], fields["driver"])
 	if content := fields["snapshot"]; content != "" {
 		s.snapshotMessage(l, content, rpc)
+		s.failed(l, fields, place{rpc, "", fields["driver"]}, means)
+		return
+	}
+	if content := fields["group"]; content != "" {
+		s.groupMessage(l, content, rpc)
 		s.failed(l, fields, place{rpc, "", fields["driver"]}, means)
 		return
 	}

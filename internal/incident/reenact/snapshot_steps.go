@@ -10,9 +10,11 @@ import (
 )
 
 // played lists the snapshots of the scenario: those that are made or deleted, and those from which
-// a volume comes.
+// a volume comes. Groups make their own.
 func (c *cast) played() []*snapshot {
-	return slices.DeleteFunc(slices.Clone(c.inOrder), func(n *snapshot) bool { return n.isOld && n.deleted == 0 && n.restored == 0 })
+	return slices.DeleteFunc(slices.Clone(c.inOrder), func(n *snapshot) bool {
+		return n.in != nil || n.isOld && n.deleted == 0 && n.restored == 0
+	})
 }
 
 // completeSnapshots makes up the names and sources that the logs lack, and the sizes that fit.
@@ -47,6 +49,8 @@ func (c *cast) restoredFrom(n *snapshot) []*volume {
 func (v *volume) dataSource() map[string]any {
 	namespace, _, _ := strings.Cut(v.claim, "/")
 	switch {
+	case v.restores != nil && v.restores.in != nil:
+		return v.memberSource()
 	case v.restores != nil && strings.HasPrefix(v.restores.name, namespace+"/"):
 		return map[string]any{"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": v.restores.name[len(namespace)+1:]}
 	case v.clones != nil && strings.HasPrefix(v.clones.claim, namespace+"/"):
@@ -112,6 +116,12 @@ func (s *Story) snapshotOptions(driver string, options map[string]any) {
 			polls = max(polls, n.polls)
 		}
 	}
+	for _, g := range s.cast.playedGroups() {
+		if g.driver == driver {
+			options["snapshot"], options["groupSnapshot"] = true, true
+			polls = max(polls, g.polls)
+		}
+	}
 	if polls > 0 {
 		options["snapshotPolls"] = polls
 	}
@@ -120,10 +130,14 @@ func (s *Story) snapshotOptions(driver string, options map[string]any) {
 	}
 }
 
-// snapshotNamespaces adds the namespaces of the snapshots.
+// snapshotNamespaces adds the namespaces of the snapshots and groups.
 func (c *cast) snapshotNamespaces(found map[string]bool) {
 	for _, n := range c.played() {
 		namespace, _, _ := strings.Cut(n.name, "/")
+		found[namespace] = true
+	}
+	for _, g := range c.playedGroups() {
+		namespace, _, _ := strings.Cut(g.name, "/")
 		found[namespace] = true
 	}
 }

@@ -2,8 +2,6 @@ package reenact
 
 import (
 	"cmp"
-
-	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +22,8 @@ type snapshot struct {
 	deleted time.Duration // 0: it stays
 	// polls counts the answers that it is not ready, and restored the volumes made from it.
 	polls, restored int
+	// in is the group that makes and deletes it; nil for none.
+	in *group
 }
 
 // The kinds of names of snapshots.
@@ -35,16 +35,11 @@ const (
 
 // snapshot returns the snapshot with the given names, of which some may be empty; nil if all are.
 func (c *cast) snapshot(keys ...string) *snapshot {
-	keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasSuffix(key, ":") })
+	keys = named(keys)
 	if len(keys) == 0 {
 		return nil
 	}
-	var found *snapshot
-	for _, key := range keys {
-		if known := c.snapshots[key]; known != nil && found == nil {
-			found = known
-		}
-	}
+	found := firstOf(c.snapshots, keys)
 	if found == nil {
 		found = &snapshot{isOld: true}
 		c.inOrder = append(c.inOrder, found)
@@ -85,7 +80,7 @@ func (n *snapshot) ends(at time.Duration) {
 	}
 }
 
-// snapshotCall takes a snapshot from a call that makes or deletes it, or a volume from it.
+// snapshotCall takes a snapshot or a group from a call that makes or deletes it, or a volume from it.
 func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
 	switch rpc {
 	case "CreateSnapshot":
@@ -95,6 +90,10 @@ func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
 			n.ends(l.At())
 			n.driver = cmp.Or(l.Driver, n.driver)
 		}
+	case "CreateVolumeGroupSnapshot":
+		s.createGroup(l)
+	case "DeleteVolumeGroupSnapshot":
+		s.deleteGroup(l)
 	case "CreateVolume":
 		s.comesFrom(l, made)
 	}
@@ -154,6 +153,7 @@ func (s *Story) snapshotObject(l *trace.Line, object map[string]any) {
 		s.cast.copies(n, "", namespace+"/"+claim)
 	}
 	n.class = cmp.Or(fields.Text(object, "spec", "volumeSnapshotClassName"), n.class)
+	s.cast.isMember(n, s.groupOf(l, object), "")
 	s.lifeOf(n, l, object)
 }
 
@@ -168,11 +168,18 @@ func (s *Story) contentObject(l *trace.Line, object map[string]any) {
 	n.driver, n.policy = cmp.Or(fields.Text(object, "spec", "driver"), n.driver), cmp.Or(fields.Text(object, "spec", "deletionPolicy"), n.policy)
 	n.class = cmp.Or(fields.Text(object, "spec", "volumeSnapshotClassName"), n.class)
 	s.cast.copies(n, fields.Text(object, "spec", "source", "volumeHandle"), "")
+	s.cast.isMember(n, s.groupOfContent(object), "")
 	s.lifeOf(n, l, object)
 }
 
+// living is a snapshot or a group, which has a life.
+type living interface {
+	begins(at time.Duration)
+	ends(at time.Duration)
+}
+
 // lifeOf notes that an object is created or deleted during the story.
-func (s *Story) lifeOf(n *snapshot, l *trace.Line, object map[string]any) {
+func (s *Story) lifeOf(n living, l *trace.Line, object map[string]any) {
 	if l.Ev == "ADDED" {
 		n.begins(l.At())
 	}

@@ -27,6 +27,11 @@ func (s *Story) steps(b *strings.Builder) {
 			b.WriteString(applied(n.manifest()))
 		}
 	}
+	for _, g := range s.cast.playedGroups() {
+		if g.isOld {
+			b.WriteString(applied(g.manifest()))
+		}
+	}
 	b.WriteString("- settle: {}\n")
 	all := s.allSteps()
 	slices.SortStableFunc(all, func(a, c step) int { return cmp.Or(cmp.Compare(a.at, c.at), a.rank-c.rank) })
@@ -57,7 +62,7 @@ func (s *Story) allSteps() (all []step) {
 	for _, v := range s.cast.all() {
 		namespace, claim, _ := strings.Cut(v.claim, "/")
 		if v.isNew {
-			all = append(all, step{v.madeAt, 1, applied(claimOf(namespace, claim, v.claimSpec(v.className())))})
+			all = append(all, step{v.madeAt, 1, applied(v.claimObject(v.claimSpec(v.className())))})
 		}
 		if v.grown > 0 {
 			merge := map[string]any{"spec": map[string]any{"resources": map[string]any{"requests": map[string]any{"storage": v.larger()}}}}
@@ -77,6 +82,7 @@ func (s *Story) allSteps() (all []step) {
 		}
 	}
 	all = append(all, s.snapshotSteps()...)
+	all = append(all, s.groupSteps()...)
 	for i, a := range s.script.all {
 		if !a.isPlain() && s.Command == nil {
 			all = append(all, step{a.after, 0, fmt.Sprintf("- fault: %s\n", flow(a.fault(i, s.script.isLast(a))))})

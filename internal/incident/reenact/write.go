@@ -27,7 +27,7 @@ var ErrSeveralDrivers = errors.New("the trace has several drivers, and one comma
 // Write writes the scenario. from names the trace in its comment.
 func (s *Story) Write(w io.Writer, from string) error {
 	drivers := s.cast.driverNames()
-	if len(s.cast.all()) == 0 && len(s.cast.played()) == 0 {
+	if len(s.cast.all()) == 0 && len(s.cast.played()) == 0 && len(s.cast.playedGroups()) == 0 {
 		return ErrNoVolume
 	}
 	if len(drivers) == 0 {
@@ -93,6 +93,7 @@ func block(object map[string]any) string {
 // complete makes up the names and sizes that the logs lack.
 func (s *Story) complete(driver string) {
 	s.completeSnapshots(driver)
+	s.completeGroups(driver)
 	for _, p := range s.cast.ordered() {
 		namespace, _, _ := strings.Cut(p.name, "/")
 		for _, v := range p.volumes {
@@ -206,13 +207,12 @@ func (s *Story) givenObjects() (all []map[string]any) {
 		switch {
 		case v.isNew:
 		case s.Command != nil:
-			namespace, claim, _ := strings.Cut(v.claim, "/")
-			all = append(all, claimOf(namespace, claim, v.claimSpec(class)))
+			all = append(all, v.claimObject(v.claimSpec(class)))
 		default:
 			all = append(all, s.static(v)...)
 		}
 	}
-	return append(all, s.snapshotClasses()...)
+	return append(append(all, s.snapshotClasses()...), s.groupClasses()...)
 }
 
 // class returns a StorageClass, with the parameters that a real driver needs.
@@ -272,12 +272,18 @@ func (s *Story) static(v *volume) []map[string]any {
 	}
 	return []map[string]any{
 		{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": pv},
-		claimOf(namespace, claim, of),
+		v.claimObject(of),
 	}
 }
 
-func claimOf(namespace, name string, spec map[string]any) map[string]any {
-	return map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec}
+// claimObject returns the claim of a volume, with the labels by which groups select it.
+func (v *volume) claimObject(spec map[string]any) map[string]any {
+	namespace, name, _ := strings.Cut(v.claim, "/")
+	meta := map[string]any{"name": name, "namespace": namespace}
+	if v.selectors != nil {
+		meta["labels"] = v.selectors
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
 }
 
 func (v *volume) claimSpec(class string) map[string]any {

@@ -1,0 +1,150 @@
+package reenact
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/csisim/csisim/internal/incident/fields"
+)
+
+// playedGroups lists the groups of the scenario: those that are made or deleted, and those from
+// whose members a volume comes.
+func (c *cast) playedGroups() []*group {
+	return slices.DeleteFunc(slices.Clone(c.groupsInOrder), func(g *group) bool { return g.isOld && g.deleted == 0 && !c.isRestored(g) })
+}
+
+// isRestored reports whether a volume comes from a member of a group.
+func (c *cast) isRestored(g *group) bool {
+	return slices.ContainsFunc(c.inOrder, func(n *snapshot) bool { return n.in == g && n.restored > 0 })
+}
+
+// completeGroups makes up the names and sources that the logs lack, and the labels of claims.
+func (s *Story) completeGroups(driver string) {
+	for i, g := range s.cast.playedGroups() {
+		if len(g.sources) == 0 {
+			g.sources = s.cast.selected(g)
+		}
+		if len(g.sources) == 0 {
+			g.sources = []*volume{s.cast.volume(fmt.Sprintf("source-of-group-%d", i+1), "", "", cmp.Or(g.driver, driver))}
+		}
+		namespace, name, _ := strings.Cut(g.name, "/")
+		for _, v := range g.sources {
+			if known, _, is := strings.Cut(v.claim, "/"); namespace == "" && is {
+				namespace = known
+			}
+		}
+		namespace = cmp.Or(namespace, "default")
+		g.name = namespace + "/" + cmp.Or(name, fmt.Sprintf("group-%d", i+1))
+		g.driver = cmp.Or(g.driver, g.sources[0].driver, driver)
+		if g.selector == nil || !g.label() {
+			g.selector = map[string]string{fmt.Sprintf("imported-group-%d", i+1): "member"}
+			g.label()
+		}
+		for _, v := range append(slices.Clone(g.sources), s.cast.restoredFromMembers(g)...) {
+			v.claim = cmp.Or(v.claim, namespace+"/"+plain(cmp.Or(v.pv, v.handle)))
+		}
+	}
+}
+
+// selected lists the volumes whose claims have the labels that a group selects.
+func (c *cast) selected(g *group) []*volume {
+	namespace, _, _ := strings.Cut(g.name, "/")
+	return slices.DeleteFunc(c.all(), func(v *volume) bool {
+		if g.selector == nil || !strings.HasPrefix(v.claim, namespace+"/") {
+			return true
+		}
+		for key, value := range g.selector { // in any order: each must match
+			if v.labels[key] != value {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// label gives the claims of a group the labels that it selects. It returns false if one of them has
+// another value for a label.
+func (g *group) label() bool {
+	for _, v := range g.sources {
+		for key, value := range g.selector { // in any order: one is enough
+			if known, is := v.selectors[key]; is && known != value {
+				return false
+			}
+		}
+	}
+	for _, v := range g.sources {
+		if v.selectors == nil {
+			v.selectors = map[string]string{}
+		}
+		maps.Copy(v.selectors, g.selector)
+	}
+	return true
+}
+
+// restoredFromMembers lists the volumes that come from members of a group.
+func (c *cast) restoredFromMembers(g *group) []*volume {
+	return slices.DeleteFunc(c.all(), func(v *volume) bool { return v.restores == nil || v.restores.in != g })
+}
+
+// memberSource returns the source of a claim that comes from a member of a group. The member has a
+// made-up name, so that a scenario names it by the claim of its volume.
+func (v *volume) memberSource() map[string]any {
+	namespace, _, _ := strings.Cut(v.claim, "/")
+	if v.restores.source == nil || !strings.HasPrefix(v.restores.source.claim, namespace+"/") {
+		return nil
+	}
+	return map[string]any{"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "pvc/" + v.restores.source.claim[len(namespace)+1:]}
+}
+
+// groupClasses returns the classes of the groups.
+func (s *Story) groupClasses() (all []map[string]any) {
+	seen := map[string]bool{}
+	for _, g := range s.cast.playedGroups() {
+		if name := g.className(); !seen[name] {
+			seen[name] = true
+			class := map[string]any{
+				"apiVersion": groupAPI, "kind": "VolumeGroupSnapshotClass", "metadata": map[string]any{"name": name}, "driver": g.driver,
+				"deletionPolicy": cmp.Or(g.policy, "Delete"),
+			}
+			if parameters := fields.At(s.cast.classes[ofGroups+name], "parameters"); s.Command != nil && parameters != nil {
+				class["parameters"] = parameters
+			}
+			all = append(all, class)
+		}
+	}
+	return all
+}
+
+const (
+	groupAPI = "groupsnapshot.storage.k8s.io/v1"
+	// ofGroups distinguishes classes of groups from those of volumes.
+	ofGroups = "group snapshot class "
+)
+
+func (g *group) className() string { return cmp.Or(g.class, "imported") }
+
+// manifest returns the VolumeGroupSnapshot.
+func (g *group) manifest() map[string]any {
+	namespace, name, _ := strings.Cut(g.name, "/")
+	return map[string]any{
+		"apiVersion": groupAPI, "kind": "VolumeGroupSnapshot", "metadata": map[string]any{"name": name, "namespace": namespace},
+		"spec": map[string]any{"volumeGroupSnapshotClassName": g.className(), "source": map[string]any{"selector": map[string]any{"matchLabels": g.selector}}},
+	}
+}
+
+// groupSteps makes and deletes groups at their times. Old ones are made before the story.
+func (s *Story) groupSteps() (all []step) {
+	for _, g := range s.cast.playedGroups() {
+		namespace, name, _ := strings.Cut(g.name, "/")
+		if !g.isOld {
+			all = append(all, step{g.madeAt, 2, applied(g.manifest())})
+		}
+		if g.deleted > 0 {
+			all = append(all, step{max(g.deleted, g.madeAt), 3, fmt.Sprintf("- delete: {volumegroupsnapshot: %s, namespace: %s}\n", name, namespace)})
+		}
+	}
+	return all
+}
