@@ -75,6 +75,9 @@ func (r *reader) klog(text string, to *Record) bool {
 func (to *Record) structured() {
 	if text, rest, ok := quoted(to.Message); ok && (rest == "" || rest[0] == ' ') {
 		to.Message, to.values.pairs = text, rest
+		if strings.HasSuffix(rest, "=<") {
+			to.goesOn = inValue
+		}
 	}
 }
 

@@ -28,7 +28,9 @@ type reader struct {
 	number  int
 	last    time.Time     // of the line before
 	offset  time.Duration // of a program's clock from that of its transport, by their zones
-	pieces  string        // of an unfinished line
+	ahead   Record        // that was read while looking for the end of the one before
+	isAhead bool
+	pieces  string // of an unfinished line
 	isPiece bool
 	zoned   bool // the line before names its zone
 
@@ -68,8 +70,21 @@ func zoneBetween(local, at time.Time) time.Duration {
 	return time.Duration(math.Round(float64(at.Sub(local))/float64(step))) * step
 }
 
-// next reads the next record. The error is io.EOF at the end.
+// next reads the next record, with all its lines. The error is io.EOF at the end.
 func (r *reader) next(to *Record) error {
+	if r.isAhead {
+		*to, r.isAhead = r.ahead, false
+	} else if err := r.single(to); err != nil {
+		return err
+	}
+	if to.goesOn == ends {
+		return nil
+	}
+	return r.complete(to)
+}
+
+// single reads a line as a record.
+func (r *reader) single(to *Record) error {
 	for {
 		line, err := r.line()
 		if err != nil {

@@ -25,6 +25,9 @@ type Record struct {
 	Text string
 	// values holds the structured part that has not been parsed yet.
 	values unparsed
+	// goesOn is the form of the lines that follow; bare means that the line has no header.
+	goesOn continuation
+	bare   bool
 }
 
 // unparsed are the values of a record in the form of the line.

@@ -20,7 +20,7 @@ var (
 		lazyregexp.New(`()\bAKIA[0-9A-Z]{16}\b`),
 		lazyregexp.New(`(://[^\s:/@]+:)[^\s@/]+@`),
 		lazyregexp.New(`(-----BEGIN [A-Z ]*PRIVATE KEY-----).*`),
-		lazyregexp.New(`(\\*"secrets\\*":\s*\{)[^{}]+`),
+		lazyregexp.New(`(\bsecrets\\*"?:\s*\{)[^{}]+`),
 	}
 )
 

@@ -16,7 +16,7 @@ func (r *reader) traced(at stamp, to *Record) bool {
 		return false
 	}
 	r.time(to, at)
-	to.Level, to.Caller, to.Message = levelOf(level), r.callers.of(target), message
+	to.Level, to.Caller, to.Message, to.goesOn = levelOf(level), r.callers.of(target), message, inMessage
 	return true
 }
 

@@ -8,7 +8,7 @@ func (r *reader) peel(text string, to *Record) {
 	text = r.prefix(text, to)
 	switch {
 	case text == "":
-		to.Text = text
+		to.Text, to.bare = text, true
 	case text[0] == '{':
 		to.Text = text
 		if !r.jsonLine(text, to) {
@@ -30,7 +30,7 @@ func (r *reader) inner(text string, to *Record) {
 	if strings.Contains(text, "] ") && r.within(text, to) {
 		return
 	}
-	to.Message = text
+	to.Message, to.bare = text, true
 }
 
 // prefix removes "[pod/name/container] ".

@@ -10,13 +10,13 @@ import (
 )
 
 // Fields are the parts of a message by their names: volume (the handle), pv, pvc, pod, podUID,
-// node, driver, path, attachment, snapshot, group, method, request, response, error, code, tried, id,
-// until and backoff.
+// node, driver, path, attachment, snapshot, group, method, request, response, error, code, tried,
+// id, until and backoff.
 type Fields map[string]string
 
 // aliases are the names of pairs in the logs of Kubernetes and of drivers.
 var aliases = map[string]string{
-	"volumeName": "unique", "volumeNames": "unique", "UniqueName": "unique", "volume": "volume", "volID": "volume", "volumeID": "volume", "volumeId": "volume", "VolumeID": "volume",
+	"volumeName": "unique", "volumeNames": "unique", "UniqueName": "unique", "volume": "volume", "volID": "volume", "volumeID": "volume", "volumeId": "volume", "volume.uuid": "volume", "VolumeID": "volume",
 	"volumeHandle": "volume", "PV": "pv", "PVName": "pv", "PersistentVolume": "pv", "volumeSpecName": "pv", "pvName": "pv",
 	"PVC": "pvc", "pvc": "pvc", "claim": "pvc", "pod": "pod", "podUID": "podUID", "podName": "podUID", "node": "node", "nodeName": "node", "NodeName": "node",
 	"nodeID": "nodeID", "VolumeAttachment": "attachment", "driver": "driver", "csiDriverName": "driver", "pluginName": "driver",

@@ -53,6 +53,10 @@ func TestMessagesAreRecognized(t *testing.T) {
 			"call error code=InvalidArgument error=volume pvc-1 hasn't been attached yet method=NodeStageVolume"},
 		{"zfs-localpv", `GRPC call: /csi.v1.Node/NodePublishVolume requests {"volume_id":"v1"}`, nil, `call begins method=/csi.v1.Node/NodePublishVolume request={"volume_id":"v1"}`},
 		{"mayastor-csi-node", "Failed to stage volume 3e0d: attach failed: Input/output error (os error 5)", nil, "stage failed error=attach failed: Input/output error (os error 5) volume=3e0d"},
+		{"mayastor-csi-node", "Failed to stage volume 3e0d: error preparing device /dev/nvme0n1: mkfs failed\nmke2fs 1.47\nno space left", nil,
+			"stage failed error=error preparing device /dev/nvme0n1: mkfs failed\nmke2fs 1.47\nno space left volume=3e0d"},
+		{"mayastor-csi-controller", `controller_publish_volume: error: status: Internal, message: "Volume 3e0d has no target", details: [], metadata: MetadataMap { headers: {} }`, map[string]string{"volume.uuid": "3e0d"},
+			"attach failed code=Internal details=[], metadata: MetadataMap { headers: {} } error=Volume 3e0d has no target volume=3e0d"},
 		{"mayastor-csi-node", "Volume 3e0d unstaged", nil, "unstage succeeded volume=3e0d"},
 	} {
 		table := messages.Named(c.program)

@@ -23,7 +23,8 @@ var _ = register(&Table{Program: "jiva-csi", Names: []string{"jiva-csi-plugin", 
 	{"grpc.go", "Listening for connections on address: {}", ProgramStarted},
 }})
 
-// mayastor: control-plane/csi-driver. It prints no calls, and no code of an error.
+// mayastor-control-plane: control-plane/csi-driver. The node plugin prints no calls, and no code of
+// an error. The controller prints the error of a call in the span that names the call.
 var _ = register(&Table{Program: "mayastor-csi-node", Names: []string{"mayastor-csi", "openebs-csi-node"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Messages: []Message{
 	{"node.rs", "Failed to stage volume {volume}: {error}", StageFailed},
 	{"node.rs", "Failed to publish volume {volume}: {error}", PublishFailed},
@@ -33,4 +34,12 @@ var _ = register(&Table{Program: "mayastor-csi-node", Names: []string{"mayastor-
 	{"filesystem_vol.rs", "Volume {volume} published to {path}", Published},
 	{"filesystem_vol.rs", "Volume {volume} unpublished from {path}", Unpublished},
 	{"node.rs", "Volume {volume} unstaged", Unstaged},
+}})
+
+var _ = register(&Table{Program: "mayastor-csi-controller", Names: []string{"openebs-csi-controller"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Messages: []Message{
+	{"controller.rs", `create_volume: error: status: {code}, message: "{error}", details: {details}`, ProvisionFailed},
+	{"controller.rs", `delete_volume: error: status: {code}, message: "{error}", details: {details}`, DeleteFailed},
+	{"controller.rs", `controller_publish_volume: error: status: {code}, message: "{error}", details: {details}`, AttachFailed},
+	{"controller.rs", `controller_unpublish_volume: error: status: {code}, message: "{error}", details: {details}`, DetachFailed},
+	{"controller.rs", `controller_expand_volume: error: status: {code}, message: "{error}", details: {details}`, ResizeFailed},
 }})

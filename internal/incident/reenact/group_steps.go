@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/incident/fields"
 )
 
-// playedGroups lists the groups of the scenario: those that are made or deleted, and those from
-// whose members a volume comes.
+// playedGroups lists the groups of the scenario: those that are made or deleted, and those with a
+// member from which a volume comes.
 func (c *cast) playedGroups() []*group {
 	return slices.DeleteFunc(slices.Clone(c.groupsInOrder), func(g *group) bool { return g.isOld && g.deleted == 0 && !c.isRestored(g) })
 }
@@ -49,7 +49,7 @@ func (s *Story) completeGroups(driver string) {
 	}
 }
 
-// selected lists the volumes whose claims have the labels that a group selects.
+// selected lists the volumes of the claims that a group selects by their labels.
 func (c *cast) selected(g *group) []*volume {
 	namespace, _, _ := strings.Cut(g.name, "/")
 	return slices.DeleteFunc(c.all(), func(v *volume) bool {

@@ -80,7 +80,8 @@ func (n *snapshot) ends(at time.Duration) {
 	}
 }
 
-// snapshotCall takes a snapshot or a group from a call that makes or deletes it, or a volume from it.
+// snapshotCall takes a snapshot or a group from a call that makes or deletes it, or a volume from
+// it.
 func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
 	switch rpc {
 	case "CreateSnapshot":
