@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -85,4 +86,50 @@ func TestLogsOfARealKubelet(t *testing.T) {
 			"csi-attacher ControllerUnpublishVolume",
 		}, made, volume)
 	}
+}
+
+// Given a log that csi-snapshotter 8.6 printed with -v=5 against csisim up, while snapshots and
+// groups of snapshots of volumes were made and deleted, with calls that failed, took long and ran
+// side by side, then the calls are those that a proxy between it and the driver recorded: in their
+// order, with their codes and durations.
+func TestLogsOfARealSnapshotter(t *testing.T) {
+	recorded, err := os.Open("testdata/snapshotter-calls.jsonl")
+	require.NoError(t, err)
+	defer recorded.Close()
+	var want []recordedCall
+	for decoder := json.NewDecoder(recorded); decoder.More(); {
+		var c recordedCall
+		require.NoError(t, decoder.Decode(&c))
+		want = append(want, c)
+	}
+	require.Len(t, want, 40)
+
+	var out bytes.Buffer
+	r, err := incident.Run(incident.Options{Paths: []string{"testdata/snapshotter"}, Until: until.AddDate(0, 0, 1)}, &out)
+	require.NoError(t, err)
+	assert.Equal(t, 2, r.Uncertain, "two calls of one method ran side by side, and the log has no id of a call")
+	var got []recordedCall
+	for text := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		var l trace.Line
+		require.NoError(t, json.Unmarshal([]byte(text), &l))
+		if l.K == trace.Call {
+			assert.Equal(t, "csi-snapshotter", l.From, l.M)
+			got = append(got, recordedCall{path.Base(l.M), l.Code, l.Ms})
+		}
+	}
+	require.Len(t, got, len(want))
+	same := 0
+	for i, c := range got {
+		if c.Method == want[i].Method && c.Code == want[i].Code && c.Ms >= want[i].Ms && c.Ms <= want[i].Ms+25 {
+			same++
+		}
+	}
+	assert.GreaterOrEqual(t, same*100, 95*len(want), "%v\n%v", got, want)
+}
+
+// recordedCall is a call as the driver got it. The log adds the time of the way to the driver.
+type recordedCall struct {
+	Method string `json:"m"`
+	Code   string `json:"code"`
+	Ms     int64  `json:"ms"`
 }
