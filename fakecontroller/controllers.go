@@ -17,6 +17,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/job"
 	"github.com/csisim/csisim/fakecontroller/internal/namespace"
 	"github.com/csisim/csisim/fakecontroller/internal/nodelifecycle"
+	"github.com/csisim/csisim/fakecontroller/internal/nodettl"
 	"github.com/csisim/csisim/fakecontroller/internal/persistentvolume"
 	"github.com/csisim/csisim/fakecontroller/internal/podgc"
 	"github.com/csisim/csisim/fakecontroller/internal/protection"
@@ -74,6 +75,7 @@ var ControllerManager = []Controller{
 	{Name: "ephemeral", Start: func(in Cluster) Program { return ephemeral.Start(in.World) }},
 	{Name: "garbagecollector", Start: func(in Cluster) Program { return garbagecollector.Start(in.World) }},
 	{Name: "nodelifecycle", Start: func(in Cluster) Program { return nodelifecycle.Start(in.World, in.Heartbeats) }},
+	{Name: "ttl", Start: func(in Cluster) Program { return nodettl.Start(in.World) }},
 	{Name: "statefulset", Start: func(in Cluster) Program { return statefulset.Start(in.World) }},
 	{Name: "daemonset", Start: func(in Cluster) Program { return daemonset.Start(in.World) }},
 	{Name: "deployment", Start: func(in Cluster) Program { return deployment.Start(in.World) }},

@@ -34,5 +34,5 @@ func TestServedClustersHaveNoOtherControllers(t *testing.T) {
 	for _, controller := range fakecontroller.ControllerManager {
 		names = append(names, controller.Name)
 	}
-	assert.Subset(t, names, []string{"namespace", "serviceaccount", "endpoints", "endpointslice", "clusterrole-aggregation", "ttl-after-finished"})
+	assert.Subset(t, names, []string{"namespace", "serviceaccount", "endpoints", "endpointslice", "clusterrole-aggregation", "ttl-after-finished", "ttl"})
 }

@@ -71,7 +71,7 @@ func (k *Kubelet) newNode() *corev1.Node {
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{
-			managedAttach: "true", "node.alpha.kubernetes.io/ttl": "0",
+			managedAttach: "true",
 		}},
 		Spec: corev1.NodeSpec{Taints: slices.Clone(k.options.Taints)},
 		Status: corev1.NodeStatus{

@@ -6,10 +6,7 @@ import (
 	"strings"
 )
 
-const (
-	nodeIDs = "csi.volume.kubernetes.io/nodeid"
-	nodeTTL = "node.alpha.kubernetes.io/ttl"
-)
+const nodeIDs = "csi.volume.kubernetes.io/nodeid"
 
 // withoutBystanders returns a change without the parts about drivers that take no part.
 func (s *side) withoutBystanders(o object, before, content map[string]any, drivers map[string]bool) map[string]any {
@@ -74,10 +71,6 @@ func (s *side) nodeObject(content map[string]any, drivers map[string]bool) map[s
 	if has(content, "status", "allocatable") {
 		s.allow(MachineCapacity, "")
 		content = without(content, "status", "allocatable")
-	}
-	if has(content, "metadata", "annotations", nodeTTL) {
-		s.allow(MachineCapacity, "")
-		content = without(content, "metadata", "annotations", nodeTTL)
 	}
 	ids := text(content, "metadata", "annotations", nodeIDs)
 	if ids == "" {

@@ -150,6 +150,6 @@ var Tolerances = []Rule{
 		"events NodeHasSufficientMemory, NodeHasNoDiskPressure, NodeHasSufficientPID, NodeAllocatableEnforced and CgroupV1",
 		"the health of the recording machine and its control groups, emitted anew each time that any part of a kubelet makes up a Node object, and when a kubelet starts"},
 	{MachineCapacity, []Level{Objects},
-		"a Node's allocatable cpu, memory and disk, and its annotation node.alpha.kubernetes.io/ttl",
-		"the size of the machine and of the cluster"},
+		"a Node's allocatable cpu, memory and disk",
+		"the size of the machine"},
 }
