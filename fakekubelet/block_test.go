@@ -80,7 +80,7 @@ func TestWhereAMappedDeviceIsFound(t *testing.T) { // K-BLK-6, K-BLK-7, fact 9
 		devices + "/pv-data/data/vol_data.json " + `{"attachmentID":"` + id + `","driverName":"disk.csi.example.com","nodeName":"node-a","specVolID":"pv-data","volumeHandle":"h-data"}`,
 		devices + "/pv-data/dev/" + string(uid),
 		devices + "/staging/pv-data/",
-		csi.DefaultDir.PodDir(uid) + "/containers/c/",
+		csi.DefaultDir.PodDir(uid) + "/containers/c/" + n.terminationLogs(uid)[0],
 		csi.DefaultDir.PodDir(uid) + "/plugins/",
 		csi.DefaultDir.PodDir(uid) + "/volumeDevices/kubernetes.io~csi/pv-data -> " + published,
 		csi.DefaultDir.PodDir(uid) + "/volumes/",

@@ -25,7 +25,7 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 		w.Event(w.pod, corev1.EventTypeNormal, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
 	}
 	for _, c := range runtime.Containers(w.pod) {
-		_ = w.options.Machine.MkdirAll(w.csi.PodDir(w.pod.UID)+"/containers/"+c.Name, 0o750)
+		_, _ = w.makeTerminationLog(c.Name)
 	}
 	w.options.Runtime.Run(w.pod, func(c *corev1.Container) []runtime.Mount { return mounts[c.Name] })
 	w.startData()

@@ -76,8 +76,10 @@ func (c *container) recordMounts(p *kernel.Process) ([]runtime.Mount, error) {
 		return nil, err
 	}
 	c.Event(c.pod, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.spec.Image)
-	_ = c.options.Machine.MkdirAll(c.csi.PodDir(c.pod.UID)+"/containers/"+c.spec.Name, 0o750)
 	mounts, err := c.mountsOf(p, c.spec)
+	if err == nil {
+		_, _ = c.makeTerminationLog(c.spec.Name)
+	}
 	return append(mounts, c.devicesOf(c.spec)...), err
 }
 

@@ -3,14 +3,10 @@ package fakekubelet
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -82,19 +78,4 @@ func (c *container) rootOf(root *runtime.RootFS) *machine.Root {
 		r.Capabilities = capabilitiesOf(s.Capabilities)
 	}
 	return r
-}
-
-// terminationLog returns the file for the next instance's message about its end. A container that
-// mounts the node's /dev, which is read-only, has none at the default path.
-func (c *container) terminationLog() (machine.Volume, error) {
-	file := c.filesDir(fmt.Sprintf(".termination/%s-%d", c.spec.Name, c.program.Starts()))
-	if err := c.options.Machine.MkdirAll(path.Dir(file), 0o755); err != nil {
-		return machine.Volume{}, err
-	}
-	if err := c.options.Machine.WriteFile(file, nil, 0o666); err != nil {
-		return machine.Volume{}, err
-	}
-	c.program.TerminationLog = file
-	at := cmp.Or(c.spec.TerminationMessagePath, corev1.TerminationMessagePathDefault)
-	return machine.Volume{Source: file, Path: at, Private: true, Optional: true}, c.options.Machine.Chmod(file, 0o666)
 }

@@ -8,11 +8,11 @@ import (
 )
 
 var (
-	containerLog = lazyregexp.New(`^pods/.+/containers/[^/]+/[0-9a-f]{6,}$`)
-	mount        = lazyregexp.New(`(?: \(device\))?( ?)\[mount \S+ (\S+) src=[^\]]+\]`)
-	ofDriver     = lazyregexp.New(`^(?:plugins/kubernetes\.io/csi|plugins)/([^/ ]+\.[^/ ]+)/|^plugins_registry/(\S+?)-reg\.sock`)
-	besidesPath  = lazyregexp.New(`( [0-7]{3,4}| \(| \[mount | = | -> ).*$`)
-	leftBehind   = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
+	endMessage  = lazyregexp.New(`^(pods/.+/containers/[^/]+)/[0-9a-f]{8}$`)
+	mount       = lazyregexp.New(`(?: \(device\))?( ?)\[mount \S+ (\S+) src=[^\]]+\]`)
+	ofDriver    = lazyregexp.New(`^(?:plugins/kubernetes\.io/csi|plugins)/([^/ ]+\.[^/ ]+)/|^plugins_registry/(\S+?)-reg\.sock`)
+	besidesPath = lazyregexp.New(`( [0-7]{3,4}| \(| \[mount | = | -> ).*$`)
+	leftBehind  = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
 // requestedOptions returns the mount options that a file system does not have by default, so that
@@ -36,15 +36,16 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 	for _, entry := range l.raw {
 		entry = s.names.in(entry)
 		switch {
-		case containerLog().MatchString(entry):
-			s.allow(ContainerLog, "")
-			continue
 		case s.bystander(entry, drivers):
 			s.allow(Bystanders, "")
 			continue
 		case slices.ContainsFunc(passing, func(dir string) bool { return strings.Contains(entry, dir) }):
 			s.allow(InPassing, "")
 			continue
+		}
+		if endMessage().MatchString(entry) {
+			s.allow(Identities, "")
+			entry = endMessage().ReplaceAllString(entry, "$1/<termination log>")
 		}
 		if mount().MatchString(entry) {
 			s.allow(MountSource, "")

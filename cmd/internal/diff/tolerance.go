@@ -30,7 +30,6 @@ const (
 	WaitGap         Tolerance = "wait-gap"
 	EventCounts     Tolerance = "event-counts"
 	SchedulerEvents Tolerance = "scheduler-events"
-	ContainerLog    Tolerance = "container-log"
 	MountSource     Tolerance = "mount-source"
 	InPassing       Tolerance = "in-passing"
 	NodeHealth      Tolerance = "node-health-events"
@@ -54,7 +53,7 @@ type Rule struct {
 // Tolerances is the one table of all accepted differences between equal traces.
 var Tolerances = []Rule{
 	{Identities, Levels,
-		"uids, generated names, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels, the hash of a pod template's revision",
+		"uids, generated names, names of termination logs, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels, the hash of a pod template's revision",
 		"made anew by every run; each is replaced by its role, and computed names only if they are computed rightly; of a template recordings leave out too much to compute it"},
 	{Times, []Level{Requests, Objects, Events},
 		"absolute times",
@@ -128,9 +127,6 @@ var Tolerances = []Rule{
 	{SchedulerEvents, []Level{Events},
 		"whether the first emission of an event of kube-scheduler has the count 0 or 1",
 		"it goes through events.k8s.io, which does not count it, or, if the API does not answer when the scheduler starts, through core events, which do (NewEventBroadcasterAdapter)"},
-	{ContainerLog, []Level{Files},
-		"names of container log files and the number of them",
-		"made by the container runtime, not by the kubelet's volume code"},
 	{MountSource, []Level{Files},
 		"file system type and source of a mount, and the options that its file system has by itself; whether a file that the driver mounts is a device",
 		"the disk and the file system depend on the driver; whether it is mounted, read-only and with the requested options is compared"},

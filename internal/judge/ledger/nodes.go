@@ -98,6 +98,9 @@ func (w *litterWalk) leaves(name string) bool {
 		return w.mounted[name]
 	}
 	place := w.dir().Locate(name)
+	if place.Container {
+		return false
+	}
 	e := Entry{Kind: Directory, Name: name, Node: w.node.Name}
 	if !info.IsDir() {
 		e.Kind = File

@@ -47,6 +47,9 @@ type Place struct {
 	Staging, Target, Beneath string
 	// Kubelet says that the kubelet makes it, and not the driver.
 	Kubelet bool
+	// Container says that it is a termination log, or its directory: it stays as long as the
+	// directory of the pod. K-POD-16
+	Container bool
 }
 
 // Owned reports whether the place is that of a pod or a volume; others stay
@@ -75,6 +78,8 @@ func (d Dir) Locate(name string) Place {
 func (d Dir) inPod(parts []string) Place {
 	p := Place{Pod: parts[0], Beneath: path.Join(d.podsDir(), parts[0]), Kubelet: true}
 	switch {
+	case len(parts) > 1 && parts[1] == "containers":
+		p.Container = true
 	case len(parts) > 3 && parts[1] == "volumes" && parts[2] == escaped:
 		p.Volume = parts[3]
 		p.Target = path.Join(p.Beneath, "volumes", escaped, p.Volume, "mount")

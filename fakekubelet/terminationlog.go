@@ -1,0 +1,41 @@
+package fakekubelet
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// makeTerminationLog makes the file to which the next instance of a container writes why it ends.
+// Each instance has its own, and all of them stay as long as the directory of the pod. The name
+// follows from the instance, so that it draws nothing. K-POD-16
+func (w *podWorker) makeTerminationLog(container string) (file string, err error) {
+	dir := path.Join(w.csi.PodDir(w.pod.UID), "containers", container)
+	if err := w.options.Machine.MkdirAll(dir, 0o750); err != nil {
+		return "", err
+	}
+	name := fnv.New32a()
+	_, _ = fmt.Fprintf(name, "%s/%s/%d", w.pod.UID, container, w.Kernel.Elapsed())
+	file = path.Join(dir, fmt.Sprintf("%08x", name.Sum32()))
+	if err := w.options.Machine.WriteFile(file, nil, 0o666); err != nil {
+		return "", err
+	}
+	return file, w.options.Machine.Chmod(file, 0o666)
+}
+
+// terminationLog mounts the file for the next instance's message about its end. A container that
+// mounts the node's /dev, which is read-only, has none at the default path.
+func (c *container) terminationLog() (machine.Volume, error) {
+	file, err := c.makeTerminationLog(c.spec.Name)
+	if err != nil {
+		return machine.Volume{}, err
+	}
+	c.program.TerminationLog = file
+	at := cmp.Or(c.spec.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	return machine.Volume{Source: file, Path: at, Private: true, Optional: true}, nil
+}
