@@ -1,7 +1,7 @@
 // Package kubernetesservice is the part of the kube-apiserver that makes the service
 // "kubernetes" in the namespace "default", with the server's own address behind it, and the
-// namespaces that every cluster has.
-// (kubernetes v1.36.3, pkg/controlplane/controller)
+// namespaces and priority classes that every cluster has.
+// (kubernetes v1.36.3, pkg/controlplane/controller, pkg/registry/scheduling/rest)
 package kubernetesservice
 
 import (
@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/world/address"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -36,7 +37,16 @@ type Controller struct {
 func Start(w *component.World, address netip.AddrPort) *Controller {
 	c := &Controller{w.Start("kube-apiserver", ""), address}
 	c.Go("kubernetes service", c.run)
+	c.Go("system priority classes", c.makePriorityClasses)
 	return c
+}
+
+// makePriorityClasses makes the system's classes once: those that are deleted as part of a
+// collection stay away until the server starts again. [AddSystemPriorityClasses]
+func (c *Controller) makePriorityClasses(p *kernel.Process) {
+	for _, class := range kind.SystemPriorityClasses() {
+		keep(p, c, class)
+	}
 }
 
 func (c *Controller) run(p *kernel.Process) {

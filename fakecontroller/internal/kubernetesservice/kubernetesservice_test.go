@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
@@ -31,4 +33,21 @@ func TestTheAPIServerIsAServiceOfTheCluster(t *testing.T) {
 	require.NoError(t, err)
 	c.Run(period)
 	assert.True(t, testcluster.Exists[*corev1.Service](c, "default", "kubernetes"), "it is made again")
+}
+
+// Given an API server, when it has started, then the two system priority classes are there, and a
+// class that was there already is left alone. [pkg/registry/scheduling/rest
+// AddSystemPriorityClasses; pkg/apis/scheduling/v1 systemPriorityClasses]
+func TestTheAPIServerMakesTheSystemPriorityClasses(t *testing.T) {
+	c := testcluster.NewAPI(t, nil)
+	mine := testcluster.Create(c, &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "system-cluster-critical"}, Value: 2000000000, Description: "mine",
+	})
+	Start(c.World, netip.AddrPort{})
+	c.Run(time.Second)
+	made := testcluster.Get[*schedulingv1.PriorityClass](c, "", "system-node-critical")
+	assert.Equal(t, int32(2000001000), made.Value)
+	assert.Equal(t, "Used for system critical pods that must not be moved from their current node.", made.Description)
+	assert.Equal(t, corev1.PreemptLowerPriority, *made.PreemptionPolicy)
+	assert.Equal(t, mine, testcluster.Get[*schedulingv1.PriorityClass](c, "", "system-cluster-critical"))
 }

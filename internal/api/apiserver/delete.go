@@ -2,7 +2,9 @@ package apiserver
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -53,10 +55,12 @@ func (q *request) delete() error {
 }
 
 func (q *request) isDeletable() error {
-	if slices.Contains(kind.Of(q.kind.res).Undeletable, q.info.name) {
-		return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.info.name, fmt.Errorf("this %s may not be deleted", q.kind.singular))
+	k := kind.Of(q.kind.res)
+	if !slices.Contains(k.Undeletable, q.info.name) {
+		return nil
 	}
-	return nil
+	because := cmp.Or(k.UndeletableBecause, fmt.Sprintf("this %s may not be deleted", q.kind.singular))
+	return apierrors.NewForbidden(q.kind.gvr.GroupResource(), q.info.name, errors.New(because))
 }
 
 // heldBack reports whether finalizers or a grace period keep a deleted object from being removed.

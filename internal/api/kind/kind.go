@@ -51,6 +51,8 @@ type Kind struct {
 	AnswersDeleted bool
 	// Undeletable are the names of objects that cannot be deleted.
 	Undeletable []string
+	// UndeletableBecause is the reason of the refusal; empty for "this KIND may not be deleted".
+	UndeletableBecause string
 	// OrphansDependents means that a deletion without a policy leaves the dependents, as it always
 	// did for the oldest controllers.
 	OrphansDependents bool

@@ -6,14 +6,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// systemPriorities are the classes of every cluster.
-var systemPriorities = map[string]int32{
-	"system-cluster-critical": 2000000000,
-	"system-node-critical":    2000001000,
+const (
+	clusterCritical = "system-cluster-critical"
+	nodeCritical    = "system-node-critical"
+)
+
+// systemPriorities are the values of the classes of every cluster.
+var systemPriorities = map[string]int32{clusterCritical: 2000000000, nodeCritical: 2000001000}
+
+// SystemPriorityClasses returns the classes that the API server makes when it starts.
+// [pkg/apis/scheduling/v1 systemPriorityClasses]
+func SystemPriorityClasses() []*schedulingv1.PriorityClass {
+	class := func(name, description string) *schedulingv1.PriorityClass {
+		return &schedulingv1.PriorityClass{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Value: systemPriorities[name], Description: description,
+		}
+	}
+	return []*schedulingv1.PriorityClass{
+		class(nodeCritical, "Used for system critical pods that must not be moved from their current node."),
+		class(clusterCritical, "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."),
+	}
 }
 
 // setPriority copies the priority and preemption policy of a pod's class into the pod, as the

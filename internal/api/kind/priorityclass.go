@@ -18,6 +18,9 @@ func init() {
 		ShortNames: []string{"pc"},
 		traits:     clusterScoped | withGeneration,
 		rules:      priorityClassRules,
+		// [pkg/registry/scheduling/priorityclass/storage Delete]
+		Undeletable:        []string{nodeCritical, clusterCritical},
+		UndeletableBecause: "this is a system priority class and cannot be deleted",
 		Columns: []Column{
 			nameColumn,
 			show("Value", "integer", func(c *schedulingv1.PriorityClass) any { return int64(c.Value) }),
