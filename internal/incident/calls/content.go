@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/prototext"
@@ -86,6 +87,10 @@ func flatten(content map[string]any) {
 		if !isObject {
 			continue
 		}
+		if stamp, is := stampOf(inner); is {
+			content[name] = stamp
+			continue
+		}
 		flatten(inner)
 		if alternatives[name] {
 			delete(content, name)
@@ -94,6 +99,16 @@ func flatten(content map[string]any) {
 			}
 		}
 	}
+}
+
+// stampOf returns a time in the form of Protocol Buffers. csi-lib-utils prints its fields.
+func stampOf(content map[string]any) (stamp string, is bool) {
+	seconds, has := content["seconds"].(float64)
+	nanos, hasNanos := content["nanos"].(float64)
+	if !has || len(content) > 2 || len(content) == 2 && !hasNanos {
+		return "", false
+	}
+	return time.Unix(int64(seconds), int64(nanos)).UTC().Format(time.RFC3339Nano), true
 }
 
 var alternatives = map[string]bool{"AccessType": true, "Type": true}

@@ -157,10 +157,11 @@ func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 	}
 	c.Answer, _ = parseLoosely(text, c.method.answer)
 	c.close(r)
-	t.closing = append(t.closing, c)
-	if code := f.Fields["code"]; code != "" || f.Fields["error"] != "" {
-		return t.fail(r, f)
+	if code, message := f.Fields["code"], f.Fields["error"]; code != "" || message != "" {
+		c.end(r, code, message)
+		return []*Call{c}
 	}
+	t.closing = append(t.closing, c)
 	return nil
 }
 
