@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -189,4 +190,51 @@ func copies(t *testing.T, file string) (calls []string) {
 		}
 	}
 	return calls
+}
+
+// Given the log of a real csi-snapshotter that made and deleted groups of snapshots, then the
+// scenario makes the same calls about each group, of as many volumes, with the same errors. How
+// often csi-snapshotter repeats a call until a group is ready depends on the real time.
+func TestTheScenarioOfRealLogsMakesTheirGroups(t *testing.T) {
+	dir := t.TempDir()
+	recorded, scenario, played := filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
+	got := clitest.Run(t, "import", "../../internal/incident/testdata/snapshotter", "--until", "2026-11-29", "-o", recorded, "--scenario", scenario)
+	require.Zero(t, got.Code, got.Stderr)
+	run := clitest.Run(t, "run", scenario, "--trace", played)
+	text, err := os.ReadFile(scenario)
+	require.NoError(t, err)
+	require.Zero(t, run.Code, string(text)+run.Stdout+run.Stderr)
+	want := []string{
+		"csi-snapshotter CreateVolumeGroupSnapshot ResourceExhausted of 2: group 1",
+		"csi-snapshotter CreateVolumeGroupSnapshot  of 2: group 1",
+		"csi-snapshotter CreateVolumeGroupSnapshot  of 2: group 2",
+		"csi-snapshotter DeleteVolumeGroupSnapshot Internal of 2: group 1",
+		"csi-snapshotter DeleteVolumeGroupSnapshot  of 2: group 2",
+		"csi-snapshotter DeleteVolumeGroupSnapshot  of 2: group 1",
+	}
+	assert.Equal(t, want, groupCalls(t, recorded))
+	assert.Equal(t, want, groupCalls(t, played), string(text))
+}
+
+// groupCalls lists the calls that make and delete groups of snapshots, with the number of their
+// volumes or members; repeated ones once.
+func groupCalls(t *testing.T, file string) (calls []string) {
+	t.Helper()
+	lines, err := openTrace(file)
+	require.NoError(t, err)
+	names := map[string][]string{}
+	for _, l := range lines {
+		rpc := filepath.Base(l.M)
+		if rpc != "CreateVolumeGroupSnapshot" && rpc != "DeleteVolumeGroupSnapshot" {
+			continue
+		}
+		volumes, _ := l.Req["source_volume_ids"].([]any)
+		members, _ := l.Req["snapshot_ids"].([]any)
+		name := fmt.Sprint(l.Req["name"], l.Req["group_snapshot_id"])
+		if !slices.Contains(names[rpc], name) {
+			names[rpc] = append(names[rpc], name)
+		}
+		calls = append(calls, fmt.Sprintf("%s %s %s of %d: group %d", l.From, rpc, l.Code, len(volumes)+len(members), slices.Index(names[rpc], name)+1))
+	}
+	return slices.Compact(calls)
 }
