@@ -17,7 +17,8 @@ const (
 	notableGrowth = 1.5
 	surelyGrowth  = 1.25
 	notableCost   = 10
-	// Of the cost and of the time of a call at the largest level to those at the smallest.
+	// Of the cost and of the time of a call at the largest level to those at the smallest, without
+	// the waits for a processor. A driver grows in any case if its own work grows as much.
 	notableRatio = 4
 )
 
@@ -51,6 +52,9 @@ func (r *Result) Growing() (methods []string) {
 		few, many := first.Of(method), last.Of(method)
 		if !known || !Changes(method) || g.Exponent < notableGrowth || g.Low < surelyGrowth || many.Cost < notableCost || many.Cost < notableRatio*few.Cost || last.late(method) < notableRatio*first.late(method) {
 			continue
+		}
+		if !last.works(first) && (many.Cost < notableCost*last.stretch() || many.Cost/last.stretch() < notableRatio*few.Cost/first.stretch()) {
+			continue // other programs of the machine explain it
 		}
 		methods = append(methods, method)
 	}
@@ -88,6 +92,38 @@ func (r *Result) opened(method string, volumes int) map[string]int {
 		}
 	}
 	return nil
+}
+
+// works reports whether the driver needs notably more processor time for each volume than at
+// another level. Other programs of the machine do not change that time.
+func (l Level) works(than Level) bool {
+	before := than.perVolume()
+	return before > 0 && l.perVolume() >= notableRatio*before
+}
+
+// perVolume is the processor time of the driver for each volume, in microseconds.
+func (l Level) perVolume() (sum float64) {
+	for _, run := range l.Runs {
+		for _, phase := range run.Phases {
+			sum += float64(phase.CPU)
+		}
+	}
+	return sum / float64(max(1, l.Volumes*len(l.Runs)))
+}
+
+// stretch is how many times longer the threads of the driver took for their work than they ran,
+// since they waited for a processor; 1 if it is not known.
+func (l Level) stretch() float64 {
+	var ran, delayed int64
+	for _, run := range l.Runs {
+		for _, phase := range run.Phases {
+			ran, delayed = ran+phase.Ran, delayed+phase.Delayed
+		}
+	}
+	if ran == 0 {
+		return 1
+	}
+	return 1 + float64(delayed)/float64(ran)
 }
 
 // late is the time of the faster calls among the later half of each run, in milliseconds: the

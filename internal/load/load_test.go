@@ -170,3 +170,27 @@ func TestCallsAndStartsThatGrowAreNamed(t *testing.T) {
 		assert.Equal(t, c.texts, texts, name)
 	}
 }
+
+// Given calls that take ever longer, then waits for a processor explain them if they grow as much,
+// unless the driver also needs ever more processor time for a volume.
+func TestABusyMachineIsNoGrowth(t *testing.T) {
+	idle, busy := Phase{CPU: 1e6, Ran: 1e6, Delayed: 1e5}, Phase{CPU: 1e6, Ran: 1e6, Delayed: 5e6}
+	for name, c := range map[string]struct {
+		few, many Phase
+		found     int
+	}{
+		"a machine without other work":                    {idle, Phase{CPU: 10e6, Ran: 10e6, Delayed: 1e6}, 1},
+		"other work while there are many volumes":         {idle, Phase{CPU: 10e6, Ran: 10e6, Delayed: 300e6}, 0},
+		"other work all the time":                         {busy, Phase{CPU: 10e6, Ran: 10e6, Delayed: 50e6}, 1},
+		"other work, and a driver that works ever longer": {idle, Phase{CPU: 100e6, Ran: 100e6, Delayed: 3000e6}, 1},
+		"it is not known":                                 {Phase{}, Phase{}, 1},
+	} {
+		r := growing(func(n int) int64 { return int64(n) }, func(int) int64 { return 50 })
+		for i, phase := range []Phase{c.few, c.many} {
+			for j := range r.Levels[i].Runs {
+				r.Levels[i].Runs[j].Phases = []Phase{phase}
+			}
+		}
+		assert.Len(t, growths(r), c.found, name)
+	}
+}

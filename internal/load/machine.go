@@ -17,6 +17,8 @@ func (s Sample) Total() Use {
 		sum.Children += u.Children
 		sum.Mounts += u.Mounts
 		sum.Goroutines += u.Goroutines
+		sum.Ran += u.Ran
+		sum.Delayed += u.Delayed
 	}
 	return sum
 }

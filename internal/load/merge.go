@@ -106,6 +106,7 @@ func (r *Run) add(other Run, shard string) {
 		}
 		own := &r.Phases[i]
 		own.Took, own.Real, own.CPU = max(own.Took, p.Took), max(own.Real, p.Real), own.CPU+p.CPU
+		own.Ran, own.Delayed = own.Ran+p.Ran, own.Delayed+p.Delayed
 	}
 	for method, c := range other.Calls {
 		if r.Calls[method] == nil {

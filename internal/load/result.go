@@ -90,6 +90,10 @@ type Phase struct {
 	// on average over the moments with a Crowd of calls at which at least one did; 0 if it is not
 	// known.
 	Busy float64 `json:"busy"`
+	// Ran and Delayed are how long the driver's threads ran, and waited for a processor, in
+	// microseconds; 0 if it is not known.
+	Ran     int64 `json:"ran,omitempty"`
+	Delayed int64 `json:"delayed,omitempty"`
 }
 
 // Calls are the calls of one kind in a run. Times are in microseconds of cluster time.
@@ -131,6 +135,9 @@ type Use struct {
 	Children    int64 `json:"children"`
 	Mounts      int64 `json:"mounts"`
 	Goroutines  int64 `json:"goroutines,omitempty"`
+	// Ran and Delayed are how long its threads ran, and waited for a processor, in microseconds.
+	Ran     int64 `json:"ran,omitempty"`
+	Delayed int64 `json:"delayed,omitempty"`
 }
 
 // Death is a program of the driver that ended by itself.

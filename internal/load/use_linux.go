@@ -50,6 +50,7 @@ func (u *Use) add(pid int) {
 	if entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
 		u.Descriptors += int64(len(entries))
 	}
+	u.schedule(pid)
 	// The name of the program may contain spaces and parentheses.
 	_, rest, _ := bytes.Cut(read(pid, "stat"), []byte(") "))
 	if fields := bytes.Fields(rest); len(fields) > 14 {
@@ -58,6 +59,21 @@ func (u *Use) add(pid int) {
 			n, _ := strconv.ParseInt(string(fields[at]), 10, 64)
 			u.CPU += n * 1e6 / ticks
 		}
+	}
+}
+
+// schedule adds how long the threads of a process ran, and waited for a processor.
+func (u *Use) schedule(pid int) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, name := range threads {
+		text, _ := os.ReadFile(name) // a thread that has ended has none
+		fields := bytes.Fields(text)
+		if len(fields) < 2 {
+			continue
+		}
+		ran, _ := strconv.ParseInt(string(fields[0]), 10, 64)
+		delayed, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+		u.Ran, u.Delayed = u.Ran+ran/1e3, u.Delayed+delayed/1e3
 	}
 }
 

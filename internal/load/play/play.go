@@ -213,10 +213,12 @@ func (p *player) phase(name string, do func() error) error {
 	if p.Progress != nil {
 		p.Progress(p.level.Volumes, p.number, name)
 	}
-	began, real, cpu, busy := p.Now(), time.Now(), p.used().CPU, p.watchBusy()
+	began, real, before, busy := p.Now(), time.Now(), p.used(), p.watchBusy()
 	err := do()
+	now := p.used()
 	p.run.Phases = append(p.run.Phases, load.Phase{
-		Name: name, Began: began.Microseconds(), Took: (p.Now() - began).Microseconds(), Real: time.Since(real).Microseconds(), CPU: p.used().CPU - cpu, Busy: busy(),
+		Name: name, Began: began.Microseconds(), Took: (p.Now() - began).Microseconds(), Real: time.Since(real).Microseconds(), CPU: now.CPU - before.CPU, Busy: busy(),
+		Ran: max(0, now.Ran-before.Ran), Delayed: max(0, now.Delayed-before.Delayed),
 	})
 	return err
 }
