@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -24,6 +25,8 @@ type Record struct {
 	// early are the calls that create volumes, by the name of the volume, until its object names
 	// it.
 	early map[string]*life
+	// pod are the lives by the uid of their pod, which the target paths of inline volumes have.
+	pod map[string]*life
 }
 
 // life is the life of one volume: when it reached its stages, and the calls for it.
@@ -74,7 +77,7 @@ func NewRecord() *Record {
 // Reset forgets all measurements.
 func (r *Record) Reset() {
 	r.calls, r.lives = map[string]*Calls{}, map[string]*life{}
-	r.pv, r.id, r.early = map[string]*life{}, map[string]*life{}, map[string]*life{}
+	r.pv, r.id, r.early, r.pod = map[string]*life{}, map[string]*life{}, map[string]*life{}, map[string]*life{}
 }
 
 // Begins records that a life begins, or that its end does.
@@ -171,10 +174,30 @@ func (r *Record) lifeOf(e *trace.Event) *life {
 			r.id[answer.GetVolume().GetVolumeId()] = l
 		}
 		return l
+	case interface {
+		GetVolumeId() string
+		GetTargetPath() string
+	}:
+		if l := r.id[request.GetVolumeId()]; l != nil {
+			return l
+		}
+		return r.inline(request.GetVolumeId(), request.GetTargetPath())
 	case interface{ GetVolumeId() string }:
 		return r.id[request.GetVolumeId()]
 	}
 	return nil
+}
+
+// inline returns the life with an inline volume, which no object names: that of the pod in the
+// target path.
+func (r *Record) inline(id, target string) *life {
+	_, rest, _ := strings.Cut(target, "/pods/")
+	uid, _, _ := strings.Cut(rest, "/")
+	l := r.pod[uid]
+	if l != nil {
+		r.id[id] = l
+	}
+	return l
 }
 
 // change follows the objects of the lives.
@@ -196,8 +219,9 @@ func (r *Record) change(e *trace.Event) {
 			r.pv[*name].reach(attached, e.At)
 		}
 	case *corev1.Pod:
-		if o.Status.Phase == corev1.PodRunning {
-			if l := r.lives[LifeOf(o.Name)]; l != nil {
+		if l := r.lives[LifeOf(o.Name)]; l != nil {
+			r.pod[string(o.UID)] = l
+			if o.Status.Phase == corev1.PodRunning {
 				l.reach(running, e.At)
 			}
 		}
