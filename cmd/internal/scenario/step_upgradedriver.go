@@ -37,6 +37,13 @@ type upgradeDriverStep struct {
 	RestartAfter   strict.Duration     `json:"restartAfter,omitempty" example:"5s" doc:"How long, in virtual time, a pod is missing before the next one runs; default 0s."`
 }
 
+// Refused names the fields of a DaemonSet's update that a step does not have.
+func (*upgradeDriverStep) Refused() map[string]string {
+	return map[string]string{
+		"maxSurge": "maxUnavailable: in a step the old pod ends before the next one starts; for a surge apply a DaemonSet with maxSurge to csisim up",
+	}
+}
+
 func (s *upgradeDriverStep) check(c *checker) {
 	c.driver("driver", s.Driver)
 	c.version("to", s.Driver, s.To)

@@ -87,6 +87,14 @@ func TestAPodWithoutPowerIsReplacedLater(t *testing.T) {
 	assert.Empty(t, result.Failures)
 }
 
+// Given an update with a surge, which a step does not simulate, then the mistake names the place,
+// and where a surge runs.
+func TestASurgeIsRefusedWithARemedy(t *testing.T) {
+	_, err := scenario.Parse("x.yaml", fmt.Appendf(nil, rollouts, "- upgrade-driver: {to: v2, maxSurge: 1}"))
+	assert.EqualError(t, err, `x.yaml:11:28: steps[0].upgrade-driver.maxSurge: found unsupported field "maxSurge", `+
+		`want maxUnavailable: in a step the old pod ends before the next one starts; for a surge apply a DaemonSet with maxSurge to csisim up`)
+}
+
 func run(t *testing.T, steps string) *scenario.Result {
 	t.Helper()
 	s, err := scenario.Parse("x.yaml", fmt.Appendf(nil, rollouts, strings.TrimPrefix(steps, "\n")))

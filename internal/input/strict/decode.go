@@ -104,6 +104,10 @@ func (n *Node) decodeStruct(v reflect.Value, f *field) {
 	present := map[string]bool{}
 	for _, entry := range n.Entries() {
 		known, ok := byName[entry.Name]
+		if remedy := refused(v, entry.Name); !ok && remedy != "" {
+			entry.Key.Report(fmt.Sprintf("unsupported field %q", entry.Name), remedy)
+			continue
+		}
 		if !ok {
 			want := oneOf(names(fields), "field", v.Type().Name())
 			if holder := holderOf(entry.Name, fields); holder != "" && Nearest(entry.Name, names(fields)) == "" {
@@ -120,6 +124,20 @@ func (n *Node) decodeStruct(v reflect.Value, f *field) {
 			n.leaveOut(absent, v)
 		}
 	}
+}
+
+// Refuser is a struct without some fields that users expect. Refused returns the remedies by the
+// names of these fields.
+type Refuser interface {
+	Refused() map[string]string
+}
+
+// refused returns the remedy for a refused field, "" for other fields.
+func refused(v reflect.Value, name string) string {
+	if r, ok := v.Addr().Interface().(Refuser); ok {
+		return r.Refused()[name]
+	}
+	return ""
 }
 
 // leaveOut reports a missing required key and sets the default of any other.
