@@ -58,12 +58,8 @@ func (e *Encoder) Add(raw []byte) error {
 
 // add adds the line that was read last.
 func (e *Encoder) add(f *facts, raw []byte) error {
-	if f.K == trace.MadeWith {
-		e.versions = f.versions
-		return nil
-	}
 	if f.K.IsState() {
-		if checkpoint := e.between.add(f, len(raw)); checkpoint != nil {
+		if checkpoint := e.state(f, len(raw)); checkpoint != nil {
 			checkpointText(&e.states, checkpoint)
 		}
 		stateText(&e.states, len(e.rows), raw)

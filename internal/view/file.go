@@ -108,10 +108,8 @@ func (f *File) scan(ctx context.Context, to chan<- []scanned, free <-chan []scan
 func (f *File) add(l *scanned) {
 	switch {
 	case !l.isOne():
-	case l.K == trace.MadeWith:
-		f.versions = l.versions
 	case l.K.IsState():
-		if checkpoint := f.between.add(&l.facts, int(l.to-l.from)); checkpoint != nil {
+		if checkpoint := f.state(&l.facts, int(l.to-l.from)); checkpoint != nil {
 			f.checkpoints[len(f.columns)] = checkpoint
 		}
 	default:

@@ -77,9 +77,6 @@ type lookAgain struct {
 }
 
 func (a *lookAgain) add(f *facts, raw []byte) error {
-	if f.K == trace.MadeWith {
-		return nil
-	}
 	if f.K.IsState() {
 		stateText(&a.states, a.after, raw)
 		return nil

@@ -99,6 +99,14 @@ func (x *reading) add(f *facts) {
 	x.rows = append(x.rows, r)
 }
 
+// state adds a state of size bytes. If a checkpoint is due, the chunk begins with it.
+func (x *reading) state(f *facts, size int) (checkpoint []byte) {
+	if f.K == trace.MadeWith {
+		x.versions = f.versions
+	}
+	return x.between.add(f, size)
+}
+
 func (x *reading) lane(l *trace.Line) int {
 	who := actor{l.Cluster, l.From, l.Node, l.K}
 	place, known := x.laneOf[who]

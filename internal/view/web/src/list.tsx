@@ -23,7 +23,8 @@ export function List({ report, trace, shown, isSearching, row, place, go }: Shar
   useEffect(() => { // scrolls to the selected event
     const element = box.current!, y = at * rowHeight;
     if (!place.at && report.verdict !== "live") return;
-    if (y < element.scrollTop || y + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 2);
+    const seen = element.clientHeight / (narrow ? 2 : 1); // a narrow window ends within the list
+    if (y < element.scrollTop || y + rowHeight > element.scrollTop + seen) element.scrollTop = Math.max(0, y - seen / 2);
   }, [at, rows, height]);
 
   const from = Math.max(0, Math.floor(top / rowHeight) - 8), to = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + 8);
@@ -32,7 +33,7 @@ export function List({ report, trace, shown, isSearching, row, place, go }: Shar
   return (
     <div class="list" ref={box} onScroll={(e) => setTop(e.currentTarget.scrollTop)} tabIndex={0} role="listbox" aria-label="Events" aria-activedescendant={visible.includes(row) ? "event-" + trace.seq[row] : undefined}>
       {rows.length === 0 && <p class="soft none" role="option" aria-selected="false">{isSearching ? "Searching …" : "Nothing fits these filters."}</p>}
-      <div class="room" role="presentation" style={{ height: rows.length * rowHeight + "px" }}>
+      <div class="room" role="presentation" style={{ height: rows.length * rowHeight + (narrow ? height / 2 : 0) + "px" }}>
         {visible.map((r, i) => {
           const d = details?.get(r), before = from + i > 0 ? rows[from + i - 1] : -1, gap = before >= 0 ? trace.at[r] - trace.at[before] : 0;
           return (
@@ -41,7 +42,7 @@ export function List({ report, trace, shown, isSearching, row, place, go }: Shar
               onClick={() => go({ at: trace.seq[r] })}>
               <span class="at" title={gap >= 1000 ? span(gap) + " after the one above" : undefined}>{(trace.at[r] / 1000).toFixed(3)}</span>
               <span class="who">{trace.lanes[trace.lane[r]]}</span>
-              <span class="what" title={d && d.text + " " + d.outcome}>{d?.text}{d?.outcome && <span class={"outcome " + outcomeTone(trace, r)}>{d.outcome}</span>}</span>
+              <span class="what" title={d && d.text + " " + d.outcome}>{d?.text}{d?.outcome && <span class={"outcome " + outcomeTone(trace, r)}>{d.outcome}</span>}{d?.line.release && <span class="release" title="The release of the driver that received the call">{d.line.release}</span>}</span>
             </div>
           );
         })}

@@ -25,6 +25,11 @@ await run(program, {
   "a call says which release of the driver received it": async (open) => {
     const page = await open(passing + "#tab=timeline&at=7");
     await has(page, ".detail .facts", "kubelet node-a → driver on node-a of release v2");
+    await has(page, ".list .row[aria-selected=true] .release", "v2");
+  },
+  "on a narrow page the chosen event is in the window": async (open) => {
+    const page = await open(address + "#tab=timeline", 390);
+    await until(page, () => { const chosen = document.querySelector(".row[aria-selected=true]")?.getBoundingClientRect(); return chosen && chosen.top > 0 && chosen.bottom <= innerHeight; });
   },
   "a cache that lags, and what it has instead": async (open) => {
     const page = await open(passing + "#tab=cluster&at=5");
