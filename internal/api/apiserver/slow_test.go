@@ -20,6 +20,34 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
+// A watch over HTTP/2 stays open while nothing happens, also for longer than a client may leave
+// events unread.
+func TestAnIdleWatchStaysOpen(t *testing.T) {
+	noneLeft(t)
+	const patience = 200 * time.Millisecond
+	server := apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{WatchPatience: patience})
+	listener := httptest.NewUnstartedServer(server)
+	listener.EnableHTTP2 = true
+	listener.StartTLS()
+	defer func() {
+		listener.CloseClientConnections()
+		listener.Close()
+	}()
+	const maps = "/api/v1/namespaces/default/configmaps"
+	answer, err := listener.Client().Get(listener.URL + maps + "?watch=1")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	require.Equal(t, 2, answer.ProtoMajor)
+	for i, lines := 0, bufio.NewReader(answer.Body); i < 2; i++ {
+		time.Sleep(3 * patience) // of the real clock: nothing happens
+		made := ask(server, "POST", maps, "application/json", []byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c-%d"}}`, i)))
+		require.Equal(t, http.StatusCreated, made.Code)
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		assert.Contains(t, line, fmt.Sprintf(`"c-%d"`, i))
+	}
+}
+
 // A watcher that does not read is closed when the buffers between it and the server are full, as in
 // the real server's watch cache. Writers do not wait for it, and watchers that read receive all
 // events.

@@ -99,6 +99,7 @@ func (w *watcher) flush() {
 	if f, ok := w.answer.w.(http.Flusher); ok {
 		f.Flush()
 	}
+	w.noDeadline()
 }
 
 // follow sends events until the timeout, or until the client has closed the connection.
@@ -245,7 +246,8 @@ func (w *watcher) deadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Now().Add(w.server.options.WatchPatience))
 }
 
-// noDeadline resets the connection for the next request.
+// noDeadline ends the deadline of events that were sent. In HTTP/2 it would reset the stream of an
+// idle watch, too: the timer of net/http does not depend on a pending write.
 func (w *watcher) noDeadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Time{})
 }
