@@ -49,8 +49,9 @@ var claimRules = rules[*corev1.PersistentVolumeClaim]{
 	},
 	fill:  fillClaim,
 	admit: admitClaim,
-	prepare: func(obj, old *corev1.PersistentVolumeClaim) {
-		settleDataSource(&obj.Spec, &old.Spec, false)
+	begin: func(a admission, obj, old *corev1.PersistentVolumeClaim) error {
+		settleDataSource(&obj.Spec, &old.Spec, a.keepsElsewhere())
+		return nil
 	},
 	admitUpdate: admitExpansion,
 	validate: func(obj *corev1.PersistentVolumeClaim) field.ErrorList {
@@ -81,7 +82,7 @@ func fillClaim(pvc *corev1.PersistentVolumeClaim) {
 }
 
 func admitClaim(a admission, pvc *corev1.PersistentVolumeClaim) error {
-	settleDataSource(&pvc.Spec, nil, a.options.features.Enabled(feature.CrossNamespaceVolumeDataSource))
+	settleDataSource(&pvc.Spec, nil, a.keepsElsewhere())
 	pvc.Finalizers = withFinalizer(pvc.Finalizers, "kubernetes.io/pvc-protection")
 	_, annotated := pvc.Annotations[corev1.BetaStorageClassAnnotation]
 	if pvc.Spec.StorageClassName != nil || annotated {
@@ -133,6 +134,11 @@ func classOf(pvc *corev1.PersistentVolumeClaim) string {
 		return ""
 	}
 	return *pvc.Spec.StorageClassName
+}
+
+// keepsElsewhere reports whether claims keep a dataSourceRef to another namespace.
+func (a admission) keepsElsewhere() bool {
+	return a.options.features.Enabled(feature.CrossNamespaceVolumeDataSource)
 }
 
 // settleDataSource drops a dataSourceRef to another namespace unless the feature gate

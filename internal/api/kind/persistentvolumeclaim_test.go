@@ -13,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/api/kind/kindtest"
+	"github.com/csisim/csisim/internal/world/feature"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -93,6 +94,32 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 			})
 			assert.Equal(t, c.wantRef, again.Spec.DataSourceRef)
 		})
+	}
+}
+
+// Given a claim without a source, when an update names one in another namespace, then the update is
+// refused, as the spec is immutable. If the gate CrossNamespaceVolumeDataSource is off, the source
+// is dropped before. [pkg/api/persistentvolumeclaim DropDisabledFields;
+// pkg/registry/core/persistentvolumeclaim PrepareForUpdate]
+func TestAnUpdateToASourceElsewhereFollowsTheGate(t *testing.T) {
+	for on, message := range map[bool]string{false: "", true: "spec is immutable after creation"} {
+		var options []kind.Option
+		if on {
+			options = append(options, kind.Features(feature.Gates{feature.CrossNamespaceVolumeDataSource: true}))
+		}
+		s := kind.NewStore(store.Options{}, options...)
+		kindtest.Create(t, s, kindtest.Claim("c"))
+		changed, err := store.Modify(s, kindtest.InDefault("c"), func(pvc *corev1.PersistentVolumeClaim) {
+			pvc.Spec.DataSourceRef = &corev1.TypedObjectReference{
+				APIGroup: ptr.To("snapshot.storage.k8s.io"), Kind: "VolumeSnapshot", Name: "s", Namespace: ptr.To("elsewhere"),
+			}
+		})
+		if message != "" {
+			assert.ErrorContains(t, err, message)
+			continue
+		}
+		assert.NoError(t, err)
+		assert.Nil(t, changed.Spec.DataSourceRef)
 	}
 }
 

@@ -20,7 +20,7 @@ type rules[T store.Object] struct {
 	statusOnly       bool
 	fill             func(obj T)
 	admit            func(a admission, obj T) error
-	begin            func(cluster store.Reader, obj, old T) error
+	begin            func(a admission, obj, old T) error
 	admitUpdate      func(cluster store.Reader, obj, old T) error
 	room             func(there int, obj T) error
 	prepare          func(obj, old T)
@@ -48,7 +48,7 @@ type rules[T store.Object] struct {
 	observe func(c *cluster, obj, old T)
 }
 
-// admission is the input to the admission of a new object.
+// admission is the input to the admission of a new object, and to the beginning of an update.
 type admission struct {
 	now     metav1.Time
 	cluster store.Reader
@@ -89,8 +89,8 @@ func (r rules[T]) strategy() store.Strategy {
 		}
 	}
 	if r.begin != nil {
-		s.BeginUpdate = func(cluster store.Reader, obj, old store.Object) error {
-			return r.begin(cluster, typed[T](obj), typed[T](old))
+		s.BeginUpdate = func(s *store.Store, obj, old store.Object) error {
+			return r.begin(admission{s.Timestamp(), s, optionsOf(s)}, typed[T](obj), typed[T](old))
 		}
 	}
 	if r.admitUpdate != nil {

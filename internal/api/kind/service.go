@@ -29,7 +29,7 @@ var serviceRules = rules[*corev1.Service]{
 	createdByUpdate: true,
 	fill:            fillService,
 	admit:           func(a admission, obj *corev1.Service) error { return allocate(a.cluster, obj, nil) },
-	begin:           allocate,
+	begin:           func(a admission, obj, old *corev1.Service) error { return allocate(a.cluster, obj, old) },
 	prepare:         dropUnused,
 	validate:        func(obj *corev1.Service) field.ErrorList { return checkService(obj, nil) },
 	validateUpdate: func(now, was *corev1.Service) field.ErrorList {

@@ -33,7 +33,7 @@ type Strategy struct {
 	Admit func(s *Store, obj Object) error
 	// BeginUpdate completes a change from other objects of the cluster before validation, or
 	// rejects it.
-	BeginUpdate func(cluster Reader, obj, old Object) error
+	BeginUpdate func(s *Store, obj, old Object) error
 	// AdmitUpdate rejects a valid change because of other objects of the cluster.
 	AdmitUpdate func(cluster Reader, obj, old Object) error
 	// Room rejects an object if there are too many already.

@@ -113,7 +113,7 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 		return nil, err
 	}
 	if what == MainPart && res.BeginUpdate != nil {
-		if err := res.BeginUpdate(s.head, obj, old); err != nil {
+		if err := res.BeginUpdate(s, obj, old); err != nil {
 			return nil, err
 		}
 	}
