@@ -73,12 +73,9 @@ func TestADriverThatStartsTooSlowlyIsTriedOnce(t *testing.T) {
 	_, trials := planned(t, subject, check.RunOptions{WorkDir: workDir(t)})
 	trials = trials[:2]
 	for _, trial := range trials {
-		own := *trial.Scenario
-		own.Drivers = append(own.Drivers[:0:0], own.Drivers...)
-		slow := *own.Drivers[0].Program
-		slow.Command = append(append(slow.Command[:0:0], slow.Command...), "--start-delay=1m")
-		slow.StartTimeout.Duration = 300 * time.Millisecond
-		own.Drivers[0].Program, trial.Scenario = &slow, &own
+		slow := strings.NewReplacer("--mode=", "--start-delay=1m\n    - --mode=", "  program:\n", "  program:\n    startTimeout: 300ms\n").Replace(trial.Text)
+		require.NotEqual(t, trial.Text, slow)
+		trial.Text = slow
 	}
 	outcomes, err := check.Run(t.Context(), trials, check.RunOptions{WorkDir: workDir(t)})
 	require.NoError(t, err)

@@ -244,9 +244,11 @@ func TestEachScenarioOfAPlanHasANameOfItsOwnAndIsDescribed(t *testing.T) {
 		if trial.NotOffered != "" {
 			continue
 		}
-		assert.Equal(t, trial.Name(), trial.Scenario.Name)
-		assert.NotEmpty(t, trial.Scenario.Description)
-		assert.NotEmpty(t, trial.Scenario.Steps)
+		s, err := trial.Scenario()
+		require.NoError(t, err)
+		assert.Equal(t, trial.Name(), s.Name)
+		assert.NotEmpty(t, s.Description)
+		assert.NotEmpty(t, s.Steps)
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
 // Group is the subject of one line of the report card, for several trials.
@@ -57,9 +55,8 @@ var groups = []Group{
 type Trial struct {
 	Group string
 	Title string // within the group: a method, a form of volume
-	// Scenario is nil, and Text empty, if the trial is not offered.
-	Scenario *scenario.Scenario
-	Text     string
+	// Text is the scenario, parsed when the trial is run; empty if the trial is not offered.
+	Text string
 	// NotOffered is the reason why the driver, or its kind of subject, does not support the trial;
 	// otherwise empty. Such a trial is not counted, since real clusters do not make these calls.
 	NotOffered string
@@ -133,10 +130,7 @@ func (p *plan) try(group, title, description string, needs []string, compose fun
 	s := &script{facts: p.facts}
 	compose(s)
 	text, err := s.text(t.Name(), description)
-	if err == nil {
-		t.Text = text
-		t.Scenario, err = parse(t.Name(), text)
-	}
+	t.Text = text
 	if err != nil && p.err == nil {
 		p.err = err
 	}

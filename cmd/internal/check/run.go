@@ -264,7 +264,12 @@ func (r *running) try(ctx context.Context, t *Trial) Outcome {
 		outcome.Logs = filepath.Join(r.options.Logs, t.Group+"-"+t.Title)
 		options.DriverLogs = outcome.Logs
 	}
-	outcome.Result, outcome.Err = scenario.Run(ctx, t.Scenario, options)
+	s, err := t.Scenario()
+	if err != nil {
+		outcome.Err = err
+		return outcome
+	}
+	outcome.Result, outcome.Err = scenario.Run(ctx, s, options)
 	if outcome.Failed() && outcome.Result != nil {
 		if untried := t.BeyondMachine(outcome.Result); untried != nil {
 			return Outcome{Trial: untried}

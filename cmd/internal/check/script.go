@@ -237,6 +237,9 @@ func parse(name, text string) (*scenario.Scenario, error) {
 	return s, nil
 }
 
+// Scenario parses the scenario of a trial that is offered.
+func (t *Trial) Scenario() (*scenario.Scenario, error) { return parse(t.Name(), t.Text) }
+
 // File returns the name of a file for the scenario.
 func (t *Trial) File() string { return fileName(t.Name()) }
 
