@@ -277,11 +277,11 @@ func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 	assert.Empty(t, n.files())
 }
 
-// K-UNSTAGE-4, K-BLK-7, K-BLK-10, K-BLK-11: a device that the driver has published by a link
-// is looked at once more when the driver has unstaged it: if a process holds it then, the
-// volume does not count as unstaged. There is no second try, as the data file has been
-// removed: it is in use until the kubelet restarts. A device that was published itself is
-// gone by then. Of a file system the kubelet knows no device.
+// K-UNSTAGE-4, K-BLK-7, K-BLK-10, K-BLK-11: given a device that the driver has published by a link,
+// when the driver has unstaged it, then the kubelet looks at the device once more. The volume does
+// not count as unstaged if a process still holds the device. There is no second try, as the data
+// file has been removed: it is in use until the kubelet restarts. A device that was published
+// itself is gone by then. Of a file system the kubelet knows no device.
 func TestADeviceThatIsHeld(t *testing.T) {
 	const device = "/mock/dev-h-data"
 	for _, c := range []struct {

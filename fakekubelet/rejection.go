@@ -10,8 +10,8 @@ import (
 )
 
 // rejectionTime passes before a rejected pod has failed. A workload replaces such a pod at once,
-// and a scheduler that sees no reason against the node sends the next one there: the requests of
-// replicaset-controller, 20 a second at most, bound the pace of that in a real cluster.
+// and the scheduler may choose the same node again. In a real cluster only the limit of
+// replicaset-controller, 20 requests a second, slows this down.
 const rejectionTime = 50 * time.Millisecond
 
 // turnAway ends a pod that was not admitted. One that an earlier kubelet ran keeps its phase until

@@ -120,10 +120,10 @@ const (
 	// the effect must be that of one call. It affects only calls that have an effect; the caller
 	// receives one answer.
 	Overlap Effect = "overlap"
-	// Contradict: right after its OK the driver receives a call that the first one excludes, and
-	// must reject it: to attach a single-node volume to another node as well, to create a larger
-	// volume of the same name, or to publish a volume for a single writer at another path, too. The
-	// caller does not notice it.
+	// Contradict: right after its OK the driver receives a second call that contradicts the first,
+	// and must reject it. The second call attaches a single-node volume to another node, creates a
+	// larger volume of the same name, or publishes a volume for a single writer at another path.
+	// The caller does not notice it.
 	Contradict Effect = "contradict"
 	// Fill: right after its OK a file is written to the volume, and the driver's program is called
 	// again, with the file and without it. It affects only NodeGetVolumeStats; the caller receives

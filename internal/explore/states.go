@@ -17,9 +17,9 @@ type volumeState struct{ attached, staged, published int }
 // mostCounted is the count from which on repetitions are considered equal.
 const mostCounted = 3
 
-// statesOf returns the abstract states that a run has reached: for each call about a volume its
-// outcome, the state of the volume on that node, the number of repetitions, and the components that
-// were killed and restarted before. The names of volumes and the time are ignored.
+// statesOf returns the abstract states that a run has reached, one for each call about a volume. A
+// state has the call's outcome, the volume's state on that node, the number of repetitions, and the
+// components that were killed and restarted before. The names of volumes and the time are ignored.
 func statesOf(events []*trace.Event) []string {
 	s := stateReader{volumes: map[string]volumeState{}, calls: map[string]int{}, seen: map[string]bool{}}
 	for _, e := range events {

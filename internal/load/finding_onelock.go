@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A lock for calls of all kinds is reported if, among some calls at once, the time since the end of
-// another call is about the time of a call alone, for some kinds, and hardly shorter for any kind.
+// A lock for calls of all kinds shows in the time between the end of a call and the end of the call
+// before, while several are under way. It is about the time of one call alone for some kinds, and
+// hardly shorter for any.
 const (
 	oneLockKinds = 3
 	oneLockEnds  = 10  // of one kind

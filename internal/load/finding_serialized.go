@@ -10,9 +10,9 @@ import (
 // Crowd is how many calls at once show whether a driver works on several.
 const Crowd = 4
 
-// A driver that serves calls one at a time is reported if it could be seen with some calls at once,
-// if a call alone takes some milliseconds, and if hardly ever two of its threads are busy:
-// otherwise the processors or the disk are the limit.
+// A driver that serves calls one at a time is reported under three conditions: enough calls ended
+// while others were under way, a call alone takes some milliseconds, and the driver hardly ever has
+// two busy threads. Otherwise the processors or the disk are the limit.
 const (
 	crowdEnds  = 12
 	alone      = 8.0 // milliseconds, of a level with one volume

@@ -99,9 +99,9 @@ const longest = 9
 // few is the number of events that are too few for an explanation.
 const few = 4
 
-// chain returns the shortest explanation of an event: the user's actions, the call that made the
-// object of the event, the errors in between, and the call that should have succeeded. further are
-// events that other evidence adds.
+// chain returns the shortest explanation of an event. It has the user's actions, the call that made
+// the event's object, the errors in between, and the call that should have succeeded. further are
+// events of other evidence.
 func (s *story) chain(end uint64, further []uint64) []Link {
 	c := &chain{story: s, why: map[uint64]string{}}
 	last := s.find(end)

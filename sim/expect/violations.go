@@ -31,9 +31,9 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// ofKubernetes expects that Kubernetes calls drivers in the order that it promises, and that a
-// volume is detached by the plugin that attached it, a driver or an in-tree plugin. A breach is no
-// driver's fault. L-ADC-7
+// ofKubernetes expects two things of Kubernetes: it calls drivers in the order that it promises,
+// and the plugin that attached a volume (a driver or an in-tree plugin) also detaches it. A breach
+// is no driver's fault. L-ADC-7
 func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	allowed := Allowed(v)
 	for _, e := range ev.recorder.Events() {

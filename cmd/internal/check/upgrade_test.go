@@ -110,8 +110,8 @@ func TestDefectsOfUpgradesAreFound(t *testing.T) {
 	}
 }
 
-// Given a defect of one release alone, when a trial shows it, then the card says that this release
-// shows it without the other one; it is known if only the old release does.
+// Given a defect of one release, when a trial shows it, then the card says that this release shows
+// it without the other one. A defect of the old release alone is a known finding.
 func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
 	program := buildHostdir(t)
 	const leaves = "--broken=unstage-leaves-mount"

@@ -41,9 +41,8 @@ func (s *side) withoutSameConditions(before, patch map[string]any) map[string]an
 	return without(patch, "status", "conditions")
 }
 
-// foreign reports whether an object that only one trace has belongs to a driver of another
-// scenario, which ran on the recorded cluster at the same time: the driver serves CSI-Addons in
-// neither trace.
+// foreign reports whether an object that only one trace has belongs to another scenario, which ran
+// on the recorded cluster at the same time. Its driver serves CSI-Addons in neither trace.
 func (d *comparison) foreign(o object, a, b []*change) bool {
 	if !d.a.records && !d.b.records || len(a) > 0 && len(b) > 0 {
 		return false
@@ -96,9 +95,9 @@ func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 	return rest
 }
 
-// inRound reports whether a change of a CSIAddonsNode belongs to such a round: a failed attempt of
-// an object that is connected in the end, or any change of an object that was never connected and
-// is created again.
+// inRound reports whether a change of a CSIAddonsNode belongs to such a round. It is a failed
+// attempt of an object that is connected in the end, or any change of an object that was never
+// connected and is created again.
 func inRound(lines []trace.Line, i int) bool {
 	first, end := i, i
 	for first > 0 && !(sameObject(lines[first], lines[i]) && lines[first].Ev == "ADDED") {

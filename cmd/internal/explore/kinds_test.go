@@ -101,8 +101,8 @@ func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario
 	return result
 }
 
-// Given running workloads, and a driver with a mistake that shows when objects are deleted or
-// created again, when a user or an administrator does that, then the mistake is found. With a sound
+// Given a driver with a mistake that shows only when objects are deleted or created again, when a
+// user or an administrator does that to running workloads, then the mistake is found. With a sound
 // driver, everything reaches the state that the scenario expects.
 func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
 	for action, by := range map[fault.Action]struct{ call, faulty, want string }{

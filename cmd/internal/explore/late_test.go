@@ -32,11 +32,11 @@ func found(t *testing.T, text string, runs int) *Finding {
 	return nil
 }
 
-// Given a volume that is to move, when kube-controller-manager is killed after it has removed the
-// volume from the node's status and before it deletes the attachment, then it assumes that the
-// volume is mounted until the node's next report, while csi-attacher backs off. The pod waits for
-// longer than four minutes, no driver is responsible, and the known hazards of Kubernetes are
-// named. C-ADC-6 C-ADC-40 C-ATT-3
+// Given a volume that moves to another node, when kube-controller-manager is killed between two of
+// its writes (the volume is removed from the node's status, and the attachment is not yet deleted),
+// then the pod waits for longer than four minutes: the controller assumes that the volume is
+// mounted until the node's next report, and csi-attacher backs off. No driver is responsible, and
+// the known hazards of Kubernetes are named. C-ADC-6 C-ADC-40 C-ATT-3
 func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
 	f := found(t, text, 200)

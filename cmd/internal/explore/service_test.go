@@ -16,9 +16,9 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Given a driver that keeps its volumes at a service and requests another volume when the
-// connection is reset, when requests fail, then the search finds the orphaned volume; a sound
-// driver has no finding.
+// Given a driver that keeps its volumes at a service, and requests another one after its connection
+// was reset, when requests fail, then the search finds the orphaned volume. A sound driver has no
+// finding.
 func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
 	if refused := namespaces.Refused(); refused != nil {
 		t.Skip(refused)

@@ -89,7 +89,7 @@ const (
 )
 
 // Given a driver with records in its container, when its manifests mount a volume there, then the
-// records are lost when a real cluster loses that volume's content, and at no other time.
+// records are lost exactly when a real cluster loses the content of that volume.
 func TestVolumesOfAContainerLiveAsLongAsTheManifestsSay(t *testing.T) {
 	withHostdir(t)
 	const lost = "NodeUnpublishVolume has no effect"

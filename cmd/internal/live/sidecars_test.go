@@ -59,9 +59,8 @@ spec:
 	c.down()
 }
 
-// Given a sidecar that ends repeatedly next to a running container, then the kubelet restarts the
-// sidecar although the pod's restart policy is Never, and the other container is not affected,
-// except that the pod is not ready.
+// Given a pod with the restart policy Never, when its sidecar ends repeatedly, then the kubelet
+// restarts the sidecar. The pod is not ready meanwhile, and its other container runs on.
 func TestASidecarIsAlwaysStartedAgain(t *testing.T) {
 	c := startPrograms(t)
 	pod := c.make(`

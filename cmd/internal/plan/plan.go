@@ -24,10 +24,10 @@ type Plan struct {
 	takes      time.Duration         // by the simulation, in virtual time; 0 if unknown
 }
 
-// Measured durations that a run on a real cluster takes in addition to the scenario's own time:
-// to make kind's three nodes, to install drivers (the simulation contains a part of that) or a
-// driver's own manifests, to boot a node until its driver is registered again, to start each
-// further pod, and to settle and remove everything at the end.
+// A run on a real cluster takes longer than the scenario alone. These are measured durations of the
+// additional work: kind's three nodes, the drivers (the simulation contains a part of that), a
+// driver's own manifests, a boot until the driver is registered again, each further pod, and the
+// removal of everything at the end.
 const (
 	makesCluster = 50 * time.Second
 	makesDrivers = 4 * time.Second

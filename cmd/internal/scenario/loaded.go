@@ -27,9 +27,9 @@ func stored(objects []object) (all []store.Object) {
 	return all
 }
 
-// Load returns the load that a scenario describes: its first step that applies copies of a file is
-// the workload, and the objects that it applies before that exist from the beginning. notes name
-// the steps that are no part of it. The error is a *sim.ConfigError if it has no such step.
+// Load returns the load that a scenario describes. The first step that applies copies of a file is
+// the workload. Objects of earlier steps exist from the beginning. notes name all other steps. The
+// error is a *sim.ConfigError if it has no such step.
 func (s *Scenario) Load(ctx context.Context, o RunOptions) (loaded sim.LoadOptions, copies int, notes []string, err error) {
 	loaded.Cluster, loaded.Objects = s.Loaded(ctx, o)
 	for i, step := range s.Steps {

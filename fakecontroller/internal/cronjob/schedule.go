@@ -25,8 +25,8 @@ func scheduleOf(c cronJob) (cron.Schedule, error) {
 	return cron.ParseStandard(text)
 }
 
-// due is the latest start that has come since the last one, or since the cron job was made,
-// zero if none has; and how many have come.
+// due returns the latest start that is due since the last one, or since the creation of the cron
+// job, and the number of starts that are due. The time is zero if none is.
 func due(c cronJob, now time.Time, s cron.Schedule) (latest time.Time, missed int64, err error) {
 	since := c.CreationTimestamp.Time
 	if c.Status.LastScheduleTime != nil {

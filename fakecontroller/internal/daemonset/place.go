@@ -76,9 +76,9 @@ func (c *Controller) sort(set *appsv1.DaemonSet, node string, here []*corev1.Pod
 	return running, ended
 }
 
-// superseded returns the pods of a node that are too many during a surge: all but one of the old
-// template and one of the new one, and that of the old one when it is not ready or the new one is
-// available.
+// superseded returns the surplus pods of a node during a surge. One pod of the old template and one
+// of the new template may run there. The old one is surplus, too, when it is not ready or the new
+// one is available.
 func (c *Controller) superseded(set *appsv1.DaemonSet, running []*corev1.Pod) (surplus []*corev1.Pod) {
 	var old, fresh *corev1.Pod
 	for _, pod := range running {

@@ -306,8 +306,8 @@ func TestTheOrderOfChecks(t *testing.T) {
 	}
 }
 
-// C-PROV-20, C-PROV-62: a volume that the driver may be making is not forgotten because of a
-// mistake that does not reach the driver, unless the attempt is over for good.
+// C-PROV-20, C-PROV-62: a volume that the driver may be making is remembered, even if a later
+// attempt fails before it reaches the driver. It is forgotten when the attempt is over for good.
 func TestWhichMistakesEndAnAttempt(t *testing.T) {
 	replaceClass := func(parameters map[string]string) func(*world) {
 		return func(w *world) {

@@ -207,8 +207,8 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 	}
 }
 
-// neighbourCame queues the pods that have to be where another one is by now, and those that may be
-// where a pod no longer keeps them off.
+// neighbourCame queues the pods that a placed pod may now attract to a node, and those that a pod
+// no longer keeps off a node.
 func (s *Scheduler) neighbourCame(other *corev1.Pod) {
 	s.activatePods(interPodAffinity, func(pod *corev1.Pod) bool {
 		together := togetherTerms(pod)

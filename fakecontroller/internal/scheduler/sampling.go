@@ -2,9 +2,9 @@ package scheduler
 
 import "slices"
 
-// Of a large cluster the scheduler does not look at all nodes, but goes on from where it
-// stopped the last time until so many fit (percentageOfNodesToScore, by default half of
-// 100 nodes and less of more). [numFeasibleNodesToFind, v1.36]
+// In a large cluster the scheduler does not look at all nodes. It goes on from the node where it
+// stopped the last time until enough nodes fit (percentageOfNodesToScore, by default half of 100
+// nodes, and less of more nodes). [numFeasibleNodesToFind, v1.36]
 const (
 	minFeasibleNodes           = 100
 	minFeasibleNodesPercentage = 5

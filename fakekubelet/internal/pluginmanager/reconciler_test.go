@@ -64,9 +64,9 @@ func TestAKilledRegistrarIsNoticedWhenItsSocketIsMadeAgain(t *testing.T) {
 	}, w.story(before))
 }
 
-// Golden fact 18, registration.jsonl from 22 s on: the registrar exits when it is
-// refused and leaves its socket; the kubelet dials that in vain, and its dial finds
-// the next instance before the watcher's news is acted on.
+// Golden fact 18, registration.jsonl from 22 s on: the registrar exits when the kubelet refuses it,
+// and leaves its socket. The kubelet dials the socket in vain. A later dial reaches the next
+// instance before the kubelet handles the watcher's event.
 func TestARefusedRegistrarIsRestarted(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

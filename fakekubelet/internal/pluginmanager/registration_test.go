@@ -318,8 +318,8 @@ func TestTheLoserOfARaceLeavesTheWinnerAlone(t *testing.T) {
 	assert.Positive(t, lost, "no order of steps showed the race")
 }
 
-// K-TRACE-1: a driver of which nothing is known yet, and one that comes back with the
-// same node id and topology: there is always a write of the Node because of the topology.
+// K-TRACE-1: a driver registers for the first time, or comes back with the same node id and
+// topology. The kubelet writes the Node in both cases because of the topology.
 func TestTheStoryOfARegistration(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w := newWorld(t)

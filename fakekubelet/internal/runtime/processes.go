@@ -6,9 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// settleProcesses decides which processes the container's program sees, if it has a root of its
-// own: the node's, those of the container that it was added to, those of all containers of its pod,
-// or its own.
+// settleProcesses decides which processes the container's program sees. If the container has its
+// own root, these are the node's processes, those of the pod, those of the container that it was
+// added to, or its own.
 func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	share := c.pod.Spec.ShareProcessNamespace
 	switch {

@@ -1,7 +1,6 @@
-// Package runtime is the container runtime of a node: sandboxes and containers
-// are records that run until they are stopped or end as their lives say, but for
-// containers of images that stand for a program. It lives on the machine and
-// outlives the kubelet.
+// Package runtime is the container runtime of a node. Sandboxes and containers are records. A
+// container runs until it is stopped or until the end that its image declares; an image can also
+// stand for a program. It lives on the machine and outlives the kubelet.
 package runtime
 
 import (

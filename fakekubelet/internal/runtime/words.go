@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Found is where the machine has the program that the first word of a command names, by its
-// path or in one of the directories of PATH; empty if it has none.
+// Found is the path of the program that the first word of a command names, by its path or in one of
+// the directories of PATH; empty if the machine lacks it.
 func (r *Runtime) Found(word string, env []string) string {
 	if strings.Contains(word, "/") {
 		return r.there(word)
@@ -40,8 +40,9 @@ func searchPath(env []string) string {
 	return os.Getenv("PATH")
 }
 
-// names reports whether a word of a command means the program that a container's image stands for:
-// its name is that of the program, of the image, or the first word of the container's command.
+// names reports whether a word of a command means the program for which a container's image
+// stands. It does if it is the name of the program or of the image, or the first word of the
+// container's command.
 func names(word string, spec *corev1.Container, executable string) bool {
 	image, _, _ := strings.Cut(path.Base(spec.Image), "@")
 	image, _, _ = strings.Cut(image, ":")

@@ -83,7 +83,7 @@ func (q *request) allowedTo(verb string) error {
 	return q.allowed(asked)
 }
 
-// mayWrite checks permissions that a write needs besides the verb of the request: an update or a
+// mayWrite checks the permissions that a write needs beside the verb of the request. An update or a
 // patch that creates an object needs create, and no write may grant permissions that its author
 // lacks.
 func (q *request) mayWrite(obj, old store.Object) error {

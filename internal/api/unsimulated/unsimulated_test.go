@@ -49,8 +49,8 @@ var harmless = strings.Fields(`
 	Job:selector DaemonSet:selector Job:podFailurePolicy.rules.onPodConditions.type Job:podFailurePolicy.rules.onPodConditions.status
 `)
 
-// partly lists fields that some code reads, although an effect on pods is missing: the scheduler
-// keeps pods that use one disk apart, and constraints that must be kept.
+// partly lists fields that some code reads, and that still lack an effect on pods. The scheduler
+// keeps pods that use one disk apart, and obeys constraints that must be kept.
 var partly = []string{"Pod:volumes.iscsi", "Pod:volumes.rbd", "Pod:topologySpreadConstraints.whenUnsatisfiable"}
 
 // ofComputers lists parts of paths of such fields of containers, and of in-tree volumes that have

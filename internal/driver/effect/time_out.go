@@ -19,8 +19,9 @@ type timeOutFields struct {
 	TimeOut bool `json:"timeOut,omitempty" doc:"The deadline of the call passes while the driver works on it, and the context of the call ends there, as after two minutes of a mount that hangs: before the second change of files that a driver program makes (if it makes none, its answer is late), or when a driver in Go code begins. Its caller gets DeadlineExceeded."`
 }
 
-// timeOut: the call's context ends while the driver works on it: in a program between two of its
-// changes to files, in Go code when it begins, and not at all where no changes are seen.
+// timeOut: the call's context ends while the driver works on it. In a program it ends between two
+// changes of files, and in Go code when the call begins. It does not end where csisim sees no
+// changes.
 var timeOut = &Effect{
 	Name:  fault.TimeOut,
 	Field: "timeOut",

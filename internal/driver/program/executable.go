@@ -29,8 +29,8 @@ func lookUp(program string) (string, error) {
 	}
 }
 
-// besideThis is the executable of that name in the directory of the program that runs, where a
-// csisim finds the reference driver that was built with it; empty if there is none.
+// besideThis is the executable of that name beside the running program; empty if there is none. A
+// build of csisim has the reference driver there.
 func besideThis(name string) string {
 	own, err := os.Executable()
 	if err != nil || strings.Contains(name, "/") {

@@ -198,8 +198,9 @@ func (c *call) noteNodesOf(volume string, listed []string) {
 	w.Work.Finish(nodesKey(driver, volume))
 }
 
-// AwaitNodes lists the volumes again, while virtual time stands still, until the driver shows that
-// of the call at the nodes at which its answers have put it, or has had its time for that.
+// AwaitNodes lists the volumes again and again while virtual time stands still. It ends when the
+// driver lists the call's volume at the nodes that its answers imply, or when the time for that is
+// over.
 func (c *call) AwaitNodes(list func() error) error {
 	key, pause := nodesKey(c.site.Driver, contract.VolumeOf(c.request)), time.Millisecond
 	err := list()

@@ -49,8 +49,8 @@ type Finding struct {
 	// holder is the node that has the volume, and object the one that stays or has failed.
 	holder string
 	object map[string]any
-	// of is the operation of the finding, because the one that causes it, and open the one with a
-	// call that has not returned; nil if there is none.
+	// of is the operation of the finding, because is its cause, and open has a call that has not
+	// returned. Each is nil if there is none.
 	of, because, open *Operation
 }
 

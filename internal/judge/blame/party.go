@@ -29,9 +29,9 @@ func Party(v verdict.Verdict, by Run) verdict.Blame {
 	return by.Party
 }
 
-// Unexplained reports whether no known behaviour of Kubernetes explains a finding for which it is
-// responsible: conditions that are never met, calls that are not retried, calls in an order that
-// Kubernetes excludes, and calls without required fields.
+// Unexplained reports whether Kubernetes is responsible for a finding and none of its known
+// behaviours explains it. Such findings are conditions that are never met, calls that are not
+// retried, calls in an order that Kubernetes excludes, and calls without required fields.
 func Unexplained(v verdict.Verdict, hazards []*Hazard, never bool) bool {
 	if v.Form == calls.OutOfOrder || v.Form == calls.WrongRequest {
 		return true

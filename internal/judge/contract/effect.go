@@ -127,8 +127,8 @@ func CheckNotSmaller(method, path string, has, had int64) []verdict.Verdict {
 
 // CheckGranted checks the capacity that an expansion answers against the largest one that the
 // driver has answered for the volume. CSI "ControllerExpandVolume": a volume that is larger than
-// required stays as it is, and the answer is its capacity. csi-resizer requires less if a claim
-// does after a failed expansion, and works with any answer that is enough.
+// required stays as it is, and the answer is its capacity. After a failed expansion a claim may
+// request less. csi-resizer then requires less, and accepts every answer that is enough.
 func CheckGranted(method string, answer *csi.ControllerExpandVolumeResponse, granted int64) []verdict.Verdict {
 	if answer.GetCapacityBytes() >= granted {
 		return nil

@@ -27,8 +27,8 @@ func MayRepeat(v verdict.Verdict) bool {
 	return v.Form == tooBig || v.Form == NotIdempotent && strings.Contains(v.Method, "/Create")
 }
 
-// Repeats reports whether an earlier verdict says the same: a value that is too big is in every
-// message about its object, and a second object under one name shows in its id and in the
+// Repeats reports whether an earlier verdict has the same cause. A value that is too big is in
+// every message about its object. A second object under one name shows in its id and in the
 // comparison of two answers.
 func Repeats(v, earlier verdict.Verdict) bool {
 	if v.Form == NotIdempotent && strings.Contains(v.Method, "/Create") {

@@ -97,8 +97,8 @@ func (h *History) inStep(e *trace.Event) *StepEvent {
 	return d
 }
 
-// blame fills in the call that made an entry and the call that should have undone it, from the
-// calls that are about it. made is the call that made it, if that was seen.
+// blame fills in two calls of an entry: the call that made it, which is made if that was seen, and
+// the call that should have undone it. about selects the calls of the entry.
 func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*trace.Event) bool) {
 	undo := undoes[make]
 	var undone *trace.Event

@@ -15,8 +15,8 @@ type Origins struct {
 	recent []*trace.Event
 }
 
-// Thing is something that can be there: its key among other things, a text in which names of
-// volumes and paths can stand, and the key of the thing that made it, if one did.
+// Thing is a mount, a loop device or the like. Key tells it from others, Text may contain names of
+// volumes and paths, and Parent is the key of the thing that made it, or empty.
 type Thing struct{ Key, Text, Parent string }
 
 // maxRecent is the number of calls that may have made a new thing. A call that was cut off is among

@@ -134,9 +134,9 @@ func mountPath(call *trace.Event) string {
 // Reset replaces the known mounts by those that are there now.
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
-// Started updates the known mounts after a driver has been started, and returns its mounts that
-// should not have vanished: a driver that tidies up may unmount the remains of a call that was cut
-// off, but no mount that a pod uses.
+// Started updates the known mounts after the start of a driver. It returns the driver's mounts that
+// vanished although a pod uses them. A driver that tidies up may unmount the remains of a call that
+// was cut off.
 func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	m := u.on(machine)
 	for _, target := range m.seen.Mounts {

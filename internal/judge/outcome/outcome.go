@@ -71,9 +71,9 @@ func canWrite(c Call) (there bool, within string) {
 	return machine.CanWrite(c.Machine(), target), ""
 }
 
-// volumesOfRequest lists the volume that the request is about and where it is
-// published, if the driver promises to know; of CreateVolume all there are, since it
-// could make another one. It is empty if the driver cannot list.
+// volumesOfRequest lists the volume of the request and the nodes at which it is published, if the
+// driver promises to know them. For CreateVolume it lists all volumes, since the call can make
+// another one. It is empty if the driver cannot list.
 func (j *Judge) volumesOfRequest(c Call) []contract.Listed {
 	caps := j.CapsOf(c.Driver()).Controller
 	if !caps.Has("LIST_VOLUMES") {

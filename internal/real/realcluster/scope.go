@@ -131,9 +131,9 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 	return !c.options.Deploy.Scope.Has(u.GetNamespace())
 }
 
-// isForeignEvent reports whether an Event is about an object of another run, about a node outside
-// the scenario (csisim stops the control plane's kubelet while a controller must stay down), or
-// from kube-proxy, which has no part in storage.
+// isForeignEvent reports whether an Event does not belong to the scenario. It is about an object of
+// another run, or about a node outside the scenario (csisim stops the control plane's kubelet while
+// a controller must stay down), or kube-proxy sent it.
 func (c *Cluster) isForeignEvent(u *unstructured.Unstructured) bool {
 	field := func(name string) string {
 		text, _, _ := unstructured.NestedString(u.Object, "involvedObject", name)

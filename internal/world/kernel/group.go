@@ -6,8 +6,8 @@ import "time"
 // together.
 type Group struct {
 	Name string
-	// Apart means that its processes share with those of other groups only the things that they
-	// touch by Kernel.Touch, and the node that is its Place, if it has one.
+	// Apart means that its processes share two things alone with those of other groups: the things
+	// that they name in Kernel.Touch, and the node that is its Place.
 	Apart bool
 	Place string
 

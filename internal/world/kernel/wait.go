@@ -34,8 +34,8 @@ func (p *Process) Rest(why string, body func(*Process)) {
 	p.why, p.body, p.resting, p.reacts = why, body, true, false
 }
 
-// React is Rest for a body that never gives way, such as that of an informer that only passes on
-// news: it runs on the kernel's own stack, and nothing is unwound at its end.
+// React is Rest for a body that never gives way, such as an informer's. The body runs on the
+// kernel's own stack, and its end unwinds nothing.
 func (p *Process) React(why string, body func(*Process)) {
 	p.Rest(why, body)
 	p.reacts = true

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A file that csisim has written is no longer busy after the write, even while csisim starts
-// programs on other machines: a new process holds copies of csisim's open files until it executes
-// its own program.
+// A new process holds copies of csisim's open files until it executes its own program. Given that
+// csisim starts programs on other machines, a file that it has written is still not busy after the
+// write.
 func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 	m, other := newNamespace(t), newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

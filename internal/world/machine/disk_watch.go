@@ -11,8 +11,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// diskWatch follows a directory tree. It compares the files that it has reported with those that it
-// finds, at every change made through the machine and at every inotify event of other changes, so
+// diskWatch follows a directory tree. After every change through the machine and every inotify
+// event of other changes it compares the files that it finds with those that it has reported, so
 // that it reports each creation once.
 type diskWatch struct {
 	d       *Disk

@@ -33,8 +33,9 @@ type Plugins map[string]Stage
 // annotation lists, on a CSINode, the plugins that are migrated there.
 const annotation = corev1.MigratedPluginsAnnotationKey
 
-// history has the release since which a plugin is migrated by default, and the one since which the
-// in-tree plugin is removed: the gates CSIMigration… and InTreePlugin…Unregister of the releases.
+// history has two releases of a plugin: the first that migrates it by default, and the first
+// without the in-tree plugin. They follow from the gates CSIMigration… and InTreePlugin…Unregister
+// of each release.
 type history struct{ enabled, complete version.Version }
 
 var histories = map[string]history{

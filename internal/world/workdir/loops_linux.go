@@ -77,8 +77,8 @@ func detachLoops(dir string) ([]string, error) {
 	return detached, nil
 }
 
-// detachOrphans detaches the loop devices with deleted files of runs in a directory that are gone:
-// the kernel detaches a device that is in use later, and keeps it if its image was deleted
+// detachOrphans detaches the loop devices that runs in a directory have left, if their files are
+// deleted. The kernel detaches a device that is in use later, but keeps it if its image was deleted
 // meanwhile.
 func detachOrphans(parent string) (left []Leftover, err error) {
 	found, err := attachedLoops()

@@ -47,8 +47,8 @@ func removeAt(dir int, name, path string) error {
 	}
 }
 
-// mostTries limits how often a directory is emptied while others write to it: a clean-up that
-// cannot see the process of a run locks the directory when the run has removed its lock.
+// mostTries limits how often a directory is emptied while others write to it. A clean-up that
+// cannot see a run's process locks its directory as soon as the run has removed its own lock.
 const mostTries = 10
 
 // emptyAt removes the entries of a directory, as many as it can, and returns the first error.

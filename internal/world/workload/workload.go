@@ -23,9 +23,8 @@ func Ready(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && Holds(pod, corev1.PodReady)
 }
 
-// AvailableIn returns how long a pod has to stay ready until it is available, that is until it has
-// been ready for some seconds: 0 if it is, less than 0 if it does not run or is not ready.
-// [pkg/api/v1/pod/util.go IsPodAvailable]
+// AvailableIn returns the time until a pod has been ready for minReadySeconds, and so is available:
+// 0 if it is available now, less than 0 if it is not ready. [pkg/api/v1/pod/util.go IsPodAvailable]
 func AvailableIn(pod *corev1.Pod, minReadySeconds int32, now time.Time) time.Duration {
 	if !Ready(pod) {
 		return -1

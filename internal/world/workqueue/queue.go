@@ -22,8 +22,8 @@ type Options struct {
 	RetriesPerSecond     float64
 	Burst                int
 	// OneEntry keeps one entry for each key, with the earliest of its times, like the priority
-	// queue of controller-runtime: queueing a key replaces its delay, and a key that is queued
-	// while a worker handles it gets no delay. Default: delays and queued keys are separate, as in
+	// queue of controller-runtime. A further request replaces the key's delay. A key that is queued
+	// while a worker handles it has no delay. Default: delays and queued keys are separate, as in
 	// client-go.
 	OneEntry bool
 }

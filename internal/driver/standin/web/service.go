@@ -237,8 +237,9 @@ func (s *Service) answer(at place, r *http.Request, body []byte, i standin.Inter
 	return refusal(status, text)
 }
 
-// isDoneBefore reports whether an error means that an earlier request was carried out, so that the
-// service has to do it: a thing that is not found is deleted, and a thing that conflicts exists.
+// isDoneBefore reports whether an error says that an earlier request was carried out: a thing that
+// is not found was deleted, and a thing that conflicts exists. The service then really carries the
+// request out.
 func (p place) isDoneBefore(method string, status int) bool {
 	switch {
 	case p.collection == nil:
