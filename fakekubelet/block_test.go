@@ -281,7 +281,7 @@ func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 // when the driver has unstaged it, then the kubelet looks at the device once more. The volume does
 // not count as unstaged if a process still holds the device. There is no second try, as the data
 // file has been removed: it is in use until the kubelet restarts. A device that was published
-// itself is gone by then. Of a file system the kubelet knows no device.
+// itself no longer exists by then. Of a file system the kubelet knows no device.
 func TestADeviceThatIsHeld(t *testing.T) {
 	const device = "/mock/dev-h-data"
 	for _, c := range []struct {

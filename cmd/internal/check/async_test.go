@@ -13,7 +13,10 @@ import (
 	"github.com/csisim/csisim/internal/driver/unfinished"
 )
 
-var allTrials = flag.Bool("all-trials", false, "put drivers that work outside the calls through all trials: minutes each")
+// allTrials is for make nightly, and takes an hour. Drivers that work outside the calls, and releases
+// that replace each other, then go through all trials. Each driver with a defect answers check's
+// questions before its trial.
+var allTrials = flag.Bool("all-trials", false, "run the trials that are left out otherwise: an hour")
 
 // outsideCalls are sound drivers that work outside the calls, with the trials that show most of it.
 var outsideCalls = []struct {

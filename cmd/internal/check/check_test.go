@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,26 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 	}
 	require.NotEmpty(t, chosen, "trials %v among %v", names, check.Names(trials))
 	outcomes, err := check.Run(context.Background(), chosen, o)
+	require.NoError(t, err)
+	return &check.Card{Facts: facts, Outcomes: outcomes}
+}
+
+// broken returns a trial from the plan for a sound driver, for the driver with a defect: addition
+// follows after in the text. To ask and plan for each defect would take longer than the trial.
+func broken(t *testing.T, trials []*check.Trial, name, after, addition string) *check.Trial {
+	t.Helper()
+	i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == name })
+	require.GreaterOrEqual(t, i, 0, "trial %s among %v", name, check.Names(trials))
+	trial := *trials[i]
+	require.Contains(t, trial.Text, after)
+	trial.Text = strings.Replace(trial.Text, after, after+addition, 1)
+	return &trial
+}
+
+// tried returns the card of one trial.
+func tried(t *testing.T, facts *check.Facts, trial *check.Trial) *check.Card {
+	t.Helper()
+	outcomes, err := check.Run(t.Context(), []*check.Trial{trial}, check.RunOptions{WorkDir: workDir(t), WaitForDriver: shortWait})
 	require.NoError(t, err)
 	return &check.Card{Facts: facts, Outcomes: outcomes}
 }
