@@ -45,7 +45,7 @@ func (p *place) shell(t *testing.T, line string) clitest.Outcome {
 func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
-	const only = "--json card.json --only repeated/* --only life/* --only lost/NodeStageVolume "
+	const only = "--json card.json --only repeated/* --only lost/NodeStageVolume "
 	p.Write("my driver.yaml", "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: hostdir}\n"+
 		"arguments: ['--endpoint={{.Endpoint}}', '--driver-name={{.Driver}}', '--mode={{.Mode}}', '--node-id={{.NodeID}}', '--state-dir={{.StateDir}}', "+
 		"'--node-state-dir={{.NodeStateDir}}', '--broken=stage-not-idempotent']\n")

@@ -25,7 +25,7 @@ func TestASavedProfileGivesTheSameCard(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	p.Write("secrets.yaml", "CreateVolumeSecret: {user: admin}\nNodeStageVolumeSecret: {key: k3y}\n")
-	const only = " --only life/* --only access/* --only repeated/*"
+	const only = " --only life/filesystem --only life/block --only life/secrets --only access/* --only repeated/filesystem"
 	for name, flags := range map[string]string{
 		"a bare command":   "",
 		"all of the flags": "--secrets secrets.yaml --mount-option noatime --mount-option nodev --access-mode RWO,ReadWriteMany --fs-type ext4 --no-block --volume-size 32Mi --parameter a=b,c --snapshot-parameter d=e --env X=1=2 --start-timeout 20s --extra-create-metadata --lifecycle Persistent,Ephemeral --pod-info",
