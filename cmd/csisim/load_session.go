@@ -138,6 +138,9 @@ func (l *loading) builds(ctx context.Context, subject check.Subject, against *ch
 		if plan.Volumes, note = facts.Fits(plan); note != "" {
 			l.notes = append(l.notes, note)
 		}
+		if note := facts.Existing(); note != "" {
+			l.notes = append(l.notes, note)
+		}
 		build, err := facts.Load(ctx, plan, strings.Join(plan.Sidecars, "\n"), options)
 		if err != nil {
 			return nil, &failure{code: codeOf(err), err: err}

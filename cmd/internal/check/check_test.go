@@ -157,6 +157,14 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 	assert.NotContains(t, passed, "claims/many", "nothing creates volumes for claims")
 }
 
+// Given a driver that makes no volumes, then a load on it says which volumes it has.
+func TestALoadSaysThatADriverMakesNoVolumes(t *testing.T) {
+	facts, _ := planned(t, mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}}), check.RunOptions{})
+	assert.Regexp(t, `^the driver makes no volumes, .* --lifecycle Ephemeral$`, facts.Existing())
+	facts, _ = planned(t, mocked(able), check.RunOptions{})
+	assert.Empty(t, facts.Existing())
+}
+
 // A driver that counts in larger units gets requests in them.
 func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
 	subject := mocked(able)

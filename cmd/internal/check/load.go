@@ -142,6 +142,14 @@ func (f *Facts) Fits(plan load.Plan) (levels []int, note string) {
 		plural.Of(int(f.MaxVolumes), "volume"), plural.Of(most, "volume")+" on "+plural.Of(plan.Nodes, "node")+" are the largest level")
 }
 
+// Existing describes the volumes of a load on a driver that makes none; empty for other drivers.
+func (f *Facts) Existing() string {
+	if f.Provisions() || !f.Persistent() {
+		return ""
+	}
+	return "the driver makes no volumes, so the load has PersistentVolumes of existing ones (--handle); for inline volumes add --lifecycle Ephemeral"
+}
+
 // OneNode reports whether only one node can have a plugin.
 func (f *Facts) OneNode() bool { return f.subject.oneNode() }
 
