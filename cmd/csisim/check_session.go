@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 	"github.com/csisim/csisim/internal/driver/unfinished"
+	"github.com/csisim/csisim/internal/input/strict"
 	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -196,10 +197,26 @@ func areTrials(patterns []string, trials []*check.Trial) error {
 		case slices.ContainsFunc(trials, func(t *check.Trial) bool { return t.Group == pattern }):
 			return fmt.Errorf("unknown scenario %q; did you mean %q?", pattern, pattern+"/*")
 		default:
-			return unknown("scenario", pattern, check.Names(trials))
+			return unknown("scenario", pattern, namesNear(pattern, trials))
 		}
 	}
 	return nil
+}
+
+// namesNear returns the names of all trials if one is like a pattern, otherwise a pattern for each
+// group: a few hundred names would hide the mistake.
+func namesNear(pattern string, trials []*check.Trial) (names []string) {
+	names = check.Names(trials)
+	if strict.Nearest(pattern, names) != "" {
+		return names
+	}
+	names = nil
+	for _, t := range trials {
+		if group := t.Group + "/*"; !slices.Contains(names, group) {
+			names = append(names, group)
+		}
+	}
+	return names
 }
 
 func (c *checking) print(trials []*check.Trial) error {

@@ -73,7 +73,7 @@ var badChecks = []struct {
 	{name: "an unknown isolation", flags: "--isolation jail", driver: checkedDriver, code: 2, says: []string{`unknown isolation "jail"`}},
 	{name: "an unknown scenario", flags: "--only loss/NodeStageVolume", driver: checkedDriver, code: 2, says: []string{`unknown scenario "loss/NodeStageVolume"; did you mean "lost/NodeStageVolume"?`}},
 	{name: "a group of scenarios", flags: "--only lost", driver: checkedDriver, code: 2, says: []string{`unknown scenario "lost"; did you mean "lost/*"?`}},
-	{name: "a scenario that is like none", flags: "--print x", driver: checkedDriver, code: 2, says: []string{`unknown scenario "x": there are claims/one, `, "lost/CreateVolume, "}},
+	{name: "a scenario that is like none", flags: "--print x", driver: checkedDriver, code: 2, says: []string{`unknown scenario "x": there are claims/*, life/*, `, "lost/*, "}},
 	{name: "an upgrade of a driver that runs", flags: "--endpoint s.sock --upgrade-from hostdir", code: 2, says: []string{"--upgrade-from and --endpoint: csisim has to start both releases"}},
 	{name: "an upgrade in a search", flags: "--deep 10 --upgrade-from hostdir", driver: checkedDriver, code: 2, says: []string{"--upgrade-from and --deep: csisim explore --faults upgrade searches upgrades"}},
 	{name: "an old release without a command", flags: "--upgrade-from=#", driver: checkedDriver, code: 2, says: []string{`--upgrade-from "#": want a command with its arguments, quoted as in a shell`}},
