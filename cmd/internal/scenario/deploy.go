@@ -71,6 +71,7 @@ func (d *Driver) take(own *deploy.Own) error {
 	}
 	releases := map[string]*sidecar.Release{
 		string(sim.Provisioner): &s.Provisioner.Version, string(sim.Attacher): &s.Attacher.Version, string(sim.Resizer): &s.Resizer.Version,
+		string(sim.Snapshotter): &s.Snapshotter.Version,
 	}
 	for _, name := range own.Sidecars() {
 		if into := releases[name]; into != nil {

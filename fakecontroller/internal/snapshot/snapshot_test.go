@@ -36,6 +36,7 @@ type world struct {
 	controller *sidecar.Program
 	sidecar    *sidecar.Program
 	perSecond  sidecar.Rate // requests to the API
+	release    sidecar.Release
 }
 
 // unlimited is for tests that are not about C-LIB-7.
@@ -55,8 +56,18 @@ func newWorld(t *testing.T, o mock.Options) *world {
 func (w *world) start() {
 	w.controller = Start(w.World, Options{Flags: sidecar.Flags{KubeAPIQPS: w.perSecond}})
 	w.sidecar = snapshotter.Start(w.World, w.Wire, snapshotter.Options{
-		Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket, Flags: sidecar.Flags{KubeAPIQPS: w.perSecond},
+		Version: w.release, Driver: tc.Driver, Machine: w.Machine, Socket: tc.Socket, Flags: sidecar.Flags{KubeAPIQPS: w.perSecond},
 	})
+}
+
+// with replaces the sidecar by one of another release.
+func (w *world) with(release sidecar.Release) *world {
+	w.controller.Crash()
+	w.sidecar.Crash()
+	w.release = release
+	w.start()
+	w.Run(time.Second)
+	return w
 }
 
 func (w *world) class(name string, parameters map[string]string, annotations ...string) {

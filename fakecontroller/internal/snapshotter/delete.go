@@ -6,6 +6,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/seeded"
 )
@@ -14,7 +15,7 @@ import (
 // lets the content go. C-SNAP-33
 func (r *run) delete(p *kernel.Process, c content) error {
 	// C-GSNAP-9: it goes with its group.
-	inGroup := c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil
+	inGroup := c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil && r.opts.Version.Has(sidecar.MembersGoWithGroup)
 	if c.Spec.DeletionPolicy != snapshotv1.VolumeSnapshotContentDelete || c.Status == nil || c.Status.SnapshotHandle == nil || inGroup {
 		return r.contents.release(p, c)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/snapshot"
@@ -15,16 +16,20 @@ import (
 func (r *run) inform(p *kernel.Process) {
 	r.RunInformers(p, component.Informers{News: "snapshot contents to work on", Sources: []component.Source{component.On(func(e store.Event[content]) {
 		r.contents.noteReadiness(e)
-		if e.Type == store.Added || e.Type == store.Modified && matters(e.Old, e.Object) {
+		if e.Type == store.Added || e.Type == store.Modified && r.matters(e.Old, e.Object) {
 			r.contents.queue.Add(store.KeyOf(e.Object))
 		}
 	})}})
 }
 
-// matters: the sidecar's own writes do not break the backoff, but a snapshot that has become ready
-// does, for its deletion may wait for that. C-SNAP-31
-func matters(old, now content) bool {
-	if !isReady(old) && isReady(now) {
+// matters reports whether a change leads to another look at the content. The sidecar's own writes
+// do not break the backoff, but a snapshot that has become ready does, since its deletion may wait
+// for that. Old releases ignore errors alone. C-SNAP-31
+func (r *run) matters(old, now content) bool {
+	if !r.opts.Version.Has(sidecar.IgnoresOwnWrites) {
+		return now.Status == nil || now.Status.Error == nil
+	}
+	if !isReady(old) && isReady(now) && r.opts.Version.Has(sidecar.DeletesOnceReady) {
 		return true
 	}
 	was, is := *old, *now

@@ -49,7 +49,7 @@ func TestWhichChangesOfAContentMatter(t *testing.T) {
 				c.before(old)
 			}
 			c.after(now)
-			assert.Equal(t, c.matters, matters(old, now))
+			assert.Equal(t, c.matters, (&run{}).matters(old, now))
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/snapshot"
 	"github.com/csisim/csisim/internal/world/store"
@@ -13,7 +14,7 @@ import (
 // snapshots are the contents of single snapshots.
 func (r *run) snapshots() *contents[content] {
 	return &contents[content]{
-		Overlay: component.NewOverlay[content](r.Component), run: r, sync: r.sync, isReady: isReady, waits: true,
+		Overlay: component.NewOverlay[content](r.Component), run: r, sync: r.sync, isReady: isReady, waits: r.opts.Version.Has(sidecar.RetriesUnready),
 		marks: marks{snapshot.BeingCreated, snapshot.BeingDeleted, snapshot.DeletionSecretName, snapshot.DeletionSecretNamespace, snapshot.ContentFinalizer},
 		words: words{
 			noun: "snapshot", subject: "content", ofStatus: "volume snapshot content", unmarked: "content",

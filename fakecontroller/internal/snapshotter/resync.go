@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
 // resyncPeriod is how often the informers deliver everything again. C-SNAP-30
@@ -22,14 +22,17 @@ const resyncPeriod = 15 * time.Minute
 func (r *run) resync(p *kernel.Process) {
 	waits := func() bool { return len(r.contents.unready)+len(r.groupContents.unready) > 0 }
 	component.Resync(p, "contents that a resync is for", resyncPeriod, waits, func() {
-		addAll(r.contents.queue, r.contents.unready)
-		addAll(r.groupContents.queue, r.groupContents.unready)
+		resyncAll(r.contents, func(c content) bool { return r.opts.Version.Has(sidecar.ResyncsContents) || r.matters(c, c) })
+		resyncAll(r.groupContents, func(groupContent) bool { return true })
 	})
 }
 
-func addAll(queue *workqueue.Queue[store.Key], keys map[store.Key]bool) {
+// resyncAll queues the contents that a resync is for, if the handler of events does not drop them.
+func resyncAll[C store.Object](k *contents[C], handled func(C) bool) {
 	byName := func(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }
-	for _, key := range slices.SortedFunc(maps.Keys(keys), byName) {
-		queue.Add(key)
+	for _, key := range slices.SortedFunc(maps.Keys(k.unready), byName) {
+		if c, ok := component.Cached[C](k.run.Component, key); ok && handled(c) {
+			k.queue.Add(key)
+		}
 	}
 }

@@ -23,6 +23,8 @@ const Caller = "csi-snapshotter"
 // Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
 // others are those of the sidecar's flags. C-SNAP-30
 type Options struct {
+	// Version is the release of the sidecar: see docs/reference/versions.md. Default: the newest.
+	Version sidecar.Release `json:"version,omitempty" example:"6.3" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
 	// Driver is the driver's name.
 	Driver string `json:"-"`
 	// Machine and Socket are where the controller plugin serves.

@@ -16,6 +16,7 @@ var releases = map[string][]Release{
 	"csi-provisioner": {"4.0", "5.0", "5.1", "5.2", "5.3", "6.0", "6.1", "6.2", "6.3"},
 	"csi-attacher":    {"4.5", "4.6", "4.7", "4.8", "4.9", "4.10", "4.11", "4.12", "4.13"},
 	"csi-resizer":     {"1.10", "1.11", "1.12", "1.13", "1.14", "2.0", "2.1", "2.2", "2.3"},
+	"csi-snapshotter": {"6.0", "6.1", "6.2", "6.3", "7.0", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6"},
 }
 
 // Change is one change of a release of a sidecar for drivers. Before and After describe the
@@ -56,6 +57,21 @@ var (
 	NoNodeExpansion = Change{"csi-resizer", "Volumes that need no expansion on nodes", "2.0",
 		"Kubelets are not informed that ControllerExpandVolume said so.",
 		"The claim has the annotation volume.kubernetes.io/node-expansion-not-required.", "kubernetes-csi/external-resizer#496; C-RES-22"}
+	RetriesUnready = Change{"csi-snapshotter", "Retries until a snapshot is ready", "7.0",
+		"ListSnapshots for an existing snapshot that is not ready is called again after 15 minutes.",
+		"It is called again after a pause that doubles.", "kubernetes-csi/external-snapshotter#958; C-SNAP-36"}
+	IgnoresOwnWrites = Change{"csi-snapshotter", "Pauses until a snapshot is ready", "8.0",
+		"Each call writes to the content, and each write leads to another CreateSnapshot, as fast as the limit of requests permits.",
+		"CreateSnapshot is called again after a pause that doubles.", "kubernetes-csi/external-snapshotter#1009; C-SNAP-31"}
+	MembersGoWithGroup = Change{"csi-snapshotter", "Deletion of groups", "8.2",
+		"DeleteSnapshot is called for each member, beside DeleteVolumeGroupSnapshot for the group.",
+		"The members go with the group.", "kubernetes-csi/external-snapshotter#1231; C-GSNAP-9"}
+	ResyncsContents = Change{"csi-snapshotter", "Resync of contents", "8.3",
+		"8.0 to 8.2 do not look again every 15 minutes at contents that are not ready or are to be deleted.",
+		"They do, as before 8.0.", "kubernetes-csi/external-snapshotter#1302; C-SNAP-31"}
+	DeletesOnceReady = Change{"csi-snapshotter", "Deletion while a snapshot is taken", "8.6",
+		"8.0 to 8.5 forget the deletion when the snapshot becomes ready, until the next resync.",
+		"The snapshot is deleted as soon as it is ready.", "kubernetes-csi/external-snapshotter#1392; C-SNAP-31"}
 )
 
 // Changes are all of them, by program and release.
@@ -63,6 +79,7 @@ func Changes() []Change {
 	return []Change{
 		DetachedLast, AttachErrorCode, HonorsReclaimPolicy, ProvisionsAttributes, InfeasibleClaims, ProtectedSnapshots,
 		RecoversExpansion, NoNodeExpansion, ModifiesVolumes,
+		RetriesUnready, IgnoresOwnWrites, MembersGoWithGroup, ResyncsContents, DeletesOnceReady,
 	}
 }
 

@@ -20,6 +20,7 @@ func TestAReleaseHasTheChangesUpToIt(t *testing.T) {
 		{"5.3", sidecar.InfeasibleClaims, false}, {"6.0", sidecar.InfeasibleClaims, true},
 		{"6.1", sidecar.ProtectedSnapshots, false}, {"6.2", sidecar.ProtectedSnapshots, true},
 		{"1.14", sidecar.NoNodeExpansion, false}, {"2.0", sidecar.NoNodeExpansion, true},
+		{"7.0", sidecar.IgnoresOwnWrites, false}, {"8.0", sidecar.IgnoresOwnWrites, true},
 	} {
 		assert.Equal(t, try.has, try.release.Has(try.change), "%s %s", try.release, try.change.What)
 		assert.Empty(t, try.release.Check(try.change.Program), try.release)
@@ -36,7 +37,7 @@ func TestTheTagOfAnImageNamesARelease(t *testing.T) {
 	}{
 		{"csi-attacher", "v4.7.1", "4.7", true}, {"csi-attacher", "v4.13.0", "", true}, {"csi-attacher", "v9.0.0", "", true},
 		{"csi-attacher", "canary", "", true}, {"csi-attacher", "", "", true}, {"csi-attacher", "v3.5.0", "3.5", false},
-		{"csi-snapshotter", "v1.0.0", "", true},
+		{"csi-snapshotter", "v6.3.4", "6.3", true}, {"csi-external-health-monitor-controller", "v0.1.0", "", true},
 	} {
 		release, known := sidecar.OfImage(try.program, try.tag)
 		assert.Equal(t, try.release, release, try.tag)
