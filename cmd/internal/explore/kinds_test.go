@@ -33,7 +33,7 @@ var shownByKind = map[fault.Kind]struct {
 	fault.Killed:  {mistake{"forget-publications-on-restart", "lifecycle", "NodePublishVolume fails for good: FailedPrecondition", 0}, "driver killed before the driver acts"},
 	fault.Crashed: {mistake{"stage-not-idempotent", "lifecycle", "NodeStageVolume fails for good: Internal", 0}, "caller killed before the driver acts"},
 	fault.Power:   {mistake{"unpublish-not-idempotent", "lifecycle", "NodeUnpublishVolume fails for good: Internal", 0}, "node loses power before the driver acts"},
-	fault.API:     {mistake{"delete-not-idempotent", "lifecycle", "DeleteVolumeRequest is answered with NotFound: the CSI spec wants OK for what does not exist", 0}, "API server away"},
+	fault.API:     {mistake{"attach-not-idempotent", "lifecycle", "ControllerPublishVolume fails for good: Internal", 0}, "API server away"},
 	fault.User:    {mistake{"delete-leaks", "testdata/staying", "left behind: volume of CreateVolume, in spite of DeleteVolume", 0}, string(fault.ClaimsAgain)},
 	fault.Sockets: {mistake{"node-id-changes", "testdata/returned", "ControllerPublishVolume fails for good: NotFound", 0}, string(fault.SocketVanishes)},
 }
