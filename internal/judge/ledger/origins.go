@@ -15,7 +15,7 @@ type Origins struct {
 	recent []*trace.Event
 }
 
-// Thing is a mount, a loop device or the like. Key tells it from others, Text may contain names of
+// Thing is a mount, a loop device or the like. Key identifies it, Text may contain names of
 // volumes and paths, and Parent is the key of the thing that made it, or empty.
 type Thing struct{ Key, Text, Parent string }
 
