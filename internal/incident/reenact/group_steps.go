@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/csisim/csisim/internal/incident/fields"
 )
 
 // playedGroups lists the groups of the scenario: those that are made or deleted, and those with a
@@ -105,14 +103,7 @@ func (s *Story) groupClasses() (all []map[string]any) {
 	for _, g := range s.cast.playedGroups() {
 		if name := g.className(); !seen[name] {
 			seen[name] = true
-			class := map[string]any{
-				"apiVersion": groupAPI, "kind": "VolumeGroupSnapshotClass", "metadata": map[string]any{"name": name}, "driver": g.driver,
-				"deletionPolicy": cmp.Or(g.policy, "Delete"),
-			}
-			if parameters := fields.At(s.cast.classes[ofGroups+name], "parameters"); s.Command != nil && parameters != nil {
-				class["parameters"] = parameters
-			}
-			all = append(all, class)
+			all = append(all, s.classOf(&g.taken, groupAPI, "VolumeGroupSnapshotClass", ofGroups))
 		}
 	}
 	return all
@@ -124,27 +115,16 @@ const (
 	ofGroups = "group snapshot class "
 )
 
-func (g *group) className() string { return cmp.Or(g.class, "imported") }
-
 // manifest returns the VolumeGroupSnapshot.
 func (g *group) manifest() map[string]any {
-	namespace, name, _ := strings.Cut(g.name, "/")
-	return map[string]any{
-		"apiVersion": groupAPI, "kind": "VolumeGroupSnapshot", "metadata": map[string]any{"name": name, "namespace": namespace},
-		"spec": map[string]any{"volumeGroupSnapshotClassName": g.className(), "source": map[string]any{"selector": map[string]any{"matchLabels": g.selector}}},
-	}
+	selector := map[string]any{"matchLabels": g.selector}
+	return g.object(groupAPI, "VolumeGroupSnapshot", map[string]any{"volumeGroupSnapshotClassName": g.className(), "source": map[string]any{"selector": selector}})
 }
 
 // groupSteps makes and deletes groups at their times. Old ones are made before the story.
 func (s *Story) groupSteps() (all []step) {
 	for _, g := range s.cast.playedGroups() {
-		namespace, name, _ := strings.Cut(g.name, "/")
-		if !g.isOld {
-			all = append(all, step{g.madeAt, 2, applied(g.manifest())})
-		}
-		if g.deleted > 0 {
-			all = append(all, step{max(g.deleted, g.madeAt), 3, fmt.Sprintf("- delete: {volumegroupsnapshot: %s, namespace: %s}\n", name, namespace)})
-		}
+		all = append(all, g.steps("volumegroupsnapshot", g.manifest())...)
 	}
 	return all
 }

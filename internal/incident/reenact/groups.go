@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/csisim/csisim/internal/incident/fields"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -12,51 +11,15 @@ import (
 
 // group is a VolumeGroupSnapshot with its content.
 type group struct {
-	// name is that of the VolumeGroupSnapshot with its namespace; "" if it is not known.
-	name, driver, class, policy string
+	taken
 	// selector holds the labels by which it selects claims; nil if it has none, or other terms too.
 	selector map[string]string
 	sources  []*volume
-	// isOld means that it was there before the story; otherwise it is made at this time.
-	isOld   bool
-	madeAt  time.Duration
-	deleted time.Duration // 0: it stays
-	polls   int           // answers that it is not ready
 }
 
 // group returns the group with the given names, of which some may be empty; nil if all are.
 func (c *cast) group(keys ...string) *group {
-	keys = named(keys)
-	if len(keys) == 0 {
-		return nil
-	}
-	found := firstOf(c.groups, keys)
-	if found == nil {
-		found = &group{isOld: true}
-		c.groupsInOrder = append(c.groupsInOrder, found)
-	}
-	for _, key := range keys {
-		c.groups[key] = found
-		if name, is := strings.CutPrefix(key, byObject); is {
-			found.name = name
-		}
-	}
-	return found
-}
-
-// named returns the keys that have a name.
-func named(keys []string) []string {
-	return slices.DeleteFunc(keys, func(key string) bool { return strings.HasSuffix(key, ":") })
-}
-
-// firstOf returns the first known thing with one of the keys; nil for none.
-func firstOf[T any](known map[string]*T, keys []string) *T {
-	for _, key := range keys {
-		if known[key] != nil {
-			return known[key]
-		}
-	}
-	return nil
+	return entry(c.groups, &c.groupsInOrder, keys, func() *group { return &group{} })
 }
 
 // uidOfGroup returns the key of the name of a content of a group, or that of a call.
@@ -73,19 +36,6 @@ func (c *cast) takes(g *group, ids []string) {
 		if v := c.volume(id, "", "", g.driver); v != nil && !slices.Contains(g.sources, v) {
 			g.sources = append(g.sources, v)
 		}
-	}
-}
-
-// begins notes that a group is made during the story.
-func (g *group) begins(at time.Duration) {
-	if g.isOld {
-		g.isOld, g.madeAt = false, at
-	}
-}
-
-func (g *group) ends(at time.Duration) {
-	if g.deleted == 0 {
-		g.deleted = max(at, 1)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/csisim/csisim/internal/incident/fields"
 )
 
 // played lists the snapshots of the scenario: those that are made or deleted, and those from which
@@ -65,44 +63,28 @@ func (s *Story) snapshotClasses() (all []map[string]any) {
 	for _, n := range s.cast.played() {
 		if name := n.className(); !seen[name] {
 			seen[name] = true
-			class := map[string]any{
-				"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotClass", "metadata": map[string]any{"name": name}, "driver": n.driver,
-				"deletionPolicy": cmp.Or(n.policy, "Delete"),
-			}
-			if parameters := fields.At(s.cast.classes[ofSnapshots+name], "parameters"); s.Command != nil && parameters != nil {
-				class["parameters"] = parameters
-			}
-			all = append(all, class)
+			all = append(all, s.classOf(&n.taken, snapshotAPI, "VolumeSnapshotClass", ofSnapshots))
 		}
 	}
 	return all
 }
 
-// ofSnapshots distinguishes classes of snapshots from those of volumes.
-const ofSnapshots = "snapshot class "
-
-func (n *snapshot) className() string { return cmp.Or(n.class, "imported") }
+const (
+	snapshotAPI = "snapshot.storage.k8s.io/v1"
+	// ofSnapshots distinguishes classes of snapshots from those of volumes.
+	ofSnapshots = "snapshot class "
+)
 
 // manifest returns the VolumeSnapshot.
 func (n *snapshot) manifest() map[string]any {
-	namespace, name, _ := strings.Cut(n.name, "/")
 	_, claim, _ := strings.Cut(n.source.claim, "/")
-	return map[string]any{
-		"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot", "metadata": map[string]any{"name": name, "namespace": namespace},
-		"spec": map[string]any{"volumeSnapshotClassName": n.className(), "source": map[string]any{"persistentVolumeClaimName": claim}},
-	}
+	return n.object(snapshotAPI, "VolumeSnapshot", map[string]any{"volumeSnapshotClassName": n.className(), "source": map[string]any{"persistentVolumeClaimName": claim}})
 }
 
 // snapshotSteps makes and deletes snapshots at their times. Old ones are made before the story.
 func (s *Story) snapshotSteps() (all []step) {
 	for _, n := range s.cast.played() {
-		namespace, name, _ := strings.Cut(n.name, "/")
-		if !n.isOld {
-			all = append(all, step{n.madeAt, 2, applied(n.manifest())})
-		}
-		if n.deleted > 0 {
-			all = append(all, step{max(n.deleted, n.madeAt), 3, fmt.Sprintf("- delete: {volumesnapshot: %s, namespace: %s}\n", name, namespace)})
-		}
+		all = append(all, n.steps("volumesnapshot", n.manifest())...)
 	}
 	return all
 }

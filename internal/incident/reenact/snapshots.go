@@ -11,17 +11,11 @@ import (
 
 // snapshot is a VolumeSnapshot with its content.
 type snapshot struct {
-	// name is that of the VolumeSnapshot with its namespace; "" if it is not known.
-	name, driver, class, policy string
+	taken
 	// source is the volume with this id and this claim, as far as they are known.
 	source             *volume
 	sourceID, sourceOf string
-	// isOld means that it was there before the story; otherwise it is made at this time.
-	isOld   bool
-	madeAt  time.Duration
-	deleted time.Duration // 0: it stays
-	// polls counts the answers that it is not ready, and restored the volumes made from it.
-	polls, restored int
+	restored           int // volumes made from it
 	// in is the group that makes and deletes it; nil for none.
 	in *group
 }
@@ -35,22 +29,7 @@ const (
 
 // snapshot returns the snapshot with the given names, of which some may be empty; nil if all are.
 func (c *cast) snapshot(keys ...string) *snapshot {
-	keys = named(keys)
-	if len(keys) == 0 {
-		return nil
-	}
-	found := firstOf(c.snapshots, keys)
-	if found == nil {
-		found = &snapshot{isOld: true}
-		c.inOrder = append(c.inOrder, found)
-	}
-	for _, key := range keys {
-		c.snapshots[key] = found
-		if name, is := strings.CutPrefix(key, byObject); is {
-			found.name = name
-		}
-	}
-	return found
+	return entry(c.snapshots, &c.inOrder, keys, func() *snapshot { return &snapshot{} })
 }
 
 // uidOf returns the key of the name of a content, or that of a call.
@@ -65,19 +44,6 @@ func uidOf(name string) string {
 func (c *cast) copies(n *snapshot, id, claim string) {
 	n.sourceID, n.sourceOf = cmp.Or(id, n.sourceID), cmp.Or(claim, n.sourceOf)
 	n.source = c.volume(n.sourceID, "", n.sourceOf, n.driver)
-}
-
-// begins notes that a snapshot is made during the story.
-func (n *snapshot) begins(at time.Duration) {
-	if n.isOld {
-		n.isOld, n.madeAt = false, at
-	}
-}
-
-func (n *snapshot) ends(at time.Duration) {
-	if n.deleted == 0 {
-		n.deleted = max(at, 1)
-	}
 }
 
 // snapshotCall takes a snapshot or a group from a call that makes or deletes it, or a volume from

@@ -1,0 +1,103 @@
+package reenact
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/csisim/csisim/internal/incident/fields"
+)
+
+// taken holds the fields that a snapshot and a group of snapshots share.
+type taken struct {
+	// name is that of the object with its namespace; "" if it is not known.
+	name, driver, class, policy string
+	// isOld means that it was there before the story; otherwise it is made at this time.
+	isOld   bool
+	madeAt  time.Duration
+	deleted time.Duration // 0: it stays
+	polls   int           // answers that it is not ready
+}
+
+func (t *taken) common() *taken { return t }
+
+// entry finds the thing with the given names in known, of which some names may be empty, or adds an
+// old one to known and inOrder. It returns nil if all names are empty.
+func entry[T interface {
+	comparable
+	common() *taken
+}](known map[string]T, inOrder *[]T, keys []string, fresh func() T) (found T) {
+	keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasSuffix(key, ":") })
+	if len(keys) == 0 {
+		return found
+	}
+	var none T
+	for _, key := range keys {
+		if found = known[key]; found != none {
+			break
+		}
+	}
+	if found == none {
+		found = fresh()
+		found.common().isOld = true
+		*inOrder = append(*inOrder, found)
+	}
+	for _, key := range keys {
+		known[key] = found
+		if name, is := strings.CutPrefix(key, byObject); is {
+			found.common().name = name
+		}
+	}
+	return found
+}
+
+// begins notes that it is made during the story.
+func (t *taken) begins(at time.Duration) {
+	if t.isOld {
+		t.isOld, t.madeAt = false, at
+	}
+}
+
+func (t *taken) ends(at time.Duration) {
+	if t.deleted == 0 {
+		t.deleted = max(at, 1)
+	}
+}
+
+func (t *taken) className() string { return cmp.Or(t.class, "imported") }
+
+// classOf returns the class of a kind and API version, with the parameters that the logs have under
+// the name with a prefix.
+func (s *Story) classOf(t *taken, api, kind, prefix string) map[string]any {
+	class := map[string]any{
+		"apiVersion": api, "kind": kind, "metadata": map[string]any{"name": t.className()}, "driver": t.driver,
+		"deletionPolicy": cmp.Or(t.policy, "Delete"),
+	}
+	if parameters := fields.At(s.cast.classes[prefix+t.className()], "parameters"); s.Command != nil && parameters != nil {
+		class["parameters"] = parameters
+	}
+	return class
+}
+
+// object returns the object of a kind with a spec.
+func (t *taken) object(api, kind string, spec map[string]any) map[string]any {
+	namespace, name, _ := strings.Cut(t.name, "/")
+	return map[string]any{
+		"apiVersion": api, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec,
+	}
+}
+
+// steps makes the object and deletes it, under the name of its kind in a step, at their times. An
+// old object is made before the story.
+func (t *taken) steps(kind string, manifest map[string]any) (all []step) {
+	namespace, name, _ := strings.Cut(t.name, "/")
+	if !t.isOld {
+		all = append(all, step{t.madeAt, 2, applied(manifest)})
+	}
+	if t.deleted > 0 {
+		all = append(all, step{max(t.deleted, t.madeAt), 3, fmt.Sprintf("- delete: {%s: %s, namespace: %s}\n", kind, name, namespace)})
+	}
+	return all
+}
