@@ -115,15 +115,26 @@ func TestViewShowsTheFindings(t *testing.T) {
 	assert.Contains(t, string(text), "Volume pvc-1 cannot be attached to node-b: it is attached to node-a")
 }
 
+// playedAgain imports the logs in a folder of testdata, runs their scenario, and returns the traces
+// of both.
+func playedAgain(t *testing.T, logs, until string) (recorded, played string) {
+	t.Helper()
+	dir := t.TempDir()
+	recorded, played = filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "played.jsonl")
+	scenario := filepath.Join(dir, "incident.yaml")
+	got := clitest.Run(t, "import", "../../internal/incident/testdata/"+logs, "--until", until, "-o", recorded, "--scenario", scenario)
+	require.Zero(t, got.Code, got.Stderr)
+	run := clitest.Run(t, "run", scenario, "--trace", played)
+	text, err := os.ReadFile(scenario)
+	require.NoError(t, err)
+	require.Zero(t, run.Code, string(text)+run.Stdout+run.Stderr)
+	return recorded, played
+}
+
 // Given the logs of real sidecars and a real driver, then the scenario makes the same calls about
 // volumes, by the same callers, in the same order.
 func TestTheScenarioOfRealLogsMakesTheirCalls(t *testing.T) {
-	dir := t.TempDir()
-	recorded, scenario, played := filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
-	got := clitest.Run(t, "import", "../../internal/incident/testdata/hostpath", "--until", "2026-11-28", "-o", recorded, "--scenario", scenario)
-	require.Zero(t, got.Code, got.Stderr)
-	run := clitest.Run(t, "run", scenario, "--trace", played)
-	require.Zero(t, run.Code, run.Stdout+run.Stderr)
+	recorded, played := playedAgain(t, "hostpath", "2026-11-28")
 	want := volumeCalls(t, recorded)
 	require.Len(t, want, 9)
 	assert.Equal(t, want, volumeCalls(t, played))
@@ -196,14 +207,7 @@ func copies(t *testing.T, file string) (calls []string) {
 // scenario makes the same calls about each group, of as many volumes, with the same errors. How
 // often csi-snapshotter repeats a call until a group is ready depends on the real time.
 func TestTheScenarioOfRealLogsMakesTheirGroups(t *testing.T) {
-	dir := t.TempDir()
-	recorded, scenario, played := filepath.Join(dir, "recorded.jsonl"), filepath.Join(dir, "incident.yaml"), filepath.Join(dir, "played.jsonl")
-	got := clitest.Run(t, "import", "../../internal/incident/testdata/snapshotter", "--until", "2026-11-29", "-o", recorded, "--scenario", scenario)
-	require.Zero(t, got.Code, got.Stderr)
-	run := clitest.Run(t, "run", scenario, "--trace", played)
-	text, err := os.ReadFile(scenario)
-	require.NoError(t, err)
-	require.Zero(t, run.Code, string(text)+run.Stdout+run.Stderr)
+	recorded, played := playedAgain(t, "snapshotter", "2026-11-29")
 	want := []string{
 		"csi-snapshotter CreateVolumeGroupSnapshot ResourceExhausted of 2: group 1",
 		"csi-snapshotter CreateVolumeGroupSnapshot  of 2: group 1",
@@ -213,7 +217,7 @@ func TestTheScenarioOfRealLogsMakesTheirGroups(t *testing.T) {
 		"csi-snapshotter DeleteVolumeGroupSnapshot  of 2: group 1",
 	}
 	assert.Equal(t, want, groupCalls(t, recorded))
-	assert.Equal(t, want, groupCalls(t, played), string(text))
+	assert.Equal(t, want, groupCalls(t, played))
 }
 
 // groupCalls lists the calls that make and delete groups of snapshots, with the number of their
