@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -79,12 +80,19 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
+// freePort returns a port below those that the system gives to connections and to listeners of
+// port 0, as a program takes it only later.
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	for range 100 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000)))
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().(*net.TCPAddr).Port
+		}
+	}
+	require.FailNow(t, "no port is free")
+	return 0
 }
 
 // programs writes the programs of the driver's containers: csisim and a registrar. All pods share

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,15 +90,12 @@ func (b *bed) isCleaned(t *testing.T) {
 	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "somebody-elses", Namespace: "default"}}
 	_, err := b.Client().CoreV1().ConfigMaps("default").Create(t.Context(), own, metav1.CreateOptions{})
 	require.NoError(t, err)
-	run := clitest.Command(t.Context(), nil, b.args("run", lifecycle)...)
-	require.NoError(t, run.Start())
-	isRunning := func() bool {
+	run := clitest.StartCommand(t, nil, clitest.Command(t.Context(), nil, b.args("run", "testdata/stays/scenario.yaml")...), func() bool {
 		pod, err := b.Client().CoreV1().Pods("default").Get(t.Context(), "web", metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodRunning
-	}
-	require.Eventually(t, isRunning, 5*time.Minute, 20*time.Millisecond)
-	require.NoError(t, run.Process.Kill())
-	_ = run.Wait() // it was killed
+	})
+	run.Signal(t, syscall.SIGKILL)
+	<-run.Ended
 	require.NotEmpty(t, b.managed())
 
 	got := clitest.Run(t, b.args("clean")...)

@@ -48,7 +48,7 @@ func StartCommand(t *testing.T, p *Place, c *exec.Cmd, begun func() bool) *Runni
 		defer close(r.Ended)
 		_ = r.Command.Wait() // the output shows the result
 	}()
-	require.Eventually(t, func() bool { return begun() || r.HasEnded() }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return begun() || r.HasEnded() }, 10*time.Minute, 5*time.Millisecond)
 	if r.HasEnded() {
 		require.FailNow(t, "it ended too early", r.Output.String())
 	}
