@@ -36,7 +36,9 @@ type layers struct {
 	hiders []*os.File
 	// The machine's own directories that have the host's entries.
 	opened []string
-	top    *os.File // the root
+	// Those entries. The host may remove them later.
+	shown map[string]bool
+	top   *os.File // the root
 	// Of the file systems that files in layers appear to be in.
 	numbers []uint64
 	first   atomic.Pointer[firstProcess] // nil where csisim may not have process namespaces
@@ -217,6 +219,7 @@ func (l *layers) open(dir string) error {
 		if l.layout.isPlace(name) || slices.Contains(l.carried, name) {
 			continue
 		}
+		l.shown[name] = true
 		// The entry may have vanished, or this user may not see it.
 		if err := l.show(name, e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return err

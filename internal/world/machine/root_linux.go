@@ -128,7 +128,7 @@ func (r *ownRoot) cover(host []*mountinfo.Info) (err error) {
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return err
 	}
-	r.layers = &layers{layout: r.layout, built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, carried: r.carried, oneUser: r.oneUser}
+	r.layers = &layers{layout: r.layout, built: r.dir, root: r.root(), scratch: scratch, host: host, through: r.through, hidden: r.hidden, carried: r.carried, oneUser: r.oneUser, shown: map[string]bool{}}
 	err = r.layers.cover("/")
 	if err != nil {
 		return err

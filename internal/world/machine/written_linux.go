@@ -73,7 +73,7 @@ func (l *layers) written() (found []string, err error) {
 		}
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
-			if _, err := os.Lstat(name); err != nil && !l.isOwn(name) && !l.layout.isAbove(name) {
+			if _, err := os.Lstat(name); err != nil && !l.shown[name] && !l.isOwn(name) && !l.layout.isAbove(name) {
 				found = append(found, "made "+marked(name, e))
 			}
 		}
