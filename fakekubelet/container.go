@@ -274,7 +274,7 @@ func (c *container) command(p *kernel.Process) (machine.Command, error) {
 		return machine.Command{}, err
 	}
 	volumes, err := c.mountsOfProgram(p, c.spec)
-	command.Volumes = append(command.Volumes, volumes...)
+	command.Volumes, command.OwnKubeletDir = append(command.Volumes, volumes...), command.Root == nil
 	if err == nil && command.Root == nil && c.options.ClusterDNS != "" {
 		var resolv machine.Volume
 		resolv, err = c.showResolvConf()

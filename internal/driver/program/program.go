@@ -160,11 +160,12 @@ func (p *Program) prepare() (machine.Command, error) {
 		p.lookups = append(p.lookups, p.last.Lookups()...)
 	}
 	var volumes []machine.Volume
-	if c.Container, volumes, err = p.container(); err != nil {
+	c.OwnKubeletDir = p.seesPartOfKubeletDir()
+	if c.Container, volumes, err = p.container(c.OwnKubeletDir); err != nil {
 		return c, err
 	}
 	c.Volumes = []machine.Volume{{Source: p.spec.socketDir(), Path: deployedDir}}
-	if c.Container.OwnKubeletDir {
+	if c.OwnKubeletDir {
 		c.Volumes = append(c.Volumes, machine.Volume{Source: p.spec.socketDir(), Path: p.spec.socketDir()})
 	}
 	if own := path.Dir(p.spec.ServesAt); p.spec.ServesAt != "" && own != deployedDir && own != p.spec.socketDir() {

@@ -58,14 +58,14 @@ func (p *Program) clearEmptyDirs() error {
 	return nil
 }
 
-// container is the container of the next instance, and its volumes.
-func (p *Program) container() (*machine.Container, []machine.Volume, error) {
+// container is the container of the next instance, and its volumes, beside the kubelet's directory
+// or in place of it.
+func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.Volume, error) {
 	c := &machine.Container{Keeps: slices.Clone(p.spec.NodePaths), Before: p.last}
 	var volumes []machine.Volume
 	if err := p.clearEmptyDirs(); err != nil {
 		return nil, nil, err
 	}
-	c.OwnKubeletDir = p.seesPartOfKubeletDir()
 	for _, v := range p.spec.Volumes {
 		source := v.HostPath
 		if v.EmptyDir != "" {
@@ -83,7 +83,7 @@ func (p *Program) container() (*machine.Container, []machine.Volume, error) {
 			if source == v.Path {
 				continue // the container has it there
 			}
-		} else if source == v.Path && !c.OwnKubeletDir {
+		} else if source == v.Path && !ownKubeletDir {
 			continue
 		} else if err := p.machine.MkdirAll(source, 0o750); err != nil {
 			return nil, nil, err

@@ -36,6 +36,9 @@ type Command struct {
 	Beside *Process
 	// Volumes are shown to this program alone; only in a namespace.
 	Volumes []Volume
+	// OwnKubeletDir leaves the kubelet's directory out of the program's mounts, except for the
+	// Volumes in it; only in a namespace, and without Root.
+	OwnKubeletDir bool
 	// Root is a root directory of its own; only in a namespace. Path and Dir (default /) are then
 	// relative to it, and Path is looked up by the PATH of Env. Default: the machine's root.
 	Root *Root

@@ -9,8 +9,6 @@ type Container struct {
 	// Shares lists the directories in Keeps with mounts that propagate between the container and
 	// the machine, both ways.
 	Shares []string
-	// OwnKubeletDir leaves the kubelet's directory out, except for the volumes below it.
-	OwnKubeletDir bool
 	// Before is the instance that the program replaces. Default: none.
 	Before *Process
 }

@@ -117,10 +117,6 @@ func (d *Disk) share(dirs []string) error {
 	return nil
 }
 
-// hasOwnKubeletDir reports whether the container omits the kubelet's directory; a nil container
-// does not.
-func (c *Container) hasOwnKubeletDir() bool { return c != nil && c.OwnKubeletDir }
-
 // keeps returns a function that reports whether a path outlives containers.
 func (r *ownRoot) keeps(further []string) func(name string) bool {
 	return func(name string) bool {
@@ -259,7 +255,7 @@ func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 			return err
 		}
 	}
-	return mountVolumes(c.Volumes, r.layout, c.Container.hasOwnKubeletDir())
+	return mountVolumes(c.Volumes, r.layout, c.OwnKubeletDir)
 }
 
 // attach mounts the copy in the calling thread's root.

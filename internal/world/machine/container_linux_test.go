@@ -118,8 +118,8 @@ func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
 			at, source := c.volume.Path, c.volume.Source
 			command := shell("cd " + at + " && mount -t tmpfs own own && touch ready; while [ ! -e go ]; do sleep 0.01; done; " +
 				"mountpoint -q nodes && echo mounted; ls " + machine.KubeletDir)
-			command.Container = &machine.Container{Keeps: []string{kept}, Shares: []string{kept}, OwnKubeletDir: true}
-			command.Volumes, command.Dir = []machine.Volume{c.volume}, "/"
+			command.Container = &machine.Container{Keeps: []string{kept}, Shares: []string{kept}}
+			command.Volumes, command.OwnKubeletDir, command.Dir = []machine.Volume{c.volume}, true, "/"
 			command.Stdout = filepath.Join(t.TempDir(), "out.log")
 			command.Stderr = command.Stdout
 			p, err := m.Start(command)

@@ -39,7 +39,7 @@ func TestAContainerHasNoSymlink(t *testing.T) {
 			m := newLaidOut(t, l)
 			mkdirs(t, m, machine.KubeletDir+"/pods/p")
 			c := shell("ls -d /var/lib/kubelet/pods/* /mnt/kubelet/pods/* 2>/dev/null; test -L /var/lib/kubelet && echo symlink; true")
-			c.Container = &machine.Container{OwnKubeletDir: true}
+			c.OwnKubeletDir = true
 			c.Volumes = []machine.Volume{{Source: machine.KubeletDir, Path: machine.KubeletDir}}
 			assert.Equal(t, "/var/lib/kubelet/pods/p\n", run(t, m, c))
 			assert.Equal(t, "symlink\n", run(t, m, shell("test -L /var/lib/kubelet && echo symlink")), "the node keeps it")

@@ -293,6 +293,23 @@ func TestVolumesAreThoseOfOneProgram(t *testing.T) {
 	assert.Empty(t, mounts)
 }
 
+// A container mounts all of the kubelet's directory, and the registry at /registration, which is a
+// symlink into it. Neither mount is one of the node.
+func TestVolumesOfTheKubeletsDirectoryLeaveNoMountOnTheNode(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	mkdirs(t, m, registry)
+	c := shell("touch /registration/d-reg.sock")
+	c.OwnKubeletDir, c.Dir = true, "/"
+	c.Volumes = []machine.Volume{{Source: registry, Path: "/registration", Private: true}, {Source: machine.KubeletDir, Path: machine.KubeletDir}}
+	nodes := shell("cut -d' ' -f5 /proc/self/mountinfo")
+	before := run(t, m, nodes)
+	run(t, m, c)
+	_, err := m.Lstat(registry + "/d-reg.sock")
+	require.NoError(t, err)
+	assert.Equal(t, before, run(t, m, nodes))
+}
+
 func TestAVolumeWithoutASourceIsAnError(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

@@ -282,7 +282,7 @@ func (r *ownRoot) join(c Command) (err error) {
 	if c.Root != nil {
 		return c.Root.enter(image, c.Volumes, r.layout, r.oneUser)
 	}
-	return mountVolumes(c.Volumes, r.layout, c.Container.hasOwnKubeletDir())
+	return mountVolumes(c.Volumes, r.layout, c.OwnKubeletDir)
 }
 
 // namespace opens the file of one of the machine's namespaces.

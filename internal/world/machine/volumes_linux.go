@@ -76,6 +76,9 @@ func (m *volumeMounts) mountApart(volumes []Volume) error {
 	if err := m.mountMemory(dir); err != nil {
 		return err
 	}
+	if err := os.Mkdir(dir+"/plugins_registry", 0o755); err != nil { // /registration leads to it
+		return err
+	}
 	// Through the symlink, volumes at its path would be mounted in the hidden directory.
 	if link := m.layout.symlink(); link != "" {
 		if err := m.reopen(path.Dir(link), path.Base(link)); err != nil {
