@@ -88,6 +88,17 @@ func TestASoundDriverUnderLoad(t *testing.T) {
 	}
 }
 
+// Given a driver of inline volumes alone, when it is loaded, then pods bring their own volumes.
+func TestAnInlineDriverUnderLoad(t *testing.T) {
+	t.Parallel()
+	got, r := loadOn(t, "--inline=only", "--lifecycle", "Ephemeral", "--volumes", "1,8", "--runs", "1")
+	assert.Equal(t, 0, got.Code, got.Stdout+got.Stderr)
+	assert.Equal(t, 8, r.Levels[1].Of("NodePublishVolume").Count)
+	assert.Equal(t, 8, r.Levels[1].Of("NodeUnpublishVolume").Count)
+	assert.Zero(t, r.Levels[1].Of("CreateVolume").Count)
+	assert.Regexp(t, `(?m)^ +published +`, got.Stdout)
+}
+
 // Given a driver that works outside the calls, as those of clouds do, when it is loaded, then calls
 // that it refuses meanwhile are notes.
 func TestAnAsynchronousDriverUnderLoad(t *testing.T) {
