@@ -243,7 +243,8 @@ func (u *underLoad) RestartDriver(node string) (time.Duration, error) {
 func (u *underLoad) Programs() (all []play.Program) {
 	for _, p := range u.plugins(u.drivers[0]) {
 		if b, ok := p.backend.(*programBackend); ok && p.running {
-			all = append(all, play.Program{Plugin: p.String(), PID: b.program.PID()})
+			process := b.program.Process()
+			all = append(all, play.Program{Plugin: p.String(), PID: process.PID(), Family: process.Family, Busy: process.Busy})
 		}
 	}
 	return all

@@ -12,35 +12,17 @@ import (
 // ticks is how many clock ticks /proc counts in a second, on all architectures of Linux.
 const ticks = 100
 
-// Used measures the program with a process id of this machine, and its children. It is zero if the
-// program has ended.
-func Used(plugin string, pid int) Use {
-	u := Use{Plugin: plugin}
-	for i, process := range family(pid) {
-		u.add(process)
-		if i > 0 {
-			u.Children++
-		}
+// Used measures a program with the processes that it has started, by their ids on this machine. It
+// is zero if the program has ended.
+func Used(plugin string, pids []int) Use {
+	u := Use{Plugin: plugin, Children: max(0, int64(len(pids)-1))}
+	for _, pid := range pids {
+		u.add(pid)
 	}
-	u.Mounts = int64(bytes.Count(read(pid, "mountinfo"), []byte("\n")))
+	if len(pids) > 0 { // they share their mounts
+		u.Mounts = int64(bytes.Count(read(pids[0], "mountinfo"), []byte("\n")))
+	}
 	return u
-}
-
-// family is a process and all its descendants.
-func family(pid int) []int {
-	all := []int{pid}
-	for i := 0; i < len(all); i++ {
-		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i]))
-		for _, list := range lists {
-			text, _ := os.ReadFile(list) // a thread that has ended has no children
-			for child := range strings.FieldsSeq(string(text)) {
-				if id, err := strconv.Atoi(child); err == nil {
-					all = append(all, id)
-				}
-			}
-		}
-	}
-	return all
 }
 
 func (u *Use) add(pid int) {
@@ -75,22 +57,6 @@ func (u *Use) schedule(pid int) {
 		delayed, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 		u.Ran, u.Delayed = u.Ran+ran/1e3, u.Delayed+delayed/1e3
 	}
-}
-
-// Busy is how many threads of a program and its children run, wait for a processor or wait for a
-// disk at this moment.
-func Busy(pid int) (busy int) {
-	for _, process := range family(pid) {
-		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", process))
-		for _, name := range threads {
-			text, _ := os.ReadFile(name) // a thread that has ended is not busy
-			_, rest, _ := bytes.Cut(text, []byte(") "))
-			if len(rest) > 0 && (rest[0] == 'R' || rest[0] == 'D') {
-				busy++
-			}
-		}
-	}
-	return busy
 }
 
 func read(pid int, name string) []byte {

@@ -41,7 +41,7 @@ func (p *player) watchBusy() (end func() float64) {
 
 func busyThreads(programs []Program) (busy int) {
 	for _, p := range programs {
-		busy += load.Busy(p.PID)
+		busy += p.Busy()
 	}
 	return busy
 }

@@ -49,6 +49,10 @@ type Cluster interface {
 type Program struct {
 	Plugin string
 	PID    int
+	// Family returns the ids of the program and of the processes that it has started.
+	Family func() []int
+	// Busy returns how many threads of them compute, or wait for a processor or a disk.
+	Busy func() int
 }
 
 // Stuck is the end of a wait at its limit.
@@ -233,7 +237,7 @@ func (p *player) sample(at string) {
 
 func (p *player) uses() (all []load.Use) {
 	for _, program := range p.Programs() {
-		all = append(all, load.Used(program.Plugin, program.PID))
+		all = append(all, load.Used(program.Plugin, program.Family()))
 	}
 	return all
 }

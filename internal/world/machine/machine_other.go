@@ -132,6 +132,10 @@ func (p *Process) Quiet() bool { return true }
 // Working reports false for every program: no activity can be seen.
 func (p *Process) Working() bool { return false }
 
+func (p *Process) Busy() int { return 0 }
+
+func (p *Process) Family() []int { return nil }
+
 func (p *Process) processorTime() time.Duration { return 0 }
 
 // keepBase does nothing: there are no namespaces.

@@ -16,7 +16,7 @@ import (
 // Quiet reports whether the program and all processes that it has started wait for something, or
 // have ended: none of their threads computes, or waits for a processor or a disk.
 func (p *Process) Quiet() bool {
-	for _, pid := range p.family() {
+	for _, pid := range p.Family() {
 		if slices.ContainsFunc(threadsOf(pid), works) {
 			return false
 		}
@@ -29,14 +29,28 @@ func (p *Process) Quiet() bool {
 // processes of the computer, takes longer.
 func (p *Process) Working() bool { return familyWorks(p.pid) }
 
+// Busy is how many threads of the program, and of processes that it has started and not left,
+// compute or wait for a processor or a disk.
+func (p *Process) Busy() (threads int) {
+	for _, pid := range descendants(p.pid) {
+		for _, thread := range threadsOf(pid) {
+			if works(thread) {
+				threads++
+			}
+		}
+	}
+	return threads
+}
+
 func familyWorks(pid int) bool {
 	threads := threadsOf(pid)
 	return slices.ContainsFunc(threads, works) || slices.ContainsFunc(startedBy(threads), familyWorks)
 }
 
-// family returns the program and the processes that it has started. They are in its mount
-// namespace; if that is csisim's own, they are those that the program has not left.
-func (p *Process) family() (pids []int) {
+// Family returns the ids of the program and of the processes that it has started, daemons included;
+// none after its end. They are in its mount namespace; if that is csisim's own, they are those that
+// the program has not left.
+func (p *Process) Family() (pids []int) {
 	own, err := namespaceOf(p.pid)
 	if err != nil { // it has ended
 		return nil
@@ -112,7 +126,7 @@ func readOnce(name string) []byte {
 // processorTime returns how much processor time the program and the processes that it has started
 // have used.
 func (p *Process) processorTime() (used time.Duration) {
-	for _, pid := range p.family() {
+	for _, pid := range p.Family() {
 		if stat, err := workdir.StatOf(pid); err == nil {
 			used += time.Duration(stat.Used) * clockTick
 		}

@@ -20,3 +20,16 @@ func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
 	require.NoError(t, p.Kill())
 	assert.True(t, p.Quiet())
 }
+
+// Given a program that has started a daemon, whose parent has ended, then the daemon belongs to the
+// program's family. The family ends with the program.
+func TestADaemonBelongsToTheFamilyOfItsProgram(t *testing.T) {
+	m := newNamespace(t)
+	defer func() { require.NoError(t, m.Close()) }()
+	p, err := m.Start(shell("(setsid sleep 1000 &); sleep 1000"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return len(p.Family()) == 3 }, time.Minute, time.Millisecond)
+	assert.Contains(t, p.Family(), p.PID())
+	require.NoError(t, p.Kill())
+	assert.Empty(t, p.Family())
+}
