@@ -1,8 +1,6 @@
 package outcome
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -32,19 +30,8 @@ func mountsAt(c Call, path string) (n int, known bool) {
 	if c.Machine() == nil || path == "" {
 		return 0, false
 	}
-	if mounted, err := c.Machine().IsMountPoint(path); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
-		return 0, true // the whole table need not be listed
-	}
-	mounts, err := c.Machine().Mounts()
-	if err != nil {
-		return 0, false
-	}
-	for _, m := range mounts {
-		if m.Target == path {
-			n++
-		}
-	}
-	return n, true
+	n, err := machine.MountsAt(c.Machine(), path)
+	return n, err == nil
 }
 
 // CheckMounted compares the mounts at the path of the call, once the driver has answered OK, with

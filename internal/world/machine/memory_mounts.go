@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"syscall"
@@ -138,6 +140,38 @@ func (m *Memory) Mounts() (mounts []Mount, err error) {
 	})
 	sortMounts(mounts)
 	return mounts, err
+}
+
+// MountsAt counts the mounts at a path, one above the other; a missing path has none.
+func MountsAt(m Machine, p string) (n int, err error) {
+	if memory, is := m.(*Memory); is {
+		return memory.mountsAt(p)
+	}
+	if mounted, err := m.IsMountPoint(p); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
+		return 0, nil // the whole table need not be listed
+	}
+	mounts, err := m.Mounts()
+	for _, one := range mounts {
+		if one.Target == p {
+			n++
+		}
+	}
+	return n, err
+}
+
+// mountsAt takes the same time, however many mounts there are elsewhere.
+func (m *Memory) mountsAt(p string) (n int, err error) {
+	err = m.read(func() error {
+		at, err := m.follow(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		for err == nil && m.isMountRoot(at) {
+			n, at = n+1, at.mount.on
+		}
+		return err
+	})
+	return n, err
 }
 
 // References lists the other mounts of the same inode.

@@ -120,13 +120,24 @@ func TestMountsStackAndComeOffInReverse(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, mounts, 2)
 		assert.Equal(t, "/volumes/v2", mounts[1].Root, "the covering mount comes last")
+		assertMountsAt(t, m, staging, 2)
+		assertMountsAt(t, m, staging+"/second", 0)
+		assertMountsAt(t, m, staging+"/missing", 0)
 
 		require.NoError(t, m.Unmount(staging))
 		_, err = m.Lstat(staging + "/data")
 		require.NoError(t, err)
+		assertMountsAt(t, m, staging, 1)
 		require.NoError(t, m.Unmount(staging))
 		assert.ErrorIs(t, m.Unmount(staging), syscall.EINVAL)
 	})
+}
+
+func assertMountsAt(t *testing.T, m machine.Machine, path string, want int) {
+	t.Helper()
+	n, err := machine.MountsAt(m, path)
+	require.NoError(t, err)
+	assert.Equal(t, want, n, path)
 }
 
 func TestUnmountWithMountsBelowIsBusy(t *testing.T) {
