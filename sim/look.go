@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/csisim/csisim/internal/world/machine"
+import (
+	"github.com/csisim/csisim/internal/world/listing"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/trace"
+)
 
 // Exclusively runs use while nothing else happens in the cluster, for a look at one
 // that lives by the real clock. Use must not call clients of the cluster.
@@ -16,4 +20,34 @@ func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
 		return nil, err
 	}
 	return n.machine.Mounts()
+}
+
+// Files lists the contents of a node's kubelet directory, in the form of the recorded traces:
+// directories with their modes, sockets, devices, links, mounts, and the content of volume data
+// files.
+func (c *Simulation) Files(name string) []string {
+	n, err := c.node(name)
+	if err != nil {
+		return nil
+	}
+	return listing.Of(n.machine)
+}
+
+// RecordFiles writes such a listing into the trace; when says about which moment.
+func (c *Simulation) RecordFiles(node, when string) error {
+	if _, err := c.node(node); err != nil {
+		return err
+	}
+	c.World.Trace.Add(trace.Entry{Kind: trace.Files, Node: node, Message: when, Detail: c.Files(node)})
+	return nil
+}
+
+// Metrics are those of a node's kubelet, as its metrics endpoint would show them;
+// none while it is down.
+func (c *Simulation) Metrics(name string) []string {
+	n, err := c.node(name)
+	if err != nil || n.kubelet == nil {
+		return nil
+	}
+	return n.kubelet.Metrics.Lines()
 }
