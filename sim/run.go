@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -97,7 +98,7 @@ func (c *Simulation) Settle(limit time.Duration) error {
 	until := kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}
 	err := c.pass("the cluster to settle", limit, until, kernel.Quiet, kernel.Stuck)
 	if waited := (*StuckError)(nil); errors.As(err, &waited) {
-		waited.Changing = c.changing(until.At - limit/2)
+		waited.Changing = cluster.Restless(c.World.Trace.Events(), until.At-limit/2, c.World.Kernel.Elapsed())
 	}
 	return err
 }

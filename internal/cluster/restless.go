@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"cmp"
@@ -19,12 +19,12 @@ const (
 	mostRestless = 5
 )
 
-// changing names the objects that were changed again and again since an instant, most often changed
-// first, and the components that changed them. Leases and Events are housekeeping.
-func (c *Simulation) changing(since time.Duration) (lines []string) {
+// Restless names the objects that were changed again and again from an instant until now, most
+// often changed first, and the components that changed them. Leases and Events are housekeeping.
+func Restless(events []*trace.Event, since, now time.Duration) (lines []string) {
 	type object struct{ resource, name string }
 	count, actors := map[object]int{}, map[object]map[string]bool{}
-	for _, e := range slices.Backward(c.World.Trace.Events()) {
+	for _, e := range slices.Backward(events) {
 		if e.At < since {
 			break
 		}
@@ -44,7 +44,7 @@ func (c *Simulation) changing(since time.Duration) (lines []string) {
 	})
 	for _, o := range found[:min(len(found), mostRestless)] {
 		by := strings.Join(slices.Sorted(maps.Keys(actors[o])), " and ")
-		lines = append(lines, fmt.Sprintf("%s %s was changed %d times in the last %v, by %s", o.resource, o.name, count[o], c.World.Kernel.Elapsed()-since, by))
+		lines = append(lines, fmt.Sprintf("%s %s was changed %d times in the last %v, by %s", o.resource, o.name, count[o], now-since, by))
 	}
 	return lines
 }
