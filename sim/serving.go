@@ -134,7 +134,7 @@ func (s *serving) mockNode() *mock.Node {
 		segments = s.topology()
 	}
 	return s.driver.mockOf(s.version).Node(mock.NodeOptions{
-		NodeID: s.nodeID(), Topology: segments, Mounter: &mounter{machine: s.machine, driver: s.driver.Name, storage: s.driver.storage},
+		NodeID: s.nodeID(), Topology: segments, Mounter: cluster.Mounter{Machine: s.machine, Driver: s.driver.Name, Storage: s.driver.storage},
 	})
 }
 
@@ -145,84 +145,4 @@ func (s *serving) lostPower() {
 	if s.driver.mock != nil && s.node != "" {
 		s.mockNode().Reboot()
 	}
-}
-
-// mounter lets the mock driver mount on its node's machine: the content of a volume is a directory
-// or a file of that machine, or of a storage that all nodes share.
-type mounter struct {
-	machine machine.Machine
-	driver  string
-	storage *cluster.Storage // nil for none
-}
-
-func (m *mounter) content(source string) string { return cluster.MockContent(m.driver, source) }
-
-// Mount binds a volume, or another mount, on target.
-func (m *mounter) Mount(source, target string, readOnly bool) error {
-	if node, inMemory := m.machine.(*machine.Memory); inMemory && m.storage != nil && !path.IsAbs(source) {
-		if err := node.MkdirAll(target, 0o755); err != nil {
-			return err
-		}
-		return m.storage.Show(node, source, target, readOnly)
-	}
-	if !path.IsAbs(source) {
-		source = m.content(source)
-		if err := m.machine.MkdirAll(source, 0o755); err != nil {
-			return err
-		}
-	}
-	if err := m.machine.MkdirAll(target, 0o755); err != nil {
-		return err
-	}
-	return m.machine.BindMount(source, target, readOnly)
-}
-
-// MountDevice binds the volume's device on target.
-func (m *mounter) MountDevice(source, target string) error {
-	device := m.content(path.Join("dev", source))
-	for _, file := range []string{device, target} {
-		if err := m.touch(file); err != nil {
-			return err
-		}
-	}
-	return m.machine.BindMount(device, target, false)
-}
-
-func (m *mounter) touch(file string) error {
-	if _, err := m.machine.Lstat(file); err == nil {
-		return nil
-	}
-	if err := m.machine.MkdirAll(path.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return m.machine.WriteFile(file, nil, 0o644)
-}
-
-// Unmount unmounts a target, and removes it.
-func (m *mounter) Unmount(target string) error {
-	mounted, err := m.IsMounted(target)
-	if err != nil {
-		return err
-	}
-	if mounted {
-		if err := m.machine.Unmount(target); err != nil {
-			return err
-		}
-	}
-	if path.Base(target) == "globalmount" { // the kubelet made it
-		return nil
-	}
-	if err := m.machine.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// IsMounted reports whether something is mounted on target.
-func (m *mounter) IsMounted(target string) (bool, error) {
-	mounted, err := m.machine.IsMountPoint(target)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return mounted, err
 }
