@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/cluster"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -129,6 +131,28 @@ func (c *Simulation) replacePod(p *plugin) {
 
 // release is the name of the release that a plugin runs.
 func (p *plugin) release() string { return cmp.Or(p.version, p.driver.first()) }
+
+// releaseAt returns the release of the driver that serves at a site: its name or, for a driver in a
+// pod, the image of its container. It is empty for a driver without other releases.
+func (c *Simulation) releaseAt(at wire.Site) string {
+	for _, d := range c.drivers {
+		if d.Name != at.Driver {
+			continue
+		}
+		if len(d.versions()) == 0 {
+			return ""
+		}
+		for _, p := range c.plugins(d) {
+			if p.servesAt(at) {
+				return cmp.Or(p.version, d.Version)
+			}
+		}
+	}
+	if at.Node == "" || !c.options.hasImages() {
+		return ""
+	}
+	return cluster.ImageAt(c.World.Store, at)
+}
 
 // nextRelease is the release after the one that a plugin runs.
 func (p *plugin) nextRelease() string {

@@ -1,7 +1,6 @@
-package sim
+package cluster
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -15,35 +14,13 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// releaseAt returns the release of the driver that serves at a site: its name or, for a driver in a
-// pod, the image of its container. It is empty for a driver without other releases.
-func (c *Simulation) releaseAt(at wire.Site) string {
-	for _, d := range c.drivers {
-		if d.Name != at.Driver {
-			continue
-		}
-		if len(d.versions()) == 0 {
-			return ""
-		}
-		for _, p := range c.plugins(d) {
-			if p.servesAt(at) {
-				return cmp.Or(p.version, d.Version)
-			}
-		}
-	}
-	if at.Node == "" || !c.options.hasImages() {
-		return ""
-	}
-	return c.imageAt(at)
-}
-
-// imageAt returns the image of the container that serves at a site, without its registry. Of
+// ImageAt returns the image of the container that serves at a site, without its registry. Of
 // several, as during a surge, it is the one that started last and has replaced the socket.
-func (c *Simulation) imageAt(at wire.Site) (image string) {
+func ImageAt(s *store.Store, at wire.Site) (image string) {
 	var last time.Time
-	for pod := range store.Indexed[*corev1.Pod](c.World.Store, kind.PodsByNode, at.Node) {
+	for pod := range store.Indexed[*corev1.Pod](s, kind.PodsByNode, at.Node) {
 		for _, container := range serversIn(pod, path.Dir(at.Socket)) {
-			i := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container.Name && s.State.Running != nil })
+			i := slices.IndexFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool { return status.Name == container.Name && status.State.Running != nil })
 			if i < 0 {
 				continue
 			}
