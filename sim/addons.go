@@ -3,12 +3,14 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -138,4 +140,31 @@ func (c *Simulation) addonsAddress() string {
 		return c.loopbackSeen()
 	}
 	return ""
+}
+
+// runsOutside reports whether a program is external for one of the drivers.
+func (c *Simulation) runsOutside(s Sidecar) bool {
+	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return slices.Contains(d.External, s) })
+}
+
+// reachAddons connects the programs of CSI-Addons with the external ones, in both directions.
+func (c *Simulation) reachAddons() {
+	if manager := c.runsOutside(AddonsManager); manager || c.runsOutside(AddonsProgram) {
+		c.addons.Reach(cluster.AddonsOutside{
+			Gate: c.run.gate, API: c.API, Store: c.World.Store, Manager: c.options.AddonsManager.In(), DialTo: c.dial,
+		}, manager)
+	}
+}
+
+// freePort returns a free port of loopback.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, &EnvironmentError{"find a port for a sidecar of CSI-Addons", err}
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		return 0, fmt.Errorf("leave port %d to a sidecar of CSI-Addons: %w", port, err)
+	}
+	return port, nil
 }
