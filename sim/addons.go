@@ -87,8 +87,8 @@ func (c *Simulation) addAddons(d *driver) error {
 		if s.Node == "" && controllers > 1 {
 			o.Caller = fmt.Sprintf("%s-%d", fakecontroller.AddonsSidecar, controllers)
 		}
-		start := func() fakecontroller.Program { return c.addons.Sidecar(c.World, c.Wire, o) }
-		c.controllers = append(c.controllers, &controller{name: fakecontroller.AddonsSidecar + "/" + o.Pod.Name, sidecar: fakecontroller.AddonsSidecar, beside: p, down: s.Down, start: start})
+		start := func(fakecontroller.Cluster) fakecontroller.Program { return c.addons.Sidecar(c.World, c.Wire, o) }
+		c.addBeside(p, fakecontroller.AddonsSidecar, fakecontroller.AddonsSidecar+"/"+o.Pod.Name, start).Down = s.Down
 	}
 	return nil
 }
@@ -110,10 +110,7 @@ func (c *Simulation) addAddonsManager() {
 	if c.runsOutside(AddonsManager) {
 		return
 	}
-	ctl := c.addons.Manager(c.options.AddonsManager)
-	if !slices.ContainsFunc(c.controllers, func(there *controller) bool { return there.name == ctl.Name }) {
-		c.addController(ctl)
-	}
+	c.controllers.Add(c.addons.Manager(c.options.AddonsManager))
 }
 
 // addonsOf are sidecars beside every plugin of a driver.

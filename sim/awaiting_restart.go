@@ -1,9 +1,12 @@
 package sim
 
-import "github.com/csisim/csisim/internal/driver/registrar"
+import (
+	"github.com/csisim/csisim/internal/cluster"
+	"github.com/csisim/csisim/internal/driver/registrar"
+)
 
-// awaitingRestart lists the components that a fault has ended and will start again: a *controller,
-// a *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
+// awaitingRestart lists the components that a fault has ended and will start again: a
+// *cluster.Controller, a *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
 type awaitingRestart map[any]bool
 
 type (
@@ -22,8 +25,8 @@ func (f awaitingRestart) settle(component any) (was bool) {
 // runs reports whether there is something to end.
 func runs(component any) bool {
 	switch is := component.(type) {
-	case *controller:
-		return is.runs()
+	case *cluster.Controller:
+		return is.Runs()
 	case *plugin:
 		return is.running
 	case *registrar.Registrar:

@@ -6,8 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/csisim/csisim/fakecontroller"
-	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -101,13 +100,8 @@ func (c *Simulation) disconnect(p *plugin) {
 	p.hangUp()
 	c.Wire.Forget(p.machine, p.socket)
 	c.Wire.Forget(p.machine, p.addons)
-	for _, ctl := range c.besides(p) {
-		switch program := ctl.running.(type) {
-		case fakecontroller.AddonsProgram:
-			program.DriverGone()
-		case *sidecar.Program:
-			program.Disconnected()
-		}
+	for _, s := range p.beside {
+		s.DriverGone()
 	}
 }
 
@@ -211,6 +205,20 @@ func (c *Simulation) startKubelet(name string) error {
 	return nil
 }
 
+// controllersNamed finds a controller, or all that belong to kube-controller-manager.
+func (c *Simulation) controllersNamed(name string) ([]*cluster.Controller, error) {
+	if found := c.controllers.Named(name); len(found) > 0 {
+		return found, nil
+	}
+	known := c.controllers.Names()
+	if slices.Contains(known, name) {
+		return nil, &ConfigError{fmt.Sprintf("controller %q", name), "none of its replicas holds the lease"}
+	}
+	known = append(known, cluster.ControllerManager)
+	slices.Sort(known)
+	return nil, &ConfigError{fmt.Sprintf("controller %q", name), fmt.Sprintf("there is no such controller; there are %v", known)}
+}
+
 // killController crashes a controller or sidecar: its memory is lost.
 func (c *Simulation) killController(name string) error {
 	found, err := c.controllersNamed(name)
@@ -220,10 +228,7 @@ func (c *Simulation) killController(name string) error {
 	c.transition("", trace.Controller, name, trace.Killed)
 	for _, ctl := range found {
 		c.awaitingRestart.settle(ctl)
-		if ctl.running != nil {
-			ctl.running.Crash()
-			ctl.running = nil
-		}
+		ctl.Crash()
 	}
 	return nil
 }
@@ -237,8 +242,8 @@ func (c *Simulation) startController(name string) error {
 	c.transition("", trace.Controller, name, trace.Started)
 	for _, ctl := range found {
 		c.awaitingRestart.settle(ctl)
-		if !ctl.runs() {
-			ctl.run()
+		if !ctl.Runs() {
+			ctl.Run()
 		}
 	}
 	return nil

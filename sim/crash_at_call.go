@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -66,7 +67,7 @@ func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
 	}
 	c.transition("", trace.Controller, string(victim), trace.Started)
 	for _, ctl := range victims {
-		ctl.(*controller).run()
+		ctl.(*cluster.Controller).Run()
 	}
 	return nil
 }
@@ -118,9 +119,12 @@ func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
 		return fault.Victim(at.Caller)
 	}
 	program, _, _ := strings.Cut(at.Caller, "/")
-	for _, ctl := range c.controllers {
-		if p := ctl.beside; p != nil && ctl.sidecar == program && p.servesAt(at) {
-			return fault.Victim(ctl.name)
+	for _, d := range c.drivers {
+		for _, p := range c.plugins(d) {
+			i := slices.IndexFunc(p.beside, func(s *cluster.Controller) bool { return s.Sidecar == program })
+			if i >= 0 && p.servesAt(at) {
+				return fault.Victim(p.beside[i].Name)
+			}
 		}
 	}
 	return fault.Victim(at.Caller + "/" + at.Driver)

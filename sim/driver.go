@@ -68,10 +68,11 @@ type plugin struct {
 	interrupt context.Context      // ends waits for it in wall time
 	orders    int                  // how often it was started or ended on request
 	loop      crashLoop
-	elapsed   func() time.Duration // virtual time since the run began
-	began     time.Duration        // when it was started last
-	prober    *kernel.Group        // the kubelet's livenessProbe; nil for none
-	line      *line                // nil before the first request
+	elapsed   func() time.Duration  // virtual time since the run began
+	began     time.Duration         // when it was started last
+	beside    []*cluster.Controller // its sidecars, except its registrar
+	prober    *kernel.Group         // the kubelet's livenessProbe; nil for none
+	line      *line                 // nil before the first request
 }
 
 // backend starts and ends one instance of a driver.

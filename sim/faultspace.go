@@ -19,17 +19,8 @@ func (c faultSpace) HasVersions(driver string) bool { return c.hasVersions(drive
 // ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
 // kube-controller-manager with all its controllers; empty if it cannot be killed.
 func (c faultSpace) ProgramOf(of *component.Component) fault.Victim {
-	for _, ctl := range c.controllers {
-		switch {
-		case !of.Keeps(&ctl.pace):
-		case ctl.manager:
-			return controllerManager
-		default:
-			return fault.Victim(ctl.name)
-		}
-	}
 	if slices.ContainsFunc(c.nodes, func(n *node) bool { return of.Keeps(&n.pace) }) {
 		return fault.Kubelet
 	}
-	return ""
+	return c.controllers.ProgramOf(of)
 }

@@ -3,10 +3,10 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -30,14 +30,14 @@ func (c *Simulation) Install(name string) error {
 	for _, n := range c.nodes {
 		c.watch.See(n.machine, nil)
 	}
-	first := len(c.controllers)
+	first := len(c.controllers.All)
 	c.addSnapshotController()
 	c.addSidecars(d)
 	if err := c.addAddons(d); err != nil {
 		return err
 	}
-	for _, ctl := range c.controllers[first:] {
-		ctl.run()
+	for _, ctl := range c.controllers.All[first:] {
+		ctl.Run()
 	}
 	return nil
 }
@@ -54,7 +54,11 @@ func (c *Simulation) Uninstall(name string) error {
 		return &ConfigError{fmt.Sprintf("driver %q", name), "it is not installed"}
 	}
 	c.note("", "driver %s uninstalled", name)
-	c.removeSidecars(d)
+	var sidecars []*cluster.Controller
+	for _, p := range c.plugins(d) {
+		sidecars = append(sidecars, p.beside...)
+	}
+	c.controllers.Remove(sidecars)
 	var errs []error
 	for _, p := range c.plugins(d) {
 		p.endProbes()
@@ -77,18 +81,6 @@ func (c *Simulation) driverNamed(name string) (*driver, error) {
 		}
 	}
 	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
-}
-
-func (c *Simulation) removeSidecars(d *driver) {
-	c.controllers = slices.DeleteFunc(c.controllers, func(ctl *controller) bool {
-		if ctl.beside == nil || ctl.beside.driver != d {
-			return false
-		}
-		if ctl.running != nil {
-			ctl.running.Crash()
-		}
-		return true
-	})
 }
 
 func (c *Simulation) removeCSIDriver(d *driver) error {

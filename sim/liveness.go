@@ -27,8 +27,9 @@ func (c *Simulation) addLivenessProbe(p *plugin) {
 	name = replicaName(name, p)
 	at := sidecar.Target{Driver: d.Name, Node: p.node, Machine: p.machine, Socket: p.socket}
 	endpoint := &livenessprobe.Endpoint{}
-	start := func() fakecontroller.Program { return livenessprobe.Start(c.World, c.Wire, options, at, endpoint) }
-	c.controllers = append(c.controllers, &controller{name: name, sidecar: livenessprobe.Name, beside: p, start: start})
+	c.addBeside(p, livenessprobe.Name, name, func(fakecontroller.Cluster) fakecontroller.Program {
+		return livenessprobe.Start(c.World, c.Wire, options, at, endpoint)
+	})
 
 	container := livenessprobe.Container{
 		Began:   func() (time.Duration, bool) { return p.began, p.running && c.hasKubelet(p.node) },

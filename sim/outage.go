@@ -3,13 +3,15 @@ package sim
 import (
 	"errors"
 	"fmt"
+
+	"github.com/csisim/csisim/internal/cluster"
 )
 
 // outage lists the components that had power when a whole cluster lost it.
 type outage struct {
 	nodes       []string
 	plugins     []*plugin
-	controllers []*controller
+	controllers []*cluster.Controller
 }
 
 // PowerOffAll cuts the power of the whole cluster: all nodes, the control plane and the controller
@@ -27,11 +29,10 @@ func (c *Simulation) PowerOffAll() error {
 			errs = append(errs, c.PowerOff(n.Name))
 		}
 	}
-	for _, ctl := range c.controllers {
-		if ctl.runs() {
+	for _, ctl := range c.controllers.All {
+		if ctl.Runs() {
 			c.off.controllers = append(c.off.controllers, ctl)
-			ctl.running.Crash()
-			ctl.running = nil
+			ctl.Crash()
 		}
 	}
 	for _, d := range c.drivers {
@@ -62,7 +63,7 @@ func (c *Simulation) PowerOnAll() error {
 		errs = append(errs, c.bringUp(p))
 	}
 	for _, ctl := range before.controllers {
-		ctl.run()
+		ctl.Run()
 	}
 	for _, name := range before.nodes {
 		errs = append(errs, c.PowerOn(name))

@@ -12,7 +12,7 @@ func (c *Simulation) SlowController(name string, request time.Duration) error {
 	}
 	c.note("", "each request of %s takes %v", name, request)
 	for _, ctl := range found {
-		ctl.pace.Request = request
+		ctl.Pace.Request = request
 	}
 	return nil
 }

@@ -3,14 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
-
-	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/utils/ptr"
-
-	"github.com/csisim/csisim/internal/driver/sidecar"
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // checkReplicas returns the mistake in the number of a controller plugin's replicas.
@@ -116,9 +109,6 @@ func (d *driver) answering() *plugin {
 	return d.controller
 }
 
-// leader is the name, in that of a sidecar, of the replica that holds its lease.
-const leader = "leader"
-
 // replicaName is the name of a sidecar beside a replica.
 func replicaName(name string, p *plugin) string {
 	if p.replica == 0 {
@@ -130,26 +120,4 @@ func replicaName(name string, p *plugin) string {
 // podName is the name of a controller plugin's pod, by which a leader is known.
 func (p *plugin) podName() string {
 	return fmt.Sprintf("%s-controller-%d", p.driver.Name, cmp.Or(p.replica, 1))
-}
-
-// leads reports whether the replica holds its lease.
-func (c *Simulation) leads(ctl *controller) bool {
-	lease, ok := store.Get[*coordinationv1.Lease](c.World.Store, store.Key{Namespace: sidecar.Namespace, Name: ctl.replica.Lock})
-	return ok && ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.replica.Pod)
-}
-
-// replicaNames are the further names of components with replicas: of all of them, and of the one
-// that leads, if they elect one.
-func (c *Simulation) replicaNames() (names []string) {
-	for _, ctl := range c.controllers {
-		of := ctl.replica.Of
-		if of == "" || slices.Contains(names, of) {
-			continue
-		}
-		names = append(names, of)
-		if ctl.replica.Lock != "" {
-			names = append(names, of+"/"+leader)
-		}
-	}
-	return names
 }

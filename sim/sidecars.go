@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/sidecar"
+	"github.com/csisim/csisim/internal/world/version"
 )
 
 // Sidecars are the flags of a driver's sidecars.
@@ -27,6 +29,39 @@ type (
 	SidecarFlags              = fakecontroller.SidecarFlags
 	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
 )
+
+// startControllers starts those of Kubernetes, and the sidecars of all drivers.
+func (c *Simulation) startControllers() error {
+	c.controllers.AddManager(fakecontroller.ControllerManager...)
+	if slices.Contains(c.options.Controllers, fakecontroller.SELinuxWarningName) && c.World.Version.Has(version.SELinuxWarnings) {
+		c.controllers.AddManager(fakecontroller.SELinuxWarning)
+	}
+	c.controllers.Add(fakecontroller.Scheduler)
+	c.addSnapshotController()
+	c.reachAddons()
+	for _, d := range c.drivers {
+		c.addSidecars(d)
+		if err := c.addAddons(d); err != nil {
+			return err
+		}
+	}
+	for _, ctl := range c.controllers.All {
+		if !ctl.Down {
+			ctl.Run()
+		}
+	}
+	return nil
+}
+
+// addSnapshotController adds the controller as soon as some driver can make snapshots.
+func (c *Simulation) addSnapshotController() {
+	if !c.needsSnapshotController() {
+		return
+	}
+	for _, ctl := range fakecontroller.SnapshotController(c.options.SnapshotController) {
+		c.controllers.Add(ctl)
+	}
+}
 
 // addSidecars adds the sidecars of a driver, except for external ones.
 func (c *Simulation) addSidecars(d *driver) {
@@ -71,11 +106,11 @@ func (c *Simulation) addSidecar(s sidecar.Sidecar, p *plugin, election *sidecar.
 	at := sidecar.Target{Driver: p.driver.Name, Machine: p.machine, Socket: p.socket, Replica: p.replica, Pod: p.podName(), Election: election}
 	ctl := c.sidecar(s, p, at)
 	if p.replica > 0 {
-		ctl.replica = fakecontroller.Replica{Of: ctl.name, Pod: p.podName()}
+		ctl.Replica = fakecontroller.Replica{Of: ctl.Name, Pod: p.podName()}
 		if lock := s.Lock(p.driver.Name); lock != "" {
-			ctl.replica.Lock = sidecar.Sanitized(lock)
+			ctl.Replica.Lock = sidecar.Sanitized(lock)
 		}
-		ctl.name = replicaName(ctl.name, p)
+		ctl.Name = replicaName(ctl.Name, p)
 	}
 }
 
@@ -83,27 +118,20 @@ func (c *Simulation) addSidecar(s sidecar.Sidecar, p *plugin, election *sidecar.
 // without it the name is that of all of them.
 func (c *Simulation) addNodeSidecar(s sidecar.Sidecar, p *plugin) {
 	ctl := c.sidecar(s, p, sidecar.Target{Driver: p.driver.Name, Node: p.node, Machine: p.machine, Socket: p.socket})
-	ctl.replica.Of = ctl.name
-	ctl.name += "/" + p.node
+	ctl.Replica.Of = ctl.Name
+	ctl.Name += "/" + p.node
 }
 
-func (c *Simulation) sidecar(s sidecar.Sidecar, p *plugin, at sidecar.Target) *controller {
-	ctl := &controller{
-		name: s.Name() + "/" + p.driver.Name, sidecar: s.Name(), beside: p,
-		start: func() fakecontroller.Program { return s.Start(c.World, c.Wire, at) },
-	}
-	c.controllers = append(c.controllers, ctl)
-	return ctl
+func (c *Simulation) sidecar(s sidecar.Sidecar, p *plugin, at sidecar.Target) *cluster.Controller {
+	return c.addBeside(p, s.Name(), s.Name()+"/"+p.driver.Name, func(fakecontroller.Cluster) fakecontroller.Program { return s.Start(c.World, c.Wire, at) })
 }
 
-// besides are the sidecars of a plugin, except its registrar.
-func (c *Simulation) besides(p *plugin) (all []*controller) {
-	for _, ctl := range c.controllers {
-		if ctl.beside == p {
-			all = append(all, ctl)
-		}
-	}
-	return all
+// addBeside adds a program to the sidecars of a plugin.
+func (c *Simulation) addBeside(p *plugin, program, name string, start func(fakecontroller.Cluster) fakecontroller.Program) *cluster.Controller {
+	s := &cluster.Controller{Controller: fakecontroller.Controller{Name: name, Start: start}, Sidecar: program}
+	c.controllers.AddSidecar(s)
+	p.beside = append(p.beside, s)
+	return s
 }
 
 // registrarOf is the stopped registrar of a node's plugin.

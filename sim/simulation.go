@@ -44,7 +44,7 @@ type Simulation struct {
 	awaitingRestart awaitingRestart
 	nodes           []*node
 	drivers         []*driver
-	controllers     []*controller
+	controllers     cluster.Controllers
 	leases          cluster.Leases
 	objects         *cluster.Objects
 	addons          fakecontroller.Addons
@@ -113,6 +113,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.objects = cluster.NewObjects(s)
 	c.Wire.Act = c.users().Act
 	c.leases = cluster.Leases{World: c.World, Nodes: c.Nodes, Kubelet: c.kubelet}
+	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.leases}
 	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faultSpace{c})
 	c.startDataCheck()
 	c.startPromises()
@@ -190,13 +191,7 @@ func (c *Simulation) Drivers() []string {
 
 // Controllers returns the names of the controllers and sidecars. For a sidecar with replicas, these
 // are the name of each replica, of all replicas together, and of the leader.
-func (c *Simulation) Controllers() []string {
-	var names []string
-	for _, ctl := range c.controllers {
-		names = append(names, ctl.name)
-	}
-	return append(names, c.replicaNames()...)
-}
+func (c *Simulation) Controllers() []string { return c.controllers.Names() }
 
 func (c *Simulation) node(name string) (*node, error) {
 	i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.Name == name })

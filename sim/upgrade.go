@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/version"
 )
@@ -72,12 +71,7 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	c.note("", "control plane %s", u.inWords(from, to))
 	c.options.Migration = c.options.Migration.With(u.Migration)
 	c.World.Version, c.World.Migration = to, migration.Of(to).With(c.options.Migration)
-	for _, ctl := range c.controllers {
-		if (ctl.manager || ctl.name == fakecontroller.Scheduler.Name) && ctl.running != nil {
-			ctl.running.Crash()
-			ctl.run()
-		}
-	}
+	c.controllers.RestartControlPlane()
 	return nil
 }
 

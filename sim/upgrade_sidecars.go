@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/fakecontroller"
+	"github.com/csisim/csisim/internal/cluster"
 )
 
 // sidecars are the flags of the sidecars in the pod of a plugin.
@@ -27,16 +28,16 @@ func (p *plugin) lacks(s Sidecar) bool {
 // endSidecars ends the sidecars in a pod. Those of CSI-Addons have pods of their own.
 func (c *Simulation) endSidecars(p *plugin) {
 	p.endProbes()
-	c.controllers = slices.DeleteFunc(c.controllers, func(ctl *controller) bool {
-		if ctl.beside != p || ctl.sidecar == fakecontroller.AddonsSidecar {
+	var gone []*cluster.Controller
+	p.beside = slices.DeleteFunc(p.beside, func(s *cluster.Controller) bool {
+		if s.Sidecar == fakecontroller.AddonsSidecar {
 			return false
 		}
-		c.awaitingRestart.settle(ctl)
-		if ctl.running != nil {
-			ctl.running.Crash()
-		}
+		c.awaitingRestart.settle(s)
+		gone = append(gone, s)
 		return true
 	})
+	c.controllers.Remove(gone)
 }
 
 // renewSidecars starts the sidecars of a pod if it is new: those of its release, as far as the
@@ -47,7 +48,7 @@ func (c *Simulation) renewSidecars(p *plugin) {
 	}
 	p.renewed = false
 	c.endSidecars(p)
-	d, first := p.driver, len(c.controllers)
+	d, first := p.driver, len(c.controllers.All)
 	if slices.Contains(d.controllers(), p) {
 		// Sidecars request the capabilities of a driver that does not answer, too, and report it.
 		if promised, err := p.promises(); err == nil {
@@ -56,7 +57,7 @@ func (c *Simulation) renewSidecars(p *plugin) {
 		c.addSnapshotController()
 	}
 	c.addSidecarsOf(p)
-	for _, ctl := range c.controllers[first:] {
-		ctl.run()
+	for _, ctl := range c.controllers.All[first:] {
+		ctl.Run()
 	}
 }

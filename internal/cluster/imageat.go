@@ -20,7 +20,9 @@ func ImageAt(s *store.Store, at wire.Site) (image string) {
 	var last time.Time
 	for pod := range store.Indexed[*corev1.Pod](s, kind.PodsByNode, at.Node) {
 		for _, container := range serversIn(pod, path.Dir(at.Socket)) {
-			i := slices.IndexFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool { return status.Name == container.Name && status.State.Running != nil })
+			i := slices.IndexFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
+				return status.Name == container.Name && status.State.Running != nil
+			})
 			if i < 0 {
 				continue
 			}
