@@ -117,8 +117,8 @@ func (c *Simulation) bringUp(p *plugin) error {
 	case err != nil:
 		return err
 	}
-	c.watch.See(p.machine, nil)
-	c.watch.Started(p.machine, p.driver.Name)
+	c.checks.Watch.See(p.machine, nil)
+	c.checks.Watch.Started(p.machine, p.driver.Name)
 	if p.registrar != nil {
 		p.registrar.Start()
 	}
@@ -269,8 +269,8 @@ func (c *Simulation) PowerOff(name string) error {
 		n.crashKubelet(c)
 	}
 	n.runtime.PowerOff()
-	if c.data != nil {
-		c.data.PowerLost(name)
+	if c.checks.Data != nil {
+		c.checks.Data.PowerLost(name)
 	}
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {
@@ -287,7 +287,7 @@ func (c *Simulation) PowerOff(name string) error {
 	if disk, is := n.machine.(*machine.Disk); is && disk.Lost() > 0 {
 		c.note(name, "%d files have lost unsynced writes", disk.Lost())
 	}
-	c.watch.ResetMounts(n.machine)
+	c.checks.Watch.ResetMounts(n.machine)
 	return nil
 }
 
@@ -321,7 +321,7 @@ func (c *Simulation) PowerOn(name string) error {
 			c.renewSidecars(p)
 		}
 	}
-	c.watch.See(n.machine, nil)
+	c.checks.Watch.See(n.machine, nil)
 	n.startKubelet(c)
 	return nil
 }

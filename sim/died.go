@@ -109,15 +109,9 @@ func notStarted(p *plugin, err error) expect.Death {
 
 // programAt is the program that serves a socket; nil if none of the run's does.
 func (c *Simulation) programAt(at wire.Site) *machine.Process {
-	for _, d := range c.drivers {
-		// This runs at every call, and such a driver may be on 10,000 nodes.
-		if d.Program == nil {
-			continue
-		}
-		for _, p := range c.plugins(d) {
-			if b, ok := p.backend.(*programBackend); ok && p.running && p.servesAt(at) {
-				return b.program.Process()
-			}
+	for b := range c.programs() {
+		if b.running && b.servesAt(at) {
+			return b.program.Process()
 		}
 	}
 	return nil

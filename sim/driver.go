@@ -104,10 +104,10 @@ func (c *Simulation) startDrivers() error {
 		}
 	}
 	for _, n := range c.nodes {
-		c.watch.See(n.machine, nil)
+		c.checks.Watch.See(n.machine, nil)
 	}
 	for _, m := range c.controlPlanes {
-		c.watch.See(m, nil)
+		c.checks.Watch.See(m, nil)
 	}
 	return nil
 }

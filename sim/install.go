@@ -25,10 +25,10 @@ func (c *Simulation) Install(name string) error {
 		return err
 	}
 	for _, m := range c.controlPlanes {
-		c.watch.See(m, nil)
+		c.checks.Watch.See(m, nil)
 	}
 	for _, n := range c.nodes {
-		c.watch.See(n.machine, nil)
+		c.checks.Watch.See(n.machine, nil)
 	}
 	first := len(c.controllers.All)
 	c.addSnapshotController()

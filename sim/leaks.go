@@ -3,12 +3,8 @@ package sim
 import (
 	"slices"
 
-	"github.com/container-storage-interface/spec/lib/go/csi"
-
-	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/judge/ledger"
-	"github.com/csisim/csisim/internal/world/machine"
-	"github.com/csisim/csisim/internal/world/trace"
+	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
 // Ledger lists mounts, files, processes and objects that exist without a pod, claim, volume or
@@ -41,7 +37,7 @@ func mayStillGo(e ledger.Entry) bool {
 
 func (c *Simulation) look() Ledger {
 	seen := ledger.Cluster{
-		Store: c.World.Store, Trace: c.World.Trace, Watch: c.watch, ControlPlanes: c.controlPlanes,
+		Store: c.World.Store, Trace: c.World.Trace, Watch: c.checks.Watch, ControlPlanes: c.controlPlanes,
 		Loops: c.run.loops, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
 	}
 	for _, n := range c.nodes {
@@ -60,72 +56,28 @@ func (c *Simulation) look() Ledger {
 func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
 // Unmounted returns the mounts that drivers unmounted although they belong to others, one a line.
-func (c *Simulation) Unmounted() []string { return texts(c.watch.Unmounted()) }
+func (c *Simulation) Unmounted() []string { return texts(c.checks.Watch.Unmounted()) }
 
-// lookout follows the calls to drivers.
-type lookout struct{ *Simulation }
-
-func (l lookout) Began(at wire.Site, call *trace.Event) {
-	l.watch.Began(at.Machine, call, at.Deadline)
-	l.remains.Began(call)
-	if l.data != nil {
-		l.data.Began(call)
-	}
-	l.promises.Began(call)
-	l.invariants.Began(call)
-}
-
-func (l lookout) Ended(at wire.Site, call *trace.Event) {
-	l.watch.Ended(at.Machine, call)
-	l.checkDetached(call)
-	l.promises.Ended(call)
-	l.invariants.Ended(call)
-	l.followReplication(call)
-	if l.data != nil && ledger.Changes(call) {
-		l.data.Ended(call)
+// ReadData lets all running pods read the content of their volumes once more.
+func (c *Simulation) ReadData() {
+	for _, n := range c.nodes {
+		if c.options.Context.Err() != nil {
+			return
+		}
+		if n.kubelet != nil && c.checks.Data != nil {
+			n.kubelet.ReadData()
+		}
 	}
 }
 
-// driverOf returns the driver that a process of a machine belongs to, empty if there is none.
-func (c *Simulation) driverOf(m machine.Machine, pid int) string {
-	for _, d := range c.drivers {
-		for _, p := range c.plugins(d) {
-			if b, ok := p.backend.(*programBackend); ok && p.running && p.machine == m && b.program.PID() == pid {
-				return d.Name
-			}
-		}
-	}
-	return ""
-}
+// LostData returns the pods that did not find the content that was written to a volume, each in one
+// line.
+func (c *Simulation) LostData() []string { return texts(c.checks.Lost) }
 
-// programsOf are the programs of a driver that run.
-func (c *Simulation) programsOf(driver string) (all []ledger.Program) {
-	for _, d := range c.drivers {
-		if d.Name != driver {
-			continue
-		}
-		for _, p := range c.plugins(d) {
-			if b, ok := p.backend.(*programBackend); ok && p.running {
-				all = append(all, ledger.Program{Plugin: p.String(), Node: p.node, Process: b.program.Process()})
-			}
-		}
+// texts are verdicts without their titles, each in one line.
+func texts(judged []verdict.Verdict) (all []string) {
+	for _, v := range judged {
+		all = append(all, v.Found[0])
 	}
 	return all
-}
-
-// checkDetached looks for mounts of a volume that has been detached from a node.
-func (c *Simulation) checkDetached(call *trace.Event) {
-	request, ok := call.Request.(*csi.ControllerUnpublishVolumeRequest)
-	if !ok || call.Code != "" {
-		return
-	}
-	for _, d := range c.drivers {
-		for _, n := range c.nodes {
-			if d.Name == call.Driver && c.nodeID(d, n.Name) == request.GetNodeId() {
-				for _, left := range c.watch.MountedStill(n.machine, call) {
-					c.Wire.Report(left.Undone, left.Verdict)
-				}
-			}
-		}
-	}
 }

@@ -241,10 +241,10 @@ func (u *underLoad) RestartDriver(node string) (time.Duration, error) {
 }
 
 func (u *underLoad) Programs() (all []play.Program) {
-	for _, p := range u.plugins(u.drivers[0]) {
-		if b, ok := p.backend.(*programBackend); ok && p.running {
+	for b := range u.programs() {
+		if b.running {
 			process := b.program.Process()
-			all = append(all, play.Program{Plugin: p.String(), PID: process.PID(), Family: process.Family, Busy: process.Busy})
+			all = append(all, play.Program{Plugin: b.String(), PID: process.PID(), Family: process.Family, Busy: process.Busy})
 		}
 	}
 	return all
@@ -252,11 +252,9 @@ func (u *underLoad) Programs() (all []play.Program) {
 
 func (u *underLoad) Opened() map[string]int {
 	sum := map[string]int{}
-	for _, p := range u.plugins(u.drivers[0]) {
-		if b, ok := p.backend.(*programBackend); ok {
-			for name, times := range b.program.Process().Opened() {
-				sum[name] += times
-			}
+	for b := range u.programs() {
+		for name, times := range b.program.Process().Opened() {
+			sum[name] += times
 		}
 	}
 	return sum

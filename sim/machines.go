@@ -32,7 +32,7 @@ func (c *Simulation) startMachines() error {
 		if err := c.run.makeDirectory(c.options.WorkDir); err != nil {
 			return err
 		}
-		c.watch.Loops = c.run.loops
+		c.checks.Watch.Loops = c.run.loops
 		c.Wire.RunDir = c.run.work.Path()
 		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
 			return &EnvironmentError{"make the directory of logs", err}

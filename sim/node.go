@@ -49,11 +49,11 @@ func (n *node) startKubelet(c *Simulation) {
 	n.kubelet = fakekubelet.Start(c.World, fakekubelet.Options{
 		Name: n.Name, Address: n.address, Labels: n.labels(), Taints: n.Taints, MaxPods: n.MaxPods, SELinux: n.SELinux, ChownTime: n.ChownTime,
 		Version: n.Kubernetes, Migration: migration.Of(n.Kubernetes).With(n.Migration),
-		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.data, API: c.options.reach(), ClusterDNS: c.nameServer(),
+		Machine: n.machine, Runtime: n.runtime, Wire: c.Wire, Data: c.checks.Data, API: c.options.reach(), ClusterDNS: c.nameServer(),
 		Pressure: n.pressure,
 	})
 	n.kubelet.SetPace(&n.pace)
-	c.invariants.KubeletStarted(n.Name)
+	c.checks.Invariants.KubeletStarted(n.Name)
 	n.started = c.World.Kernel.Elapsed()
 	c.leases.Changed(n.Name)
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"iter"
 	"path/filepath"
 
 	"github.com/csisim/csisim/drivers/fault"
@@ -17,6 +18,22 @@ type programBackend struct {
 	program *program.Program
 	loops   *workdir.Loops
 	ran     []*machine.Process // all instances, the latest one included
+}
+
+// programs are the plugins that are programs of the run's own.
+func (c *Simulation) programs() iter.Seq[*programBackend] {
+	return func(yield func(*programBackend) bool) {
+		for _, d := range c.drivers {
+			if d.Program == nil { // it may be on 10,000 nodes
+				continue
+			}
+			for _, p := range c.plugins(d) {
+				if !yield(p.backend.(*programBackend)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (c *Simulation) newProgram(p *plugin) (backend, error) {
@@ -84,12 +101,10 @@ func (b *programBackend) start() error {
 // stopPrograms ends all driver programs that run.
 func (c *Simulation) stopPrograms() error {
 	var running []*program.Program
-	for _, d := range c.drivers {
-		for _, p := range c.plugins(d) {
-			if b, ok := p.backend.(*programBackend); ok && p.running {
-				p.hangUp()
-				running = append(running, b.program)
-			}
+	for b := range c.programs() {
+		if b.running {
+			b.hangUp()
+			running = append(running, b.program)
 		}
 	}
 	return program.StopAll(running)

@@ -13,12 +13,6 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/wire"
-	"github.com/csisim/csisim/internal/judge/calls"
-	"github.com/csisim/csisim/internal/judge/calls/addons"
-	"github.com/csisim/csisim/internal/judge/data"
-	"github.com/csisim/csisim/internal/judge/ledger"
-	judged "github.com/csisim/csisim/internal/judge/program"
-	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
@@ -53,18 +47,11 @@ type Simulation struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	died       []expect.Death
-	remains    judged.Remains
-	orphans    judged.Orphans
-	logs       judged.Logs
-	images     cluster.Images
-	apart      string // limits of the separation of the nodes, if there are any
-	watch      *ledger.Watch
-	data       *data.Check
-	promises   *addons.Check
-	invariants *calls.Watch
-	lost       []verdict.Verdict // of the data check
-	written    []string          // by programs, outside the run
+	died    []expect.Death
+	images  cluster.Images
+	apart   string // limits of the separation of the nodes, if there are any
+	checks  *cluster.Checks
+	written []string // by programs, outside the run
 }
 
 // Start creates a cluster and starts its components; virtual time does not advance before the first
@@ -97,12 +84,8 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
 	c.awaitingRestart = awaitingRestart{}
 	c.Wire.Crasher = crashes{c}
-	c.Wire.Observer = lookout{c}
-	c.Wire.OnFailed = c.orphans.Failed
 	c.Wire.ReleaseAt = c.releaseAt
 	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
-	c.watch = ledger.NewWatch(c.World.Trace)
-	c.watch.DriverOf, c.watch.Renamed, c.watch.Programs = c.driverOf, c.Wire.Renamed, c.programsOf
 	for _, f := range o.Faults {
 		if name != "" { // each counts for itself
 			own := *f
@@ -115,10 +98,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.leases = cluster.Leases{World: c.World, Nodes: c.Nodes, Kubelet: c.kubelet}
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.leases}
 	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faultSpace{c})
-	c.startDataCheck()
-	c.startPromises()
-	c.startInvariants()
-	c.judgePrograms()
+	c.startChecks()
 	return c
 }
 

@@ -24,12 +24,8 @@ type Usage struct {
 
 // Usage is that of the programs of drivers. It is known when the simulation is closed.
 func (c *Simulation) Usage() (all []Usage) {
-	for _, d := range c.drivers {
-		for _, p := range c.plugins(d) {
-			if b, ok := p.backend.(*programBackend); ok {
-				all = append(all, b.usage(c))
-			}
-		}
+	for b := range c.programs() {
+		all = append(all, b.usage(c))
 	}
 	return all
 }

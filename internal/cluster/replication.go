@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"github.com/csisim/csisim/internal/judge/calls/addons"
@@ -9,50 +9,40 @@ import (
 
 // followReplication has the data check follow volumes that are replicated to another
 // cluster of the run.
-func (c *Simulation) followReplication(call *trace.Event) {
-	other := c.peer()
-	if c.data == nil || other == nil || call.Code != "" {
+func (c *Checks) followReplication(call *trace.Event) {
+	other := c.Peer()
+	if c.Data == nil || other == nil || call.Code != "" {
 		return
 	}
 	switch request := call.Request.(type) {
 	case *replication.DemoteVolumeRequest:
 		for _, v := range c.replicated(call, request.GetReplicationSource()) {
-			c.data.Demoted(v, call.Seq)
+			c.Data.Demoted(v, call.Seq)
 		}
 	case *replication.PromoteVolumeRequest:
 		for _, v := range c.replicated(call, request.GetReplicationSource()) {
-			c.data.Promoted(v, other.data)
+			c.Data.Promoted(v, other.Data)
 		}
 	case *replication.GetVolumeReplicationInfoRequest:
 		answer, _ := call.Response.(*replication.GetVolumeReplicationInfoResponse)
 		for _, v := range c.replicated(call, request.GetReplicationSource()) {
-			c.data.Reported(v, answer.GetLastSyncTime().String())
+			c.Data.Reported(v, answer.GetLastSyncTime().String())
 		}
 	}
 }
 
 // startPromises checks that drivers keep their promises of CSI-Addons.
-func (c *Simulation) startPromises() {
-	c.promises = addons.New()
-	c.promises.Cluster, c.promises.OnBreach = c.cluster, c.Wire.Report
-	if other := c.peer(); other != nil {
-		c.promises.Other, other.promises.Other = other.promises, c.promises
+func (c *Checks) startPromises() {
+	c.Promises = addons.New()
+	c.Promises.Cluster, c.Promises.OnBreach = c.Name, c.Wire.Report
+	if other := c.Peer(); other != nil {
+		c.Promises.Other, other.Promises.Other = other.Promises, c.Promises
 	}
-}
-
-// peer is the other cluster of the run; nil if there is none.
-func (c *Simulation) peer() *Simulation {
-	for _, other := range c.run.clusters {
-		if other != c {
-			return other
-		}
-	}
-	return nil
 }
 
 // replicated are the volumes that a call of replication is about.
-func (c *Simulation) replicated(call *trace.Event, source *replication.ReplicationSource) (all []data.Volume) {
-	for _, v := range c.promises.Members(call, source) {
+func (c *Checks) replicated(call *trace.Event, source *replication.ReplicationSource) (all []data.Volume) {
+	for _, v := range c.Promises.Members(call, source) {
 		all = append(all, data.Volume{Driver: v.Driver, Handle: v.ID})
 	}
 	return all

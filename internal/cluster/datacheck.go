@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"slices"
@@ -10,30 +10,29 @@ import (
 )
 
 // startDataCheck lets the containers of pods write to their volumes and read.
-func (c *Simulation) startDataCheck() {
-	if c.options.NoDataCheck {
+func (c *Checks) startDataCheck() {
+	if c.NoData {
 		return
 	}
-	c.data = data.New()
-	c.data.Now = c.World.Kernel.Elapsed
-	c.data.Serves = func(driver, node string) bool {
+	c.Data = data.New()
+	c.Data.Now = c.World.Kernel.Elapsed
+	c.Data.Serves = func(driver, node string) bool {
 		// Its volumes are about to be read and written.
 		c.World.Kernel.Changes("driver " + driver)
-		p, err := c.plugin(driver, node)
-		return err == nil && p.running
+		return c.Serves(driver, node)
 	}
-	c.data.OnViolation = func(u data.Use, v verdict.Verdict) {
+	c.Data.OnViolation = func(u data.Use, v verdict.Verdict) {
 		if v.Remark {
 			c.Wire.Report(&trace.Event{Site: &trace.Site{Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver}}, v)
 			return
 		}
-		c.lost = append(c.lost, v)
+		c.Lost = append(c.Lost, v)
 		c.World.Trace.Add(trace.Entry{Kind: trace.DataLost, Actor: "kubelet", Node: u.Node, Driver: u.Volume.Driver, Name: u.Pod, Message: v.Found[0], Detail: v})
 	}
-	c.data.MayBeReadOnly = func(data.Use) bool {
+	c.Data.MayBeReadOnly = func(data.Use) bool {
 		return slices.ContainsFunc(c.World.Trace.Events(), mayMakeReadOnly)
 	}
-	c.data.OnWrite = func(u data.Use) { c.promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
+	c.Data.OnWrite = func(u data.Use) { c.Promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
 }
 
 // mayMakeReadOnly reports whether volumes that Kubernetes has requested as writable may be
@@ -49,29 +48,3 @@ func mayMakeReadOnly(e *trace.Event) bool {
 	}
 	return false
 }
-
-// ReadData lets all running pods read the content of their volumes once more.
-func (c *Simulation) ReadData() {
-	for _, n := range c.nodes {
-		if c.options.Context.Err() != nil {
-			return
-		}
-		if n.kubelet != nil && c.data != nil {
-			n.kubelet.ReadData()
-		}
-	}
-}
-
-// LostData returns the pods that did not find the content that was written to a volume, each in one
-// line.
-func (c *Simulation) LostData() []string { return texts(c.lost) }
-
-// texts are verdicts without their titles, each in one line.
-func texts(judged []verdict.Verdict) (all []string) {
-	for _, v := range judged {
-		all = append(all, v.Found[0])
-	}
-	return all
-}
-
-func (c *Simulation) lostData() []verdict.Verdict { return c.lost }

@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"slices"
@@ -14,12 +14,12 @@ import (
 )
 
 // startInvariants checks the calls to drivers against invariants of every run.
-func (c *Simulation) startInvariants() {
-	c.invariants = calls.New()
-	c.invariants.OnBreach, c.invariants.InUse, c.invariants.MustAttach = c.Wire.Report, c.isInUse, c.mustAttach
-	c.invariants.MayWork = c.Wire.MayWork
+func (c *Checks) startInvariants() {
+	c.Invariants = calls.New()
+	c.Invariants.OnBreach, c.Invariants.InUse, c.Invariants.MustAttach = c.Wire.Report, c.isInUse, c.mustAttach
+	c.Invariants.MayWork = c.Wire.MayWork
 	seen := map[string]bool{}
-	c.invariants.OnDisorder = func(call *trace.Event, v verdict.Verdict) {
+	c.Invariants.OnDisorder = func(call *trace.Event, v verdict.Verdict) {
 		if seen[v.Text] {
 			return
 		}
@@ -33,14 +33,14 @@ func (c *Simulation) startInvariants() {
 
 // mustAttach reports whether a volume has to be attached before it is used: by its driver, and not
 // by the in-tree plugin that the driver may replace. K-ATT-6, C-ATT-2
-func (c *Simulation) mustAttach(driver, handle string) bool {
+func (c *Checks) mustAttach(driver, handle string) bool {
 	_, migrated := migration.PluginOf(driver)
 	return volume.MustAttachIn(c.World, driver) && !migrated && !volume.IsInlineHandle(handle) && c.Wire.Attaches(driver)
 }
 
 // isInUse reports whether a node declares that it uses a volume, or does not exist any more: a
 // caller that detaches it then forces the detachment. C-ADC-25
-func (c *Simulation) isInUse(driver, handle, node string) bool {
+func (c *Checks) isInUse(driver, handle, node string) bool {
 	n, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: node})
 	return !ok || slices.Contains(n.Status.VolumesInUse, corev1.UniqueVolumeName(volume.UniqueName(driver, handle)))
 }
