@@ -96,8 +96,8 @@ func (c *Simulation) addAddons(d *driver) error {
 func (c *Simulation) addonsOptions(d *driver, p *plugin, s AddonsSidecar) fakecontroller.AddonsSidecarOptions {
 	namespace, name, _ := strings.Cut(s.Pod, "/")
 	nodeID := cmp.Or(s.NodeID, s.Node)
-	if nodeID == "" && len(c.nodes) > 0 {
-		nodeID = c.nodes[0].Name
+	if nodeID == "" && len(c.nodes.All) > 0 {
+		nodeID = c.nodes.All[0].Name
 	}
 	return fakecontroller.AddonsSidecarOptions{
 		Driver: d.Name, Machine: p.machine, Socket: p.addons, Node: p.node, NodeID: nodeID,
@@ -118,7 +118,7 @@ func (c *Simulation) addonsOf(d *driver) (all []AddonsSidecar) {
 	if d.controller != nil {
 		all = append(all, AddonsSidecar{})
 	}
-	for _, n := range c.nodes {
+	for _, n := range c.nodes.All {
 		if d.nodes[n.Name] != nil {
 			all = append(all, AddonsSidecar{Node: n.Name})
 		}

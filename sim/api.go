@@ -22,7 +22,7 @@ import (
 func (c *Simulation) API() *apiserver.Server {
 	c.api.once.Do(func() {
 		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
-			Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Find: c.findNode, DialTo: c.dial},
+			Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.dial},
 			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
 		})
 		c.startForClients()
@@ -34,7 +34,7 @@ func (c *Simulation) API() *apiserver.Server {
 func (c *Simulation) startForClients() {
 	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process
 	fakecontroller.StartForClients(c.World, address, c.options.Authority)
-	c.leases.Publish()
+	c.nodes.PublishLeases()
 }
 
 // RESTConfig is for clients of any kind, those of controller-runtime as well. They

@@ -10,8 +10,8 @@ import (
 type awaitingRestart map[any]bool
 
 type (
-	kubeletOf struct{ *node }
-	powerOf   struct{ *node }
+	kubeletOf struct{ *cluster.Node }
+	powerOf   struct{ *cluster.Node }
 )
 
 // settle removes a component that the scenario has ended or started: no fault starts it again. It
@@ -32,9 +32,9 @@ func runs(component any) bool {
 	case *registrar.Registrar:
 		return is.Running()
 	case kubeletOf:
-		return is.kubelet != nil
+		return is.Kubelet != nil
 	case powerOf:
-		return !is.off
+		return !is.Off
 	}
 	return false
 }

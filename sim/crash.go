@@ -176,14 +176,14 @@ func (c *Simulation) killKubelet(name string) error {
 		return err
 	}
 	switch down := c.awaitingRestart.settle(kubeletOf{n}); {
-	case down && n.kubelet == nil:
+	case down && n.Kubelet == nil:
 		c.note(name, "kubelet stays down")
 		return nil
-	case n.kubelet == nil:
+	case n.Kubelet == nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}
 	}
 	c.transition(name, trace.Kubelet, "kubelet", trace.Killed)
-	n.crashKubelet(c)
+	c.nodes.CrashKubelet(n)
 	return nil
 }
 
@@ -194,14 +194,14 @@ func (c *Simulation) startKubelet(name string) error {
 		return err
 	}
 	switch {
-	case n.off:
+	case n.Off:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "the node is powered off"}
-	case n.kubelet != nil:
+	case n.Kubelet != nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
 	}
 	c.transition(name, trace.Kubelet, "kubelet", trace.Started)
 	c.awaitingRestart.settle(kubeletOf{n})
-	n.startKubelet(c)
+	c.nodes.StartKubelet(n)
 	return nil
 }
 
@@ -257,18 +257,18 @@ func (c *Simulation) PowerOff(name string) error {
 		return err
 	}
 	switch down := c.awaitingRestart.settle(powerOf{n}); {
-	case down && n.off:
+	case down && n.Off:
 		c.note(name, "stays without power")
 		return nil
-	case n.off:
+	case n.Off:
 		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
 	}
 	c.transition(name, trace.Power, "power", trace.Lost)
-	n.off = true
-	if n.kubelet != nil {
-		n.crashKubelet(c)
+	n.Off = true
+	if n.Kubelet != nil {
+		c.nodes.CrashKubelet(n)
 	}
-	n.runtime.PowerOff()
+	n.Runtime.PowerOff()
 	if c.checks.Data != nil {
 		c.checks.Data.PowerLost(name)
 	}
@@ -281,13 +281,13 @@ func (c *Simulation) PowerOff(name string) error {
 			c.cutPower(p)
 		}
 	}
-	if err := n.machine.PowerOff(); err != nil {
+	if err := n.Machine.PowerOff(); err != nil {
 		return &EnvironmentError{"power off node " + name, err}
 	}
-	if disk, is := n.machine.(*machine.Disk); is && disk.Lost() > 0 {
+	if disk, is := n.Machine.(*machine.Disk); is && disk.Lost() > 0 {
 		c.note(name, "%d files have lost unsynced writes", disk.Lost())
 	}
-	c.checks.Watch.ResetMounts(n.machine)
+	c.checks.Watch.ResetMounts(n.Machine)
 	return nil
 }
 
@@ -297,13 +297,13 @@ func (c *Simulation) PowerOn(name string) error {
 	if err != nil {
 		return err
 	}
-	if !n.off {
+	if !n.Off {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
 	}
 	c.note(name, "power on")
 	c.awaitingRestart.settle(powerOf{n})
 	c.awaitingRestart.settle(kubeletOf{n})
-	n.off = false
+	n.Off = false
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {
 			if !p.comesBack {
@@ -321,8 +321,8 @@ func (c *Simulation) PowerOn(name string) error {
 			c.renewSidecars(p)
 		}
 	}
-	c.checks.Watch.See(n.machine, nil)
-	n.startKubelet(c)
+	c.checks.Watch.See(n.Machine, nil)
+	c.nodes.StartKubelet(n)
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
 // victims are the components that a victim stands for; none on a node without power but the node
 // itself.
 func (c crashes) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
-	var n *node
+	var n *cluster.Node
 	if at.Node != "" {
 		if n, err = c.node(at.Node); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (c crashes) victims(victim fault.Victim, at wire.Site) (all []any, err erro
 	switch victim = c.named(victim, at); {
 	case victim == fault.Node:
 		return []any{powerOf{n}}, nil
-	case n != nil && n.off:
+	case n != nil && n.Off:
 		return nil, nil
 	case victim == fault.Kubelet:
 		return []any{kubeletOf{n}}, nil

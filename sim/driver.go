@@ -103,8 +103,8 @@ func (c *Simulation) startDrivers() error {
 			return err
 		}
 	}
-	for _, n := range c.nodes {
-		c.checks.Watch.See(n.machine, nil)
+	for _, n := range c.nodes.All {
+		c.checks.Watch.See(n.Machine, nil)
 	}
 	for _, m := range c.controlPlanes {
 		c.checks.Watch.See(m, nil)
@@ -132,11 +132,11 @@ func (c *Simulation) startDriver(d *driver) error {
 			return err
 		}
 	}
-	for _, n := range c.nodes {
+	for i, n := range c.nodes.All {
 		if d.NoNode || !d.runsOn(n.Name) {
 			continue
 		}
-		p, err := c.newPlugin(d, n.Node, n.machine, 0)
+		p, err := c.newPlugin(d, c.options.Nodes[i], n.Machine, 0)
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (c *Simulation) plugins(d *driver) []*plugin {
 	if d.controller != nil && d.controller.node == "" {
 		all = append(append(all, d.controller), d.replicas...)
 	}
-	for _, n := range c.nodes {
+	for _, n := range c.nodes.All {
 		if p := d.nodes[n.Name]; p != nil {
 			all = append(all, p)
 		}

@@ -33,11 +33,11 @@ func (c *Simulation) ExitContainer(key store.Key, container string, code int) er
 		container = pod.Spec.Containers[0].Name
 	}
 	c.note(n.Name, "container %s of pod %s exits with code %d", container, key.Name, code)
-	if err := n.runtime.Exit(pod, container, int32(code)); err != nil {
+	if err := n.Runtime.Exit(pod, container, int32(code)); err != nil {
 		return wrong(err)
 	}
-	if n.kubelet != nil {
-		n.kubelet.ContainerExited(pod.UID)
+	if n.Kubelet != nil {
+		n.Kubelet.ContainerExited(pod.UID)
 	}
 	return nil
 }

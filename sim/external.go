@@ -91,8 +91,8 @@ func (c *Simulation) Directories() []Directory {
 	if c.run.work == nil {
 		return nil
 	}
-	for _, n := range c.nodes {
-		all = append(all, Directory{Node: n.Name, Path: n.machine.Path(n.machine.Layout().KubeletDir())})
+	for _, n := range c.nodes.All {
+		all = append(all, Directory{Node: n.Name, Path: n.Machine.Path(n.Machine.Layout().KubeletDir())})
 	}
 	return all
 }

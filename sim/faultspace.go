@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/component"
 )
 
@@ -19,7 +20,7 @@ func (c faultSpace) HasVersions(driver string) bool { return c.hasVersions(drive
 // ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
 // kube-controller-manager with all its controllers; empty if it cannot be killed.
 func (c faultSpace) ProgramOf(of *component.Component) fault.Victim {
-	if slices.ContainsFunc(c.nodes, func(n *node) bool { return of.Keeps(&n.pace) }) {
+	if slices.ContainsFunc(c.nodes.All, func(n *cluster.Node) bool { return of.Keeps(&n.Pace) }) {
 		return fault.Kubelet
 	}
 	return c.controllers.ProgramOf(of)

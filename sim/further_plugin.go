@@ -40,7 +40,7 @@ func (c *Simulation) addFurther(d *driver) error {
 			return err
 		}
 		p := &plugin{
-			driver: d, node: n.Name, name: o.Name, id: o.NodeID, zone: d.zone(n.Node), machine: n.machine,
+			driver: d, node: n.Name, name: o.Name, id: o.NodeID, zone: d.zone(c.options.Nodes[slices.Index(c.nodes.All, n)]), machine: n.Machine,
 			registry: o.Registry, refused: o.Refused, interrupt: c.options.Context, elapsed: c.World.Kernel.Elapsed,
 		}
 		p.socket, p.addons = d.socketIn(p.machine, d.directory+"-"+o.Name), d.addonsSocketIn(p.machine, d.directory+"-"+o.Name)

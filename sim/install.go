@@ -27,8 +27,8 @@ func (c *Simulation) Install(name string) error {
 	for _, m := range c.controlPlanes {
 		c.checks.Watch.See(m, nil)
 	}
-	for _, n := range c.nodes {
-		c.checks.Watch.See(n.machine, nil)
+	for _, n := range c.nodes.All {
+		c.checks.Watch.See(n.Machine, nil)
 	}
 	first := len(c.controllers.All)
 	c.addSnapshotController()

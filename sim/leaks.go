@@ -40,8 +40,8 @@ func (c *Simulation) look() Ledger {
 		Store: c.World.Store, Trace: c.World.Trace, Watch: c.checks.Watch, ControlPlanes: c.controlPlanes,
 		Loops: c.run.loops, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
 	}
-	for _, n := range c.nodes {
-		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: n.Name, Machine: n.machine, Kubelet: n.kubelet != nil})
+	for _, n := range c.nodes.All {
+		seen.Nodes = append(seen.Nodes, &ledger.Node{Name: n.Name, Machine: n.Machine, Kubelet: n.Kubelet != nil})
 	}
 	if other := c.peer(); other != nil {
 		seen.Elsewhere = other.World.Store
@@ -60,12 +60,12 @@ func (c *Simulation) Unmounted() []string { return texts(c.checks.Watch.Unmounte
 
 // ReadData lets all running pods read the content of their volumes once more.
 func (c *Simulation) ReadData() {
-	for _, n := range c.nodes {
+	for _, n := range c.nodes.All {
 		if c.options.Context.Err() != nil {
 			return
 		}
-		if n.kubelet != nil && c.checks.Data != nil {
-			n.kubelet.ReadData()
+		if n.Kubelet != nil && c.checks.Data != nil {
+			n.Kubelet.ReadData()
 		}
 	}
 }

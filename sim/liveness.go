@@ -32,19 +32,13 @@ func (c *Simulation) addLivenessProbe(p *plugin) {
 	})
 
 	container := livenessprobe.Container{
-		Began:   func() (time.Duration, bool) { return p.began, p.running && c.hasKubelet(p.node) },
+		Began:   func() (time.Duration, bool) { return p.began, p.running && c.nodes.HasKubelet(p.node) },
 		Restart: func(why string) { c.restartUnhealthy(p, why) },
 	}
 	p.prober = kernel.NewGroup("livenessProbe of " + p.String())
 	c.World.Kernel.Spawn(p.prober, p.prober.Name, func(process *kernel.Process) {
 		livenessprobe.Probe(process, options, endpoint, container)
 	})
-}
-
-// hasKubelet reports whether the kubelet of a node runs; that of the control plane does.
-func (c *Simulation) hasKubelet(node string) bool {
-	n, err := c.node(node)
-	return err != nil || n.kubelet != nil
 }
 
 // restartUnhealthy ends the container of a plugin like SIGTERM, and starts it again when the

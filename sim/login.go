@@ -18,8 +18,8 @@ type Host struct {
 // Hosts are all nodes.
 func (c *Simulation) Hosts() []Host {
 	var all []Host
-	for _, n := range c.nodes {
-		all = append(all, Host{Name: n.Name, Address: n.address, cluster: c, machine: n.machine, network: n.network})
+	for _, n := range c.nodes.All {
+		all = append(all, Host{Name: n.Name, Address: n.Address, cluster: c, machine: n.Machine, network: n.Network})
 	}
 	return all
 }
@@ -58,14 +58,14 @@ func (h Host) shell() string {
 
 // KubeletRuns reports whether the node's kubelet runs.
 func (h Host) KubeletRuns() (runs bool) {
-	h.cluster.Exclusively(func() { runs = h.cluster.hasKubelet(h.Name) })
+	h.cluster.Exclusively(func() { runs = h.cluster.nodes.HasKubelet(h.Name) })
 	return runs
 }
 
 // StartKubelet starts the node's kubelet unless it runs.
 func (h Host) StartKubelet() (err error) {
 	h.cluster.Exclusively(func() {
-		if !h.cluster.hasKubelet(h.Name) {
+		if !h.cluster.nodes.HasKubelet(h.Name) {
 			err = h.cluster.Start(Kubelet(h.Name))
 		}
 	})
@@ -75,7 +75,7 @@ func (h Host) StartKubelet() (err error) {
 // StopKubelet stops the node's kubelet if it runs. The node's containers continue to run.
 func (h Host) StopKubelet() (err error) {
 	h.cluster.Exclusively(func() {
-		if h.cluster.hasKubelet(h.Name) {
+		if h.cluster.nodes.HasKubelet(h.Name) {
 			err = h.cluster.Stop(Kubelet(h.Name))
 		}
 	})

@@ -19,7 +19,7 @@ func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.machine.Mounts()
+	return n.Machine.Mounts()
 }
 
 // Files lists the contents of a node's kubelet directory, in the form of the recorded traces:
@@ -30,7 +30,7 @@ func (c *Simulation) Files(name string) []string {
 	if err != nil {
 		return nil
 	}
-	return listing.Of(n.machine)
+	return listing.Of(n.Machine)
 }
 
 // RecordFiles writes such a listing into the trace; when says about which moment.
@@ -46,8 +46,8 @@ func (c *Simulation) RecordFiles(node, when string) error {
 // none while it is down.
 func (c *Simulation) Metrics(name string) []string {
 	n, err := c.node(name)
-	if err != nil || n.kubelet == nil {
+	if err != nil || n.Kubelet == nil {
 		return nil
 	}
-	return n.kubelet.Metrics.Lines()
+	return n.Kubelet.Metrics.Lines()
 }

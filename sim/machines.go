@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/namespaces"
 	"github.com/csisim/csisim/internal/world/workdir"
@@ -57,10 +61,45 @@ func (c *Simulation) startMachines() error {
 		if err != nil {
 			return err
 		}
-		c.nodes = append(c.nodes, newNode(c, o, address.String(), m, networks))
+		c.nodes.All = append(c.nodes.All, c.newNode(o, address.String(), m, networks))
 		address = address.Next()
 	}
 	return nil
+}
+
+func (c *Simulation) newNode(o Node, address string, m machine.Machine, networks *fakekubelet.Networks) *cluster.Node {
+	var programs fakekubelet.RuntimeOptions
+	if c.options.hasImages() {
+		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir(), Networks: networks}
+		if c.options.Pull != nil {
+			programs.Pull = c.pull
+		}
+	}
+	programs.RefuseUnmapped, programs.Lives = c.options.RefuseUnmapped, c.options.Lives
+	n := &cluster.Node{Options: fakekubelet.Options{
+		Name: o.Name, Address: address, Labels: o.labels(), Taints: o.Taints, MaxPods: o.MaxPods, SELinux: o.SELinux, ChownTime: o.ChownTime,
+		Version: o.Kubernetes, Migration: o.Migration,
+		Machine: m, Runtime: fakekubelet.NewRuntime(c.World, o.Name, programs), Wire: c.Wire, Data: c.checks.Data, API: c.options.reach(), ClusterDNS: c.nameServer(),
+		Pressure: fakekubelet.Pressure{},
+	}}
+	if networks != nil {
+		n.Network = networks.Node
+	}
+	return n
+}
+
+func (n Node) labels() map[string]string {
+	labels := maps.Clone(n.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if n.Zone != "" {
+		labels[corev1.LabelTopologyZone] = n.Zone
+	}
+	if n.Region != "" {
+		labels[corev1.LabelTopologyRegion] = n.Region
+	}
+	return labels
 }
 
 // makeDirectory creates the directory of the run.

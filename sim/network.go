@@ -92,10 +92,3 @@ func (c *Simulation) dial(ctx context.Context, network, to string) (net.Conn, er
 	}
 	return c.options.Network.Dial(ctx, network, to)
 }
-
-// leaveNetwork ends the network of the node.
-func (n *node) leaveNetwork() {
-	if n.network != nil {
-		n.network.Close()
-	}
-}

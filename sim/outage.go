@@ -23,8 +23,8 @@ func (c *Simulation) PowerOffAll() error {
 	c.note("", "power of the cluster lost")
 	c.off = &outage{}
 	var errs []error
-	for _, n := range c.nodes {
-		if !n.off {
+	for _, n := range c.nodes.All {
+		if !n.Off {
 			c.off.nodes = append(c.off.nodes, n.Name)
 			errs = append(errs, c.PowerOff(n.Name))
 		}

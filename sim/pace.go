@@ -24,6 +24,6 @@ func (c *Simulation) SlowKubelet(node string, request time.Duration) error {
 		return err
 	}
 	c.note(node, "each request of the kubelet takes %v", request)
-	n.pace.Request = request
+	n.Pace.Request = request
 	return nil
 }

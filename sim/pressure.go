@@ -23,9 +23,9 @@ func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage
 		return &ConfigError{fmt.Sprintf("resource %q", of), "want memory or ephemeral-storage"}
 	}
 	c.note(name, "%d MiB of %s are missing", s.Missing>>20, of)
-	n.pressure[of] = &s
-	if n.kubelet != nil {
-		n.kubelet.PressureChanged()
+	n.Pressure[of] = &s
+	if n.Kubelet != nil {
+		n.Kubelet.PressureChanged()
 	}
 	return nil
 }

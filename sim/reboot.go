@@ -33,7 +33,7 @@ func (c *Simulation) lostProcessOne(m *machine.Disk, how string) {
 		c.noteFailure(m.Name(), m.Reboot())
 		return
 	}
-	boots := !n.off
+	boots := !n.Off
 	if boots {
 		c.noteFailure(n.Name, c.PowerOff(n.Name))
 	}
@@ -43,12 +43,12 @@ func (c *Simulation) lostProcessOne(m *machine.Disk, how string) {
 	}
 	c.World.Kernel.Spawn(nil, "boot of "+n.Name, func(p *kernel.Process) {
 		p.Sleep(bootDelay)
-		if !n.off {
+		if !n.Off {
 			return
 		}
 		c.noteFailure(n.Name, c.PowerOn(n.Name))
-		if n.kubelet != nil {
-			n.kubelet.Rebooted("its process 1 has ended: " + how)
+		if n.Kubelet != nil {
+			n.Kubelet.Rebooted("its process 1 has ended: " + how)
 		}
 	})
 }

@@ -33,15 +33,15 @@ func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look)
 
 // missing is the first thing that is not up: a node or a driver on it.
 func (c *Simulation) missing() string {
-	for _, n := range c.nodes {
-		if n.kubelet == nil {
+	for _, n := range c.nodes.All {
+		if n.Kubelet == nil {
 			continue
 		}
 		node, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: n.Name})
 		if !ok || !isReady(node) {
 			return "node " + n.Name + " to be Ready"
 		}
-		if !n.kubelet.Up() {
+		if !n.Kubelet.Up() {
 			return "the kubelet of " + n.Name + " to come up"
 		}
 		for _, d := range c.drivers {
@@ -55,7 +55,7 @@ func (c *Simulation) missing() string {
 
 // refused lists the drivers that kubelets do not register, with the kubelets' messages.
 func (c *Simulation) refused() (lines []string) {
-	for _, n := range c.nodes {
+	for _, n := range c.nodes.All {
 		for _, d := range c.drivers {
 			if p := d.nodes[n.Name]; p != nil && p.registrar != nil && !c.registered(d, n) && p.registrar.Refusal() != "" {
 				lines = append(lines, fmt.Sprintf("the kubelet of %s refuses driver %s: %s", n.Name, d.Name, p.registrar.Refusal()))
@@ -67,15 +67,15 @@ func (c *Simulation) refused() (lines []string) {
 
 // registered: the kubelet lists a driver as soon as it begins to register it. Whether the driver
 // has given its node's id shows in the CSINode, or in its equivalent for an old kubelet.
-func (c *Simulation) registered(d *driver, n *node) bool {
-	return slices.Contains(n.kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Kubernetes, n.Name, d.Name)
+func (c *Simulation) registered(d *driver, n *cluster.Node) bool {
+	return slices.Contains(n.Kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Version, n.Name, d.Name)
 }
 
 // IsInstalled reports whether a node lists a driver, in its CSINode or in the equivalent for an old
 // kubelet.
 func (c *Simulation) IsInstalled(driver, node string) bool {
 	n, err := c.node(node)
-	return err == nil && volume.IsInstalled(c.World.Store, n.Kubernetes, node, driver)
+	return err == nil && volume.IsInstalled(c.World.Store, n.Version, node, driver)
 }
 
 func isReady(node *corev1.Node) bool {

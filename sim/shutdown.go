@@ -16,12 +16,12 @@ func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) erro
 	if err != nil {
 		return err
 	}
-	if n.off || n.kubelet == nil {
+	if n.Off || n.Kubelet == nil {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has no kubelet that runs: power-off needs none"}
 	}
 	c.note(name, "shutting down, %v for its pods", grace.Total)
 	over := false
-	n.kubelet.ShutDown(grace, func(left error) {
+	n.Kubelet.ShutDown(grace, func(left error) {
 		over = true
 		if left != nil {
 			c.note(name, "there was no time for all volumes: %v", left)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/csisim/csisim/fakecontroller"
@@ -36,10 +35,9 @@ type Simulation struct {
 	// controlPlanes are the computers on which controller plugins run, one for each replica.
 	controlPlanes   []machine.Machine
 	awaitingRestart awaitingRestart
-	nodes           []*node
+	nodes           cluster.Nodes
 	drivers         []*driver
 	controllers     cluster.Controllers
-	leases          cluster.Leases
 	objects         *cluster.Objects
 	addons          fakecontroller.Addons
 	addonsPods      cluster.AddonsPods
@@ -95,10 +93,10 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	}
 	c.objects = cluster.NewObjects(s)
 	c.Wire.Act = c.users().Act
-	c.leases = cluster.Leases{World: c.World, Nodes: c.Nodes, Kubelet: c.kubelet}
-	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.leases}
+	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
 	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faultSpace{c})
 	c.startChecks()
+	c.nodes.World, c.nodes.Checks = c.World, c.checks
 	return c
 }
 
@@ -106,8 +104,8 @@ func (c *Simulation) start() error {
 	if err := c.startMachines(); err != nil {
 		return err
 	}
-	for _, n := range c.nodes {
-		fakekubelet.MakeDirectories(n.machine)
+	for _, n := range c.nodes.All {
+		fakekubelet.MakeDirectories(n.Machine)
 	}
 	if err := c.startDrivers(); err != nil {
 		return err
@@ -115,11 +113,11 @@ func (c *Simulation) start() error {
 	if err := c.startControllers(); err != nil {
 		return err
 	}
-	for _, n := range c.nodes {
+	for _, n := range c.nodes.All {
 		if err := context.Cause(c.options.Context); err != nil {
 			return err
 		}
-		n.startKubelet(c)
+		c.nodes.StartKubelet(n)
 	}
 	return nil
 }
@@ -135,10 +133,12 @@ func (c *Simulation) Close() error {
 		errs = append(errs, d.stop())
 	}
 	errs = append(errs, c.keepWritten())
-	for _, n := range c.nodes {
-		n.runtime.PowerOff()
-		errs = append(errs, c.closeMachine(n.machine))
-		n.leaveNetwork()
+	for _, n := range c.nodes.All {
+		n.Runtime.PowerOff()
+		errs = append(errs, c.closeMachine(n.Machine))
+		if n.Network != nil {
+			n.Network.Close()
+		}
 	}
 	for _, m := range c.controlPlanes {
 		errs = append(errs, c.closeMachine(m))
@@ -152,13 +152,7 @@ func (c *Simulation) Close() error {
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
 // Nodes are the names of the nodes.
-func (c *Simulation) Nodes() []string {
-	var names []string
-	for _, n := range c.nodes {
-		names = append(names, n.Name)
-	}
-	return names
-}
+func (c *Simulation) Nodes() []string { return c.nodes.Names() }
 
 // Drivers are the names of the drivers.
 func (c *Simulation) Drivers() []string {
@@ -173,10 +167,9 @@ func (c *Simulation) Drivers() []string {
 // are the name of each replica, of all replicas together, and of the leader.
 func (c *Simulation) Controllers() []string { return c.controllers.Names() }
 
-func (c *Simulation) node(name string) (*node, error) {
-	i := slices.IndexFunc(c.nodes, func(n *node) bool { return n.Name == name })
-	if i < 0 {
-		return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", c.Nodes())}
+func (c *Simulation) node(name string) (*cluster.Node, error) {
+	if n := c.nodes.Find(name); n != nil {
+		return n, nil
 	}
-	return c.nodes[i], nil
+	return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", c.Nodes())}
 }

@@ -26,8 +26,8 @@ func (c *Simulation) startStandIns(d *driver) error {
 			return err
 		}
 	}
-	for _, n := range c.nodes {
-		if err := d.furnish(n.Node, n.machine); err != nil {
+	for i, n := range c.nodes.All {
+		if err := d.furnish(c.options.Nodes[i], n.Machine); err != nil {
 			return err
 		}
 	}

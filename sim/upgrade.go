@@ -31,7 +31,7 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	if err != nil {
 		return err
 	}
-	to := cmp.Or(u.Kubernetes, n.Kubernetes)
+	to := cmp.Or(u.Kubernetes, n.Version)
 	subject := fmt.Sprintf("upgrade of node %q", name)
 	if err := u.Migration.Validate(); err != nil {
 		return &ConfigError{subject, err.Error()}
@@ -39,14 +39,14 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	if err := version.CheckSkew(to, c.World.Version); err != nil {
 		return &ConfigError{subject, err.Error()}
 	}
-	runs := n.kubelet != nil
+	runs := n.Kubelet != nil
 	if runs {
-		n.crashKubelet(c)
+		c.nodes.CrashKubelet(n)
 	}
-	c.note(name, "kubelet %s", u.inWords(n.Kubernetes, to))
-	n.Kubernetes, n.Migration = to, n.Migration.With(u.Migration)
+	c.note(name, "kubelet %s", u.inWords(n.Version, to))
+	n.Version, n.Migration = to, n.Migration.With(u.Migration)
 	if runs {
-		n.startKubelet(c)
+		c.nodes.StartKubelet(n)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	if err := version.CheckUpgrade(from, to); err != nil {
 		return &ConfigError{subject, err.Error()}
 	}
-	for _, n := range c.nodes {
-		if err := version.CheckSkew(n.Kubernetes, to); err != nil {
+	for _, n := range c.nodes.All {
+		if err := version.CheckSkew(n.Version, to); err != nil {
 			return &ConfigError{subject, fmt.Sprintf("node %s: %v", n.Name, err)}
 		}
 	}

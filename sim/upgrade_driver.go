@@ -27,7 +27,7 @@ func (c *Simulation) UpgradeDriver(at Plugin, version string) error {
 // StartUpgraded is the second half of UpgradeDriver: it starts the new pod.
 func (c *Simulation) StartUpgraded(at Plugin) error {
 	return c.each(at.Driver, at.Node, func(p *plugin) error {
-		if c.isOff(p.node) {
+		if c.nodes.IsOff(p.node) {
 			return nil
 		}
 		return c.startAgain(p)
@@ -40,7 +40,7 @@ func (c *Simulation) EndForUpgrade(at Plugin, version string) error {
 		return err
 	}
 	return c.each(at.Driver, at.Node, func(p *plugin) error {
-		if c.isOff(p.node) {
+		if c.nodes.IsOff(p.node) {
 			c.note(p.node, "%s is replaced when the node has power again", p)
 			return nil
 		}
@@ -82,12 +82,6 @@ func (c *Simulation) startAgain(p *plugin) error {
 	c.pluginTransition(p, p.node, trace.Started, words)
 	c.awaitingRestart.settle(p)
 	return c.bringUp(p)
-}
-
-// isOff reports whether a node has no power.
-func (c *Simulation) isOff(node string) bool {
-	n, err := c.node(node)
-	return err == nil && n.off
 }
 
 // restartPlugin starts a killed plugin again: in its pod, or in the pod of a release.

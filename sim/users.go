@@ -28,7 +28,7 @@ func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
 		return err
 	}
 	p.Sleep(cluster.ActionTime)
-	if n, err := c.node(at.Node); err != nil || n.off {
+	if n, err := c.node(at.Node); err != nil || n.Off {
 		return err
 	}
 	return c.startRegistrar(at.Driver, at.Node)

@@ -45,9 +45,9 @@ func (c *Simulation) peer() *Simulation {
 // machinesOf returns those of the nodes that a driver knows by an id.
 func (c *Simulation) machinesOf(driver, id string) (all []machine.Machine) {
 	for _, d := range c.drivers {
-		for _, n := range c.nodes {
+		for _, n := range c.nodes.All {
 			if d.Name == driver && c.nodeID(d, n.Name) == id {
-				all = append(all, n.machine)
+				all = append(all, n.Machine)
 			}
 		}
 	}

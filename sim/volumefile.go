@@ -82,11 +82,11 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	if err != nil {
 		return nil, "", err
 	}
-	dir := fakekubelet.TargetPath(n.machine.Layout().KubeletDir(), pod.UID, spec)
-	if mounted, err := n.machine.IsMountPoint(dir); err != nil || !mounted {
+	dir := fakekubelet.TargetPath(n.Machine.Layout().KubeletDir(), pod.UID, spec)
+	if mounted, err := n.Machine.IsMountPoint(dir); err != nil || !mounted {
 		return wrong(fmt.Errorf("nothing is mounted at %s on %s", dir, n.Name))
 	}
-	return n.machine, dir, nil
+	return n.Machine, dir, nil
 }
 
 // RunsAs is the user and group of a pod's containers: of the first one, else the pod's, else root.

@@ -14,8 +14,8 @@ func (c *Simulation) Written() []string { return c.written }
 // keepWritten collects the changes of programs, before their machines are closed.
 func (c *Simulation) keepWritten() error {
 	machines := slices.Clone(c.controlPlanes)
-	for _, n := range c.nodes {
-		machines = append(machines, n.machine)
+	for _, n := range c.nodes.All {
+		machines = append(machines, n.Machine)
 	}
 	for _, m := range machines {
 		disk, is := m.(*machine.Disk)

@@ -18,17 +18,9 @@ import (
 // Containers gives clients of the API access to containers. Records write nothing, and cannot be
 // entered.
 type Containers struct {
-	// Find finds a node; false if there is none of the name.
-	Find func(name string) (Node, bool)
+	Nodes *Nodes
 	// DialTo connects with an address of the cluster.
 	DialTo func(ctx context.Context, network, to string) (net.Conn, error)
-}
-
-// Node is a node with its containers.
-type Node struct {
-	Address string
-	Runtime *fakekubelet.Runtime
-	Kubelet *fakekubelet.Kubelet // nil while it is down
 }
 
 // runProgram is the way to a container that runs a program. It has no colon, with which kubectl
@@ -81,8 +73,8 @@ func (c Containers) Container(pod *corev1.Pod, container string) (apiserver.Cont
 // Page returns a page that a kubelet serves only at its own port.
 func (c Containers) Page(name, port, path string) (*apiserver.Page, error) {
 	own := strconv.Itoa(fakekubelet.Port)
-	n, ok := c.Find(name)
-	if !ok {
+	n := c.Nodes.Find(name)
+	if n == nil {
 		// A Node object without a machine.
 		return nil, fmt.Errorf("dial tcp: lookup %s: no such host", name)
 	}
@@ -128,8 +120,8 @@ func (c Containers) Dial(ctx context.Context, to string) (net.Conn, error) {
 
 // program returns a container that is a program, nil for a record.
 func (c Containers) program(pod *corev1.Pod, container string) (*fakekubelet.Program, error) {
-	n, ok := c.Find(pod.Spec.NodeName)
-	if !ok {
+	n := c.Nodes.Find(pod.Spec.NodeName)
+	if n == nil {
 		return nil, fmt.Errorf("pod %s is not assigned to a node", pod.Name)
 	}
 	if program := n.Runtime.FindProgram(pod.UID, container); program != nil && !program.IsRecord() {

@@ -18,57 +18,40 @@ const leasePeriod = 10 * time.Second
 // leaseSeconds is the duration of a node lease.
 const leaseSeconds = 40
 
-// Leases says when a kubelet last renewed its lease. Renewals are computed, not made:
-// an idle cluster stays idle. Clients of the API see them as Lease objects.
-type Leases struct {
-	// World has the clock and the API.
-	World *component.World
-	// Nodes returns the names of the nodes, Kubelet the kubelet of a node; false for no such node.
-	Nodes   func() []string
-	Kubelet func(node string) (Kubelet, bool)
-
-	onChange []func(node string)
-}
-
-// Kubelet is a kubelet, with the virtual times at which it last started and ended.
-type Kubelet struct {
-	Runs             bool
-	Started, Stopped time.Duration
-}
-
-// LastRenewal is the virtual time, since the run began, of the last renewal;
-// alive says that renewals go on.
-func (l *Leases) LastRenewal(name string) (last time.Duration, alive bool) {
-	k, ok := l.Kubelet(name)
-	if !ok {
+// LastRenewal is the virtual time, since the run began, when a kubelet last renewed its lease;
+// alive says that renewals go on. Renewals are computed, not made: an idle cluster stays idle.
+// Clients of the API see them as Lease objects.
+func (all *Nodes) LastRenewal(name string) (last time.Duration, alive bool) {
+	n := all.Find(name)
+	if n == nil {
 		return 0, false
 	}
-	until := k.Stopped
-	if k.Runs {
-		until = l.World.Kernel.Elapsed()
+	until := n.stopped
+	if n.Kubelet != nil {
+		until = all.World.Kernel.Elapsed()
 	}
-	periods := max(0, (until-k.Started)/leasePeriod)
-	return k.Started + periods*leasePeriod, k.Runs
+	periods := max(0, (until-n.started)/leasePeriod)
+	return n.started + periods*leasePeriod, n.Kubelet != nil
 }
 
 // OnChange registers f to be called when a kubelet starts or ends.
-func (l *Leases) OnChange(f func(node string)) { l.onChange = append(l.onChange, f) }
+func (all *Nodes) OnChange(f func(node string)) { all.onChange = append(all.onChange, f) }
 
-// Changed reports that the kubelet of a node has started or ended.
-func (l *Leases) Changed(node string) {
-	for _, f := range l.onChange {
-		f(node)
+// changed reports that the kubelet of a node has started or ended.
+func (all *Nodes) changed(n *Node) {
+	for _, f := range all.onChange {
+		f(n.Name)
 	}
 }
 
-// Publish writes the leases of nodes from now on.
-func (l *Leases) Publish() {
-	c := l.World.Start("node-leases", "")
+// PublishLeases writes the leases of nodes from now on.
+func (all *Nodes) PublishLeases() {
+	c := all.World.Start("node-leases", "")
 	c.Go("", func(p *kernel.Process) {
 		for {
-			for _, name := range l.Nodes() {
-				if last, alive := l.LastRenewal(name); alive {
-					l.renew(p, c, name, last)
+			for _, n := range all.All {
+				if last, alive := all.LastRenewal(n.Name); alive {
+					all.renew(p, c, n.Name, last)
 				}
 			}
 			p.Idle(leasePeriod)
@@ -77,12 +60,12 @@ func (l *Leases) Publish() {
 }
 
 // renew writes one lease. One that cannot be written is left to the next round.
-func (l *Leases) renew(p *kernel.Process, c *component.Component, node string, last time.Duration) {
+func (all *Nodes) renew(p *kernel.Process, c *component.Component, node string, last time.Duration) {
 	owner, ok := component.Cached[*corev1.Node](c, store.Key{Name: node})
 	if !ok {
 		return
 	}
-	renewed := metav1.NewMicroTime(l.World.Kernel.Now().Add(last - p.Elapsed()))
+	renewed := metav1.NewMicroTime(all.World.Kernel.Now().Add(last - p.Elapsed()))
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: corev1.NamespaceNodeLease, Name: node,

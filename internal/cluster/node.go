@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/migration"
+)
+
+// Node is one node: its computer, and the kubelet while it runs.
+type Node struct {
+	fakekubelet.Options                      // of the kubelet, whenever it starts
+	Network             *machine.Network     // its own; nil for that of csisim
+	Kubelet             *fakekubelet.Kubelet // nil while it is down
+	Off                 bool                 // the node has no power
+	Pace                component.Pace       // of the kubelet
+
+	stopped time.Duration // when the kubelet went down last
+	started time.Duration // when the kubelet started last
+}
+
+// Nodes are those of a cluster.
+type Nodes struct {
+	// All are in the order of the cluster.
+	All    []*Node
+	World  *component.World
+	Checks *Checks
+
+	onChange []func(node string)
+}
+
+// Names returns the names of all.
+func (all *Nodes) Names() (names []string) {
+	for _, n := range all.All {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Find returns the node of a name; nil for none.
+func (all *Nodes) Find(name string) *Node {
+	i := slices.IndexFunc(all.All, func(n *Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return all.All[i]
+}
+
+// HasKubelet reports whether the kubelet of a node runs; that of the control plane does.
+func (all *Nodes) HasKubelet(name string) bool {
+	n := all.Find(name)
+	return n == nil || n.Kubelet != nil
+}
+
+// IsOff reports whether a node has no power.
+func (all *Nodes) IsOff(name string) bool {
+	n := all.Find(name)
+	return n != nil && n.Off
+}
+
+// StartKubelet starts the kubelet of a node.
+func (all *Nodes) StartKubelet(n *Node) {
+	o := n.Options
+	o.Migration = migration.Of(n.Version).With(n.Migration)
+	n.Kubelet = fakekubelet.Start(all.World, o)
+	n.Kubelet.SetPace(&n.Pace)
+	all.Checks.Invariants.KubeletStarted(n.Name)
+	n.started = all.World.Kernel.Elapsed()
+	all.changed(n)
+}
+
+// CrashKubelet ends the kubelet of a node: its memory is lost.
+func (all *Nodes) CrashKubelet(n *Node) {
+	n.Kubelet.Crash()
+	n.Kubelet = nil
+	n.stopped = all.World.Kernel.Elapsed()
+	all.changed(n)
+}
