@@ -26,17 +26,12 @@ type AddonsPromise struct {
 // *EnvironmentError.
 func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {
 	promise := AddonsPromise{Capabilities: map[string]bool{}, Clients: map[string][]string{}}
-	for _, d := range c.drivers {
-		if d.Name != name {
+	for _, p := range c.plugins(c.driver(name)) {
+		if !p.running {
 			continue
 		}
-		for _, p := range c.plugins(d) {
-			if !p.running {
-				continue
-			}
-			if err := promise.learn(p); err != nil {
-				return promise, err
-			}
+		if err := promise.learn(p); err != nil {
+			return promise, err
 		}
 	}
 	return promise, nil

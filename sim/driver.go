@@ -273,10 +273,13 @@ func (p *plugin) inCluster() string {
 	return driver + " on " + p.node
 }
 
-// plugins lists all instances, the controller's first, then by node in the
-// cluster's order.
+// plugins lists all instances of a driver, the controller's first, then by node in the cluster's
+// order; none without a driver.
 func (c *Simulation) plugins(d *driver) []*plugin {
 	var all []*plugin
+	if d == nil {
+		return nil
+	}
 	if d.controller != nil && d.controller.node == "" {
 		all = append(append(all, d.controller), d.replicas...)
 	}
@@ -288,17 +291,28 @@ func (c *Simulation) plugins(d *driver) []*plugin {
 	return append(all, d.further...)
 }
 
+// driver returns the driver of a name; nil for none.
+func (c *Simulation) driver(name string) *driver {
+	i := slices.IndexFunc(c.drivers, func(d *driver) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.drivers[i]
+}
+
+func (c *Simulation) driverNamed(name string) (*driver, error) {
+	if d := c.driver(name); d != nil {
+		return d, nil
+	}
+	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
+}
+
 // DriverNodes are the names of the nodes on which a driver has a plugin.
 func (c *Simulation) DriverNodes(name string) []string {
 	var nodes []string
-	for _, d := range c.drivers {
-		if d.Name != name {
-			continue
-		}
-		for _, p := range c.plugins(d) {
-			if p.node != "" && p.name == "" {
-				nodes = append(nodes, p.node)
-			}
+	for _, p := range c.plugins(c.driver(name)) {
+		if p.node != "" && p.name == "" {
+			nodes = append(nodes, p.node)
 		}
 	}
 	return nodes
@@ -308,25 +322,23 @@ func (c *Simulation) DriverNodes(name string) []string {
 // "driver/plugin" for a further plugin of the node, "driver/2" for a replica.
 func (c *Simulation) plugin(name, node string) (*plugin, error) {
 	name, further, _ := strings.Cut(name, "/")
-	for _, d := range c.drivers {
-		if d.Name != name {
-			continue
-		}
-		p := d.nodes[node]
-		switch {
-		case further != "" && node == "":
-			p = d.replica(further)
-		case further != "":
-			p = d.furtherPlugin(further, node)
-		case node == "":
-			p = d.controller
-		}
-		if p == nil {
-			return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("it has no plugin on %q", node)}
-		}
-		return p, nil
+	d, err := c.driverNamed(name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
+	p := d.nodes[node]
+	switch {
+	case further != "" && node == "":
+		p = d.replica(further)
+	case further != "":
+		p = d.furtherPlugin(further, node)
+	case node == "":
+		p = d.controller
+	}
+	if p == nil {
+		return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("it has no plugin on %q", node)}
+	}
+	return p, nil
 }
 
 // values are the plugins in the order of their nodes' names.

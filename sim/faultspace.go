@@ -15,7 +15,10 @@ type faultSpace struct{ *Simulation }
 func (c faultSpace) HasService(driver, node string) bool { return c.standInAccess(driver, node) != nil }
 
 // HasVersions reports whether a driver has several releases.
-func (c faultSpace) HasVersions(driver string) bool { return c.hasVersions(driver) }
+func (c faultSpace) HasVersions(driver string) bool {
+	d := c.driver(driver)
+	return d != nil && len(d.versions()) > 0
+}
 
 // ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
 // kube-controller-manager with all its controllers; empty if it cannot be killed.

@@ -92,22 +92,21 @@ func (d *driver) idsOf(node string) []string {
 
 // pluginAt names the plugin that a call is made to: "driver" or "driver/plugin".
 func (c *Simulation) pluginAt(at wire.Site) string {
-	for _, d := range c.drivers {
-		if d.Name != at.Driver {
-			continue
+	d := c.driver(at.Driver)
+	if d == nil {
+		return at.Driver
+	}
+	for _, p := range d.replicas {
+		if p.servesAt(at) {
+			return fmt.Sprintf("%s/%d", d.Name, p.replica)
 		}
-		for _, p := range d.replicas {
-			if p.servesAt(at) {
-				return fmt.Sprintf("%s/%d", d.Name, p.replica)
-			}
-		}
-		if at.Node == "" && len(d.replicas) > 0 {
-			return d.Name + "/1"
-		}
-		for _, p := range d.on(at.Node) {
-			if p.socket == at.Socket && p.name != "" {
-				return d.Name + "/" + p.name
-			}
+	}
+	if at.Node == "" && len(d.replicas) > 0 {
+		return d.Name + "/1"
+	}
+	for _, p := range d.on(at.Node) {
+		if p.socket == at.Socket && p.name != "" {
+			return d.Name + "/" + p.name
 		}
 	}
 	return at.Driver

@@ -74,15 +74,6 @@ func (c *Simulation) Uninstall(name string) error {
 // installed reports whether there are plugins of the driver.
 func (d *driver) installed() bool { return d.controller != nil || len(d.nodes) > 0 }
 
-func (c *Simulation) driverNamed(name string) (*driver, error) {
-	for _, d := range c.drivers {
-		if d.Name == name {
-			return d, nil
-		}
-	}
-	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
-}
-
 func (c *Simulation) removeCSIDriver(d *driver) error {
 	if d.registersItself() {
 		return nil

@@ -61,10 +61,8 @@ func (c *Simulation) serviceAt(s wire.Site) *standin.Access { return c.standInAc
 // standInAccess is where a driver's plugin on a node, or its controller plugin, reaches such a
 // stand-in; nil for none.
 func (c *Simulation) standInAccess(driver, node string) *standin.Access {
-	for _, d := range c.drivers {
-		if d.Name == driver {
-			return d.standInAccess(node)
-		}
+	if d := c.driver(driver); d != nil {
+		return d.standInAccess(node)
 	}
 	return nil
 }
@@ -104,10 +102,8 @@ func (c *Simulation) RecoverStandIns(name string) error {
 }
 
 func (c *Simulation) standIns(name string) []standin.StandIn {
-	for _, d := range c.drivers {
-		if d.Name == name {
-			return d.standIns
-		}
+	if d := c.driver(name); d != nil {
+		return d.standIns
 	}
 	return nil
 }

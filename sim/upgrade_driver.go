@@ -129,10 +129,7 @@ func (p *plugin) release() string { return cmp.Or(p.version, p.driver.first()) }
 // releaseAt returns the release of the driver that serves at a site: its name or, for a driver in a
 // pod, the image of its container. It is empty for a driver without other releases.
 func (c *Simulation) releaseAt(at wire.Site) string {
-	for _, d := range c.drivers {
-		if d.Name != at.Driver {
-			continue
-		}
+	if d := c.driver(at.Driver); d != nil {
 		if len(d.versions()) == 0 {
 			return ""
 		}
@@ -156,11 +153,6 @@ func (p *plugin) nextRelease() string {
 
 // first is the name of the release that is installed first.
 func (d *driver) first() string { return cmp.Or(d.Version, FirstVersion) }
-
-// hasVersions reports whether a driver has other releases.
-func (c *Simulation) hasVersions(name string) bool {
-	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.Name == name && len(d.versions()) > 0 })
-}
 
 // versions are the names of the driver's other releases.
 func (d Driver) versions() []string {

@@ -26,7 +26,8 @@ func (c *Simulation) startChecks() {
 			return err == nil && p.running
 		},
 		HasProgram: func(name string) bool {
-			return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.Name == name && d.Program != nil })
+			d := c.driver(name)
+			return d != nil && d.Program != nil
 		},
 	})
 	c.checks.Watch.DriverOf, c.checks.Watch.Programs = c.driverOf, c.programsOf
@@ -44,11 +45,10 @@ func (c *Simulation) peer() *Simulation {
 
 // machinesOf returns those of the nodes that a driver knows by an id.
 func (c *Simulation) machinesOf(driver, id string) (all []machine.Machine) {
-	for _, d := range c.drivers {
-		for _, n := range c.nodes.All {
-			if d.Name == driver && c.nodeID(d, n.Name) == id {
-				all = append(all, n.Machine)
-			}
+	d := c.driver(driver)
+	for _, n := range c.nodes.All {
+		if d != nil && c.nodeID(d, n.Name) == id {
+			all = append(all, n.Machine)
 		}
 	}
 	return all
