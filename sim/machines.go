@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -40,6 +39,9 @@ func (c *Simulation) startMachines() error {
 		c.Wire.RunDir = c.run.work.Path()
 		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
 			return &EnvironmentError{"make the directory of logs", err}
+		}
+		if err := c.putOnDisk(); err != nil {
+			return err
 		}
 	}
 	if err := c.unpackImages(); err != nil {
@@ -115,89 +117,53 @@ func (r *run) makeDirectory(parent string) error {
 	return nil
 }
 
-// newMachine creates a computer, with networks if it is the computer of a node with networks.
+// putOnDisk has the machines of the cluster be on disk, in mount namespaces if they need them.
+func (c *Simulation) putOnDisk() error {
+	o, all := c.options, &c.machines
+	all.Dir, all.Loops, all.OnDisk = filepath.Join(c.run.work.Path(), c.cluster), c.run.loops, o.onDisk()
+	all.Namespaces = o.Isolation == Namespace || o.hasImages() || o.Isolation == Auto && o.mounts()
+	switch {
+	case o.hasImages() && o.Isolation == None:
+		return &ConfigError{"isolation none", "containers that are programs find their volumes in a mount namespace only"}
+	case !all.Namespaces && o.KubeletDir.HasSymlink():
+		return &ConfigError{"the kubelet's directory", "programs find its symlink on nodes with mount namespaces only: use isolation auto or namespace"}
+	case o.Isolation == None:
+		all.Apart = "by directories only, as asked for"
+	case all.Namespaces:
+		all.Through = []string{c.run.work.Path()}
+		for _, given := range o.HostPaths {
+			real, err := o.KubeletDir.HostPath(given)
+			if err != nil {
+				return &ConfigError{"the cluster", err.Error()}
+			}
+			all.Through = append(all.Through, real)
+		}
+	}
+	return nil
+}
+
+// newMachine makes a computer, with networks if it is the computer of a node with networks.
 func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (machine.Machine, error) {
-	if c.run.work == nil {
-		return machine.NewMemoryWith(name, c.options.KubeletDir), nil
-	}
-	dir := filepath.Join(c.run.work.Path(), c.cluster, name)
-	wanted := c.options.Isolation
-	if c.options.hasImages() {
-		if wanted == None {
-			return nil, &ConfigError{"isolation none", "containers that are programs find their volumes in a mount namespace only"}
-		}
-		wanted = Namespace
-	}
-	if wanted == Namespace || (wanted == Auto && c.options.mounts()) {
-		return c.newApart(name, dir, networks)
-	}
-	if c.options.KubeletDir.HasSymlink() {
-		return nil, &ConfigError{"the kubelet's directory", "programs find its symlink on nodes with mount namespaces only: use isolation auto or namespace"}
-	}
-	if wanted == None {
-		c.apart = "by directories only, as asked for"
-	}
-	m, err := machine.NewDiskWith(name, dir, c.options.KubeletDir)
-	if err != nil {
-		return nil, &EnvironmentError{"put the cluster on disk", err}
-	}
-	c.keepTime(m)
-	m.SeeLoops(c.run.loops.Attached)
-	return m, nil
-}
-
-// keepTime gives a machine the cluster's time, with which it writes files to its disk.
-func (c *Simulation) keepTime(d *machine.Disk) {
-	moved := func() { d.ClockMoved(c.World.Kernel.Elapsed()) }
-	moved()
-	c.World.Kernel.OnClock(moved)
-}
-
-// newApart makes a machine in a mount namespace of its own.
-func (c *Simulation) newApart(name, dir string, networks *fakekubelet.Networks) (machine.Machine, error) {
-	through := []string{c.run.work.Path()}
-	for _, given := range c.options.HostPaths {
-		real, err := c.options.KubeletDir.HostPath(given)
-		if err != nil {
-			return nil, &ConfigError{"the cluster", err.Error()}
-		}
-		through = append(through, real)
-	}
 	var network *machine.Network
 	if networks != nil {
 		network = networks.Node
 	}
-	m, err := machine.NewNamespaceWith(name, dir, c.options.onDisk(), c.options.KubeletDir, network, through...)
+	m, err := c.machines.New(name, network)
 	var refusal *namespaces.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		return nil, &EnvironmentError{"keep nodes apart", fmt.Errorf("%w; drivers that mount nothing run with isolation none", refusal)}
 	case err != nil:
 		return nil, &EnvironmentError{"put the cluster on disk", err}
-	case namespaces.Rootless():
-		c.apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
-		if err := machine.FUSERefused(); err != nil {
-			c.apart += fmt.Sprintf(", no FUSE (%v)", err)
-		}
 	}
-	if cause := m.SharesProcesses(); cause != nil {
-		c.apart = cmp.Or(c.apart, "by mount namespaces") + fmt.Sprintf("; they share processes (%v), so a program that enters the mount namespace of process 1 leaves its node", cause)
-	}
-	c.keepTime(m)
-	m.SeeLoops(c.run.loops.Attached)
-	c.watchProcessOne(m)
-	return m, c.run.loops.AddMemory(m.Memory()...)
+	return m, nil
 }
 
-// closeMachine frees the loop devices of a machine's memory while that is known to be the
-// machine's, and closes it.
-func (c *Simulation) closeMachine(m machine.Machine) (err error) {
-	if d, is := m.(*machine.Disk); is {
-		err = c.run.loops.RemoveMemory(d.Memory()...)
-	}
-	return errors.Join(err, m.Close())
-}
+// Written returns the changes of the host's directories by programs of drivers and pods. In views
+// of their own these changes were kept off the host: "node-a: made /etc/x". Changes in the places
+// of a driver and in Options.HostPaths are left out. It is known when the simulation is closed.
+func (c *Simulation) Written() []string { return c.machines.Written }
 
 // Apart returns the reason and the consequences if the nodes are not as separate as they can be;
 // otherwise it is empty.
-func (c *Simulation) Apart() string { return c.apart }
+func (c *Simulation) Apart() string { return c.machines.Apart }

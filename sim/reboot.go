@@ -13,15 +13,7 @@ import (
 // bootDelay is the time from the end of process 1 of a node until the node boots.
 const bootDelay = 10 * time.Second
 
-// watchProcessOne lets a machine boot again if its process 1 is killed from outside, such as by
-// the kernel for lack of memory: its programs have ended with it.
-func (c *Simulation) watchProcessOne(m *machine.Disk) {
-	m.OnLoss(func(how string) {
-		c.World.Kernel.Arrive("end of process 1 of "+m.Name(), func() { c.lostProcessOne(m, how) })
-	})
-}
-
-// lostProcessOne counts the end of process 1 as a loss of power, and boots the machine.
+// lostProcessOne counts the end of process 1 of a machine as a loss of power, and boots it.
 func (c *Simulation) lostProcessOne(m *machine.Disk, how string) {
 	text := fmt.Sprintf("process 1 of %s: %s; the machine boots again", m.Name(), how)
 	c.died = append(c.died, expect.Death{Of: "process 1 of " + m.Name(), Text: text})

@@ -34,6 +34,7 @@ type Simulation struct {
 	off     *outage // of the whole cluster; nil while it has power
 	// controlPlanes are the computers on which controller plugins run, one for each replica.
 	controlPlanes   []machine.Machine
+	machines        cluster.Machines
 	awaitingRestart awaitingRestart
 	nodes           cluster.Nodes
 	drivers         []*driver
@@ -45,11 +46,9 @@ type Simulation struct {
 		once   sync.Once
 		server *apiserver.Server
 	}
-	died    []expect.Death
-	images  cluster.Images
-	apart   string // limits of the separation of the nodes, if there are any
-	checks  *cluster.Checks
-	written []string // by programs, outside the run
+	died   []expect.Death
+	images cluster.Images
+	checks *cluster.Checks
 }
 
 // Start creates a cluster and starts its components; virtual time does not advance before the first
@@ -97,6 +96,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faultSpace{c})
 	c.startChecks()
 	c.nodes.World, c.nodes.Checks = c.World, c.checks
+	c.machines = cluster.Machines{World: c.World, Layout: o.KubeletDir, Lost: c.lostProcessOne}
 	return c
 }
 
@@ -132,16 +132,16 @@ func (c *Simulation) Close() error {
 	for _, d := range c.drivers {
 		errs = append(errs, d.stop())
 	}
-	errs = append(errs, c.keepWritten())
+	errs = append(errs, c.machines.KeepWritten())
 	for _, n := range c.nodes.All {
 		n.Runtime.PowerOff()
-		errs = append(errs, c.closeMachine(n.Machine))
+		errs = append(errs, c.machines.Close(n.Machine))
 		if n.Network != nil {
 			n.Network.Close()
 		}
 	}
 	for _, m := range c.controlPlanes {
-		errs = append(errs, c.closeMachine(m))
+		errs = append(errs, c.machines.Close(m))
 	}
 	c.images.End()
 	errs = append(errs, c.stopStandIns(), c.run.leave(c))

@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/csisim/csisim/internal/world/component"
+	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/internal/world/namespaces"
+	"github.com/csisim/csisim/internal/world/workdir"
+)
+
+// Machines makes the computers of a cluster.
+type Machines struct {
+	World  *component.World
+	Layout machine.Layout
+	// Dir is the directory of all. Default: they are in memory.
+	Dir   string
+	Loops *workdir.Loops
+	// Namespaces gives each a mount namespace. Programs write through it to directories of the
+	// host; OnDisk keeps the directories of kubelets on disk.
+	Namespaces, OnDisk bool
+	Through            []string
+	// Lost is called when process 1 of a machine was killed from outside, such as by the kernel for
+	// lack of memory: its programs have ended with it.
+	Lost func(m *machine.Disk, how string)
+	// Apart has the reason and the consequences if they are not as separate as they can be.
+	Apart string
+	// Written are the changes of the host's directories that were kept off the host.
+	Written []string
+
+	disks []*machine.Disk
+}
+
+// New makes a computer, with a network if it is the computer of a node with networks.
+func (all *Machines) New(name string, network *machine.Network) (machine.Machine, error) {
+	if all.Dir == "" {
+		return machine.NewMemoryWith(name, all.Layout), nil
+	}
+	create := all.newDisk
+	if all.Namespaces {
+		create = all.newApart
+	}
+	m, err := create(name, filepath.Join(all.Dir, name), network)
+	if err != nil {
+		return nil, err
+	}
+	all.disks = append(all.disks, m)
+	all.keepTime(m)
+	m.SeeLoops(all.Loops.Attached)
+	return m, nil
+}
+
+func (all *Machines) newDisk(name, dir string, _ *machine.Network) (*machine.Disk, error) {
+	return machine.NewDiskWith(name, dir, all.Layout)
+}
+
+// newApart makes a machine in a mount namespace of its own.
+func (all *Machines) newApart(name, dir string, network *machine.Network) (*machine.Disk, error) {
+	m, err := machine.NewNamespaceWith(name, dir, all.OnDisk, all.Layout, network, all.Through...)
+	if err != nil {
+		return nil, err
+	}
+	if namespaces.Rootless() {
+		all.Apart = "by mount namespaces of an ordinary user: no loop devices, no device nodes, no change of owners"
+		if err := machine.FUSERefused(); err != nil {
+			all.Apart += fmt.Sprintf(", no FUSE (%v)", err)
+		}
+	}
+	if cause := m.SharesProcesses(); cause != nil {
+		all.Apart = cmp.Or(all.Apart, "by mount namespaces") + fmt.Sprintf("; they share processes (%v), so a program that enters the mount namespace of process 1 leaves its node", cause)
+	}
+	m.OnLoss(func(how string) {
+		all.World.Kernel.Arrive("end of process 1 of "+name, func() { all.Lost(m, how) })
+	})
+	return m, all.Loops.AddMemory(m.Memory()...)
+}
+
+// keepTime gives a machine the cluster's time, with which it writes files to its disk.
+func (all *Machines) keepTime(d *machine.Disk) {
+	moved := func() { d.ClockMoved(all.World.Kernel.Elapsed()) }
+	moved()
+	all.World.Kernel.OnClock(moved)
+}
+
+// Close frees the loop devices of a machine's memory while that is known to be the machine's, and
+// closes it.
+func (all *Machines) Close(m machine.Machine) (err error) {
+	if d, is := m.(*machine.Disk); is {
+		err = all.Loops.RemoveMemory(d.Memory()...)
+	}
+	return errors.Join(err, m.Close())
+}
