@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/csisim/csisim/internal/world/trace"
+
 // Component is a program of the cluster that can be ended and started: a Kubelet, a
 // Plugin, a PluginRegistrar or a Controller.
 type Component interface {
@@ -69,9 +71,9 @@ func (p Plugin) String() string {
 	return "plugin of " + p.Driver + " on " + p.Node
 }
 
-func (r PluginRegistrar) kill(s *Simulation) error  { return s.killRegistrar(r.Driver, r.Node) }
-func (r PluginRegistrar) stop(s *Simulation) error  { return s.stopRegistrar(r.Driver, r.Node) }
-func (r PluginRegistrar) start(s *Simulation) error { return s.startRegistrar(r.Driver, r.Node) }
+func (r PluginRegistrar) kill(s *Simulation) error  { return s.turnRegistrar(r.Driver, r.Node, trace.Killed) }
+func (r PluginRegistrar) stop(s *Simulation) error  { return s.turnRegistrar(r.Driver, r.Node, trace.Stopped) }
+func (r PluginRegistrar) start(s *Simulation) error { return s.turnRegistrar(r.Driver, r.Node, trace.Started) }
 
 // String names it.
 func (r PluginRegistrar) String() string { return "registrar of " + r.Driver + " on " + r.Node }

@@ -126,38 +126,23 @@ func (c *Simulation) bringUp(p *plugin) error {
 	return nil
 }
 
-// stopRegistrar ends a registrar like SIGTERM: it removes its socket.
-func (c *Simulation) stopRegistrar(name, node string) error {
+// turnRegistrar stops a registrar like SIGTERM, kills it like SIGKILL, which leaves its socket, or
+// starts it unless it runs.
+func (c *Simulation) turnRegistrar(name, node string, verb trace.Verb) error {
 	p, err := c.nodePlugin(name, node)
 	if err != nil {
 		return err
 	}
-	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Stopped)
+	c.transition(node, trace.Registrar, "registrar of "+p.String(), verb)
 	c.awaitingRestart.settle(p.registrar)
-	return p.registrar.Stop()
-}
-
-// killRegistrar ends a registrar like SIGKILL: its socket stays.
-func (c *Simulation) killRegistrar(name, node string) error {
-	p, err := c.nodePlugin(name, node)
-	if err != nil {
-		return err
+	switch verb {
+	case trace.Stopped:
+		return p.registrar.Stop()
+	case trace.Killed:
+		p.registrar.Kill()
+	default:
+		p.registrar.Start()
 	}
-	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Killed)
-	c.awaitingRestart.settle(p.registrar)
-	p.registrar.Kill()
-	return nil
-}
-
-// startRegistrar starts a registrar unless it runs.
-func (c *Simulation) startRegistrar(name, node string) error {
-	p, err := c.nodePlugin(name, node)
-	if err != nil {
-		return err
-	}
-	c.transition(node, trace.Registrar, "registrar of "+p.String(), trace.Started)
-	c.awaitingRestart.settle(p.registrar)
-	p.registrar.Start()
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 	case fault.Node:
 		err = c.PowerOff(at.Node)
 	case registrar.Name:
-		err = c.killRegistrar(c.pluginAt(at), at.Node)
+		err = c.turnRegistrar(c.pluginAt(at), at.Node, trace.Killed)
 	default:
 		err = c.killController(string(victim))
 	}
@@ -58,7 +58,7 @@ func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
 	case fault.Kubelet:
 		return c.startKubelet(at.Node)
 	case registrar.Name:
-		return c.startRegistrar(c.pluginAt(at), at.Node)
+		return c.turnRegistrar(c.pluginAt(at), at.Node, trace.Started)
 	case fault.Driver:
 		for _, p := range victims {
 			err = errors.Join(err, c.restartPlugin(p.(*plugin), f.RestartAs))

@@ -6,6 +6,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // users are the users and administrators of the cluster.
@@ -24,20 +25,20 @@ func (c *Simulation) users() *cluster.Users {
 
 // loseRegistration removes the registration socket of the called plugin for a while.
 func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
-	if err := c.stopRegistrar(at.Driver, at.Node); err != nil {
+	if err := c.turnRegistrar(at.Driver, at.Node, trace.Stopped); err != nil {
 		return err
 	}
 	p.Sleep(cluster.ActionTime)
 	if n, err := c.node(at.Node); err != nil || n.Off {
 		return err
 	}
-	return c.startRegistrar(at.Driver, at.Node)
+	return c.turnRegistrar(at.Driver, at.Node, trace.Started)
 }
 
 // registerTwice lets the called plugin register again at a second socket, beside the existing one.
 func (c *Simulation) registerTwice(_ *kernel.Process, at fault.Site) error {
-	if err := c.killRegistrar(at.Driver, at.Node); err != nil {
+	if err := c.turnRegistrar(at.Driver, at.Node, trace.Killed); err != nil {
 		return err
 	}
-	return c.startRegistrar(at.Driver, at.Node)
+	return c.turnRegistrar(at.Driver, at.Node, trace.Started)
 }
