@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/cluster"
+	"github.com/csisim/csisim/internal/driver/program"
+	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -164,4 +167,22 @@ func freePort() (int, error) {
 		return 0, fmt.Errorf("leave port %d to a sidecar of CSI-Addons: %w", port, err)
 	}
 	return port, nil
+}
+
+// addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name
+// for it.
+const addonsSocketName = "csi-addons.sock"
+
+// addonsSocketIn is where a plugin serves CSI-Addons in its directory: mostly at its only socket.
+func (d *driver) addonsSocketIn(m machine.Machine, directory string) string {
+	own := d.socketIn(m, directory)
+	switch {
+	case d.Socket != nil && d.Socket.Addons != "":
+		return path.Join(path.Dir(own), addonsSocketName)
+	case d.Program != nil && d.Program.AddonsSocket != "":
+		return path.Join(path.Dir(own), path.Base(d.Program.AddonsSocket))
+	case d.Program != nil && program.Asks("Addons", d.Program.Env, d.Program.Command, d.Program.ControllerCommand):
+		return path.Join(path.Dir(own), addonsSocketName)
+	}
+	return own
 }

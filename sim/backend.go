@@ -9,7 +9,6 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
 
-	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	judged "github.com/csisim/csisim/internal/judge/program"
 )
@@ -54,19 +53,4 @@ func (c *Simulation) Listed() []string {
 		maps.Copy(all, d.listed)
 	}
 	return slices.Sorted(maps.Keys(all))
-}
-
-func mockHoldings(m *mock.Driver) (h ledger.Holdings) {
-	h = ledger.Holdings{Volumes: []ledger.HeldVolume{}, Snapshots: []string{}}
-	attached := map[string][]string{}
-	for _, a := range m.Attachments() {
-		attached[a.VolumeID] = append(attached[a.VolumeID], a.NodeID)
-	}
-	for _, v := range m.Volumes() {
-		h.Volumes = append(h.Volumes, ledger.HeldVolume{ID: v.ID, Name: v.Name, NodeIDs: attached[v.ID]})
-	}
-	for _, s := range m.Snapshots() {
-		h.Snapshots = append(h.Snapshots, s.ID)
-	}
-	return h
 }

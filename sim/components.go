@@ -71,9 +71,15 @@ func (p Plugin) String() string {
 	return "plugin of " + p.Driver + " on " + p.Node
 }
 
-func (r PluginRegistrar) kill(s *Simulation) error  { return s.turnRegistrar(r.Driver, r.Node, trace.Killed) }
-func (r PluginRegistrar) stop(s *Simulation) error  { return s.turnRegistrar(r.Driver, r.Node, trace.Stopped) }
-func (r PluginRegistrar) start(s *Simulation) error { return s.turnRegistrar(r.Driver, r.Node, trace.Started) }
+func (r PluginRegistrar) kill(s *Simulation) error {
+	return s.turnRegistrar(r.Driver, r.Node, trace.Killed)
+}
+func (r PluginRegistrar) stop(s *Simulation) error {
+	return s.turnRegistrar(r.Driver, r.Node, trace.Stopped)
+}
+func (r PluginRegistrar) start(s *Simulation) error {
+	return s.turnRegistrar(r.Driver, r.Node, trace.Started)
+}
 
 // String names it.
 func (r PluginRegistrar) String() string { return "registrar of " + r.Driver + " on " + r.Node }

@@ -15,6 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -339,6 +340,11 @@ func (c *Simulation) plugin(name, node string) (*plugin, error) {
 		return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("it has no plugin on %q", node)}
 	}
 	return p, nil
+}
+
+// servesAt reports whether calls of a site are to the plugin.
+func (p *plugin) servesAt(at wire.Site) bool {
+	return p.machine == at.Machine && (p.socket == at.Socket || p.addons == at.Socket)
 }
 
 // values are the plugins in the order of their nodes' names.

@@ -42,11 +42,6 @@ func (c *Simulation) unpackImages() error {
 	return nil
 }
 
-// pull fetches and unpacks an image that no entry maps.
-func (c *Simulation) pull(ctx context.Context, image string) (RootFS, error) {
-	return c.images.Pull(ctx, c.options.Pull, image)
-}
-
 // unpackError says whether the image is at fault or the disk that it is unpacked to.
 func unpackError(image string, err error) error {
 	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -74,7 +75,9 @@ func (c *Simulation) newNode(o Node, address string, m machine.Machine, networks
 	if c.options.hasImages() {
 		programs = fakekubelet.RuntimeOptions{Images: c.options.Images, RootFS: c.options.RootFS, Machine: m, LogDir: c.logDir(), Networks: networks}
 		if c.options.Pull != nil {
-			programs.Pull = c.pull
+			programs.Pull = func(ctx context.Context, image string) (RootFS, error) {
+				return c.images.Pull(ctx, c.options.Pull, image)
+			}
 		}
 	}
 	programs.RefuseUnmapped, programs.Lives = c.options.RefuseUnmapped, c.options.Lives

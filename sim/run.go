@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/internal/cluster"
+	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
@@ -121,3 +122,13 @@ func (c *Simulation) pass(what string, limit time.Duration, until kernel.Until, 
 		return &StuckError{What: what, Reason: reason, After: limit, Waiting: k.Waiting()}
 	}
 }
+
+// Wait is the wall time that a run waited for work of drivers of one kind.
+type Wait = unfinished.Wait
+
+// Waits are those of the run, of all its clusters.
+func (c *Simulation) Waits() []Wait { return c.run.unfinished.Waits() }
+
+// Overdue are the calls to drivers for which the patience ran out, in the order in which it did.
+// Calls to a driver that a fault had stopped do not count.
+func (c *Simulation) Overdue() []string { return c.run.overdue }

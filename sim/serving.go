@@ -1,13 +1,9 @@
 package sim
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
-	"time"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 
@@ -26,37 +22,6 @@ import (
 type serving struct {
 	*plugin
 	listener machine.Listener
-}
-
-// setUpMock creates the mock driver's backend under the driver's name. Its snapshots have the time
-// of the cluster.
-func (d *driver) setUpMock(now func() time.Time) {
-	d.now = now
-	d.mock = mock.New(d.mockOptions(""))
-	d.Name = d.mock.Name()
-	d.releases = map[string]*mock.Driver{}
-	for _, version := range slices.Sorted(maps.Keys(d.MockVersions)) {
-		d.releases[version] = d.mock.Release(d.mockOptions(version))
-	}
-}
-
-// mockOptions are the options of the mock driver in a release; those of the first one unless the
-// release has its own.
-func (d *driver) mockOptions(version string) mock.Options {
-	options, is := d.MockVersions[version]
-	if !is {
-		options = *d.Mock
-	}
-	options.Name = cmp.Or(d.Name, options.Name)
-	if options.Now == nil {
-		options.Now = d.now
-	}
-	return options
-}
-
-// mockOf is the mock driver in a release.
-func (d *driver) mockOf(version string) *mock.Driver {
-	return cmp.Or(d.releases[version], d.mock)
 }
 
 func (s *serving) start() error {

@@ -8,6 +8,7 @@ import (
 	judged "github.com/csisim/csisim/internal/judge/program"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/machine"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 // startChecks lets the checks of the run follow the cluster.
@@ -98,5 +99,14 @@ func (c *Simulation) readLogs() {
 	}
 	for _, p := range all {
 		c.checks.Logs.Races(p)
+	}
+}
+
+// Evidence returns the evidence for checking expectations.
+func (c *Simulation) Evidence() *expect.Evidence {
+	return &expect.Evidence{
+		Journal: expect.NewJournal(c.World.Trace), Store: c.World.Store, Faults: &c.Wire.Faults,
+		Leftovers: c.Leftovers, Violations: c.violations, LostData: func() []verdict.Verdict { return c.checks.Lost }, Unmounted: c.checks.Watch.Unmounted,
+		Died: c.Died,
 	}
 }
