@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/internal/cluster"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -231,83 +230,6 @@ func (c *Simulation) startController(name string) error {
 			ctl.Run()
 		}
 	}
-	return nil
-}
-
-// PowerOff cuts the power of a node: its kubelet, containers, driver programs and mounts end at
-// once. Its files stay, except those that driver programs have written to its disk and not synced.
-func (c *Simulation) PowerOff(name string) error {
-	n, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	switch down := c.awaitingRestart.settle(powerOf{n}); {
-	case down && n.Off:
-		c.note(name, "stays without power")
-		return nil
-	case n.Off:
-		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
-	}
-	c.transition(name, trace.Power, "power", trace.Lost)
-	n.Off = true
-	if n.Kubelet != nil {
-		c.nodes.CrashKubelet(n)
-	}
-	n.Runtime.PowerOff()
-	if c.checks.Data != nil {
-		c.checks.Data.PowerLost(name)
-	}
-	for _, d := range c.drivers {
-		for _, p := range d.on(name) {
-			if p.registrar != nil {
-				p.registrar.Kill()
-			}
-			p.comesBack = p.running || p.name == ""
-			c.cutPower(p)
-		}
-	}
-	if err := n.Machine.PowerOff(); err != nil {
-		return &EnvironmentError{"power off node " + name, err}
-	}
-	if disk, is := n.Machine.(*machine.Disk); is && disk.Lost() > 0 {
-		c.note(name, "%d files have lost unsynced writes", disk.Lost())
-	}
-	c.checks.Watch.ResetMounts(n.Machine)
-	return nil
-}
-
-// PowerOn boots a node: drivers and their registrars, then the kubelet.
-func (c *Simulation) PowerOn(name string) error {
-	n, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	if !n.Off {
-		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
-	}
-	c.note(name, "power on")
-	c.awaitingRestart.settle(powerOf{n})
-	c.awaitingRestart.settle(kubeletOf{n})
-	n.Off = false
-	for _, d := range c.drivers {
-		for _, p := range d.on(name) {
-			if !p.comesBack {
-				continue
-			}
-			if p.next != "" {
-				c.replacePod(p)
-			}
-			if err := p.start(); err != nil {
-				return err
-			}
-			if p.registrar != nil {
-				p.registrar.Start()
-			}
-			c.renewSidecars(p)
-		}
-	}
-	c.checks.Watch.See(n.Machine, nil)
-	c.nodes.StartKubelet(n)
 	return nil
 }
 
