@@ -19,22 +19,18 @@ import (
 // process and, served by net/http, for others. It is safe for concurrent use.
 //
 // The first call turns it on: its watches do not see earlier writes.
-func (c *Simulation) API() *apiserver.Server {
-	c.api.once.Do(func() {
-		c.api.server = apiserver.New(c.World.Store, apiserver.Options{
-			Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.dial},
-			Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
-		})
-		c.startForClients()
-	})
-	return c.api.server
-}
+func (c *Simulation) API() *apiserver.Server { return c.api() }
 
-// startForClients starts components that only clients of the API need.
-func (c *Simulation) startForClients() {
+// startAPI turns it on, with the components that only its clients need.
+func (c *Simulation) startAPI() *apiserver.Server {
+	server := apiserver.New(c.World.Store, apiserver.Options{
+		Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.dial},
+		Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
+	})
 	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process
 	fakecontroller.StartForClients(c.World, address, c.options.Authority)
 	c.nodes.PublishLeases()
+	return server
 }
 
 // RESTConfig is for clients of any kind, those of controller-runtime as well. They

@@ -14,24 +14,26 @@ func (c *Cluster) Restart(components ...Component) {
 // Kill ends programs as SIGKILL does.
 func (c *Cluster) Kill(components ...Component) {
 	c.t.Helper()
-	for _, component := range components {
-		c.do("kill "+component.String(), func() error { return c.world.Kill(component) })
-	}
+	c.each("kill", c.world.Kill, components)
 }
 
 // Stop ends programs as SIGTERM does: plugins and registrars remove their sockets.
 func (c *Cluster) Stop(components ...Component) {
 	c.t.Helper()
-	for _, component := range components {
-		c.do("stop "+component.String(), func() error { return c.world.Stop(component) })
-	}
+	c.each("stop", c.world.Stop, components)
 }
 
 // Start starts programs that were killed or stopped.
 func (c *Cluster) Start(components ...Component) {
 	c.t.Helper()
+	c.each("start", c.world.Start, components)
+}
+
+// each performs an operation on components.
+func (c *Cluster) each(verb string, do func(Component) error, components []Component) {
+	c.t.Helper()
 	for _, component := range components {
-		c.do("start "+component.String(), func() error { return c.world.Start(component) })
+		c.do(verb+" "+component.String(), func() error { return do(component) })
 	}
 }
 

@@ -94,10 +94,8 @@ func (c *Simulation) newNode(o Node, address string, m machine.Machine, networks
 }
 
 func (n Node) labels() map[string]string {
-	labels := maps.Clone(n.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, n.Labels)
 	if n.Zone != "" {
 		labels[corev1.LabelTopologyZone] = n.Zone
 	}

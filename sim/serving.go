@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 
@@ -110,4 +111,29 @@ func (s *serving) lostPower() {
 	if s.driver.mock != nil && s.node != "" {
 		s.mockNode().Reboot()
 	}
+}
+
+// Services are the gRPC services of the CSI spec that the servers implement, for
+// Servers. It panics for a server that implements none: it is no CSI server.
+func Services(servers ...any) []machine.Service {
+	var all []machine.Service
+	for _, server := range servers {
+		found := len(all)
+		if _, ok := server.(csi.IdentityServer); ok {
+			all = append(all, machine.Service{Desc: &csi.Identity_ServiceDesc, Server: server})
+		}
+		if _, ok := server.(csi.ControllerServer); ok {
+			all = append(all, machine.Service{Desc: &csi.Controller_ServiceDesc, Server: server})
+		}
+		if _, ok := server.(csi.GroupControllerServer); ok {
+			all = append(all, machine.Service{Desc: &csi.GroupController_ServiceDesc, Server: server})
+		}
+		if _, ok := server.(csi.NodeServer); ok {
+			all = append(all, machine.Service{Desc: &csi.Node_ServiceDesc, Server: server})
+		}
+		if len(all) == found {
+			panic(fmt.Sprintf("sim.Services: %T implements no service of the CSI spec", server))
+		}
+	}
+	return all
 }

@@ -42,13 +42,10 @@ type Simulation struct {
 	objects         *cluster.Objects
 	addons          fakecontroller.Addons
 	addonsPods      cluster.AddonsPods
-	api             struct {
-		once   sync.Once
-		server *apiserver.Server
-	}
-	died   []expect.Death
-	images cluster.Images
-	checks *cluster.Checks
+	api             func() *apiserver.Server
+	died            []expect.Death
+	images          cluster.Images
+	checks          *cluster.Checks
 }
 
 // Start creates a cluster and starts its components; virtual time does not advance before the first
@@ -80,7 +77,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire.Strict, c.Wire.RealClock, c.Wire.Latencies = o.Strict, o.Pace == Real, o.Latencies
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
 	c.awaitingRestart = awaitingRestart{}
-	c.Wire.Crasher = crashes{c}
+	c.Wire.Crasher = faults{c}
 	c.Wire.ReleaseAt = c.releaseAt
 	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
 	for _, f := range o.Faults {
@@ -90,10 +87,11 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 		}
 		c.Wire.Faults.Inject(f)
 	}
+	c.api = sync.OnceValue(c.startAPI)
 	c.objects = cluster.NewObjects(s)
 	c.Wire.Act = c.users().Act
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
-	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faultSpace{c})
+	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faults{c})
 	c.startChecks()
 	c.nodes.World, c.nodes.Checks = c.World, c.checks
 	c.machines = cluster.Machines{World: c.World, Layout: o.KubeletDir, Lost: c.lostProcessOne}

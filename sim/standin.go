@@ -45,8 +45,11 @@ func (d *driver) furnish(n Node, m machine.Machine) error {
 }
 
 // standInAccess is where the plugin on a node, or the controller plugin, reaches a stand-in that
-// shows its requests; nil for none.
+// shows its requests; nil for none, and without a driver.
 func (d *driver) standInAccess(node string) *standin.Access {
+	if d == nil {
+		return nil
+	}
 	for _, s := range d.standIns {
 		if service, shows := s.(standin.Service); shows {
 			return &standin.Access{Service: service, Machine: cmp.Or(node, controlPlaneName)}
@@ -56,15 +59,8 @@ func (d *driver) standInAccess(node string) *standin.Access {
 }
 
 // serviceAt is where the program that serves a socket reaches such a stand-in; nil for none.
-func (c *Simulation) serviceAt(s wire.Site) *standin.Access { return c.standInAccess(s.Driver, s.Node) }
-
-// standInAccess is where a driver's plugin on a node, or its controller plugin, reaches such a
-// stand-in; nil for none.
-func (c *Simulation) standInAccess(driver, node string) *standin.Access {
-	if d := c.driver(driver); d != nil {
-		return d.standInAccess(node)
-	}
-	return nil
+func (c *Simulation) serviceAt(s wire.Site) *standin.Access {
+	return c.driver(s.Driver).standInAccess(s.Node)
 }
 
 func (c *Simulation) stopStandIns() error {

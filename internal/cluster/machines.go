@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/machine"
@@ -92,4 +93,20 @@ func (all *Machines) Close(m machine.Machine) (err error) {
 		err = all.Loops.RemoveMemory(d.Memory()...)
 	}
 	return errors.Join(err, m.Close())
+}
+
+// KeepWritten collects the changes of programs, before their machines are closed.
+func (all *Machines) KeepWritten() error {
+	for _, disk := range all.disks {
+		changes, err := disk.Written()
+		if err != nil {
+			return err
+		}
+		for _, change := range changes {
+			if line := disk.Name() + ": " + change; !slices.Contains(all.Written, line) {
+				all.Written = append(all.Written, line)
+			}
+		}
+	}
+	return nil
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// crashes lets faults kill parts of the cluster at calls.
-type crashes struct{ *Simulation }
+// faults lets faults kill parts of the cluster at calls, and the strategy of a run draw faults.
+type faults struct{ *Simulation }
 
 // Kill ends the victim, unless it is dead already.
-func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
+func (c faults) Kill(victim fault.Victim, at wire.Site) error {
 	victims, err := c.victims(victim, at)
 	if err != nil || !slices.ContainsFunc(victims, runs) {
 		return err
@@ -42,7 +43,7 @@ func (c crashes) Kill(victim fault.Victim, at wire.Site) error {
 
 // Restart starts the stopped parts of a fault's victim again, unless its node has no power, or the
 // scenario has ended it since.
-func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
+func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 	victim := f.Victim
 	victims, err := c.victims(victim, at)
 	if err != nil {
@@ -74,7 +75,7 @@ func (c crashes) Restart(f *fault.Fault, at wire.Site) error {
 
 // victims are the components that a victim stands for; none on a node without power but the node
 // itself.
-func (c crashes) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
+func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
 	var n *cluster.Node
 	if at.Node != "" {
 		if n, err = c.node(at.Node); err != nil {
@@ -111,7 +112,7 @@ func anyOf[T any](components []T) (all []any) {
 }
 
 // named returns the caller's kind: a kubelet, a registrar, or a plugin's sidecar.
-func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
+func (c faults) named(victim fault.Victim, at wire.Site) fault.Victim {
 	switch {
 	case victim != fault.Caller:
 		return victim
@@ -128,4 +129,24 @@ func (c crashes) named(victim fault.Victim, at wire.Site) fault.Victim {
 		}
 	}
 	return fault.Victim(at.Caller + "/" + at.Driver)
+}
+
+// HasService reports whether a stand-in shows the requests of a driver's plugin.
+func (c faults) HasService(driver, node string) bool {
+	return c.driver(driver).standInAccess(node) != nil
+}
+
+// HasVersions reports whether a driver has several releases.
+func (c faults) HasVersions(driver string) bool {
+	d := c.driver(driver)
+	return d != nil && len(d.versions()) > 0
+}
+
+// ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
+// kube-controller-manager with all its controllers; empty if it cannot be killed.
+func (c faults) ProgramOf(of *component.Component) fault.Victim {
+	if slices.ContainsFunc(c.nodes.All, func(n *cluster.Node) bool { return of.Keeps(&n.Pace) }) {
+		return fault.Kubelet
+	}
+	return c.controllers.ProgramOf(of)
 }
