@@ -109,7 +109,7 @@ func notStarted(p *plugin, err error) expect.Death {
 
 // programAt is the program that serves a socket; nil if none of the run's does.
 func (c *Simulation) programAt(at wire.Site) *machine.Process {
-	for b := range c.programs() {
+	for _, b := range c.programs() {
 		if b.running && b.servesAt(at) {
 			return b.program.Process()
 		}

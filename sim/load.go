@@ -241,7 +241,7 @@ func (u *underLoad) RestartDriver(node string) (time.Duration, error) {
 }
 
 func (u *underLoad) Programs() (all []play.Program) {
-	for b := range u.programs() {
+	for _, b := range u.programs() {
 		if b.running {
 			process := b.program.Process()
 			all = append(all, play.Program{Plugin: b.String(), PID: process.PID(), Family: process.Family, Busy: process.Busy})
@@ -252,7 +252,7 @@ func (u *underLoad) Programs() (all []play.Program) {
 
 func (u *underLoad) Opened() map[string]int {
 	sum := map[string]int{}
-	for b := range u.programs() {
+	for _, b := range u.programs() {
 		for name, times := range b.program.Process().Opened() {
 			sum[name] += times
 		}

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"iter"
 	"path/filepath"
 	"slices"
 
@@ -23,19 +22,16 @@ type programBackend struct {
 }
 
 // programs are the plugins that are programs of the run's own.
-func (c *Simulation) programs() iter.Seq[*programBackend] {
-	return func(yield func(*programBackend) bool) {
-		for _, d := range c.drivers {
-			if d.Program == nil { // it may be on 10,000 nodes
-				continue
-			}
-			for _, p := range c.plugins(d) {
-				if !yield(p.backend.(*programBackend)) {
-					return
-				}
-			}
+func (c *Simulation) programs() (all []*programBackend) {
+	for _, d := range c.drivers {
+		if d.Program == nil { // it may be on 10,000 nodes
+			continue
+		}
+		for _, p := range c.plugins(d) {
+			all = append(all, p.backend.(*programBackend))
 		}
 	}
+	return all
 }
 
 func (c *Simulation) newProgram(p *plugin) (backend, error) {
@@ -103,7 +99,7 @@ func (b *programBackend) start() error {
 // stopPrograms ends all driver programs that run.
 func (c *Simulation) stopPrograms() error {
 	var running []*program.Program
-	for b := range c.programs() {
+	for _, b := range c.programs() {
 		if b.running {
 			b.hangUp()
 			running = append(running, b.program)
@@ -138,7 +134,7 @@ type Usage struct {
 
 // Usage is that of the programs of drivers. It is known when the simulation is closed.
 func (c *Simulation) Usage() (all []Usage) {
-	for b := range c.programs() {
+	for _, b := range c.programs() {
 		all = append(all, b.usage(c))
 	}
 	return all

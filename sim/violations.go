@@ -57,7 +57,7 @@ func (c *Simulation) machinesOf(driver, id string) (all []machine.Machine) {
 
 // driverOf returns the driver that a process of a machine belongs to, empty if there is none.
 func (c *Simulation) driverOf(m machine.Machine, pid int) string {
-	for b := range c.programs() {
+	for _, b := range c.programs() {
 		if b.running && b.machine == m && b.program.PID() == pid {
 			return b.driver.Name
 		}
@@ -67,7 +67,7 @@ func (c *Simulation) driverOf(m machine.Machine, pid int) string {
 
 // programsOf are the programs of a driver that run.
 func (c *Simulation) programsOf(driver string) (all []ledger.Program) {
-	for b := range c.programs() {
+	for _, b := range c.programs() {
 		if b.driver.Name == driver && b.running {
 			all = append(all, ledger.Program{Plugin: b.String(), Node: b.node, Process: b.program.Process()})
 		}
@@ -88,7 +88,7 @@ func (c *Simulation) violations() []verdict.Verdict {
 func (c *Simulation) readLogs() {
 	var all []judged.Program
 	ran := map[*driver][]judged.Program{}
-	for b := range c.programs() {
+	for _, b := range c.programs() {
 		p := judged.Program{Plugin: b.String(), Driver: b.driver.Name, Node: b.node, Ran: b.ran}
 		all, ran[b.driver] = append(all, p), append(ran[b.driver], p)
 	}
