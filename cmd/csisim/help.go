@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,7 +22,7 @@ var commandGroups = []struct {
 	title string
 	names []string
 }{
-	{"Check a driver", []string{"check", "explore", "replay", "profiles"}},
+	{"Check a driver", []string{"check", "explore", "replay", "load", "profiles"}},
 	{"Run scenarios", []string{"run", "init", "validate", "steps", "schema"}},
 	{"Look at traces", []string{"view", "diff", "explain", "import"}},
 	{"Live cluster", []string{"up", "get", "down"}},
@@ -36,9 +37,9 @@ var flagGroups = []struct {
 }{
 	{"Driver", []string{
 		"endpoint", "controller-endpoint", "addons-endpoint", "profile", "binary", "save", "name", "single", "node-only", "env", "plugin-socket", "capability",
-		"node-path", "start-timeout", "memory",
+		"node-path", "start-timeout", "memory", "deploy",
 	}},
-	{"Upgrade", []string{"upgrade-from", "upgrade-from-profile", "upgrade-from-binary"}},
+	{"Upgrade", []string{"upgrade-from", "upgrade-from-profile", "upgrade-from-binary", "upgrade-from-deploy"}},
 	{"Volumes", []string{
 		"parameter", "snapshot-parameter", "mount-option", "access-mode", "no-block", "fs-type", "volume-size", "secrets", "handle", "attribute", "lifecycle",
 		"pod-info", "fs-group-policy", "token-request", "extra-create-metadata",
@@ -55,7 +56,10 @@ const fewFlags = 9
 func writeHelp(w io.Writer, c *cobra.Command) {
 	fmt.Fprintf(w, "%s\n", reflowed(cmp.Or(c.Long, c.Short+".")))
 	if c.Example != "" {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))
+		fmt.Fprint(w, "\nExamples:\n")
+		for line := range strings.SplitSeq(strings.TrimRight(c.Example, "\n"), "\n") {
+			fmt.Fprintln(w, continued(line))
+		}
 	}
 	fmt.Fprintf(w, "\nUsage:\n  %s\n", c.UseLine())
 	writeCommands(w, c)
@@ -75,6 +79,36 @@ func reflowed(text string) string {
 		all = append(all, paragraph)
 	}
 	return strings.Join(all, "\n\n")
+}
+
+// continued breaks a command before its options, as for a shell, so that no row is too wide if
+// possible. Rows after the first are indented.
+func continued(command string) string {
+	const end, indent = ` \`, "    "
+	var rows []string
+	row := ""
+	for _, part := range beforeOptions(command) {
+		if row != "" && utf8.RuneCountInString(row+part+end) > helpWidth {
+			rows, row = append(rows, row+end), indent+strings.TrimSpace(part)
+			continue
+		}
+		row += part
+	}
+	return strings.Join(append(rows, row), "\n")
+}
+
+// beforeOptions cuts a command before each option that is not within quotes.
+func beforeOptions(command string) (parts []string) {
+	from, quoted := 0, false
+	for i, r := range command {
+		if r == '\'' {
+			quoted = !quoted
+		}
+		if !quoted && i > from && strings.HasPrefix(command[i:], " -") {
+			parts, from = append(parts, command[from:i]), i
+		}
+	}
+	return append(parts, command[from:])
 }
 
 func writeCommands(w io.Writer, c *cobra.Command) {

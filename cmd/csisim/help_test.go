@@ -37,18 +37,13 @@ func TestHelpNamesFilesThatExist(t *testing.T) {
 	assert.Greater(t, found, 4)
 }
 
-// Help is at most 80 columns wide, but for examples, and each flag is in one group.
+// Help is at most 80 columns wide, and each flag is in one group.
 func TestHelpFitsATerminal(t *testing.T) {
 	var look func(*cobra.Command)
 	look = func(c *cobra.Command) {
 		var out strings.Builder
 		writeHelp(&out, c)
-		text, _, found := strings.Cut(out.String(), "\nExamples:\n")
-		_, rest, _ := strings.Cut(out.String(), "\nUsage:\n")
-		if found {
-			text += rest
-		}
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(out.String()) {
 			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), helpWidth, "%s: %s", c.CommandPath(), line)
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
