@@ -20,8 +20,8 @@ type Machines struct {
 	// Dir is the directory of all. Default: they are in memory.
 	Dir   string
 	Loops *workdir.Loops
-	// Namespaces gives each a mount namespace. Programs write through it to directories of the
-	// host; OnDisk keeps the directories of kubelets on disk.
+	// Namespaces gives each a mount namespace: programs change no directories of the host but those
+	// in Through. OnDisk keeps the directories of kubelets on disk there.
 	Namespaces, OnDisk bool
 	Through            []string
 	// Lost is called when process 1 of a machine was killed from outside, such as by the kernel for
