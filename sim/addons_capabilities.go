@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -22,20 +23,40 @@ type AddonsPromise struct {
 }
 
 // AddonsPromises requests the capabilities of CSI-Addons from the plugins of a driver: none, if
-// they do not serve its identity. The requests are no part of the run. The error is an
-// *EnvironmentError.
+// they do not serve its identity. The requests are no part of the run. If the program of a plugin
+// has exited, it promises nothing: expect.Alive judges that. The error is an *EnvironmentError.
 func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {
 	promise := AddonsPromise{Capabilities: map[string]bool{}, Clients: map[string][]string{}}
 	for _, p := range c.plugins(c.driver(name)) {
 		if !p.running {
 			continue
 		}
-		if err := promise.learn(p); err != nil {
+		if err := promise.learn(p); err != nil && !p.hasExited() {
 			return promise, err
 		}
 	}
 	return promise, nil
 }
+
+// hasExited reports whether the plugin's program has exited. Its sockets may be closed a moment
+// before csisim notices the exit.
+func (p *plugin) hasExited() bool {
+	b, is := p.backend.(*programBackend)
+	if !is {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(p.interrupt, exitTimeout)
+	defer cancel()
+	select {
+	case <-b.program.Done():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// exitTimeout bounds the wall time between the end of a program's connections and its exit.
+const exitTimeout = time.Second
 
 func (a AddonsPromise) learn(p *plugin) error {
 	return p.askAt(p.addons, "capabilities of CSI-Addons", func(ctx context.Context, conn grpc.ClientConnInterface) error {

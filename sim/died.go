@@ -30,8 +30,12 @@ func (c *Simulation) programEnded(b *programBackend, process *machine.Process) {
 	p.running = false
 	how, log := b.program.Termination()
 	death := expect.Death{Of: p.String(), Text: fmt.Sprintf("%s: %s", p, how), Log: log, LogFile: filepath.Base(b.program.Log())}
-	if death.Call = c.openCall(p); death.Call != nil {
-		death.Text = fmt.Sprintf("%s in %s: %s", p, path.Base(death.Call.Method), how)
+	method := b.program.PanickedIn()
+	if death.Call = c.openCall(p, method); death.Call != nil {
+		method = path.Base(death.Call.Method)
+	}
+	if method != "" {
+		death.Text = fmt.Sprintf("%s in %s: %s", p, method, how)
 	}
 	c.recordDeath(p, death)
 	c.disconnect(p)
@@ -45,10 +49,12 @@ func (c *Simulation) recordDeath(p *plugin, d expect.Death) {
 	c.World.Trace.Add(trace.Entry{Kind: trace.Died, Node: p.node, Driver: p.driver.Name, Message: d.Text})
 }
 
-// openCall is the last call to a plugin that has no outcome yet; nil if all have.
-func (c *Simulation) openCall(p *plugin) *trace.Event {
+// openCall is the last call to a plugin that has no outcome yet, of any method if it is empty; nil
+// if there is none. Requests of csisim outside the run are no calls.
+func (c *Simulation) openCall(p *plugin, method string) *trace.Event {
 	for _, e := range slices.Backward(c.World.Trace.Events()) {
-		if e.Kind == trace.Call && e.Driver == p.driver.Name && e.Node == p.node && e.Code == "" && e.Response == nil {
+		open := e.Kind == trace.Call && e.Driver == p.driver.Name && e.Node == p.node && e.Code == "" && e.Response == nil
+		if open && (method == "" || path.Base(e.Method) == method) {
 			return e
 		}
 	}

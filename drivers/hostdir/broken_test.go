@@ -226,6 +226,10 @@ func TestBrokenBehaviours(t *testing.T) {
 			require.NoError(t, v.attach())
 			return ended(v.stage())
 		},
+		"list-panics": func(t *testing.T, d *driver) bool {
+			_, err := d.ListVolumes(t.Context(), &csi.ListVolumesRequest{})
+			return ended(err)
+		},
 		"publish-exits": func(t *testing.T, d *driver) bool {
 			return ended(d.create("vol", capability(false, singleNode)).ready().publish(d.w.target("pod")))
 		},

@@ -162,6 +162,7 @@ var defects = []struct{ name, trial, verdict string }{
 	{"deadline-keeps-lock", "timed-out/NodeStageVolume", "NodeStageVolume fails for good: Aborted: an operation on "},
 	{"deadline-keeps-lock", "timed-out/DeleteVolume", "DeleteVolume fails for good: Aborted: an operation on "},
 	{"stage-panics", "life/filesystem", "driver died: driver hostdir.csi.csisim.dev on node-a in NodeStageVolume: panic: no backend for volume vol-"},
+	{"list-panics", "life/filesystem", "driver died: driver hostdir.csi.csisim.dev, controller in ListVolumes: panic: no page"},
 	{"publish-exits", "life/filesystem", "driver died: driver hostdir.csi.csisim.dev on node-a in NodePublishVolume: exit status 3"},
 	{"block-not-published", "life/block", "CreateVolume should refuse a raw block volume, which no node publishes: NodePublishVolume fails for good: InvalidArgument: block volumes are not supported"},
 	{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: 1 mount, then 2"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Termination says how the latest instance ended, with the panic if its log shows one, and
@@ -16,6 +18,32 @@ func (p *Program) Termination() (how string, log []string) {
 	}
 	return how, lines[max(0, len(lines)-tailLines):]
 }
+
+// PanickedIn returns the RPC with the handler that panicked in the latest instance: ListVolumes. It
+// is empty if the log has no stack of Go, or if another goroutine panicked.
+func (p *Program) PanickedIn() string {
+	lines := lastLines(p.Log(), panicBytes)
+	begun := slices.IndexFunc(lines, isPanic)
+	if begun < 0 {
+		return ""
+	}
+	stacks := 0
+	for _, line := range lines[begun:] {
+		if strings.HasPrefix(line, "goroutine ") {
+			stacks++
+		}
+		if stacks > 1 {
+			return "" // the first one is that of the panic
+		}
+		if handler := rpcHandler().FindStringSubmatch(line); handler != nil {
+			return handler[1]
+		}
+	}
+	return ""
+}
+
+// rpcHandler matches a frame of the code that protoc-gen-go-grpc generates for an RPC of CSI.
+var rpcHandler = lazyregexp.New(`/csi\._(?:Identity|Controller|GroupController|Node|SnapshotMetadata)_(\w+)_Handler\b`)
 
 // panicBytes is how far from its end a log is searched for a panic: the stacks of all
 // goroutines follow it.

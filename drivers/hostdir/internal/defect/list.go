@@ -13,7 +13,7 @@ var all = []*Defect{
 	stageTrustsRecords, recordsNotSynced, stageLeaksMount, publishMakesFile,
 	publishMakesFifo, publishMakesSymlink, callsOverlap, deadlineKeepsLock,
 	blockNotPublished, snapshotReplacesOthers, snapshotIgnoresSource, snapshotIgnoresErrors, copyTrustsDirectory, inlineRefusalLeavesMount,
-	inlineSharesContent, inlineForgottenOnRestart, stagePanics, publishExits,
+	inlineSharesContent, inlineForgottenOnRestart, stagePanics, listPanics, publishExits,
 	stageHoardsMemory, startLeavesProcess, unpublishLeavesMount, unpublishIgnoresErrors,
 	unpublishTrustsStat, unpublishNeedsStat, unpublishRemovesContent, limitTooHigh,
 	deviceRemembered, deviceRecorded, unpublishRemovesParent, listOmitsNodes,
