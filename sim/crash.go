@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/cluster"
+	"github.com/csisim/csisim/internal/driver/program"
+	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -105,7 +108,19 @@ func (c *Simulation) disconnect(p *plugin) {
 }
 
 // startPlugin starts a plugin, and its registrar, unless they run.
-func (c *Simulation) startPlugin(name, node string) error { return c.each(name, node, c.startAgain) }
+func (c *Simulation) startPlugin(name, node string) error {
+	return notAgain(fault.Driver, "a step", c.each(name, node, c.startAgain))
+}
+
+// notAgain returns the error of a program that does not start after a step ended the victim as the
+// error of a program that a fault killed. It returns all other errors as they are.
+func notAgain(victim fault.Victim, at string, err error) error {
+	failed, upgraded := (*program.StartError)(nil), (*UpgradeError)(nil)
+	if !errors.As(err, &failed) || errors.As(err, &upgraded) {
+		return err
+	}
+	return &wire.RestartError{Victim: victim, At: at, Err: err}
+}
 
 // bringUp starts a plugin, its registrar and, in a new pod, its sidecars.
 func (c *Simulation) bringUp(p *plugin) error {

@@ -55,7 +55,7 @@ func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 	}
 	switch victim = c.named(victim, at); victim {
 	case fault.Node:
-		return c.PowerOn(at.Node)
+		return c.powerOn(at.Node)
 	case fault.Kubelet:
 		return c.startKubelet(at.Node)
 	case registrar.Name:

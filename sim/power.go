@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/fakekubelet"
 	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/kernel"
@@ -57,6 +58,10 @@ func (c *Simulation) PowerOff(name string) error {
 
 // PowerOn boots a node: drivers and their registrars, then the kubelet.
 func (c *Simulation) PowerOn(name string) error {
+	return notAgain(fault.Node, "power-off", c.powerOn(name))
+}
+
+func (c *Simulation) powerOn(name string) error {
 	n, err := c.node(name)
 	if err != nil {
 		return err

@@ -473,6 +473,22 @@ func TestASoundDriverWithoutAttachmentsPassesWhenItStalls(t *testing.T) {
 	assert.Contains(t, passed(card, "stalled"), "NodeUnstageVolume")
 }
 
+// Given a driver with a lock that prevents its second start, when a step ends the driver or its
+// node loses power, then it does not start again: one finding, during a call and between calls.
+func TestADriverThatDoesNotStartAgainIsNamed(t *testing.T) {
+	subject := hostdir(buildHostdir(t), "")
+	subject.Driver.Program.NodePaths = []string{"/var/lib/hostdir-starts"}
+	const once = `if test -n "$(ls /var/lib/hostdir-starts)"; then echo refused: an old lock; exit 3; fi; mkdir /var/lib/hostdir-starts/$$; exec "$@"`
+	subject.Driver.Program.Command = append([]string{"sh", "-c", once, "sh"}, subject.Driver.Program.Command...)
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "reboot/running", "reboot/NodeStageVolume", "restart/driver-on-node")
+	var names []string
+	for _, f := range card.Findings() {
+		names = append(names, f.Name)
+		assert.Equal(t, check.NotStarted, f.Harm)
+	}
+	assert.Equal(t, []string{"node, killed at …, does not start again", "driver, killed at …, does not start again"}, names)
+}
+
 // An error that clears up when the call is repeated does no harm, and no fault explains it.
 func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	program := buildHostdir(t)
