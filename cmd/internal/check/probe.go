@@ -401,6 +401,9 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	text := "the driver does not " + e.Doing
+	if inReadOnlyDev(text) {
+		text += "\n" + readOnlyDevices
+	}
 	if !e.Failure.Verdict.IsZero() {
 		text += "\n" + e.Failure.Text(e.Names)
 	}
