@@ -71,6 +71,9 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 		}
 		dirs = append(dirs, real)
 	}
+	d.mu.Lock()
+	d.nodePaths = append(d.nodePaths, dirs...)
+	d.mu.Unlock()
 	return dirs, d.share(c.Shares)
 }
 

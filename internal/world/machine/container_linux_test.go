@@ -42,20 +42,20 @@ func TestARestartedContainerHasAFreshRoot(t *testing.T) {
 	m, err := machine.NewNamespace("node-1", filepath.Join(shortDir(t), "n1"), false, through)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, m.Close()) }()
-	write := "mkdir -p /var/lib/csisim-test/deep /csi-data-dir /var/lib/csi-kept && for f in /var/lib/csisim-test/deep/x /csi-data-dir/x /csisim-test " +
-		host + "/changed /var/lib/csi-kept/x " + through + "/x /var/lib/kubelet/x; do echo mine >$f; done; rm " + host + "/removed"
+	write := "mkdir -p /var/lib/csisim-test/deep /csi-data-dir && for f in /var/lib/csisim-test/deep/x /csi-data-dir/x /csisim-test " +
+		host + "/changed /csisim-kept/deep/x " + through + "/x /var/lib/kubelet/x; do echo mine >$f; done; rm " + host + "/removed"
 	read := "cd " + host + "; cat changed removed; for f in /var/lib/csisim-test/deep/x /csi-data-dir/x /csisim-test; do test -e $f && echo $f stays; done;" +
-		"cat /var/lib/csi-kept/x " + through + "/x /var/lib/kubelet/x; hostname"
+		"cat /csisim-kept/deep/x " + through + "/x /var/lib/kubelet/x; hostname"
 	const want = "of the host\nof the host\nmine\nmine\nmine\nnode-1\n"
 
-	first, _ := instance(t, m, nil, write, "/var/lib/csi-kept")
+	first, _ := instance(t, m, nil, write, "/csisim-kept/deep")
 	require.Empty(t, first.Lookups())
-	second, out := instance(t, m, first, read+"; "+write, "/var/lib/csi-kept")
+	second, out := instance(t, m, first, read+"; "+write, "/csisim-kept/deep")
 	assert.Equal(t, want, out)
 	assert.Equal(t, []machine.Lookup{
 		{Path: "/var/lib/csisim-test/deep/x", How: "looked up"}, {Path: "/csi-data-dir/x", How: "looked up"}, {Path: "/csisim-test", How: "looked up"},
 	}, second.Lookups())
-	third, out := instance(t, m, second, read, "/var/lib/csi-kept")
+	third, out := instance(t, m, second, read, "/csisim-kept/deep")
 	assert.Equal(t, want, out)
 	assert.Len(t, third.Lookups(), 3)
 	assert.NotEmpty(t, third.Memory())

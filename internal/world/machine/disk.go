@@ -50,6 +50,8 @@ type Disk struct {
 	lossSeen func(how string) // of OnLoss
 	// Paths that Written does not list, since they existed before the programs.
 	furnished map[string]bool
+	// nodePaths are the directories that containers keep on the node.
+	nodePaths []string
 }
 
 var _ Machine = (*Disk)(nil)

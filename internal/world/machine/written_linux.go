@@ -17,13 +17,15 @@ var bookkeeping = []string{"/run/mount", "/run/blkid", "/etc/mtab", "/run/lock"}
 
 // Written lists the changes that programs have made to directories of the host, or would have made
 // without the layers: "made /etc/x", "changed …", "removed …". A directory has a trailing slash,
-// and its content is not listed. It is empty without a namespace.
+// and its content is not listed. The directories that containers keep belong to the node and are
+// left out. It is empty without a namespace.
 func (d *Disk) Written() ([]string, error) {
 	if d.own == nil || d.own.layers == nil || d.own.layers.upper == nil {
 		return nil, nil
 	}
 	d.mu.Lock()
 	roots := append([]*ownRoot{d.own}, d.containers...)
+	kept := d.nodePaths
 	d.mu.Unlock()
 	var found []string
 	for _, root := range roots {
@@ -38,7 +40,19 @@ func (d *Disk) Written() ([]string, error) {
 	}
 	sortChanges(found)
 	found = slices.Compact(found)
-	return slices.DeleteFunc(found, func(change string) bool { return d.furnished[change] }), nil
+	return slices.DeleteFunc(found, func(change string) bool { return d.furnished[change] || isKept(change, kept) }), nil
+}
+
+// isKept reports whether a change is one in the directories that containers keep on the node, or
+// made a parent of them.
+func isKept(change string, kept []string) bool {
+	verb, name, _ := strings.Cut(change, " ")
+	name = strings.TrimSuffix(name, "/")
+	return slices.ContainsFunc(kept, func(dir string) bool {
+		_, below := cutDir(name, dir)
+		_, above := cutDir(dir, name)
+		return below || above && verb == "made"
+	})
 }
 
 // written looks through the upper directories, and through the machine's own directories.
