@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/view"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/plural"
@@ -167,13 +169,25 @@ func shortLines(text string) string {
 // mostFound is the highest number of lines of a found state, unless the output is verbose.
 const mostFound = 6
 
-// firstLines returns the first lines of a text, and the number of the others.
+// firstLines returns the first lines of a text, and the number of the others. Of a program's log it
+// returns the last lines, which say why the program ended.
 func firstLines(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if log := 1 + slices.IndexFunc(lines, isEndOfLog); log > 0 {
+		if left := len(lines) - max(mostFound, log+1); left > 0 {
+			lines = append(append(lines[:log:log], fmt.Sprintf("  … %s (-v prints all)", plural.Of(left, "line"))), lines[log+left:]...)
+		}
+		return strings.Join(lines, "\n")
+	}
 	if more := len(lines) - mostFound; more > 0 {
 		lines = append(lines[:mostFound:mostFound], fmt.Sprintf("… and %s (-v prints all)", plural.Of(more, "more line")))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// isEndOfLog reports whether the end of a log follows a line.
+func isEndOfLog(line string) bool {
+	return strings.HasPrefix(strings.TrimSpace(line), program.EndOfLog) && strings.HasSuffix(line, ":")
 }
 
 // indentedRest indents every line but the first.
