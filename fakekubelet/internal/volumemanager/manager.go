@@ -105,19 +105,18 @@ func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
 	if !m.reconciler.synced {
 		return nil, false
 	}
-	set := map[string]bool{}
 	for name, v := range m.desired.volumes {
-		set[name] = v.attachable
-	}
-	for name, v := range m.actual.volumes {
-		set[name] = set[name] || v.attachable == yes
-	}
-	for _, name := range sortedKeys(set) {
-		if set[name] {
+		if v.attachable {
 			names = append(names, corev1.UniqueVolumeName(name))
 		}
 	}
-	return names, true
+	for name, v := range m.actual.volumes {
+		if v.attachable == yes {
+			names = append(names, corev1.UniqueVolumeName(name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), true
 }
 
 // MarkReportedInUse takes notice of the list that the API server now has; every
