@@ -311,9 +311,9 @@ func (n *node) pass(d time.Duration) {
 	require.Equal(n.t, kernel.Deadline, reason, n.Kernel.Err())
 }
 
-// thirdRetry passes until an operation has failed three times more, half, one and
-// two seconds after the first failure; its next try is more than three seconds
-// away, long enough for a deleted pod to be gone.
+// thirdRetry passes until an operation has failed three times more: half, one and two seconds after
+// the first failure. Its next try is more than three seconds away; a deleted pod has ended by
+// then.
 func (n *node) thirdRetry() { n.t.Helper(); n.pass(4500 * time.Millisecond) }
 
 func (n *node) until(cond func() bool) {

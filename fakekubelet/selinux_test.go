@@ -392,9 +392,8 @@ func TestARestartWithAnotherPodThatHasAnotherLabel(t *testing.T) { // K-SEL-3, K
 	assert.Len(t, n.mounts(), 2)
 }
 
-// A volume that is desired with a label, but was never mounted, does not count as desired: its
-// entry is dropped, the volume is verified again, and that resets the backoff of the failed mount.
-// K-REC-6, K-OP-4
+// A volume with a label that was never mounted does not count as desired: its entry is dropped, and
+// the volume is verified again. That resets the backoff of the failed mount. K-REC-6, K-OP-4
 func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})
 	n.volume("data", accessMode(rwop))

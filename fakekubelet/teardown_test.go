@@ -213,9 +213,9 @@ func TestEverythingIsTidiedUp(t *testing.T) { // K-UNPUB-6, K-ORPH-2
 	assert.Empty(t, n.mounts())
 }
 
-// A sync begins with news of the runtime that is newer than the last one, which is got once a
-// second: the recordings have 80 ms to 1 s from deletion to NodeUnpublishVolume where the pod had
-// just started, and 30 to 280 ms elsewhere.
+// A sync begins when news of the runtime arrives, which the kubelet gets once a second. In the
+// recordings, NodeUnpublishVolume follows the deletion after 80 ms to 1 s if the pod had just
+// started, and after 30 to 280 ms otherwise.
 func TestTheEndOfAPodThatHasJustStartedWaitsForTheRuntime(t *testing.T) {
 	for name, tt := range map[string]struct{ before, least, most time.Duration }{
 		"just started":      {0, 500 * time.Millisecond, 1200 * time.Millisecond},

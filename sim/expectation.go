@@ -35,9 +35,9 @@ func (c *Cluster) ExpectNoCalls(calls ...any) {
 	}
 }
 
-// ExpectNothingLeft expects that, at this point, no mount, directory, process or object exists
-// without a pod, claim, volume or attachment that needs it, except for those that AllowLeftovers
-// allows. The end of a test checks this anyway.
+// ExpectNothingLeft expects that each mount, directory, process and object belongs to a pod, claim,
+// volume or attachment at this point, except for those that AllowLeftovers allows. The end of a
+// test checks this anyway.
 func (c *Cluster) ExpectNothingLeft() {
 	c.t.Helper()
 	c.Expect(expect.Leftovers(c.allowed.leftovers))

@@ -2,9 +2,8 @@ package sim
 
 import "time"
 
-// SlowController has each request of a controller or sidecar to the API server take so long, also
-// when it is started again, so that something can happen in the middle of its reaction. Zero has it
-// take no time, as by default.
+// SlowController gives each request of a controller or sidecar to the API server a duration, also
+// after a restart, so that something can happen in the middle of its reaction. The default is zero.
 func (c *Simulation) SlowController(name string, request time.Duration) error {
 	found, err := c.controllersNamed(name)
 	if err != nil {

@@ -48,10 +48,9 @@ func TestLogsOfRealSidecars(t *testing.T) {
 	}, calls)
 }
 
-// Given logs that a kubelet 1.36, csi-provisioner 6.4, csi-attacher 4.12 and node-driver-registrar
-// printed with verbosity 5 on a kind cluster, while three pods with a volume each ran side by side
-// and the driver's pod was replaced, then each call for a volume is there with its caller, its
-// order, its answer and its duration.
+// Given logs of a kubelet 1.36, csi-provisioner 6.4, csi-attacher 4.12 and node-driver-registrar
+// with -v=5 on a kind cluster. Three pods with a volume each ran side by side, and the driver's pod
+// was replaced. Then each call for a volume is there, with its caller, order, answer and duration.
 func TestLogsOfARealKubelet(t *testing.T) {
 	var out bytes.Buffer
 	r, err := incident.Run(incident.Options{Paths: []string{"testdata/kind"}, Until: until}, &out)
@@ -88,10 +87,9 @@ func TestLogsOfARealKubelet(t *testing.T) {
 	}
 }
 
-// Given a log that csi-snapshotter 8.6 printed with -v=5 against csisim up, while snapshots and
-// groups of snapshots of volumes were made and deleted, with calls that failed, took long and ran
-// side by side, then the calls are those that a proxy between it and the driver recorded: in their
-// order, with their codes and durations.
+// Given a log that csi-snapshotter 8.6 printed with -v=5 against csisim up: snapshots and groups
+// were made and deleted, and calls failed, took long and overlapped. Then the calls are those that
+// a proxy in front of the driver recorded, with their order, codes and durations.
 func TestLogsOfARealSnapshotter(t *testing.T) {
 	recorded, err := os.Open("testdata/snapshotter-calls.jsonl")
 	require.NoError(t, err)

@@ -69,8 +69,8 @@ func (l Level) after(plugin string, of func(Use) int64) (all []float64) {
 	return all
 }
 
-// steady is how much some numbers, three or more, have grown in all if they grow from each to the
-// next, and the last time at least half as much as the first time; otherwise 0.
+// steady returns the growth of three or more numbers in all. It is 0 unless each number is greater
+// than the one before, and the last step at least half as large as the first.
 func steady(numbers []float64) float64 {
 	n := len(numbers)
 	if n < 3 {

@@ -44,8 +44,8 @@ func (r *Result) oneAtATime() (texts []string) {
 	return texts
 }
 
-// gaps are, by the kind of a call that ended among a Crowd of calls of all kinds, the times since
-// the call of any kind that ended before, in milliseconds.
+// gaps are the times between the ends of two successive calls, in milliseconds, by the kind of the
+// second. A Crowd of calls of all kinds is under way meanwhile.
 func (l Level) gaps() map[string][]float64 {
 	all := map[string][]float64{}
 	for _, run := range l.Runs {

@@ -132,8 +132,8 @@ func TestAFileThatACallOpensEverMoreOftenIsNamed(t *testing.T) {
 	}
 }
 
-// growing are levels of 10 and 100 volumes with three runs each, in which calls are made one after
-// the other, and take and start as long as the functions say, in milliseconds.
+// growing are levels of 10 and 100 volumes with three runs each. The calls are made one after the
+// other; the functions give their durations, and the time to start, in milliseconds.
 func growing(call, start func(volumes int) int64) *Result {
 	r := &Result{}
 	for _, n := range []int{10, 100} {

@@ -172,10 +172,9 @@ func (o Object) parts() []string {
 	return parts
 }
 
-// Decoded is an object as decoded JSON, with whole numbers as int64, or those parts of it that are
-// named: an encoder for everything that an object can be takes longer to make than a scenario to
-// run. Kubernetes' own converter takes longer still: it copies its type information for each field
-// that it meets first.
+// Decoded is an object as decoded JSON, with whole numbers as int64, or only its named parts. An
+// encoder for all parts takes longer to make than a scenario to run. Kubernetes' own converter
+// takes longer still: it copies its type information for each new field.
 func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
 	shown := map[string]any{}
 	if _, custom := obj.(*unstructured.Unstructured); custom || len(parts) == 0 {

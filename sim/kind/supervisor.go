@@ -16,8 +16,8 @@ import (
 )
 
 // keeps is the variable of the process that outlives the tests. A test binary gets no call after
-// its last test, and Ctrl-C kills it: that process makes the cluster, and deletes it, or the
-// remains of a test there, after the tests have ended.
+// its last test, and Ctrl-C kills it. So that process makes the cluster. After the tests it deletes
+// the cluster, or the remains of a test there.
 const keeps = "CSISIM_KEEPS_CLUSTER"
 
 // order is an order of the tests to their supervisor.

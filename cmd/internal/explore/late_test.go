@@ -32,11 +32,11 @@ func found(t *testing.T, text string, runs int) *Finding {
 	return nil
 }
 
-// Given a volume that moves to another node, when kube-controller-manager is killed between two of
-// its writes (the volume is removed from the node's status, and the attachment is not yet deleted),
-// then the pod waits for longer than four minutes: the controller assumes that the volume is
-// mounted until the node's next report, and csi-attacher backs off. No driver is responsible, and
-// the known hazards of Kubernetes are named. C-ADC-6 C-ADC-40 C-ATT-3
+// Given a volume that moves to another node. When kube-controller-manager is killed between two of
+// its writes, the node's status no longer lists the volume, and the attachment is not yet deleted.
+// Then the pod waits for longer than four minutes: the controller takes the volume for mounted
+// until the node's next report, and csi-attacher backs off. No driver is responsible, and the known
+// hazards of Kubernetes are named. C-ADC-6 C-ADC-40 C-ATT-3
 func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
 	f := found(t, text, 200)
@@ -67,9 +67,9 @@ func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 	assert.True(t, f.Fails())
 }
 
-// Given a driver that rejects an attachment that it has already made, when its first answer comes
-// too late and the scenario waits for less time than the next attempt takes, then the driver is
-// responsible nevertheless, as a longer run shows.
+// Given a driver that rejects an attachment which it has already made. When its first answer comes
+// too late, and the scenario ends before the next attempt, then the driver is still responsible: a
+// longer run shows it.
 func TestADriverIsToBlameForWhatALongerRunShows(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle", "attach-not-idempotent")), "- wait: {pod: web, phase: Running}", "- wait: {pvc: data, phase: Bound}\n- wait: {pod: web, phase: Running, for: 12s}", 1)
 	o := usual(30)

@@ -280,8 +280,8 @@ func (w *world) givenGroup() groupSnapshot {
 }
 
 // C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the API
-// client's limit allows, since the annotation that it may be at work is written each time, and
-// removed; after an error that leaves open whether it is, the backoff holds.
+// client's limit allows: each try writes and removes the annotation that the driver may be at work.
+// After an error that leaves this open, the backoff holds.
 func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)

@@ -28,11 +28,10 @@ func (r *run) meetGroups(p *kernel.Process) {
 // virtual time stands still.
 const echo = 10 * time.Millisecond
 
-// informGroups queues all events of group contents, also those of the sidecar's own writes. Thereby
-// a group that is not ready, or that the driver has refused for good, is cut again at once,
-// whatever the backoff: only the limit of the API client slows it down. (external-snapshotter
-// v8.6.0, NewCSISnapshotSideCarController: for groups the filter of C-SNAP-31 is still to do)
-// C-GSNAP-5
+// informGroups queues all events of group contents, also those of the sidecar's own writes. So a
+// group that is not ready, or that the driver has refused for good, is cut again at once. Only the
+// limit of the API client slows this down, not the backoff. (external-snapshotter v8.6.0,
+// NewCSISnapshotSideCarController: for groups the filter of C-SNAP-31 is still to do) C-GSNAP-5
 func (r *run) informGroups(p *kernel.Process) {
 	contents := component.Watch[groupContent](r.Component, p)
 	for {

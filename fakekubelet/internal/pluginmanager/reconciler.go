@@ -68,8 +68,8 @@ func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
 	}
 }
 
-// nextRetry is when the first backoff ends, 0 if there is none. work is false if only dead sockets
-// wait for it: a retry fails until the socket is created again, and the watcher reports that.
+// nextRetry is the end of the first backoff, 0 if there is none. work is false if only dead sockets
+// wait for it: their retries fail until the socket is made anew, and the watcher reports that.
 func (m *Manager) nextRetry() (due time.Duration, work bool) {
 	var outdated []string
 	for _, gone := range m.actual.outdated(m.desired) {

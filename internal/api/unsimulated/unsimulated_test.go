@@ -25,9 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/not-simulated.md anew")
 
-// harmless are fields that no code reads and that change nothing for storage or pods here: other
-// fields say the same, they are checked and used by the API server, they are volumes of plugins
-// that are migrated to drivers, or they concern the rights of containers on a real computer.
+// harmless are fields that no code reads and that change nothing for storage or pods here. Other
+// fields say the same; the API server checks and uses them; they belong to volumes of plugins that
+// are migrated to drivers; or they concern the rights of containers on a real computer.
 var harmless = strings.Fields(`
 	Pod:serviceAccount Pod:priorityClassName Pod:imagePullSecrets Pod:enableServiceLinks Pod:setHostnameAsFQDN Pod:overhead Pod:runtimeClassName
 	Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys

@@ -1,7 +1,7 @@
 // Package unfinished keeps the work that drivers have announced and not yet finished, such as a
 // snapshot that is not ready, or a job during which the driver answers ABORTED. Drivers live by the
-// real clock. A virtual clock that jumps to the next retry gives them no time, so it moves no
-// faster than the real one until the work is finished, or the driver has had long enough.
+// real clock, and a virtual clock that jumps to the next retry gives them no time. So the virtual
+// clock moves no faster than the real one until the work is finished, or until a limit.
 package unfinished
 
 import (

@@ -84,9 +84,9 @@ func TestALateRetryIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
-// Given a run that waited in vain, when another run of the same drivers waits for work of that
-// kind, then it waits for a fraction of the limit, or for twice as long as such work took that was
-// finished.
+// Given a run that waited in vain. When another run of the same drivers waits for work of that
+// kind, then it waits for a fraction of the limit. If such work was finished before, it waits for
+// twice as long as that took.
 func TestRunsLearnFromEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Experience{}

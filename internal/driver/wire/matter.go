@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// matter returns the part of its driver that a call reads or changes. Calls that share it are not
-// under way at once, unless the fault Overlap requires that: otherwise the real clock would decide
-// which of them a driver refuses with ABORTED, or carries out first.
+// matter returns the part of its driver that a call reads or changes. Calls with the same matter
+// are not under way at once, unless the fault Overlap requires it. Otherwise the real clock would
+// decide which call a driver refuses with ABORTED, or carries out first.
 func (c *call) matter() kernel.Matter {
 	of := c.site.Machine.Name() + " " + c.site.Socket
 	if c.watch != nil || c.Service() != nil && fault.HasEffect(path.Base(c.method)) {

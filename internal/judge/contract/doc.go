@@ -1,7 +1,7 @@
-// Package contract holds the calls between Kubernetes and a CSI driver against the CSI spec: is
-// the driver's answer one that the spec promises, and is our own request one that it allows?
+// Package contract compares the calls between Kubernetes and a CSI driver with the CSI spec: the
+// answers of the driver, and the requests of csisim.
 //
 // The checks are pure functions of one call and of the capabilities that the driver has declared.
-// Rules about the history of a volume (staged before published, and the like) are invariants over
-// the trace, not a matter of this package.
+// Rules about the history of a volume, such as staged before published, are invariants of the
+// trace, in package calls.
 package contract

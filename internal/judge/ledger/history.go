@@ -97,8 +97,8 @@ func (h *History) inStep(e *trace.Event) *StepEvent {
 	return d
 }
 
-// blame fills in two calls of an entry: the call that made it, which is made if that was seen, and
-// the call that should have undone it. about selects the calls of the entry.
+// blame fills in two calls of an entry: the call that made it, and the call that should have undone
+// it. made is the first one if it was seen. about selects the calls of the entry.
 func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*trace.Event) bool) {
 	undo := undoes[make]
 	var undone *trace.Event

@@ -15,9 +15,9 @@ type Left struct {
 	Verdict verdict.Verdict
 }
 
-// MountedStill returns each mount that a call made for a volume and that is still
-// there when the volume has been detached from the machine, though the call that was to remove it
-// was answered OK. Mounts at the paths of that call are reported when it returns.
+// MountedStill returns the mounts of a volume that are still there when it has been detached from
+// the machine, although the call that had to remove them was answered OK. Mounts at the paths of
+// that call are reported when it returns.
 func (w *Watch) MountedStill(m machine.Machine, detach *trace.Event) (all []Left) {
 	if !w.shows(m) {
 		return nil

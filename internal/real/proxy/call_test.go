@@ -144,9 +144,8 @@ func (p *Proxy) created(t *testing.T) (all []*csi.CreateVolumeRequest) {
 	return all
 }
 
-// The record of a call's begin is written before the driver receives the request, that of its end
-// before the caller receives the answer, for every caller: a proxy that is killed at any moment
-// loses neither.
+// For every caller, the begin of a call is recorded before the driver receives the request, and its
+// end before the caller receives the answer. So a proxy that is killed at any moment loses neither.
 func TestACallIsRecordedBeforeItIsForwardedAndAnswered(t *testing.T) {
 	var p *Proxy
 	begun := 0
