@@ -105,9 +105,9 @@ func (c *checking) run(ctx context.Context, subject check.Subject, old *check.Su
 	}
 	if err == nil && upgrade != nil {
 		if slices.ContainsFunc(card.Outcomes, check.Outcome.Failed) {
-			c.progress.say("trials that failed are run with one release in the place of both")
+			c.progress.say("trials that failed are run again: with one release in the place of both, and with both")
 		}
-		err = upgrade.Alone(ctx, card.Outcomes, options)
+		err = upgrade.Repeat(ctx, card.Outcomes, options)
 	}
 	card.Took, card.Waits = time.Since(began), c.experience.Waits()
 	c.progress.erase()

@@ -150,7 +150,8 @@ func (f Finding) likewise() string {
 	return "so do " + strings.Join(f.Likewise, ", ")
 }
 
-// byItself says that the new release shows a finding of an upgrade by itself.
+// byItself says if the upgrade may not be the cause of a finding: the new release shows it by
+// itself, or no second run shows it.
 func (f Finding) byItself() string {
 	const plain = " shows it without an upgrade, too: csisim check finds it without --upgrade-from"
 	switch f.Release {
@@ -158,6 +159,8 @@ func (f Finding) byItself() string {
 		return "the new release" + plain
 	case EachRelease:
 		return "each release" + plain
+	case UnknownRelease:
+		return "a second run does not show it: it depends on a race, perhaps one of a release without an upgrade"
 	}
 	return ""
 }

@@ -14,8 +14,8 @@ type Upgrade struct {
 	Old, New *Facts
 
 	// old and new have the names of the findings that the old and the new release show when they
-	// replace themselves, by trial. Alone fills them.
-	old, new map[string][]string
+	// replace themselves, by trial; again has those of a second run with both. Repeat fills them.
+	old, new, again map[string][]string
 }
 
 // Same reports whether both releases are started by the same arguments and, as equal reports, the
@@ -75,18 +75,25 @@ func (u *Upgrade) Plan() ([]*Trial, error) {
 	return all, nil
 }
 
-// Alone runs the trials that failed with one release in the place of both. A failure that the old
-// release shows when it replaces itself is not one of the upgrade.
-func (u *Upgrade) Alone(ctx context.Context, outcomes []Outcome, o RunOptions) error {
+// Repeat runs the trials that failed with one release in the place of both, and once more with
+// both. A failure that the old release shows when it replaces itself is not one of the upgrade.
+func (u *Upgrade) Repeat(ctx context.Context, outcomes []Outcome, o RunOptions) error {
 	var err error
-	if u.old, err = shownAlone(ctx, u.Old, outcomes, o); err == nil {
-		u.new, err = shownAlone(ctx, u.New, outcomes, o)
+	if u.old, err = shownAgain(ctx, &Upgrade{Old: u.Old, New: u.Old}, outcomes, o); err != nil {
+		return err
+	}
+	if u.new, err = shownAgain(ctx, &Upgrade{Old: u.New, New: u.New}, outcomes, o); err != nil {
+		return err
+	}
+	again, err := shownAgain(ctx, u, outcomes, o)
+	if err == nil { // an interrupted run proves nothing
+		u.again = again
 	}
 	return err
 }
 
-// shownAlone returns the findings of failed trials, by trial, if a release replaces itself.
-func shownAlone(ctx context.Context, release *Facts, outcomes []Outcome, o RunOptions) (map[string][]string, error) {
+// shownAgain returns the findings of failed trials, by trial, when a pair of releases runs them.
+func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOptions) (map[string][]string, error) {
 	var patterns []string
 	for _, outcome := range outcomes {
 		if outcome.Tried() && outcome.Failed() {
@@ -96,23 +103,24 @@ func shownAlone(ctx context.Context, release *Facts, outcomes []Outcome, o RunOp
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	trials, err := (&Upgrade{Old: release, New: release}).Plan()
+	trials, err := pair.Plan()
 	if err == nil {
 		trials, err = Chosen(trials, patterns)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("compose the trials of one release: %w", err)
+		return nil, fmt.Errorf("compose the trials that failed: %w", err)
 	}
 	o.Budget = 0
 	o.Sinks, o.Logs, o.KeepStates = nil, "", 0 // the user looks at the upgrade
-	alone, err := Run(ctx, trials, o)
-	found := make([][]Finding, len(alone))
-	for i, outcome := range alone {
+	again, err := Run(ctx, trials, o)
+	found := make([][]Finding, len(again))
+	for i, outcome := range again {
 		found[i] = shownBy(outcome)
 	}
 	unite(found)
+	pair.explain(found)
 	shown := map[string][]string{}
-	for i, outcome := range alone {
+	for i, outcome := range again {
 		for _, f := range found[i] {
 			shown[outcome.Name()] = append(shown[outcome.Name()], f.Name)
 		}
@@ -120,9 +128,10 @@ func shownAlone(ctx context.Context, release *Facts, outcomes []Outcome, o RunOp
 	return shown, err
 }
 
-// releaseOf returns the release that shows a finding of a trial by itself; "" if none does.
-func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
-	old, new := slices.Contains(u.old[o.Name()], finding), slices.Contains(u.new[o.Name()], finding)
+// releaseOf returns the release that shows a finding of a trial by itself; "" if none does, and a
+// second run with both releases shows it.
+func (u *Upgrade) releaseOf(trial, finding string) Release {
+	old, new := slices.Contains(u.old[trial], finding), slices.Contains(u.new[trial], finding)
 	switch {
 	case old && new:
 		return EachRelease
@@ -130,6 +139,8 @@ func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
 		return OldRelease
 	case new:
 		return NewRelease
+	case u.again != nil && !slices.Contains(u.again[trial], finding):
+		return UnknownRelease
 	}
 	return ""
 }
@@ -138,11 +149,11 @@ func (u *Upgrade) releaseOf(o Outcome, finding string) Release {
 // none does: a defect of the upgrade.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
-		for _, release := range []Release{"", NewRelease, EachRelease, OldRelease} {
+		for _, release := range []Release{"", NewRelease, EachRelease, UnknownRelease, OldRelease} {
 			own := f
 			own.Shown = nil
 			for _, o := range f.Shown {
-				if u.releaseOf(o, f.Name) == release {
+				if u.releaseOf(o.Name(), f.Name) == release {
 					own.Shown = append(own.Shown, o)
 				}
 			}
@@ -178,4 +189,7 @@ const (
 	NewRelease Release = "new"
 	// EachRelease is for findings that both show: the new release has not fixed them.
 	EachRelease Release = "each"
+	// UnknownRelease is for findings that no second run shows: they depend on a race, which may be
+	// one of either release.
+	UnknownRelease Release = "unknown"
 )

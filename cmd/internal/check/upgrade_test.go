@@ -39,7 +39,7 @@ func upgraded(t *testing.T, old, new check.Subject, patterns ...string) *check.C
 	card := &check.Card{Facts: u.New, Upgrade: u}
 	card.Outcomes, err = check.Run(t.Context(), all, options)
 	require.NoError(t, err)
-	require.NoError(t, u.Alone(t.Context(), card.Outcomes, options))
+	require.NoError(t, u.Repeat(t.Context(), card.Outcomes, options))
 	return card
 }
 
