@@ -21,8 +21,8 @@ func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
 	assert.True(t, p.Quiet())
 }
 
-// Given a program that has started a daemon, whose parent has ended, then the daemon belongs to the
-// program's family. The family ends with the program.
+// Given a program that has started a daemon through a process that has ended, then the daemon
+// belongs to the program's family. The family ends with the program.
 func TestADaemonBelongsToTheFamilyOfItsProgram(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()
