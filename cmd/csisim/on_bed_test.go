@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,15 +80,19 @@ func newBed(t *testing.T) *bed {
 	return b
 }
 
-// freePort returns a port below those that the system gives to connections and to listeners of
-// port 0, as a program takes it only later.
+// ports counts the ports that freePort has tried.
+var ports atomic.Int32
+
+// freePort returns a port that it returns once only, as a program takes it later. It lies below
+// those that the system gives to connections and to listeners of port 0.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10000+rand.IntN(20000)))
+		port := 10000 + (100*os.Getpid()+int(ports.Add(1)))%20000
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
-			defer listener.Close()
-			return listener.Addr().(*net.TCPAddr).Port
+			require.NoError(t, listener.Close())
+			return port
 		}
 	}
 	require.FailNow(t, "no port is free")
