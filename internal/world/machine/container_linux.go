@@ -72,7 +72,11 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 		dirs = append(dirs, real)
 	}
 	d.mu.Lock()
-	d.nodePaths = append(d.nodePaths, dirs...)
+	for _, dir := range dirs { // each instance of a container has the same
+		if !slices.Contains(d.nodePaths, dir) {
+			d.nodePaths = append(d.nodePaths, dir)
+		}
+	}
 	d.mu.Unlock()
 	return dirs, d.share(c.Shares)
 }

@@ -219,9 +219,10 @@ func (l *layers) open(dir string) error {
 		if l.layout.isPlace(name) || slices.Contains(l.carried, name) {
 			continue
 		}
-		l.shown[name] = true
+		err := l.show(name, e.Type())
+		l.shown[name] = err == nil
 		// The entry may have vanished, or this user may not see it.
-		if err := l.show(name, e.Type()); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
