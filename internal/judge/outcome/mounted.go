@@ -30,7 +30,7 @@ func mountsAt(c Call, path string) (n int, known bool) {
 	if c.Machine() == nil || path == "" {
 		return 0, false
 	}
-	n, err := machine.MountsAt(c.Machine(), path)
+	n, err := c.Machine().MountsAt(path)
 	return n, err == nil
 }
 

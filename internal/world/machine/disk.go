@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -231,4 +232,18 @@ func (d *Disk) ProgramPath(p string) string {
 		return path.Clean("/" + p)
 	}
 	return d.Path(p)
+}
+
+// MountsAt counts the mounts at path, one above the other; a missing path has none.
+func (d *Disk) MountsAt(path string) (n int, err error) {
+	if mounted, err := d.IsMountPoint(path); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
+		return 0, nil // the whole table need not be listed
+	}
+	mounts, err := d.Mounts()
+	for _, m := range mounts {
+		if m.Target == path {
+			n++
+		}
+	}
+	return n, err
 }

@@ -58,6 +58,8 @@ type Machine interface {
 	Missing() ([]Missing, error)
 	// IsMountPoint reports whether a mount lies at path; a missing path returns fs.ErrNotExist.
 	IsMountPoint(path string) (bool, error)
+	// MountsAt counts the mounts at path, one above the other; a missing path has none.
+	MountsAt(path string) (int, error)
 	// References lists the other mount points of the file or directory that is mounted at path,
 	// sorted; none if path is missing or no mount point.
 	References(path string) ([]string, error)

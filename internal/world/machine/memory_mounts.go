@@ -142,25 +142,8 @@ func (m *Memory) Mounts() (mounts []Mount, err error) {
 	return mounts, err
 }
 
-// MountsAt counts the mounts at a path, one above the other; a missing path has none.
-func MountsAt(m Machine, p string) (n int, err error) {
-	if memory, is := m.(*Memory); is {
-		return memory.mountsAt(p)
-	}
-	if mounted, err := m.IsMountPoint(p); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
-		return 0, nil // the whole table need not be listed
-	}
-	mounts, err := m.Mounts()
-	for _, one := range mounts {
-		if one.Target == p {
-			n++
-		}
-	}
-	return n, err
-}
-
-// mountsAt takes the same time, however many mounts there are elsewhere.
-func (m *Memory) mountsAt(p string) (n int, err error) {
+// MountsAt takes the same time, however many mounts there are elsewhere.
+func (m *Memory) MountsAt(p string) (n int, err error) {
 	err = m.read(func() error {
 		at, err := m.follow(p)
 		if errors.Is(err, fs.ErrNotExist) {

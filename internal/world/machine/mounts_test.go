@@ -135,7 +135,7 @@ func TestMountsStackAndComeOffInReverse(t *testing.T) {
 
 func assertMountsAt(t *testing.T, m machine.Machine, path string, want int) {
 	t.Helper()
-	n, err := machine.MountsAt(m, path)
+	n, err := m.MountsAt(path)
 	require.NoError(t, err)
 	assert.Equal(t, want, n, path)
 }
