@@ -42,7 +42,8 @@ type Disk struct {
 	listeners  []*diskListener
 	watches    []*diskWatch
 
-	kept map[string]*os.File // open by KeepOpen
+	kept  map[string]*os.File // open by KeepOpen
+	views map[string]keptView // by KeepView
 
 	unsynced *unsynced
 	loops    loopDevices
@@ -176,7 +177,7 @@ func (d *Disk) PowerOff() error {
 		failed = append(failed, d.killLeft())
 	}
 	d.lost = d.unsynced.lose()
-	return errors.Join(append(failed, d.letAllGo(), d.unmountAll(), d.loops.lose())...)
+	return errors.Join(append(failed, d.letAllGo(), d.CloseViews(""), d.unmountAll(), d.loops.lose())...)
 }
 
 // ClockMoved sets the cluster's time, which decides when the kernel writes unsynced files to the
@@ -239,11 +240,17 @@ func (d *Disk) MountsAt(path string) (n int, err error) {
 	if mounted, err := d.IsMountPoint(path); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
 		return 0, nil // the whole table need not be listed
 	}
+	mounts, err := d.mountsAt(path)
+	return len(mounts), err
+}
+
+// mountsAt lists the mounts at a path, the covering one last.
+func (d *Disk) mountsAt(path string) (at []Mount, err error) {
 	mounts, err := d.Mounts()
 	for _, m := range mounts {
 		if m.Target == path {
-			n++
+			at = append(at, m)
 		}
 	}
-	return n, err
+	return at, err
 }

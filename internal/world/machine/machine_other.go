@@ -66,6 +66,18 @@ func (d *Disk) keepBase() error { return nil }
 
 func onMainThread() bool { return false }
 
+// keptView is a mount that KeepView keeps; there is none.
+type keptView struct{}
+
+// KeepView finds no mounts.
+func (*Disk) KeepView(string) error { return nil }
+
+// ViewOf finds no mounts.
+func (*Disk) ViewOf(string) (View, error) { return View{}, nil }
+
+// CloseViews finds no mounts.
+func (*Disk) CloseViews(string) error { return nil }
+
 // BindMount fails with ErrNoPermission.
 func (d *Disk) BindMount(source, target string, _ bool) error {
 	return &fs.PathError{Op: "bind mount " + source + " on", Path: target, Err: fmt.Errorf("%w: %w", ErrNoPermission, errNotLinux)}
