@@ -2,10 +2,12 @@ package fakekubelet
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // runContainers starts the pod's sandbox and containers; their volumes are there.
@@ -44,10 +46,19 @@ func (w *podWorker) runContainers(p *kernel.Process) bool {
 // stopContainers stops a pod's containers, if it has any. The container's labels have the object of
 // the event: the pod may be deleted. (trace o1)
 func (k *Kubelet) stopContainers(uid types.UID) {
-	pod, containers := k.options.Runtime.Stop(uid)
+	pod, containers := k.stopSandbox(uid)
 	for _, name := range containers {
 		k.Event(pod, corev1.EventTypeNormal, "Killing", "Stopping container %s", name)
 	}
+}
+
+// stopSandbox ends a pod's containers and their mounts. It returns the metadata of the pod, nil if
+// it had no sandbox, and the names of the containers.
+func (k *Kubelet) stopSandbox(uid types.UID) (*metav1.PartialObjectMetadata, []string) {
+	if m, can := k.options.Machine.(machine.Views); can {
+		_ = m.CloseViews(k.csi.PodDir(uid)) // the descriptor is free even if closing it fails
+	}
+	return k.options.Runtime.Stop(uid)
 }
 
 // allMounts returns the mounts of the CSI volumes of each container for the runtime. If a container

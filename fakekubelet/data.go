@@ -39,7 +39,7 @@ func (w *podWorker) dataUses() []data.Use {
 		use := data.Use{
 			Pod: w.pod.Namespace + "/" + w.pod.Name, Name: spec.Name, Node: w.Node, Machine: node,
 			Volume: data.Volume{Driver: spec.Driver(), Handle: spec.Handle(w.pod.UID)},
-			Path:   w.csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name), ForWriting: spec.ForWriting(),
+			Path:   w.csi.TargetPath(w.pod.UID, spec.Name), Block: spec.Block(), Writable: !spec.ReadOnly && volume.IsWritten(w.pod, name), ForWriting: spec.ForWriting(), Propagated: volume.IsPropagated(w.pod, name),
 		}
 		if use.Block {
 			use.Path = w.csi.BlockPublishPath(w.pod.UID, spec.Name)

@@ -38,7 +38,7 @@ func (w *podWorker) runPrograms(p *kernel.Process) bool {
 		w.options.Runtime.RunSandbox(w.pod)
 	}
 	if err := w.options.Runtime.MakeNetwork(w.pod); err != nil {
-		w.options.Runtime.Stop(w.pod.UID)
+		w.stopSandbox(w.pod.UID)
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedCreatePodSandBox", "Failed to create pod sandbox: %v", err)
 		return false
 	}
@@ -135,7 +135,7 @@ func (w *podWorker) stopPrograms(p *kernel.Process) {
 	p.Wait("the end of the pod's containers", func() bool {
 		return !slices.ContainsFunc(slices.Concat(w.programs, w.ephemeral), func(c *container) bool { return !c.ended })
 	})
-	w.options.Runtime.Stop(w.pod.UID)
+	w.stopSandbox(w.pod.UID)
 	w.report(p)
 	w.removeFiles()
 }

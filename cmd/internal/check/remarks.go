@@ -6,6 +6,7 @@ import (
 
 	"github.com/csisim/csisim/internal/judge/calls"
 	"github.com/csisim/csisim/internal/judge/contract"
+	judged "github.com/csisim/csisim/internal/judge/data"
 	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -66,7 +67,7 @@ func (p *page) remarks(c *Card) {
 		p.WriteByte('\n')
 		p.text(p.paint(dim, "note")+" ", "     ", headline(r.Text))
 		for _, row := range [][2]string{
-			{"shown by", namesOf(r.Shown)}, {"why", cmp.Or(contract.Advice(r.Verdict), calls.Advice(r.Verdict))}, {"strict", strictly(r.Verdict)},
+			{"shown by", namesOf(r.Shown)}, {"why", cmp.Or(contract.Advice(r.Verdict), calls.Advice(r.Verdict), judged.Advice(r.Verdict))}, {"strict", strictly(r.Verdict)},
 		} {
 			p.labelled(row[0], row[1])
 		}

@@ -17,7 +17,9 @@ import (
 
 // Given a driver that mounts with FUSE. When it is upgraded while a pod uses its volume, then the
 // pod keeps its data if the daemon runs in a pod of its own, and loses it if the daemon is a child
-// of the driver, which ends with the driver's container.
+// of the driver, which ends with the driver's container. A driver that mounts the volume again
+// gives the running pod its data back only if it mounts over the dead mount, and the pod's mount
+// has HostToContainer.
 func TestAFUSEDaemonHasToOutliveItsDriver(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting needs root")
@@ -34,15 +36,24 @@ func TestAFUSEDaemonHasToOutliveItsDriver(t *testing.T) {
 	require.NoError(t, err, string(out))
 	text, err := os.ReadFile(testdata + "fuse.txt")
 	require.NoError(t, err)
-	for _, test := range []struct{ name, flag, finding string }{
-		{"in a pod of its own", "--helper=/run/fuse/helper.sock", ""},
-		{"as a child of the driver", "--helper=", "data lost, as the FUSE daemon of the volume has exited"},
+	const lost, unseen = "data lost, as the FUSE daemon of the volume has exited", "running containers see a new mount only with"
+	for _, test := range []struct {
+		name, flags, propagation, finding string
+		noted                             bool
+	}{
+		{"in a pod of its own", "--helper=/run/fuse/helper.sock", "None", "", false},
+		{"as a child of the driver", "--helper=", "None", lost, false},
+		{"started again, over the dead mount", "--mount-again=over", "HostToContainer", "", false},
+		{"started again, over the dead mount, which alone the pod sees", "--mount-again=over", "None", "", true},
+		{"started again after an unmount", "--mount-again=after-unmount", "HostToContainer", lost, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := scenario.Parse("fuse.yaml", []byte(strings.NewReplacer("PROGRAM", program, "HELPER", `"`+test.flag+`"`).Replace(string(text))))
+			filled := strings.NewReplacer("PROGRAM", program, "FLAGS", `"`+test.flags+`"`, "PROPAGATION", test.propagation).Replace(string(text))
+			s, err := scenario.Parse("fuse.yaml", []byte(filled))
 			require.NoError(t, err)
 			result, err := scenario.Run(context.Background(), s, scenario.RunOptions{})
 			require.NoError(t, err)
+			assert.Equal(t, test.noted, strings.Contains(strings.Join(result.Notes, "\n"), unseen), result.Notes)
 			if test.finding == "" {
 				assert.Empty(t, result.Failures)
 				return

@@ -37,6 +37,8 @@ type Use struct {
 	// ForWriting means that nothing in the requests to the driver is read-only either: access
 	// modes, mount options, attachment.
 	ForWriting bool
+	// Propagated says that later mounts on the volume appear in all containers that have it.
+	Propagated bool
 }
 
 // Machine is the part of a node that concerns the volumes published there.
@@ -150,6 +152,7 @@ func (c *Check) PowerLost(node string) {
 // Start checks the volume at the start of a pod's containers: it must have the content that was
 // written last. Then, if the pod may write, it writes the next generation.
 func (c *Check) Start(u Use) {
+	keepView(u)
 	if c.Read(u) && u.Writable {
 		c.write(u)
 	}
@@ -171,7 +174,7 @@ func (c *Check) Read(u Use) bool {
 	case !isKnown:
 		return c.fresh(u, found)
 	case found.problem == "" && found.volume == wrote.owner(u.Volume) && found.generation == wrote.generation:
-		return true
+		return c.inContainers(u, wrote)
 	}
 	c.violation(u, wrote.String(), found)
 	return false
@@ -264,20 +267,33 @@ const (
 
 // Advice helps with verdicts of known causes; empty for others.
 func Advice(v verdict.Verdict) string {
-	if v.Form != daemonDied {
-		return ""
+	switch v.Form {
+	case daemonDied:
+		return "a FUSE daemon in the container of the driver exits with it: run daemons outside of it, or mount volumes that are " +
+			"published over the dead mounts when the driver starts, or set requiresRepublish in the CSIDriver object and mount over " +
+			"the dead mount in NodePublishVolume"
+	case remounted:
+		return "a running container has the mount of its start: run FUSE daemons outside of the driver's container, or document that " +
+			"the volumeMounts of users need mountPropagation: HostToContainer"
 	}
-	return "a FUSE daemon in the container of the driver exits with it: run daemons outside of it, or mount volumes that are " +
-		"published again when the driver starts, or set requiresRepublish in the CSIDriver object and mount again in NodePublishVolume"
+	return ""
 }
+
+// DaemonDied reports whether a verdict says that the daemon of a volume has exited.
+func DaemonDied(v verdict.Verdict) bool { return v.Form == daemonDied }
 
 // report reports a violation, once for each pod and volume.
 func (c *Check) report(u Use, form verdict.Form, text string) {
 	if key := u.Pod + " " + u.Volume.String(); !c.reported[key] {
 		c.reported[key] = true
-		v := verdict.Verdict{Breaks: verdict.Data, Form: form, Node: u.Node, Found: []string{text}}
-		c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(form), verdict.Quoted(text))))
+		c.say(u, verdict.Verdict{Form: form}, text)
 	}
+}
+
+// say reports a violation or a remark.
+func (c *Check) say(u Use, v verdict.Verdict, text string) {
+	v.Breaks, v.Node, v.Found = verdict.Data, u.Node, []string{text}
+	c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(v.Form), verdict.Quoted(text))))
 }
 
 // ownContent is a machine with volumes that have content of their own, which no other machine

@@ -168,6 +168,5 @@ const (
 
 func (c *Check) remark(u Use, form verdict.Form, has string, args ...any) {
 	text := fmt.Sprintf("volume %s at %s on %s: %s/%s has "+has, append([]any{u.Name, u.Path, u.Node, keptDir, keptFile}, args...)...)
-	v := verdict.Verdict{Breaks: verdict.Data, Form: form, Node: u.Node, Found: []string{text}, Remark: true}
-	c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(form), verdict.Quoted(text))))
+	c.say(u, verdict.Verdict{Form: form, Remark: true}, text)
 }

@@ -65,3 +65,13 @@ func IsWritten(pod *corev1.Pod, name string) bool {
 			slices.ContainsFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return d.Name == name })
 	})
 }
+
+// IsPropagated reports whether later mounts on a volume appear in all containers of a pod that have
+// it.
+func IsPropagated(pod *corev1.Pod, name string) bool {
+	return !slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+			return m.Name == name && (m.MountPropagation == nil || *m.MountPropagation == corev1.MountPropagationNone)
+		})
+	})
+}

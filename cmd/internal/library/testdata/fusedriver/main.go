@@ -30,6 +30,7 @@ var (
 	node     = flag.String("node-id", "", "id of the node")
 	state    = flag.String("state-dir", "", "directory of the volumes")
 	helper   = flag.String("helper", "", "socket of the mount pod that runs the daemons")
+	again    = flag.String("mount-again", "", "when the driver starts, mount its volumes again: over the dead mount, or after-unmount")
 	serve    = flag.String("serve", "", "socket at which this instance is the mount pod")
 )
 
@@ -95,7 +96,7 @@ func (driver) NodePublishVolume(_ context.Context, r *csi.NodePublishVolumeReque
 }
 
 func (driver) NodeUnpublishVolume(_ context.Context, r *csi.NodeUnpublishVolumeRequest) (*csi.NodeUnpublishVolumeResponse, error) {
-	if mounted(r.TargetPath) {
+	for mounted(r.TargetPath) {
 		if err := syscall.Unmount(r.TargetPath, 0); err != nil {
 			return nil, status.Error(codes.Internal, err.Error())
 		}
@@ -104,6 +105,46 @@ func (driver) NodeUnpublishVolume(_ context.Context, r *csi.NodeUnpublishVolumeR
 		return nil, status.Error(codes.Internal, err.Error())
 	}
 	return &csi.NodeUnpublishVolumeResponse{}, nil
+}
+
+// mountAllAgain mounts all volumes again that have lost their daemons.
+func mountAllAgain() error {
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(table)) {
+		place, system, _ := strings.Cut(line, " - ")
+		target, fields := strings.Fields(place)[4], strings.Fields(system)
+		if !strings.HasPrefix(fields[0], "fuse") || syscall.Statfs(target, &syscall.Statfs_t{}) != syscall.ENOTCONN {
+			continue // stat(2) may answer from the kernel's cache for a second
+		}
+		if err := mountAgain(fields[1], target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mountAgain(source, target string) error {
+	if *again == "after-unmount" {
+		if err := syscall.Unmount(target, 0); err != nil {
+			return err
+		}
+		return bind(source, target)
+	}
+	// bindfs refuses a dead mount point.
+	first, err := os.MkdirTemp("", "mounted")
+	if err != nil {
+		return err
+	}
+	if err := bind(source, first); err != nil {
+		return err
+	}
+	if err := syscall.Mount(first, target, "", syscall.MS_BIND, ""); err != nil {
+		return err
+	}
+	return syscall.Unmount(first, 0)
 }
 
 func mounted(target string) bool {
@@ -163,6 +204,12 @@ func main() {
 			os.Exit(1)
 		}
 		go answerAsks(listener)
+	}
+	if *again != "" {
+		if err := mountAllAgain(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	socket := strings.TrimPrefix(*endpoint, "unix://")
 	_ = os.Remove(socket)

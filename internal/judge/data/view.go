@@ -1,0 +1,53 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/internal/world/machine"
+)
+
+// remounted is the form of remarks on volumes that were mounted again over a dead mount.
+const remounted verdict.Form = "running containers see a new mount only with mountPropagation: HostToContainer"
+
+// keepView keeps the volume as the containers have it that start now.
+func keepView(u Use) {
+	if m, can := u.Machine.(machine.Views); can && !u.Block {
+		_ = m.KeepView(u.Path) // one that cannot be kept is read at its path only
+	}
+}
+
+// inContainers reports whether the running containers have the volume that its path shows: a mount
+// made after their start is not theirs, unless it covers the old one and propagates to them.
+func (c *Check) inContainers(u Use, wrote record) bool {
+	m, can := u.Machine.(machine.Views)
+	if !can || u.Block {
+		return true
+	}
+	view, err := m.ViewOf(u.Path)
+	switch {
+	case err != nil || !errors.Is(view.Err, syscall.ENOTCONN) || view.Covered && u.Propagated:
+		return true
+	case view.Covered:
+		c.remarkOnView(u, view.Err)
+		return true
+	}
+	c.violation(u, wrote.String(), content{
+		problem:    fmt.Sprintf("%v in its containers, as the volume was unmounted and mounted again after their start", view.Err),
+		daemonDied: true,
+	})
+	return false
+}
+
+// remarkOnView remarks on the dead mount of a pod's containers, once for each pod and volume.
+func (c *Check) remarkOnView(u Use, err error) {
+	key := u.Pod + " " + u.Volume.String() + " in containers"
+	if c.reported[key] {
+		return
+	}
+	c.reported[key] = true
+	c.say(u, verdict.Verdict{Form: remounted, Remark: true},
+		fmt.Sprintf("volume %s at %s on %s was mounted again over the old mount, with which pod %s began: %v", u.Name, u.Path, u.Node, u.Pod, err))
+}
