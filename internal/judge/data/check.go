@@ -275,6 +275,9 @@ func Advice(v verdict.Verdict) string {
 	case remounted:
 		return "a running container has the mount of its start: run FUSE daemons outside of the driver's container, or document that " +
 			"the volumeMounts of users need mountPropagation: HostToContainer"
+	case openFiles:
+		return "programs that keep files open, such as databases, fail until they open them again: run FUSE daemons outside of the " +
+			"driver's container"
 	}
 	return ""
 }

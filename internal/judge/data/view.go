@@ -9,8 +9,12 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// remounted is the form of remarks on volumes that were mounted again over a dead mount.
-const remounted verdict.Form = "running containers see a new mount only with mountPropagation: HostToContainer"
+// The forms of remarks on volumes that were mounted again over a dead mount: it may propagate to
+// running containers, but not to the files that they have open.
+const (
+	remounted verdict.Form = "running containers see a new mount only with mountPropagation: HostToContainer"
+	openFiles verdict.Form = "files that running containers have open end with the FUSE daemon"
+)
 
 // keepView keeps the volume as the containers have it that start now.
 func keepView(u Use) {
@@ -28,10 +32,13 @@ func (c *Check) inContainers(u Use, wrote record) bool {
 	}
 	view, err := m.ViewOf(u.Path)
 	switch {
-	case err != nil || !errors.Is(view.Err, syscall.ENOTCONN) || view.Covered && u.Propagated:
+	case err != nil || !errors.Is(view.Err, syscall.ENOTCONN):
+		return true
+	case view.Covered && u.Propagated:
+		c.remarkOnView(u, openFiles, view.Err)
 		return true
 	case view.Covered:
-		c.remarkOnView(u, view.Err)
+		c.remarkOnView(u, remounted, view.Err)
 		return true
 	}
 	c.violation(u, wrote.String(), content{
@@ -42,12 +49,12 @@ func (c *Check) inContainers(u Use, wrote record) bool {
 }
 
 // remarkOnView remarks on the dead mount of a pod's containers, once for each pod and volume.
-func (c *Check) remarkOnView(u Use, err error) {
+func (c *Check) remarkOnView(u Use, form verdict.Form, err error) {
 	key := u.Pod + " " + u.Volume.String() + " in containers"
 	if c.reported[key] {
 		return
 	}
 	c.reported[key] = true
-	c.say(u, verdict.Verdict{Form: remounted, Remark: true},
+	c.say(u, verdict.Verdict{Form: form, Remark: true},
 		fmt.Sprintf("volume %s at %s on %s was mounted again over the old mount, with which pod %s began: %v", u.Name, u.Path, u.Node, u.Pod, err))
 }
