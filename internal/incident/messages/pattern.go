@@ -20,8 +20,11 @@ type Pattern struct {
 	name  string
 }
 
-// part is a piece of a pattern: fixed text and the field after it.
-type part struct{ text, field string }
+// part is a piece of a pattern: fixed text and the field after it, which may have no name.
+type part struct {
+	text, field string
+	isEnd       bool // no field follows
+}
 
 // Name is the message without its fields.
 func (p *Pattern) Name() string { return p.name }
@@ -39,7 +42,7 @@ func compiled(m Message) *Pattern {
 			field, rest, _ = strings.Cut(after, "}")
 			name.WriteString("…")
 		}
-		p.parts = append(p.parts, part{text, field})
+		p.parts = append(p.parts, part{text, field, !more})
 		if !more || rest == "" {
 			break
 		}
@@ -80,9 +83,9 @@ func (p *Pattern) match(message string, found []string) ([]string, bool) {
 		found = append(found, before, rest[:end])
 		rest = rest[end+len(at.text):]
 	}
-	last := p.parts[len(p.parts)-1].field
-	if last == "" {
+	last := p.parts[len(p.parts)-1]
+	if last.isEnd {
 		return found, strings.TrimSpace(rest) == ""
 	}
-	return append(found, last, strings.TrimSpace(rest)), true
+	return append(found, last.field, strings.TrimSpace(rest)), true
 }
