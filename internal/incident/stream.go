@@ -172,6 +172,7 @@ func (s *stream) record(r *lines.Record) error {
 	switch {
 	case known && f.Means.IsCall():
 		s.of.result.Programs[s.nameOf(table)]++
+		s.driver = cmp.Or(s.driver, table.Driver)
 		return s.done(s.calls.Take(r, f))
 	case known:
 		s.of.result.Programs[s.nameOf(table)]++
@@ -179,7 +180,11 @@ func (s *stream) record(r *lines.Record) error {
 		if driver := f.Fields["driver"]; driver != "" && s.driver == "" && !table.IsDriver {
 			s.driver = driver
 		}
-		if err := s.done(s.calls.Operation(r, f)); err != nil {
+		ends := s.calls.Operation
+		if table.IsDriver {
+			ends = s.calls.Refusal
+		}
+		if err := s.done(ends(r, f)); err != nil {
 			return err
 		}
 		return s.fact(s.nameOf(table), r, f)

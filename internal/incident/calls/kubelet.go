@@ -52,7 +52,28 @@ func (t *Tracker) Operation(r *lines.Record, f messages.Fact) (done []*Call) {
 	c.close(r)
 	c.Answer = map[string]any{}
 	if isFailed {
-		c.Answer, c.Code, c.Error = nil, cmp.Or(f.Fields["code"], "Unknown"), f.Fields["error"]
+		c.failed(f)
 	}
+	return []*Call{c}
+}
+
+// failed adds the error of an operation.
+func (c *Call) failed(f messages.Fact) {
+	c.Answer, c.Code, c.Error = nil, cmp.Or(f.Fields["code"], "Unknown"), f.Fields["error"]
+}
+
+// Refusal ends the call that a driver's message names, as that of mayastor's controller does.
+func (t *Tracker) Refusal(r *lines.Record, f messages.Fact) (done []*Call) {
+	m := methodNamed(rpcIn(f))
+	if m == nil {
+		return nil
+	}
+	fits := func(c *Call) bool { return c.method == m && (c.Request == nil || c.Request["volume_id"] == f.Fields["volume"]) }
+	c := t.pick(t.open, fits)
+	if c == nil {
+		return nil
+	}
+	c.close(r)
+	c.failed(f)
 	return []*Call{c}
 }

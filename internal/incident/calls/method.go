@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 
@@ -41,10 +42,14 @@ func typeOf(d protoreflect.MessageDescriptor) protoreflect.MessageType {
 	return t
 }
 
-// methodNamed returns the RPC of a name such as "/csi.v1.Node/NodeStageVolume"; nil if CSI has
-// none.
+// separators stand between the words of a name in the logs of mayastor.
+var separators = strings.NewReplacer(" ", "", "_", "")
+
+// methodNamed returns the RPC of a name such as "/csi.v1.Node/NodeStageVolume", "node_stage_volume"
+// or "Publish Volume"; nil if CSI has none.
 func methodNamed(name string) *method {
-	return byName()[strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])]
+	name = separators.Replace(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]))
+	return cmp.Or(byName()[name], byName()["controller"+name])
 }
 
 // Caller returns the component that makes a call, by the name of the RPC; empty if several do.

@@ -26,9 +26,12 @@ type collector struct {
 func (c *collector) Record(r *lines.Record) error {
 	f, ok := c.table.Match(r.Message, r.Values)
 	require.True(c.t, ok, r.Text)
-	if f.Means.IsCall() {
+	switch {
+	case f.Means.IsCall():
 		c.add(c.tracker.Take(r, f))
-	} else {
+	case c.table.IsDriver:
+		c.add(c.tracker.Refusal(r, f))
+	default:
 		c.add(c.tracker.Operation(r, f))
 	}
 	return nil
@@ -189,6 +192,28 @@ func TestCallsAreFoundInLines(t *testing.T) {
 				"Node/NodeStageVolume  1s req=map[staging_target_path:/s/v1 volume_id:v1] resp=map[]",
 				"Node/NodePublishVolume Internal no 500ms req=map[target_path:/t/v1 volume_id:v1] resp=map[]",
 				"Node/NodePublishVolume  1s req=map[target_path:/t/v1 volume_id:v1] resp=map[]",
+			}},
+		{"the node plugin of mayastor", "mayastor-csi-node", `
+00.000 "[ CSI ] Node Stage Volume Request started" volume.uuid="v1"
+00.100 "[ CSI ] Node Stage Volume Request started" volume.uuid="v2"
+01.000 "Volume v1 staged to /s/v1" volume.uuid="v1"
+01.100 "[ CSI ] Node Stage Volume Request completed successfully after 1.1s" volume.uuid="v1"
+02.000 "Failed to stage volume v2: no device" volume.uuid="v2"
+02.100 "node_stage_volume: error: status: Internal, message: \"Failed to stage volume v2: no device\", details: [], metadata: MetadataMap { headers: {} }" volume.uuid="v2"`,
+			[]string{
+				"Node/NodeStageVolume  1.1s req=map[volume_id:v1] resp=map[]",
+				"Node/NodeStageVolume Internal Failed to stage volume v2: no device 2s req=map[volume_id:v2] resp=map[]",
+			}},
+		{"the controller of mayastor", "mayastor-csi-controller", `
+00.000 "[ CSI ] Create Volume Request started"
+01.000 "create_volume: error: status: ResourceExhausted, message: \"no pool\", details: []" volume.uuid="v1"
+02.000 "[ CSI ] Publish Volume Request started" volume.uuid="v2"
+02.300 "[ CSI ] Publish Volume Request completed successfully after 300ms" volume.uuid="v2"
+03.000 "[ CSI ] Unpublish Volume Request started" volume.uuid="v2"`,
+			[]string{
+				"Controller/CreateVolume ResourceExhausted no pool 1s req=map[] resp=map[]",
+				"Controller/ControllerPublishVolume  300ms req=map[volume_id:v2] resp=map[]",
+				"Controller/ControllerUnpublishVolume  open req=map[volume_id:v2] resp=map[]",
 			}},
 		{"democratic-csi", "democratic-csi", `
 00.000 new request - driver: FreeNASSshDriver method: NodeStageVolume call: {"_events":{},"request":{"volume_id":"v1"}}

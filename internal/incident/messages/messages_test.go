@@ -52,6 +52,7 @@ func TestMessagesAreRecognized(t *testing.T) {
 		{"longhorn-csi-plugin", `NodeStageVolume: err: rpc error: code = InvalidArgument desc = volume pvc-1 hasn't been attached yet`, nil,
 			"call error code=InvalidArgument error=volume pvc-1 hasn't been attached yet method=NodeStageVolume"},
 		{"zfs-localpv", `GRPC call: /csi.v1.Node/NodePublishVolume requests {"volume_id":"v1"}`, nil, `call begins method=/csi.v1.Node/NodePublishVolume request={"volume_id":"v1"}`},
+		{"mayastor-csi-node", "[ CSI ] Node Stage Volume Request completed successfully after 1.2s", map[string]string{"volume.uuid": "3e0d"}, "call answer method=Node Stage Volume took=1.2s volume=3e0d"},
 		{"ceph-csi", "Listening for connections on address: /csi/csi.sock", nil, "program started"},
 		{"mayastor-csi-node", "Failed to stage volume 3e0d: attach failed: Input/output error (os error 5)", nil, "stage failed error=attach failed: Input/output error (os error 5) volume=3e0d"},
 		{"mayastor-csi-node", "Failed to stage volume 3e0d: error preparing device /dev/nvme0n1: mkfs failed\nmke2fs 1.47\nno space left", nil,

@@ -23,9 +23,15 @@ var _ = register(&Table{Program: "jiva-csi", Names: []string{"jiva-csi-plugin", 
 	{"grpc.go", "Listening for connections on address: {}", ProgramStarted},
 }})
 
-// mayastor-control-plane: control-plane/csi-driver. The node plugin prints no calls, and no code of
-// an error. The controller prints the error of a call in the span that names the call.
-var _ = register(&Table{Program: "mayastor-csi-node", Names: []string{"mayastor-csi", "openebs-csi-node"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Messages: []Message{
+// mayastor-control-plane: control-plane/csi-driver. Since release 2.8, the plugins print the
+// beginning and most successful ends of their calls. The error of a call stands in the span that
+// names the call.
+var mayastorCalls = register(&Table{Messages: []Message{
+	{"trace.rs", "[ CSI ] {method} Request started", CallBegins},
+	{"trace.rs", "[ CSI ] {method} Request completed successfully after {took}", CallAnswer},
+}})
+
+var _ = register(&Table{Program: "mayastor-csi-node", Names: []string{"mayastor-csi", "openebs-csi-node"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Shared: []*Table{mayastorCalls}, Messages: []Message{
 	{"node.rs", "Failed to stage volume {volume}: {error}", StageFailed},
 	{"node.rs", "Failed to publish volume {volume}: {error}", PublishFailed},
 	{"node.rs", "Failed to unpublish volume {volume}: {error}", UnpublishFailed},
@@ -34,9 +40,10 @@ var _ = register(&Table{Program: "mayastor-csi-node", Names: []string{"mayastor-
 	{"filesystem_vol.rs", "Volume {volume} published to {path}", Published},
 	{"filesystem_vol.rs", "Volume {volume} unpublished from {path}", Unpublished},
 	{"node.rs", "Volume {volume} unstaged", Unstaged},
+	{"node.rs", `{method}: error: status: {code}, message: "{error}", details: {details}`, CallError},
 }})
 
-var _ = register(&Table{Program: "mayastor-csi-controller", Names: []string{"openebs-csi-controller"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Messages: []Message{
+var _ = register(&Table{Program: "mayastor-csi-controller", Names: []string{"openebs-csi-controller"}, Driver: "io.openebs.csi-mayastor", IsDriver: true, IsSilent: true, Shared: []*Table{mayastorCalls}, Messages: []Message{
 	{"controller.rs", `create_volume: error: status: {code}, message: "{error}", details: {details}`, ProvisionFailed},
 	{"controller.rs", `delete_volume: error: status: {code}, message: "{error}", details: {details}`, DeleteFailed},
 	{"controller.rs", `controller_publish_volume: error: status: {code}, message: "{error}", details: {details}`, AttachFailed},
