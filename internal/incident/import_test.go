@@ -160,3 +160,11 @@ func TestDriversWithoutATable(t *testing.T) {
 	}, shown(all))
 	assert.Equal(t, map[string]int{"nfs": 3}, r.Programs)
 }
+
+// Given the log of a container that ends with a call, then the call is of the container's program.
+func TestTheLastCallOfALog(t *testing.T) {
+	all, _ := imported(t, map[string]string{"pods.log": `[pod/csi-controller-x/csi-provisioner] I1128 12:00:00.000000       1 connection.go:264] "GRPC call" method="/csi.v1.Controller/DeleteVolume" request="{\"volume_id\":\"v1\"}"
+[pod/csi-controller-x/csi-provisioner] I1128 12:00:00.003000       1 connection.go:270] "GRPC response" response="{}" err=null
+`})
+	assert.Equal(t, []string{"0 csi csi-provisioner Controller/DeleteVolume pods.log:1, pods.log:2"}, shown(all))
+}

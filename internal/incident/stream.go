@@ -148,8 +148,10 @@ func baseOf(name string) string {
 
 // end adds the lines and calls that are left after the last line of a file.
 func (s *stream) end() error {
-	if err := s.release(true); err != nil {
-		return err
+	if s.table == nil {
+		if err := s.release(true); err != nil {
+			return err
+		}
 	}
 	return s.done(s.calls.End())
 }
