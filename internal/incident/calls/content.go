@@ -73,7 +73,8 @@ func parseJSON(text string, m proto.Message, form protojson.UnmarshalOptions) (m
 }
 
 // flatten brings the JSON of older programs into the form of Protocol Buffers: the alternatives of
-// a field stand in an object of their own there, under the name of the field in Go.
+// a field stand in an object of their own there, under the name of the field in Go, and a value
+// that may be absent in an object with the field "value".
 func flatten(content map[string]any) {
 	for name, value := range content { // in any order: fields are independent
 		inner, isObject := value.(map[string]any)
@@ -89,6 +90,10 @@ func flatten(content map[string]any) {
 		}
 		if stamp, is := stampOf(inner); is {
 			content[name] = stamp
+			continue
+		}
+		if wrapped, has := inner["value"]; has && len(inner) == 1 {
+			content[name] = wrapped
 			continue
 		}
 		flatten(inner)

@@ -63,13 +63,13 @@ func TestCallsAreFoundInLines(t *testing.T) {
 	}{
 		{"csi-lib-utils v0.23, an error while the answer before is fresh", "csi-snapshotter", `
 00.100 "GRPC call" method="/csi.v1.Identity/Probe" request="{}"
-00.101 "GRPC response" response="{}" err=null
+00.101 "GRPC response" response="{\"ready\":{\"value\":true}}" err=null
 00.102 "GRPC call" method="/csi.v1.Controller/CreateSnapshot" request="{\"name\":\"s\"}"
 00.103 "GRPC response" response="{}" err="rpc error: code = Internal desc = no"
 01.100 "GRPC call" method="/csi.v1.Controller/CreateSnapshot" request="{\"name\":\"s\"}"
 01.101 "GRPC response" response="{\"snapshot\":{\"creation_time\":{\"nanos\":5,\"seconds\":1795968830},\"snapshot_id\":\"s-1\"}}" err=null`, []string{
 			"Controller/CreateSnapshot Internal no 1ms req=map[name:s] resp=map[]",
-			"Identity/Probe  1ms req=map[] resp=map[]",
+			"Identity/Probe  1ms req=map[] resp=map[ready:true]",
 			"Controller/CreateSnapshot  1ms req=map[name:s] resp=map[snapshot:map[creation_time:2026-11-29T16:13:50.000000005Z snapshot_id:s-1]]",
 		}},
 		{"four lines a call", "csi-attacher", `
