@@ -172,6 +172,12 @@ func (s *stream) record(r *lines.Record) error {
 	}
 	table, f, known := s.match(r)
 	switch {
+	case known && f.Means.IsConnection():
+		done, isOfCall := s.calls.Connection(r, f)
+		if err := s.done(done); err != nil || isOfCall || s.of.options.OnlyFacts {
+			return err
+		}
+		return s.line(r)
 	case known && f.Means.IsCall():
 		s.of.result.Programs[s.nameOf(table)]++
 		s.driver = cmp.Or(s.driver, table.Driver)

@@ -20,9 +20,16 @@ type Call struct {
 	Lines []int
 	Texts []string
 
-	method  *method
-	id      string
-	context string
+	method      *method
+	id          string
+	context     string
+	isOfKubelet bool
+	// isPlanned reports that the kubelet may not make the call.
+	isPlanned bool
+	// endpoint and channel are those of the kubelet's connection for the call, and gone is the time
+	// at which it was closed.
+	endpoint, channel string
+	gone              time.Time
 }
 
 // longestText is the number of bytes of a line that a call keeps.

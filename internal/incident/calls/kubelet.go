@@ -2,6 +2,7 @@ package calls
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/csisim/csisim/internal/incident/lines"
@@ -13,7 +14,10 @@ import (
 
 // partOf returns the printed part of a request.
 func partOf(m *method, f messages.Fields) map[string]any {
-	request := map[string]any{"volume_id": f["volume"]}
+	request := map[string]any{}
+	if volume := f["volume"]; volume != "" {
+		request["volume_id"] = volume
+	}
 	if path := f["path"]; path != "" {
 		request[pathField(m.name)] = path
 	}
@@ -22,8 +26,11 @@ func partOf(m *method, f messages.Fields) map[string]any {
 
 // pathField is the field of a request with the path that a call is about.
 func pathField(name string) string {
-	if strings.HasSuffix(name, "StageVolume") || strings.HasSuffix(name, "UnstageVolume") {
+	switch {
+	case strings.HasSuffix(name, "StageVolume"), strings.HasSuffix(name, "UnstageVolume"):
 		return "staging_target_path"
+	case strings.HasSuffix(name, "NodeExpandVolume"), strings.HasSuffix(name, "NodeGetVolumeStats"):
+		return "volume_path"
 	}
 	return "target_path"
 }
@@ -36,25 +43,51 @@ func (c *Call) path() string {
 // operations are the calls of the kubelet's operations.
 var operations = map[string]string{
 	"stage": "NodeStageVolume", "publish": "NodePublishVolume", "unpublish": "NodeUnpublishVolume", "unstage": "NodeUnstageVolume",
+	"node resize": "NodeExpandVolume",
 }
+
+// expander is the file of the kubelet that prints an expansion, which may need no call.
+const expander = "expander.go"
 
 // Operation ends the calls of an operation of the kubelet that has succeeded or failed.
 func (t *Tracker) Operation(r *lines.Record, f messages.Fact) (done []*Call) {
+	if f.Means == messages.RegisterFailed {
+		return t.failUnseen(f)
+	}
 	m := methodNamed(operations[f.Means.Operation()])
 	isFailed := strings.HasSuffix(string(f.Means), " failed")
 	if m == nil || !isFailed && !strings.HasSuffix(string(f.Means), " succeeded") {
 		return nil
 	}
-	c := t.pick(t.open, func(c *Call) bool { return c.method == m && c.Request["volume_id"] == f.Fields["volume"] })
-	if c == nil {
+	fits := func(c *Call) bool { return c.method == m && c.isOf(f.Fields) }
+	t.open = slices.DeleteFunc(t.open, func(c *Call) bool { return fits(c) && t.isOnlyPlanned(c) })
+	c := t.pick(t.open, fits)
+	switch {
+	case c == nil && isFailed && t.latest(func(c *Call) bool { return c.method == m }) == nil:
+		return t.failUnseen(f)
+	case c == nil:
 		return nil
+	}
+	if c.Request["volume_id"] == nil { // the line of an expansion has its path only
+		c.Request["volume_id"] = f.Fields["volume"]
 	}
 	c.close(r)
 	c.Answer = map[string]any{}
 	if isFailed {
 		c.failed(f)
 	}
-	return []*Call{c}
+	done, t.closing = t.closing, nil // the operation has passed them
+	return append(done, c)
+}
+
+// isOf reports whether a call of the kubelet is for the volume of an operation, and for its pod if
+// the call is for one.
+func (c *Call) isOf(f messages.Fields) bool {
+	if volume, known := c.Request["volume_id"]; known && volume != f["volume"] {
+		return false
+	}
+	_, ofPod, isForPod := strings.Cut(c.path(), "/pods/")
+	return !isForPod || f["podUID"] == "" || strings.HasPrefix(ofPod, f["podUID"]+"/")
 }
 
 // failed adds the error of an operation.
@@ -68,7 +101,9 @@ func (t *Tracker) Refusal(r *lines.Record, f messages.Fact) (done []*Call) {
 	if m == nil {
 		return nil
 	}
-	fits := func(c *Call) bool { return c.method == m && (c.Request == nil || c.Request["volume_id"] == f.Fields["volume"]) }
+	fits := func(c *Call) bool {
+		return c.method == m && (c.Request == nil || c.Request["volume_id"] == f.Fields["volume"])
+	}
 	c := t.pick(t.open, fits)
 	if c == nil {
 		return nil

@@ -15,6 +15,9 @@ type Tracker struct {
 	open    []*Call // without an answer, the oldest first
 	closing []*Call // answered; a line with the error may follow
 	failed  time.Time
+	// hasDials and hasChannels report that the log has the connections of the kubelet's calls, and
+	// their channels.
+	hasDials, hasChannels bool
 }
 
 // mostOpen bounds the calls without an answer; more of them are those of a driver that prints none.
@@ -55,25 +58,44 @@ func (t *Tracker) Settle(now time.Time) (done []*Call) {
 
 // End returns the calls that the log leaves open.
 func (t *Tracker) End() (done []*Call) {
-	done = append(t.closing, t.open...)
+	done = t.closing
+	for _, c := range t.open {
+		if !c.gone.IsZero() {
+			c.End, c.IsAnswered, c.Answer = c.gone, true, map[string]any{}
+			c.Uncertain = "its connection was closed, and no line says with which answer"
+		}
+		if !t.isOnlyPlanned(c) {
+			done = append(done, c)
+		}
+	}
 	t.closing, t.open = nil, nil
 	return done
 }
 
 func (t *Tracker) begin(r *lines.Record, f messages.Fact) (done []*Call) {
 	m := methodNamed(f.Fields["method"])
+	if f.File == expander {
+		m = methodNamed("NodeExpandVolume")
+	}
 	if m == nil {
 		return nil
 	}
 	c := &Call{Method: m.name, Begin: r.At, method: m, id: f.Fields["id"], context: contextOf(f.Fields)}
+	if c.isOfKubelet = strings.HasPrefix(f.File, "csi_") || f.File == expander; c.isOfKubelet {
+		done = t.goOn(r)
+	}
+	c.isPlanned = f.File == expander
 	c.line(r.Number, r.Text)
 	if text, has := f.Fields["request"]; has {
 		c.fill(text)
-	} else if f.Fields["volume"] != "" {
+	} else if f.Fields["volume"] != "" || f.Fields["path"] != "" {
 		c.Request = partOf(m, f.Fields)
 	}
+	if c.isPlanned {
+		t.open = slices.DeleteFunc(t.open, func(o *Call) bool { return t.isOnlyPlanned(o) && o.path() == c.path() })
+	}
 	if len(t.open) >= mostOpen {
-		done, t.open = t.open[:1:1], t.open[1:]
+		done, t.open = append(done, t.open[0]), t.open[1:]
 	}
 	t.open = append(t.open, c)
 	return done
@@ -225,12 +247,16 @@ func (t *Tracker) pick(from []*Call, fits func(*Call) bool) *Call {
 	if len(fitting) > 1 {
 		c.Uncertain = fmt.Sprintf("the line of the answer fits %d calls under way, and the latest is taken", len(fitting))
 	}
-	t.open = slices.DeleteFunc(t.open, func(o *Call) bool { return o == c })
+	t.remove(c)
+	t.trade(c)
 	return c
 }
 
 func (c *Call) close(r *lines.Record) {
 	c.End, c.IsAnswered = r.At, true
+	if !c.gone.IsZero() {
+		c.End = c.gone
+	}
 	if c.Lines[len(c.Lines)-1] != r.Number {
 		c.line(r.Number, r.Text)
 	}

@@ -27,6 +27,9 @@ func (c *collector) Record(r *lines.Record) error {
 	f, ok := c.table.Match(r.Message, r.Values)
 	require.True(c.t, ok, r.Text)
 	switch {
+	case f.Means.IsConnection():
+		done, _ := c.tracker.Connection(r, f)
+		c.add(done)
 	case f.Means.IsCall():
 		c.add(c.tracker.Take(r, f))
 	case c.table.IsDriver:
@@ -192,6 +195,69 @@ func TestCallsAreFoundInLines(t *testing.T) {
 				"Node/NodeStageVolume  1s req=map[staging_target_path:/s/v1 volume_id:v1] resp=map[]",
 				"Node/NodePublishVolume Internal no 500ms req=map[target_path:/t/v1 volume_id:v1] resp=map[]",
 				"Node/NodePublishVolume  1s req=map[target_path:/t/v1 volume_id:v1] resp=map[]",
+			}},
+		{"the kubelet, with its connections", "kubelet", `
+00.000 "kubernetes.io/csi: calling NodeStageVolume rpc" volID="v1" stagingTargetPath="/s/v1"
+00.001 kubernetes.io/csi: calling NodeGetCapabilities rpc to determine if the node service has SINGLE_NODE_MULTI_WRITER capability
+00.002 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.003 "[core] [Channel #5] Channel created for target \"/csi.sock\"\n"
+00.010 "[core] [Channel #5] Channel Connectivity change to SHUTDOWN\n"
+00.012 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.012 "[core] [Channel #7] Channel created for target \"/csi.sock\"\n"
+00.512 "[core] [Channel #7] Channel Connectivity change to SHUTDOWN\n"
+00.700 kubernetes.io/csi: attacher.MountDevice successfully requested NodeStageVolume [/s/v1]`,
+			[]string{
+				"Node/NodeGetCapabilities  8ms req=map[] resp=map[]",
+				"Node/NodeStageVolume  500ms req=map[staging_target_path:/s/v1 volume_id:v1] resp=map[]",
+			}},
+		{"calls of the kubelet that begin at once", "kubelet", `
+00.000 "kubernetes.io/csi: calling NodeUnpublishVolume rpc" volID="v1" targetPath="/var/lib/kubelet/pods/u1/v1"
+00.000 "kubernetes.io/csi: calling NodeUnpublishVolume rpc" volID="v2" targetPath="/var/lib/kubelet/pods/u2/v2"
+00.000 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.000 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.000 "[core] [Channel #5] Channel created for target \"/csi.sock\"\n"
+00.000 "[core] [Channel #6] Channel created for target \"/csi.sock\"\n"
+00.500 "[core] [Channel #6] Channel Connectivity change to SHUTDOWN\n"
+00.501 kubernetes.io/csi: Unmounter.TearDownAt successfully unmounted dir [/var/lib/kubelet/pods/u1/v1]
+03.000 "[core] [Channel #5] Channel Connectivity change to SHUTDOWN\n"
+03.001 UnmountVolume.TearDown failed for volume "" (UniqueName: "kubernetes.io/csi/mock.csi^v2") pod "u2" (UID: "u2") : rpc error: code = Internal desc = busy`,
+			[]string{
+				"Node/NodeUnpublishVolume  500ms req=map[target_path:/var/lib/kubelet/pods/u1/v1 volume_id:v1] resp=map[]",
+				"Node/NodeUnpublishVolume Internal busy 3s req=map[target_path:/var/lib/kubelet/pods/u2/v2 volume_id:v2] resp=map[]",
+			}},
+		{"an error of a call that the kubelet makes before another one", "kubelet", `
+00.000 "kubernetes.io/csi: calling NodePublishVolume rpc" volID="v1" targetPath="/t/v1"
+00.000 kubernetes.io/csi: calling NodeGetCapabilities rpc to determine if the node service has SINGLE_NODE_MULTI_WRITER capability
+00.000 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.000 "[core] [Channel #5] Channel created for target \"/csi.sock\"\n"
+00.500 "[core] [Channel #5] Channel Connectivity change to SHUTDOWN\n"
+00.501 Operation for "{volumeName:kubernetes.io/csi/mock.csi^v1 podName:u1 nodeName:}" failed. No retries permitted until 2026-11-28 12:00:03 +0000 UTC m=+1 (durationBeforeRetry 500ms). Error: MountVolume.SetUp failed for volume "pvc-1" (UniqueName: "kubernetes.io/csi/mock.csi^v1") pod "web" (UID: "u1") : rpc error: code = Unavailable desc = no
+00.600 "kubernetes.io/csi: calling NodeGetInfo rpc"
+00.600 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.600 "[core] [Channel #6] Channel created for target \"/csi.sock\"\n"
+00.700 "[core] [Channel #6] Channel Connectivity change to SHUTDOWN\n"
+00.701 "Error calling CSI NodeGetInfo()" err="rpc error: code = Internal desc = no node"`,
+			[]string{
+				"Node/NodeGetCapabilities Unavailable no 500ms req=map[] resp=map[]",
+				"Node/NodeGetInfo Internal no node 100ms req=map[] resp=map[]",
+			}},
+		{"expansions by the kubelet", "kubelet", `
+00.000 kubernetes.io/csi: Expander.NodeExpand(/s/v1)
+01.000 kubernetes.io/csi: Expander.NodeExpand(/s/v2)
+01.001 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+01.001 "[core] [Channel #9] Channel created for target \"/csi.sock\"\n"
+01.301 "[core] [Channel #9] Channel Connectivity change to SHUTDOWN\n"
+01.302 MountVolume.NodeExpandVolume succeeded for volume "pvc-2" (UniqueName: "kubernetes.io/csi/mock.csi^v2") pod "web" (UID: "u1") node-a`,
+			[]string{"Node/NodeExpandVolume  300ms req=map[volume_id:v2 volume_path:/s/v2] resp=map[]"}},
+		{"the kubelet with -v=4", "kubelet", `
+00.000 kubernetes.io/csi: calling NodeGetCapabilities rpc to determine if the node service has STAGE_UNSTAGE_VOLUME capability
+00.000 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.020 "kubernetes.io/csi: calling NodeUnstageVolume rpc" volID="v1" stagingTargetPath="/s/v1"
+00.020 "kubernetes.io/csi: creating new gRPC connection" protocol="unix" endpoint="/csi.sock"
+00.120 kubernetes.io/csi: attacher.UnmountDevice successfully requested NodeUnStageVolume [/s/v1]`,
+			[]string{
+				"Node/NodeGetCapabilities  20ms req=map[] resp=map[]",
+				"Node/NodeUnstageVolume  100ms req=map[staging_target_path:/s/v1 volume_id:v1] resp=map[]",
 			}},
 		{"the node plugin of mayastor", "mayastor-csi-node", `
 00.000 "[ CSI ] Node Stage Volume Request started" volume.uuid="v1"

@@ -73,9 +73,13 @@ var _ = register(&Table{Program: "kubelet", Names: []string{"kubelet", "hyperkub
 	{"kubelet_volumes.go", `There were many similar errors. Turn up verbosity to see them.`, MountLeft},
 	{"kubelet_volumes.go", `orphaned pod "{podUID}" found, but {error}`, MountLeft},
 	{"kubelet_volumes.go", "Cleaned up orphaned pod volumes dir", None},
-	{"csi_client.go", "calling NodeGetInfo rpc", None},
-	{"csi_client.go", "calling NodeGetVolumeStats rpc", None},
-	{"csi_client.go", "calling NodeGetCapabilities rpc to determine if the node service has {} capability", None},
+	{"csi_client.go", "calling {method} rpc to determine if the node service has {capability} capability", CallBegins},
+	{"expander.go", "Expander.NodeExpand({path})", CallBegins},
+	{"csi_client.go", "creating new gRPC connection", CallDials},
+	// To v1.20.
+	{"csi_client.go", "creating new gRPC connection for [{}://{endpoint}]", CallDials},
+	{"clientconn.go", `[core] [Channel #{channel}] Channel created for target "{endpoint}"`, CallConnects},
+	{"logging.go", "[core] [Channel #{channel}] Channel Connectivity change to SHUTDOWN", CallDisconnects},
 	// To v1.20.
 	{"csi_client.go", "calling {method} rpc [volid={volume},staging_target_path={path}]", CallBegins},
 	{"csi_client.go", "calling {method} rpc [volid={volume},target_path={path}]", CallBegins},

@@ -83,6 +83,11 @@ const (
 	CallAnswer  Meaning = "call answer"   // with {response}, and maybe {error}
 	CallError   Meaning = "call error"    // with {error}
 	CallWhole   Meaning = "call repeated" // with {call}: method, request and answer in JSON
+
+	// The connection that the kubelet opens for each call, and closes after it.
+	CallDials       Meaning = "call dials"       // with {endpoint}
+	CallConnects    Meaning = "call connects"    // with {channel} and {endpoint}
+	CallDisconnects Meaning = "call disconnects" // with {channel}
 )
 
 // Operation is the part of a meaning that names the operation, such as "attach".
@@ -102,4 +107,9 @@ func (m Meaning) IsCall() bool {
 		return true
 	}
 	return false
+}
+
+// IsConnection reports whether the message is about a connection, which need not be that of a call.
+func (m Meaning) IsConnection() bool {
+	return m == CallDials || m == CallConnects || m == CallDisconnects
 }

@@ -10,7 +10,7 @@ func (t *Table) Score(held []lines.Record) (score int) {
 	for i := range held {
 		f, ok := t.Match(held[i].Message, held[i].Values)
 		switch {
-		case !ok:
+		case !ok, f.Means.IsConnection():
 		case f.Means.IsCall():
 			score++
 		default:
