@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // volumeFlags describe the volumes that a check creates and their calls. They extend or replace the
@@ -61,7 +61,7 @@ var (
 )
 
 // fsTypeName matches the names of file systems.
-var fsTypeName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+var fsTypeName = lazyregexp.New(`^[a-z0-9][a-z0-9._-]*$`)
 
 // amend applies the flags to a profile.
 func (f *volumeFlags) amend(p *profile.Profile) error {
@@ -81,7 +81,7 @@ func (f *volumeFlags) amend(p *profile.Profile) error {
 	if f.noBlock {
 		p.VolumeModes = []string{"Filesystem"}
 	}
-	if f.fsType != "" && !fsTypeName.MatchString(f.fsType) {
+	if f.fsType != "" && !fsTypeName().MatchString(f.fsType) {
 		return usage("--fs-type %s: want the name of a file system, such as ext4", f.fsType)
 	}
 	p.FSType = cmp.Or(f.fsType, p.FSType)

@@ -8,11 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 //go:embed init/*.tmpl
@@ -48,14 +49,14 @@ func newFirst(dir, driver, replace string, command []string) (first, error) {
 		if !filepath.IsAbs(replace) {
 			f.Replace = fromThere(full, replace)
 		}
-	case build != nil && released.MatchString(ownVersion(build)):
+	case build != nil && released().MatchString(ownVersion(build)):
 		f.Version = ownVersion(build)
 	}
 	return f, nil
 }
 
 // released matches the versions that a module proxy serves.
-var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[a-z]+[.0-9]*)?$`)
+var released = lazyregexp.New(`^v[0-9]+\.[0-9]+\.[0-9]+(-[a-z]+[.0-9]*)?$`)
 
 // fromThere returns a path as seen from another directory.
 func fromThere(dir, name string) string {
@@ -72,13 +73,13 @@ func fromThere(dir, name string) string {
 	return filepath.ToSlash(name)
 }
 
-var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
+var moduleLine = lazyregexp.New(`(?m)^module\s+"?([^\s"]+)`)
 
 // modulePath returns the path of a module nested in the one that contains dir.
 func modulePath(dir string) string {
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		text, err := os.ReadFile(filepath.Join(above, "go.mod"))
-		if found := moduleLine.FindSubmatch(text); err == nil && found != nil {
+		if found := moduleLine().FindSubmatch(text); err == nil && found != nil {
 			inside, _ := filepath.Rel(above, dir) // it lies below
 			return path.Join(string(found[1]), filepath.ToSlash(inside))
 		}

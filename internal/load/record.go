@@ -3,7 +3,6 @@ package load
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -59,13 +59,13 @@ var ways = [][]string{
 }
 
 // lifeNames matches the name of a life in the names of its objects.
-var lifeNames = regexp.MustCompile(`v\d{6,}`)
+var lifeNames = lazyregexp.New(`v\d{6,}`)
 
 // NameOfLife is the name of a life, which is part of the names of its objects.
 func NameOfLife(number int) string { return fmt.Sprintf("v%06d", number) }
 
 // LifeOf is the name of the life to which an object belongs; empty for none.
-func LifeOf(object string) string { return lifeNames.FindString(object) }
+func LifeOf(object string) string { return lifeNames().FindString(object) }
 
 // NewRecord returns an empty record.
 func NewRecord() *Record {

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/csisim/csisim/cmd/internal/scenario"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
@@ -15,7 +15,7 @@ import (
 // namesFUSE matches the errors of FUSE programs that cannot open their device: "fuse: failed to
 // open /dev/fuse: Permission denied", "fuse device not found, try 'modprobe fuse' first".
 // (libfuse 3.16, lib/mount.c: fuse_mount_sys; util/fusermount.c: open_fuse_device)
-var namesFUSE = regexp.MustCompile(`/dev/fuse\b|\bfuse:? device not found`)
+var namesFUSE = lazyregexp.New(`/dev/fuse\b|\bfuse:? device not found`)
 
 // closedFUSE returns the reason why a driver program cannot mount with FUSE on this machine; empty
 // if it can.
@@ -36,7 +36,7 @@ func needsFUSE(r *scenario.Result, logs string) bool {
 	for _, e := range r.Trace {
 		if e.Kind == trace.Call && e.Code != "" {
 			failed = true
-			if namesFUSE.MatchString(e.Message) {
+			if namesFUSE().MatchString(e.Message) {
 				return true
 			}
 		}
@@ -50,7 +50,7 @@ func fileNamesFUSE(dir string) (found bool) {
 	_ = filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			text, _ := os.ReadFile(file)
-			found = found || namesFUSE.Match(text)
+			found = found || namesFUSE().Match(text)
 		}
 		return nil
 	})

@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 var (
 	// manifestName matches a file of manifests that a scenario applies.
-	manifestName = regexp.MustCompile(`\bfile: *["']?([^\s,"'\]}]+)`)
+	manifestName = lazyregexp.New(`\bfile: *["']?([^\s,"'\]}]+)`)
 	// programName matches a program or a directory that a scenario names relative to its own
 	// directory.
-	programName = regexp.MustCompile(`(?m)(?:^|[\s\["'])(\.{1,2}/[^\s,"'\]}]+)`)
+	programName = lazyregexp.New(`(?m)(?:^|[\s\["'])(\.{1,2}/[^\s,"'\]}]+)`)
 )
 
 // bundled returns the text of a scenario that works from any directory, and the manifests that the
@@ -27,7 +28,7 @@ func bundled(text []byte, dir string) (string, map[string]string, error) {
 		return "", nil, err
 	}
 	files := map[string]string{}
-	moved := renamed(manifestName, string(text), func(name string) string {
+	moved := renamed(manifestName(), string(text), func(name string) string {
 		if filepath.IsAbs(name) {
 			return name
 		}
@@ -42,7 +43,7 @@ func bundled(text []byte, dir string) (string, map[string]string, error) {
 	if len(files) == 0 {
 		files = nil
 	}
-	return renamed(programName, moved, func(name string) string { return filepath.Join(dir, name) }), files, nil
+	return renamed(programName(), moved, func(name string) string { return filepath.Join(dir, name) }), files, nil
 }
 
 // renamed replaces each name that a pattern captures.

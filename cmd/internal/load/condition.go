@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/csisim/csisim/internal/load"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Condition is one of --fail-if.
@@ -62,14 +63,14 @@ var values = []struct {
 }
 
 // quantity matches numbers, with or without a unit that CEL lacks: 2s, 150ms, 10%, 1Gi.
-var quantity = regexp.MustCompile(`\b(\d+(?:\.\d+)?)(us|µs|ms|s|m|h|%|Ki|Mi|Gi)?`)
+var quantity = lazyregexp.New(`\b(\d+(?:\.\d+)?)(us|µs|ms|s|m|h|%|Ki|Mi|Gi)?`)
 
 var units = map[string]string{"us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1.0", "m": "60.0", "h": "3600.0", "%": "1e-2", "Ki": "1024.0", "Mi": "1048576.0", "Gi": "1073741824.0"}
 
 // inCEL writes numbers as CEL does, all of them as floating point numbers.
 func inCEL(text string) string {
-	return quantity.ReplaceAllStringFunc(text, func(found string) string {
-		parts := quantity.FindStringSubmatch(found)
+	return quantity().ReplaceAllStringFunc(text, func(found string) string {
+		parts := quantity().FindStringSubmatch(found)
 		number := parts[1]
 		if !strings.Contains(number, ".") {
 			number += ".0"

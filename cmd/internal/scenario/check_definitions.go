@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/sim/expect"
 )
@@ -197,12 +197,12 @@ func inVersion(o manifest.Object, path string) string {
 	return path
 }
 
-var keyInPath = regexp.MustCompile(`\[[^\]]+\]`)
+var keyInPath = lazyregexp.New(`\[[^\]]+\]`)
 
 // pathInFile converts a path of the API server to the form of paths in files: spec.sizes["a.b"] for
 // spec.sizes[a.b].
 func pathInFile(path string) string {
-	return keyInPath.ReplaceAllStringFunc(path, func(key string) string {
+	return keyInPath().ReplaceAllStringFunc(path, func(key string) string {
 		name := key[1 : len(key)-1]
 		if _, err := strconv.Atoi(name); err == nil {
 			return key

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 	"github.com/csisim/csisim/internal/input/manifest"
 	"github.com/csisim/csisim/internal/input/strict"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -87,17 +87,17 @@ func causes(err error) []metav1.StatusCause {
 	return status.ErrStatus.Details.Causes
 }
 
-var quotedWord = regexp.MustCompile(`"([^"]*)"`)
+var quotedWord = lazyregexp.New(`"([^"]*)"`)
 
 // supported returns the value that was probably meant, of those listed in the message of a mistake.
 func supported(message string) string {
 	found, list, ok := strings.Cut(message, ": supported values: ")
-	word := quotedWord.FindStringSubmatch(found)
+	word := quotedWord().FindStringSubmatch(found)
 	if !ok || word == nil {
 		return ""
 	}
 	var known []string
-	for _, value := range quotedWord.FindAllStringSubmatch(list, -1) {
+	for _, value := range quotedWord().FindAllStringSubmatch(list, -1) {
 		known = append(known, value[1])
 	}
 	return strict.Nearest(word[1], known)

@@ -2,12 +2,13 @@ package scenario
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // loopback matches a TCP address on loopback with its port.
-var loopback = regexp.MustCompile(`\b127(?:\.[0-9]{1,3}){3}:[0-9]{1,5}\b|\blocalhost:[0-9]{1,5}\b|\[::1\]:[0-9]{1,5}\b`)
+var loopback = lazyregexp.New(`\b127(?:\.[0-9]{1,3}){3}:[0-9]{1,5}\b|\blocalhost:[0-9]{1,5}\b|\[::1\]:[0-9]{1,5}\b`)
 
 // Loopback returns the addresses on loopback, such as "127.0.0.1:9000", that the scenario and the
 // profiles of its drivers name anywhere: in commands, environments, parameters and Secrets. They
@@ -30,7 +31,7 @@ func LoopbackIn(values ...any) (addresses []string) {
 		if err != nil {
 			continue // a value without a form in JSON names nothing
 		}
-		addresses = append(addresses, loopback.FindAllString(string(text), -1)...)
+		addresses = append(addresses, loopback().FindAllString(string(text), -1)...)
 	}
 	slices.Sort(addresses)
 	return slices.Compact(addresses)

@@ -2,7 +2,6 @@ package kind
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 func init() {
@@ -110,7 +111,7 @@ func parseSchedule(schedule string) (err error) {
 }
 
 // zonePart is a part of the name of a time zone; digits and + occur in older names.
-var zonePart = regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`)
+var zonePart = lazyregexp.New(`^[A-Za-z\.\-_0-9+]{1,14}$`)
 
 func checkTimeZone(zone *string, at *field.Path) (errs field.ErrorList) {
 	if zone == nil {
@@ -120,7 +121,7 @@ func checkTimeZone(zone *string, at *field.Path) (errs field.ErrorList) {
 		return field.ErrorList{field.Invalid(at, zone, "timeZone must be nil or non-empty string")}
 	}
 	for _, part := range strings.Split(*zone, "/") {
-		if part == "." || part == ".." || strings.HasPrefix(part, "-") || !zonePart.MatchString(part) {
+		if part == "." || part == ".." || strings.HasPrefix(part, "-") || !zonePart().MatchString(part) {
 			return field.ErrorList{field.Invalid(at, zone, "unknown time zone "+*zone)}
 		}
 	}

@@ -1,10 +1,9 @@
 package kind
 
 import (
-	"regexp"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/legacy"
 	"github.com/csisim/csisim/internal/world/store"
 )
@@ -19,7 +18,7 @@ func init() {
 }
 
 // mechanism is the unanchored pattern of the CustomResourceDefinition. L-OBJ-4
-var mechanism = regexp.MustCompile("in-tree|csi")
+var mechanism = lazyregexp.New("in-tree|csi")
 
 var csiNodeInfoRules = rules[*legacy.CSINodeInfo]{
 	validate:       checkCSINodeInfo,
@@ -29,9 +28,9 @@ var csiNodeInfoRules = rules[*legacy.CSINodeInfo]{
 func checkCSINodeInfo(n *legacy.CSINodeInfo) field.ErrorList {
 	var errs field.ErrorList
 	for i, d := range n.Status.Drivers {
-		if !mechanism.MatchString(string(d.VolumePluginMechanism)) {
+		if !mechanism().MatchString(string(d.VolumePluginMechanism)) {
 			errs = append(errs, field.Invalid(field.NewPath("status", "drivers").Index(i).Child("volumePluginMechanism"),
-				d.VolumePluginMechanism, "should match '"+mechanism.String()+"'"))
+				d.VolumePluginMechanism, "should match '"+mechanism().String()+"'"))
 		}
 	}
 	return errs

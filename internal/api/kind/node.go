@@ -2,7 +2,6 @@ package kind
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -99,7 +99,7 @@ func podCIDRs(ranges []string) (errs field.ErrorList) {
 }
 
 // featureName is the pattern of a declared feature.
-var featureName = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+var featureName = lazyregexp.New(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 
 func declaredFeatures(features []string) (errs field.ErrorList) {
 	if len(features) == 0 {
@@ -111,7 +111,7 @@ func declaredFeatures(features []string) (errs field.ErrorList) {
 		switch {
 		case len(feature) > longest:
 			errs = append(errs, field.Invalid(at.Index(i), feature, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", feature, longest)))
-		case !featureName.MatchString(feature):
+		case !featureName().MatchString(feature):
 			errs = append(errs, field.Invalid(at.Index(i), feature, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, "+
 				"with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", feature)))
 		}

@@ -1,10 +1,11 @@
 package kind
 
 import (
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // fillPod sets the defaults of a pod.
@@ -112,11 +113,11 @@ func fillPodIPs(status *corev1.PodStatus) {
 }
 
 // imageName is the pattern of an image's name: a registry, a path in it, a tag and a digest.
-var imageName = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
+var imageName = lazyregexp.New(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
 	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,})?$`)
 
 // imageID is the pattern of an image's ID. It would match as a name, too.
-var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
+var imageID = lazyregexp.New(`^[a-f0-9]{64}$`)
 
 // longestImage is the longest name without a registry: the default one is prepended.
 const longestImage = 255 - len("docker.io/library/")
@@ -128,7 +129,7 @@ func pullPolicy(image string) corev1.PullPolicy {
 	if strings.Contains(name, "@") || tagged && tag != "latest" {
 		return corev1.PullIfNotPresent
 	}
-	if !imageName.MatchString(image) || imageID.MatchString(image) || len(image) > longestImage {
+	if !imageName().MatchString(image) || imageID().MatchString(image) || len(image) > longestImage {
 		return corev1.PullIfNotPresent
 	}
 	return corev1.PullAlways

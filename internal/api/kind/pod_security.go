@@ -2,13 +2,14 @@ package kind
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 func podSecurityContext(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
@@ -148,7 +149,7 @@ func appArmor(at *field.Path, p *corev1.AppArmorProfile) field.ErrorList {
 
 const longestSysctl = 253
 
-var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+var sysctlName = lazyregexp.New(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
 func sysctls(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
 	var seen []string
@@ -157,8 +158,8 @@ func sysctls(at *field.Path, spec *corev1.PodSpec) (errs field.ErrorList) {
 		switch {
 		case s.Name == "":
 			errs = append(errs, field.Required(at, ""))
-		case len(s.Name) > longestSysctl || !sysctlName.MatchString(s.Name):
-			errs = append(errs, field.Invalid(at, s.Name, fmt.Sprintf("must have at most %d characters and match regex %s", longestSysctl, sysctlName)))
+		case len(s.Name) > longestSysctl || !sysctlName().MatchString(s.Name):
+			errs = append(errs, field.Invalid(at, s.Name, fmt.Sprintf("must have at most %d characters and match regex %s", longestSysctl, sysctlName())))
 		case slices.Contains(seen, s.Name):
 			errs = append(errs, field.Duplicate(at, s.Name))
 		}

@@ -2,12 +2,13 @@ package kind
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // fillSource sets the defaults of a volume's source.
@@ -151,7 +152,7 @@ func nfs(at *field.Path, source *corev1.NFSVolumeSource) field.ErrorList {
 	return errs
 }
 
-var iscsiName = regexp.MustCompile(`^(iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$|eui\.[[:alnum:]]{16}$|naa\.[[:alnum:]]{32}$)`)
+var iscsiName = lazyregexp.New(`^(iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$|eui\.[[:alnum:]]{16}$|naa\.[[:alnum:]]{32}$)`)
 
 func iscsi(at *field.Path, source *corev1.ISCSIPersistentVolumeSource, volume string) field.ErrorList {
 	const (
@@ -164,7 +165,7 @@ func iscsi(at *field.Path, source *corev1.ISCSIPersistentVolumeSource, volume st
 		errs = append(errs, field.Invalid(at.Child("targetportal"), source.TargetPortal, tooLong))
 	}
 	errs = append(errs, mandatory(at.Child("iqn"), source.IQN)...)
-	if source.IQN != "" && !iscsiName.MatchString(source.IQN) {
+	if source.IQN != "" && !iscsiName().MatchString(source.IQN) {
 		errs = append(errs, field.Invalid(at.Child("iqn"), source.IQN, wrongForm))
 	}
 	if source.Lun < 0 || source.Lun > 255 {
@@ -176,7 +177,7 @@ func iscsi(at *field.Path, source *corev1.ISCSIPersistentVolumeSource, volume st
 	case source.DiscoveryCHAPAuth || source.SessionCHAPAuth:
 		errs = append(errs, field.Required(at.Child("secretRef"), ""))
 	}
-	if name := source.InitiatorName; name != nil && !iscsiName.MatchString(*name) {
+	if name := source.InitiatorName; name != nil && !iscsiName().MatchString(*name) {
 		errs = append(errs, field.Invalid(at.Child("initiatorname"), *name, wrongForm))
 	}
 	return errs

@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -123,11 +123,11 @@ func (c *candidate) report(what string) {
 	c.component.EventFrom(c.called+"/"+c.identity, c.lease, "Normal", "LeaderElection", "%s %s", c.identity, what)
 }
 
-var unsafe = regexp.MustCompile("[^a-zA-Z0-9-]")
+var unsafe = lazyregexp.New("[^a-zA-Z0-9-]")
 
 // Sanitized makes a name fit for the API. C-LIB-4
 func Sanitized(name string) string {
-	name = unsafe.ReplaceAllString(name, "-")
+	name = unsafe().ReplaceAllString(name, "-")
 	if strings.HasSuffix(name, "-") {
 		name += "X"
 	}

@@ -1,9 +1,10 @@
 package strict
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // These find the character that a parser's message is about, in its line, as a byte offset; -1 for
@@ -31,10 +32,10 @@ func firstQuote(line, _ string) int { return strings.IndexAny(line, `"'`) }
 
 // startOfValue matches where a value begins: the start of the line, or behind a dash, a colon, a
 // bracket or a comma.
-var startOfValue = regexp.MustCompile("(?:^|[-:\\[{,])\\s*([@`%|>])")
+var startOfValue = lazyregexp.New("(?:^|[-:\\[{,])\\s*([@`%|>])")
 
 func badStart(line, _ string) int {
-	match := startOfValue.FindStringSubmatchIndex(line)
+	match := startOfValue().FindStringSubmatchIndex(line)
 	if match == nil {
 		return -1
 	}
@@ -50,10 +51,10 @@ func lastColon(line, _ string) int {
 	return strings.LastIndex(line, ": ")
 }
 
-var quotedName = regexp.MustCompile(`'([^']*)'`)
+var quotedName = lazyregexp.New(`'([^']*)'`)
 
 func unknownAlias(line, complaint string) int {
-	match := quotedName.FindStringSubmatch(complaint)
+	match := quotedName().FindStringSubmatch(complaint)
 	if match == nil {
 		return -1
 	}

@@ -3,10 +3,11 @@ package strict
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // syntaxRule rephrases a message of the YAML parser for a reader of the file.
@@ -53,11 +54,11 @@ var syntaxRules = []syntaxRule{
 		want: "a value, or the ] or } at its end", spans: true, column: lastOf("[{")},
 }
 
-var lineInMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var lineInMessage = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
 
 // syntaxProblem finds the position of a parser's message and rephrases it.
 func (s Source) syntaxProblem(err error) Problem {
-	complaint := lineInMessage.ReplaceAllString(err.Error(), "")
+	complaint := lineInMessage().ReplaceAllString(err.Error(), "")
 	rule := syntaxRule{found: "text that cannot be parsed: " + strconv.Quote(complaint), want: "valid YAML"}
 	for _, known := range syntaxRules {
 		if strings.Contains(complaint, known.complaint) {
@@ -85,7 +86,7 @@ const searchBudget = 4 << 20
 // the text are parsed again: the mistake is in the last line without which the error disappears.
 func (s Source) brokenLine(complaint error, spans bool) int {
 	lines := s.lines()
-	want := lineInMessage.ReplaceAllString(complaint.Error(), "")
+	want := lineInMessage().ReplaceAllString(complaint.Error(), "")
 	size := len(s.Text)
 	budget := searchBudget
 	for n := len(lines) - 1; n > 0; n-- {
@@ -96,7 +97,7 @@ func (s Source) brokenLine(complaint error, spans bool) int {
 		_, err := parseAll(bytes.Join(lines[:n], []byte("\n")))
 		broken := err != nil
 		if !spans {
-			broken = broken && lineInMessage.ReplaceAllString(err.Error(), "") == want
+			broken = broken && lineInMessage().ReplaceAllString(err.Error(), "") == want
 		}
 		if !broken {
 			return n + 1
@@ -106,7 +107,7 @@ func (s Source) brokenLine(complaint error, spans bool) int {
 }
 
 func reportedLine(err error) int {
-	match := lineInMessage.FindStringSubmatch(err.Error())
+	match := lineInMessage().FindStringSubmatch(err.Error())
 	if len(match) < 2 {
 		return 0
 	}

@@ -2,18 +2,19 @@ package contract
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 const maxTopologyName = 63 // of prefix, name and value each
 
 var (
-	topologyName   = regexp.MustCompile(`^[a-zA-Z0-9]([-_.a-zA-Z0-9]*[a-zA-Z0-9])?$`)
-	topologyPrefix = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`)
+	topologyName   = lazyregexp.New(`^[a-zA-Z0-9]([-_.a-zA-Z0-9]*[a-zA-Z0-9])?$`)
+	topologyPrefix = lazyregexp.New(`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`)
 )
 
 // topology: CSI "CreateVolume", message Topology.
@@ -28,13 +29,13 @@ func (f *findings) topology(field string, t *csi.Topology) {
 		if !qualified {
 			prefix, name = "", key
 		}
-		if len(name) > maxTopologyName || !topologyName.MatchString(name) {
+		if len(name) > maxTopologyName || !topologyName().MatchString(name) {
 			f.add(field, rule, "has the key %q, whose name is not valid", key)
 		}
-		if qualified && (len(prefix) > maxTopologyName || !topologyPrefix.MatchString(prefix) || !domainName(prefix)) {
+		if qualified && (len(prefix) > maxTopologyName || !topologyPrefix().MatchString(prefix) || !domainName(prefix)) {
 			f.add(field, rule, "has the key %q, whose prefix is not valid", key)
 		}
-		if value := t.GetSegments()[key]; len(value) > maxTopologyName || !topologyName.MatchString(value) {
+		if value := t.GetSegments()[key]; len(value) > maxTopologyName || !topologyName().MatchString(value) {
 			f.add(field, rule, "has the value %q for the key %q", value, key)
 		}
 		if same, ok := lower[strings.ToLower(key)]; ok {

@@ -3,10 +3,11 @@ package trace
 import (
 	"crypto/rand"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // mark begins the colours of reports until their text is escaped. It is random, so that no text of
@@ -14,7 +15,7 @@ import (
 var mark = "\x1b<" + rand.Text() + ">"
 
 // painted matches the rest of a colour after the mark.
-var painted = regexp.MustCompile("^[0-9;]*m")
+var painted = lazyregexp.New("^[0-9;]*m")
 
 // Paint colours a text with the parameters of an ANSI sequence. The result must pass through
 // Escaped.
@@ -41,7 +42,7 @@ func visible(text string, hidden func(rune) bool) string {
 	var b strings.Builder
 	for at := 0; at < len(text); {
 		if rest, is := strings.CutPrefix(text[at:], mark); is {
-			color := painted.FindString(rest)
+			color := painted().FindString(rest)
 			b.WriteString("\x1b[" + color)
 			at += len(mark) + len(color)
 			continue
@@ -65,13 +66,13 @@ func isControl(letter rune) bool {
 
 // commands matches the two forms of commands to the runner of a GitHub workflow: at the beginning
 // of a line, and anywhere.
-var commands = regexp.MustCompile(`(?m)^(\s*):(:)|##(\[)`)
+var commands = lazyregexp.New(`(?m)^(\s*):(:)|##(\[)`)
 
 func withoutCommands(text string) string {
 	if !strings.Contains(text, "::") && !strings.Contains(text, "##[") {
 		return text
 	}
-	return commands.ReplaceAllStringFunc(text, func(found string) string {
+	return commands().ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasSuffix(found, "[") {
 			return `#\x23[`
 		}

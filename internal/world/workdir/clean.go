@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
 // Report lists the leftovers that Clean removed.
@@ -57,7 +58,7 @@ func (r Report) String() string {
 // killPatience is how long killed processes may take to disappear.
 const killPatience = 5 * time.Second
 
-var runName = regexp.MustCompile(`^csisim-([0-9]+)-[0-9]+$`)
+var runName = lazyregexp.New(`^csisim-([0-9]+)-[0-9]+$`)
 
 // Clean removes the directories of dead runs below parent, with their processes, mounts and loop
 // devices. It leaves live runs alone, and the directories of other users. If a run cannot be
@@ -93,7 +94,7 @@ func Clean(parent string) (Report, error) {
 
 // cleanRun removes one directory if it belongs to a dead run of this user.
 func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
-	name := runName.FindStringSubmatch(entry.Name())
+	name := runName().FindStringSubmatch(entry.Name())
 	if name == nil || !entry.IsDir() || !isMine(entry) {
 		return Leftover{}, nil
 	}

@@ -107,7 +107,7 @@ func goneRun(backing, parent string) string {
 	rest, below := strings.CutPrefix(backing, parent+"/")
 	run, _, within := strings.Cut(rest, "/")
 	dir := filepath.Join(parent, run)
-	if !below || !within || !strings.HasSuffix(backing, deleted) || !runName.MatchString(run) {
+	if !below || !within || !strings.HasSuffix(backing, deleted) || !runName().MatchString(run) {
 		return ""
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {

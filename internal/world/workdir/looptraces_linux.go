@@ -120,7 +120,7 @@ func isOfAnotherRun(path, dir string) bool {
 // innermostRun returns the name of the last directory of a run in a path; empty if there is none.
 func innermostRun(path string) (run string) {
 	for name := range strings.SplitSeq(path, "/") {
-		if runName.MatchString(name) {
+		if runName().MatchString(name) {
 			run = name
 		}
 	}
@@ -129,7 +129,7 @@ func innermostRun(path string) (run string) {
 
 // processOf returns the number of the process in the name of a run; empty if it is no such name.
 func processOf(run string) string {
-	if name := runName.FindStringSubmatch(run); name != nil {
+	if name := runName().FindStringSubmatch(run); name != nil {
 		return name[1]
 	}
 	return ""

@@ -107,7 +107,7 @@ func detachRecorded(record string) (left Leftover, err error) {
 // of another run, with a file system that no other process sees.
 func outermostRun(dir string) string {
 	names := strings.Split(dir, "/")
-	if first := slices.IndexFunc(names, runName.MatchString); first >= 0 {
+	if first := slices.IndexFunc(names, runName().MatchString); first >= 0 {
 		return strings.Join(names[:first+1], "/")
 	}
 	return dir
