@@ -122,6 +122,8 @@ func TestALoadIsReportedInAllForms(t *testing.T) {
 	page, err := os.ReadFile(in("l.html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "<svg")
+	assert.Contains(t, string(page), ">run 1</text>")
+	assert.NotContains(t, string(page), ">run 2</text>")
 	assert.NotContains(t, string(page), "<script")
 	assert.NotContains(t, string(page), "http://")
 	junit, err := os.ReadFile(in("l.xml"))

@@ -283,7 +283,7 @@ func (r *Report) use() section {
 			}
 		}
 		if most > 0 {
-			s.Charts = append(s.Charts, chart{Title: resource.name, X: func(x float64) string { return fmt.Sprintf("run %.0f", x+1) }, Y: resource.unit, Series: []series{line}})
+			s.Charts = append(s.Charts, chart{Title: resource.name, X: func(x float64) string { return fmt.Sprintf("run %d", int(x)+1) }, Y: resource.unit, Series: []series{line}})
 		}
 	}
 	return s
