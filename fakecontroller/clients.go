@@ -9,9 +9,9 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 )
 
-// StartForClients starts the two programs that publish facts about the address of the API, which
-// has none before it is served, and makes the objects that only its clients look at. The address
-// is where the API listens, not valid within a process; the authority is empty there.
+// StartForClients starts the two programs that publish the address of the API, and makes the
+// objects that only clients of the API read. The address is the one on which the API listens. For
+// an API that is served only within the process it is not valid, and the authority is empty.
 func StartForClients(w *component.World, address netip.AddrPort, authority []byte) {
 	kubernetesservice.Start(w, address)
 	serviceaccount.StartInitial(w)

@@ -36,13 +36,13 @@ import (
 // Cluster is the environment in which controllers are started.
 type Cluster struct {
 	World *component.World
-	// Heartbeats are those of the nodes.
+	// Heartbeats are the heartbeats of the nodes.
 	Heartbeats nodelifecycle.Heartbeats
 }
 
 // Program is a controller or sidecar that runs.
 type Program interface {
-	// Crash ends it where it stands.
+	// Crash ends the program at its current instruction.
 	Crash()
 	// SetPace says how long its requests take.
 	SetPace(*component.Pace)
@@ -56,7 +56,7 @@ type Controller struct {
 	Replica Replica
 }
 
-// Replica is one of several controllers, or sidecars, of which one leads.
+// Replica describes one of several controllers, or sidecars, of which one leads.
 type Replica struct {
 	// Of is the name of all of them.
 	Of string
@@ -93,8 +93,8 @@ var ControllerManager = []Controller{
 	{Name: "clusterrole-aggregation", Start: func(in Cluster) Program { return clusterroleaggregation.Start(in.World) }},
 }
 
-// SELinuxWarningName is how kube-controller-manager's --controllers names the one that is off by
-// default.
+// SELinuxWarningName is the name, in --controllers of kube-controller-manager, of the controller
+// that is off by default.
 const SELinuxWarningName = selinuxwarning.Name
 
 // SELinuxWarning is the controller of kube-controller-manager that runs only if it is named.

@@ -14,9 +14,8 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 )
 
-// A cluster that is served has the same controllers as one that is not, but for the one that
-// publishes its certificate. Its address and the accounts of the first namespaces are written
-// once.
+// A served cluster has the same controllers as one that is not served, except for the publisher of
+// its certificate. Its address and the accounts of the first namespaces are written once.
 func TestServedClustersHaveNoOtherControllers(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	fakecontroller.StartForClients(c.World, netip.MustParseAddrPort("127.0.0.1:6443"), []byte("certificate"))

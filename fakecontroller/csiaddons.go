@@ -23,7 +23,7 @@ type (
 	// AddonsOutside is the network between programs of CSI-Addons that are simulated and ones that
 	// are not.
 	AddonsOutside = relay.Outside
-	// AddonsConnection is a connection to one that is not.
+	// AddonsConnection is a connection to a program outside of the simulation.
 	AddonsConnection = relay.Connection
 	// AddonsSidecarOptions are the flags of a sidecar of CSI-Addons, and where it is.
 	AddonsSidecarOptions = addons.Options
@@ -36,8 +36,8 @@ type Addons struct {
 	elections map[string]*sidecar.Election // by driver
 }
 
-// Reach has simulated programs and those outside of the simulation reach each other; the controller
-// manager may be one of these.
+// Reach connects simulated programs with those outside of the simulation. If managerToo is set, the
+// controller manager is one of the latter.
 func (a *Addons) Reach(outside AddonsOutside, managerToo bool) {
 	a.network.Outside, a.network.ManagerOutside = outside, managerToo
 }

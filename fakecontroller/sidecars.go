@@ -36,10 +36,10 @@ type (
 	SnapshotterOptions   = snapshotter.Options
 	HealthMonitorOptions = healthmonitor.Options
 	RegistrarFlags       = registrar.Flags
-	// ClusterRegistrarOptions are those of cluster-driver-registrar.
+	// ClusterRegistrarOptions are the options of cluster-driver-registrar.
 	ClusterRegistrarOptions = clusterregistrar.Options
 	LivenessProbeOptions    = livenessprobe.Options
-	// SidecarFlags are those that all sidecars have.
+	// SidecarFlags are the flags that all sidecars have.
 	SidecarFlags = sidecar.Flags
 )
 
@@ -60,7 +60,7 @@ type Sidecars struct {
 	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`
 }
 
-// OfController are those beside a controller plugin, in the order in which they start.
+// OfController returns the sidecars beside a controller plugin, in the order in which they start.
 func (s Sidecars) OfController() []sidecar.Sidecar {
 	all := []sidecar.Sidecar{s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor}
 	if s.ClusterRegistrar != nil {
@@ -89,7 +89,7 @@ func (s Sidecars) Mistakes(v version.Version) (found []Mistaken) {
 	return found
 }
 
-// Names are those of all sidecars.
+// Names returns the names of all sidecars.
 func Names() (names []string) {
 	for _, s := range (Sidecars{ClusterRegistrar: &clusterregistrar.Options{}}).OfController() {
 		names = append(names, s.Name())

@@ -122,7 +122,7 @@ func (a *actualState) unreport(at pair) {
 	}
 }
 
-// confirmedNodes is where a volume is attached for certain, sorted.
+// confirmedNodes returns the nodes to which a volume is certainly attached, sorted.
 func (a *actualState) confirmedNodes(volume string) []string {
 	v := a.volumes[volume]
 	if v == nil {

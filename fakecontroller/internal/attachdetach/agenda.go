@@ -35,7 +35,7 @@ func (a *agenda) cancel(at pair) {
 	}
 }
 
-// next is when the first entry is due; false without entries.
+// next returns the due time of the first entry; false without entries.
 func (a *agenda) next() (time.Duration, bool) {
 	if len(a.order) == 0 {
 		return 0, false

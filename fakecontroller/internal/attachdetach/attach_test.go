@@ -75,8 +75,8 @@ func TestAllPodsThatWaitAreReported(t *testing.T) {
 	}, c.story()[1:3])
 }
 
-// C-CSIP-3: an object that is there is taken for the one that is needed, whatever it
-// says, and whether or not the controller has seen it.
+// C-CSIP-3: an existing object with the right name is used, whatever it contains, and whether or
+// not the controller has seen it.
 func TestAnObjectThatIsThereIsUsed(t *testing.T) {
 	for name, unseen := range map[string]bool{"seen": false, "not seen": true} {
 		t.Run(name, func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 	assert.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}), "C-OP-2: after any error it is uncertain")
 }
 
-// C-CSIP-7: the name of a volume has one separator: a volume with another one in its handle is
-// attached, and can never be detached.
+// C-CSIP-7: the name of a volume has one separator: a volume with a further separator in its handle
+// is attached, and can never be detached.
 func TestAVolumeWithTheSeparatorInItsHandleStaysAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

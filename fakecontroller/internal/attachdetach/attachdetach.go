@@ -28,7 +28,7 @@ const (
 
 // Options are the controller's flags; the zero value is its defaults. C-ADC-2
 type Options struct {
-	// ReconcileSyncPeriod is how often attachments are compared with their
+	// ReconcileSyncPeriod is the interval at which attachments are compared with their
 	// VolumeAttachments. Default: 60 s.
 	ReconcileSyncPeriod time.Duration
 	// DisableReconcileSync leaves that comparison out.
@@ -38,7 +38,7 @@ type Options struct {
 	DisableForceDetachOnTimeout bool
 }
 
-// Controller is one running attach/detach controller.
+// Controller is a running attach/detach controller.
 type Controller struct {
 	*component.Component
 	opts    Options
@@ -117,7 +117,7 @@ func (c *Controller) mark(at pair) {
 	}
 }
 
-// markNode makes the next pass look at all that is attached to a node.
+// markNode marks all volumes on a node for the next pass.
 func (c *Controller) markNode(node string) {
 	// Marks may be made in any order: a pass sorts them.
 	for volume := range c.actual.byNode[node] {
@@ -125,8 +125,7 @@ func (c *Controller) markNode(node string) {
 	}
 }
 
-// markRivals makes the next pass look at the nodes that want a volume which only
-// one can have.
+// markRivals marks, for the next pass, the nodes that want a volume which only one node can have.
 func (c *Controller) markRivals(volume string) {
 	for _, node := range c.desired.byVolume[volume] {
 		if c.desired.get(pair{volume, node}).spec.multiAttachAllowed() {

@@ -199,7 +199,7 @@ func (c *cluster) story() []string {
 	return lines
 }
 
-// warnings is when FailedAttachVolume was reported.
+// warnings returns the times of all events FailedAttachVolume.
 func (c *cluster) warnings() []time.Duration {
 	var at []time.Duration
 	for _, e := range c.World.Trace.Events() {

@@ -123,8 +123,8 @@ func TestAWantedVolumeIsTheOneOfTheFirstPod(t *testing.T) {
 	assert.Nil(t, d.get(at))
 }
 
-// C-ADC-1, C-ADC-14: volumes of a pod that is deleted, done or replaced by another one of the name
-// are removed once a minute, one of each pod, if their claims cannot be found any more.
+// C-ADC-1, C-ADC-14: a pod was deleted, has finished or was replaced by another pod of its name,
+// and its claims cannot be found any more. Then its volumes are removed one by one, one a minute.
 func TestUnusedAttachmentsAreAdoptedOneAMinute(t *testing.T) {
 	for name, end := range map[string]func(*cluster){
 		"gone": func(c *cluster) { c.deletePod("p") },

@@ -140,7 +140,7 @@ func TestUncertainAttachIsDetachedAfterTheNodeReports(t *testing.T) {
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
 
-// C-ADC-34: an uncertain attachment does not keep others from attaching.
+// C-ADC-34: an uncertain attachment on one node does not prevent an attachment to another.
 // conformance: adc-uncertain-on-one-node-attached-on-other
 func TestUncertainAttachDoesNotExclude(t *testing.T) {
 	c := newCluster(t)

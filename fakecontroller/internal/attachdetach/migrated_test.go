@@ -152,7 +152,8 @@ func TestCSINodeInfosDecideTheAttacherOfInTreeVolumes(t *testing.T) {
 }
 
 // L-ADC-1, L-ADC-9, L-SKEW-2: for volumes of CSI, and of plugins that are not migrated, the
-// controller does not look for the object, and while one volume waits for it others are attached.
+// controller does not look for the object. While one volume waits for the object, others are
+// attached.
 func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	c := newCluster(t)
 	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled, "kubernetes.io/aws-ebs": migration.Disabled}

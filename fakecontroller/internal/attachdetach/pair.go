@@ -39,8 +39,8 @@ func (s *spec) operationKey(at pair) operation.Key {
 	return operation.Key{Volume: at.volume}
 }
 
-// specOf describes a persistent volume that a CSI driver serves, for itself or for
-// a migrated plugin; false for others. C-MIG-3
+// specOf describes a persistent volume that a CSI driver serves, also for a migrated plugin; false
+// for other volumes. C-MIG-3
 func (c *Controller) specOf(pv *corev1.PersistentVolume) (*spec, bool) {
 	plugin, _ := c.Migration.Plugin(pv)
 	pv, err := c.Migration.PV(pv)

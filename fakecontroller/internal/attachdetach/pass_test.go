@@ -145,9 +145,9 @@ func TestARecreatedNodeGetsItsAttachedVolumes(t *testing.T) {
 	assert.Equal(t, []string{unique("v")}, c.volumesAttached("node-a"))
 }
 
-// C-ADC-2, C-ADC-50, C-ADC-52: given a volume that counts as attached and is not, then the next
-// check, if there is one, finds it. The node's status shows it, and the volume is attached again
-// with its existing VolumeAttachment.
+// C-ADC-2, C-ADC-50, C-ADC-52: given a volume that counts as attached but is not, then the next
+// check finds it, if checks are enabled. The node's status shows it, and the volume is attached
+// again with its existing VolumeAttachment.
 func TestAttachmentsAreChecked(t *testing.T) {
 	never := time.Duration(0)
 	for name, tt := range map[string]struct {

@@ -29,7 +29,7 @@ func (c *Controller) podDeleted(pod *corev1.Pod) {
 	}
 }
 
-// syncClaim has another look at the pods of a claim that is bound. C-ADC-12
+// syncClaim processes the pods of a claim again once the claim is bound. C-ADC-12
 func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
 	claim, ok := component.Cached[*corev1.PersistentVolumeClaim](c.Component, key)
 	if !ok || !isBound(claim) {

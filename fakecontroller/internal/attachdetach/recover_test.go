@@ -101,7 +101,7 @@ func TestRestartKeepsVolumesInUse(t *testing.T) {
 	assert.NotNil(t, a.actual.volumes[unique("v")].spec, "it has the spec of its pod's volume")
 }
 
-// C-ADC-5, C-ADC-7: a volume that no pod uses any more is detached, and one of a pod that is
+// C-ADC-5, C-ADC-7: a volume that no pod uses any more is detached. The volume of a pod that is
 // created while the controller starts is attached, in any order of events. conformance:
 // adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
 func TestAPodCreatedWhileTheControllerStarts(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// verify compares confirmed attachments with their VolumeAttachments once per period. If the object
-// has not changed since it was last attached, the comparison would pass, so only the others are
-// looked at. C-ADC-50
+// verify compares confirmed attachments with their VolumeAttachments once per period. The
+// comparison would pass for objects that have not changed since they were last attached, so only
+// the others are compared. C-ADC-50
 func (c *Controller) verify(p *kernel.Process) {
 	for len(c.unverified) > 0 {
 		at := nextMultiple(c.started, c.opts.ReconcileSyncPeriod, p.Elapsed())

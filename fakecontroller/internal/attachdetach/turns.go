@@ -7,9 +7,9 @@ import (
 )
 
 // turns is the order in which a pass attaches: by volume, and in turn by the nodes that want the
-// same volume. Only one of these nodes can have an operation on the volume, the first one.
-// Kubernetes draws it at each pass, by the order of Go maps, so that no node waits for ever for
-// another to which the attach fails. A strategy that explores lets chance decide. C-ADC-32, C-OP-7
+// same volume. Only the first of these nodes can have an operation on the volume. Kubernetes draws
+// it at each pass, by the order of Go maps, so that no node waits for ever for another to which the
+// attach fails. A strategy that explores lets chance decide. C-ADC-32, C-OP-7
 func (c *Controller) turns(work []pair) []pair {
 	var order []pair
 	for len(work) > 0 {

@@ -20,12 +20,12 @@ import (
 // Caller is how traces name the sidecar.
 const Caller = "csi-attacher"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
-// others are those of the sidecar's flags. C-ATT-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
+// default to the defaults of the sidecar's flags. C-ATT-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
-	// Machine and Socket are where the controller plugin serves.
+	// Machine and Socket are the address of the controller plugin.
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Version is the release that is simulated. Default: the newest.
@@ -37,9 +37,9 @@ type Options struct {
 	// attachment. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// Workers is how many attachments are worked on at once. Default: 10.
+	// Workers bounds the number of attachments in work at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
-	// ReconcileSync is how often attachments are compared with ListVolumes, if the
+	// ReconcileSync is the interval at which attachments are compared with ListVolumes, if the
 	// driver can list them. Default: 1 min.
 	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can list them; default 1m."`
 	// MaxEntries is the page size of ListVolumes; 0 leaves it to the driver.

@@ -244,8 +244,8 @@ func TestVolumeDetachedBehindTheSidecarIsPublishedAgain(t *testing.T) {
 	assert.Equal(t, seconds(0, 30), c.calls("ControllerPublishVolume"))
 }
 
-// C-ATT-40: all pages are requested under one timeout of 15 s; a list without a last page uses it
-// up, and attachments are not compared with the pages until then.
+// C-ATT-40: one timeout of 15 s bounds the requests for all pages. A list without a last page uses
+// it up, and only then are attachments compared with the pages.
 func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	c := newSite(t, nil, mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, Faulty: []string{"list-never-ends"}})
 	o := c.options()

@@ -74,9 +74,9 @@ func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
 // migratedTo names the driver that a volume of an in-tree class was handed over to.
 const migratedTo = "pv.kubernetes.io/migrated-to"
 
-// isOthers: an in-tree volume that was not handed over to the driver is taken for one
-// of the in-tree plugin, and is given back when it is not attached.
-// Trace migrated-static
+// isOthers reports whether a volume counts as one of the in-tree plugin: an in-tree volume that was
+// not handed over to the driver. It loses the finalizer when it is not attached. Trace
+// migrated-static
 func (r *run) isOthers(pv *corev1.PersistentVolume) bool {
 	_, inTree := migration.Plugin(pv)
 	return inTree && pv.Annotations[migratedTo] != r.features.driver

@@ -11,11 +11,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// resyncPeriod is how often the informers deliver everything again. C-ATT-1
+// resyncPeriod is the interval at which the informers deliver all objects again. C-ATT-1
 const resyncPeriod = 10 * time.Minute
 
 // resync cuts long backoffs short: delivered again, an attachment is worked on at once.
-// Those that wait for nothing would be left alone, so only the others are delivered.
+// A delivery changes nothing for attachments outside backoff, so only those in backoff are
+// delivered.
 func (r *run) resync(p *kernel.Process) {
 	component.Resync(p, "attachments in backoff", resyncPeriod, func() bool { return len(r.attachments.Delayed()) > 0 }, func() {
 		for _, key := range slices.SortedFunc(maps.Keys(r.attachments.Delayed()), byName) {

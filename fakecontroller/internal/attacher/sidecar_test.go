@@ -113,8 +113,7 @@ func (c *site) volume() *corev1.PersistentVolume {
 	return pv
 }
 
-// at runs until a virtual time.
-// calls is when a method was called.
+// at runs until a virtual time. calls returns the start times of a method's calls.
 func (c *site) calls(method string) []time.Duration {
 	var at []time.Duration
 	for _, e := range c.World.Trace.Events() {

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Controller is one that runs.
+// Controller is a running ClusterRole aggregation controller.
 type Controller struct {
 	*component.Component
 	roles *workqueue.Queue[string]

@@ -56,7 +56,7 @@ func due(c cronJob, now time.Time, s cron.Schedule) (latest time.Time, missed in
 	return latest, missed, nil
 }
 
-// next is how long it is until the next start.
+// next returns the time until the next start.
 func next(now time.Time, s cron.Schedule) time.Duration {
 	return s.Next(now.UTC()).Add(delta).Sub(now)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// start makes the job that is due, and comes back for the next one.
+// start makes the job that is due, and schedules the next start.
 func (c *Controller) start(p *kernel.Process, of cronJob) error {
 	if of.DeletionTimestamp != nil || of.Spec.Suspend != nil && *of.Spec.Suspend {
 		return nil

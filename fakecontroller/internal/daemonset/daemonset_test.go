@@ -53,7 +53,7 @@ func newSet(change func(*corev1.PodSpec)) *appsv1.DaemonSet {
 	return set
 }
 
-// nodes are those for which there is a pod.
+// nodes lists the nodes that have a pod.
 func nodes(c *testcluster.Cluster) string {
 	c.Run(time.Second)
 	var all []string
@@ -146,8 +146,8 @@ func TestNoNodeGetsTwoPods(t *testing.T) {
 	}
 }
 
-// A set that surges makes the new pod beside the old one, on as many nodes at a time as it says,
-// and ends the old one when the new one has been ready for long enough. C-DS-1
+// A set with a surge makes the new pod beside the old one, on at most as many nodes at once as the
+// surge allows. It ends the old pod when the new one has been ready for long enough. C-DS-1
 // [pkg/controller/daemon/update.go]
 func TestASurgeMakesTheNewPodFirst(t *testing.T) {
 	c := newCluster(t, nil)

@@ -117,8 +117,8 @@ func isUpdated(set *appsv1.DaemonSet, pod *corev1.Pod) bool {
 	return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == workload.Hash(&set.Spec.Template)
 }
 
-// availableIn returns how long a pod has to stay ready until it counts as available: 0 if it does,
-// less than 0 if it is not ready.
+// availableIn returns the time for which a pod must stay ready until it counts as available: 0 if
+// it does already, less than 0 if it is not ready.
 func (c *Controller) availableIn(set *appsv1.DaemonSet, pod *corev1.Pod) time.Duration {
 	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
 }

@@ -39,7 +39,7 @@ func podFor(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	return pod
 }
 
-// tolerations are those of a pod, and those that all pods of DaemonSets have.
+// tolerations returns the tolerations of a pod, with those that all pods of DaemonSets get.
 func tolerations(spec corev1.PodSpec) []corev1.Toleration {
 	all := slices.Clone(spec.Tolerations)
 	add := func(key string, effect corev1.TaintEffect) {
@@ -72,8 +72,7 @@ func nodeOf(pod *corev1.Pod) string {
 	return required.NodeSelectorTerms[0].MatchFields[0].Values[0]
 }
 
-// fits reports whether a set wants a new pod on a node, and whether one that is there may
-// stay.
+// fits reports whether a set wants a new pod on a node, and whether an existing pod may stay.
 func fits(set *appsv1.DaemonSet, node *corev1.Node) (runs, stays bool) {
 	spec := set.Spec.Template.Spec
 	if matches, err := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: spec}).Match(node); err != nil || !matches {

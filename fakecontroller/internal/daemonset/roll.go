@@ -49,8 +49,7 @@ func (c *Controller) roll(p *kernel.Process, set *appsv1.DaemonSet, pods map[str
 	return nil
 }
 
-// pair returns the pods of the new and of the old template on a node; false if there are more than
-// one of either.
+// pair returns the pods of the new and of the old template on a node; false if either has several.
 func pair(set *appsv1.DaemonSet, here []*corev1.Pod) (fresh, old *corev1.Pod, ok bool) {
 	for _, pod := range here {
 		switch updated := isUpdated(set, pod); {
@@ -140,7 +139,7 @@ func maxSurge(set *appsv1.DaemonSet, wanted int) int {
 	return scaled(set, wanted, func(r *appsv1.RollingUpdateDaemonSet) *intstr.IntOrString { return r.MaxSurge })
 }
 
-// maxUnavailable is how many of a set's pods may be missing during an update.
+// maxUnavailable bounds the number of a set's pods that may be missing during an update.
 func maxUnavailable(set *appsv1.DaemonSet, wanted int) int {
 	return scaled(set, wanted, func(r *appsv1.RollingUpdateDaemonSet) *intstr.IntOrString { return r.MaxUnavailable })
 }

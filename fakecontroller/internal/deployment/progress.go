@@ -31,8 +31,8 @@ func conditionOf(all []appsv1.DeploymentCondition, t appsv1.DeploymentConditionT
 	return nil
 }
 
-// with returns the conditions with another one at the end. One with the same status and reason
-// stays as it is.
+// with returns the conditions with another one at the end. A condition with the same status and
+// reason is not changed.
 func (r *rollout) with(all []appsv1.DeploymentCondition, now metav1.Time, t appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) []appsv1.DeploymentCondition {
 	c := appsv1.DeploymentCondition{Type: t, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now}
 	if was := conditionOf(all, t); was != nil {
@@ -50,8 +50,8 @@ func without(all []appsv1.DeploymentCondition, t appsv1.DeploymentConditionType)
 	return slices.DeleteFunc(slices.Clone(all), func(c appsv1.DeploymentCondition) bool { return c.Type == t })
 }
 
-// progress returns the conditions with one that says how the rollout goes: it is done, has come
-// further, or has stood still for too long. C-DEP-1 [pkg/controller/deployment/progress.go
+// progress returns the conditions with one about the progress of the rollout: it is complete, has
+// advanced, or has exceeded its deadline. C-DEP-1 [pkg/controller/deployment/progress.go
 // syncRolloutStatus]
 func (r *rollout) progress(status *appsv1.DeploymentStatus, now metav1.Time) []appsv1.DeploymentCondition {
 	all, was := status.Conditions, conditionOf(r.Status.Conditions, appsv1.DeploymentProgressing)
@@ -91,12 +91,12 @@ func (r *rollout) advanced(s *appsv1.DeploymentStatus) bool {
 		s.ReadyReplicas > was.ReadyReplicas || s.AvailableReplicas > was.AvailableReplicas
 }
 
-// deadline is when a rollout that goes no further has stood still for too long.
+// deadline returns the time at which a rollout without progress fails.
 func (r *rollout) deadline(progressing *appsv1.DeploymentCondition) time.Time {
 	return progressing.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// look returns after how long a rollout has to be looked at again; 0 if it need not.
+// look returns the time after which a rollout has to be checked again; 0 for no check.
 // [requeueStuckDeployment]
 func (r *rollout) look(status *appsv1.DeploymentStatus, now time.Time) time.Duration {
 	was := conditionOf(r.Status.Conditions, appsv1.DeploymentProgressing)

@@ -67,7 +67,7 @@ func (r *rollout) recreate(wanted int32) (*appsv1.ReplicaSet, int32) {
 	return nil, 0
 }
 
-// limits are how many pods there may be beyond those wanted, and how many of those wanted
+// limits returns the number of pods allowed beyond those wanted, and the number of wanted pods that
 // may be missing.
 func (r *rollout) limits() (surge, unavailable int32) {
 	wanted := int(*r.Spec.Replicas)
@@ -82,7 +82,7 @@ func (r *rollout) limits() (surge, unavailable int32) {
 		surge, unavailable = scaled(rolling.MaxSurge, true), scaled(rolling.MaxUnavailable, false)
 	}
 	if surge == 0 && unavailable == 0 {
-		unavailable = 1 // else nothing would ever move
+		unavailable = 1 // otherwise no pod would ever be replaced
 	}
 	return surge, unavailable
 }

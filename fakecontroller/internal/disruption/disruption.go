@@ -85,8 +85,8 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, b, pods, wanted)
 }
 
-// deletionTimeout is how long the deletion of an evicted pod may take to show; after that
-// the pod counts again.
+// deletionTimeout bounds the time until the deletion of an evicted pod is observed; after that the
+// pod counts again.
 const deletionTimeout = 2 * time.Minute
 
 func (c *Controller) writeStatus(p *kernel.Process, b budget, pods []*corev1.Pod, wanted expectation) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// expectation is how many pods there should be, and how many of them healthy.
+// expectation has the expected number of pods, and the required number of healthy ones.
 type expectation struct {
 	pods, healthy int32
 	unmanaged     bool // some pods have no controller that says how many there should be
@@ -43,7 +43,7 @@ func (c *Controller) expect(b budget, pods []*corev1.Pod) (expectation, error) {
 	return expectation{}, nil
 }
 
-// scale is how many pods the controllers of these pods should have, all together.
+// scale returns the sum of the replicas that the controllers of these pods want.
 func (c *Controller) scale(pods []*corev1.Pod) (all int32, unmanaged bool, err error) {
 	seen := map[types.UID]bool{}
 	for _, pod := range pods {

@@ -87,7 +87,8 @@ func setTrigger(slice *discoveryv1.EndpointSlice, at string) {
 	metav1.SetMetaDataAnnotation(&slice.ObjectMeta, corev1.EndpointsLastChangeTriggerTime, at)
 }
 
-// labelsOf are those of the service, and the controller's own. [utils.go setEndpointSliceLabels]
+// labelsOf returns the labels of the service, with the controller's own. [utils.go
+// setEndpointSliceLabels]
 func labelsOf(s *corev1.Service) map[string]string {
 	all := maps.Clone(s.Labels)
 	if all == nil {
@@ -101,7 +102,7 @@ func labelsOf(s *corev1.Service) map[string]string {
 	return all
 }
 
-// endpoint is where a pod is reached, and in which zone. [utils.go podToEndpoint]
+// endpoint returns the address of a pod, and its zone. [utils.go podToEndpoint]
 func (c *Controller) endpoint(s *corev1.Service, pod *corev1.Pod) discoveryv1.Endpoint {
 	ready, ends := workload.Serves(s, pod), pod.DeletionTimestamp != nil
 	e := discoveryv1.Endpoint{

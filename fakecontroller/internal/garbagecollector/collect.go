@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// judge deletes an object if none of its owners is left, and removes dangling references from one
-// that has other owners.
+// judge deletes an object without remaining owners, and removes dangling references from an object
+// with other owners.
 func (c *Collector) judge(p *kernel.Process, id identity) error {
 	obj, ok := c.live(p, id)
 	if !ok || obj.GetDeletionTimestamp() != nil || len(obj.GetOwnerReferences()) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Workers is how many objects are looked at at once.
+// Workers is the number of workers.
 const Workers = 20
 
 // Collector is one running garbage collector.

@@ -1,4 +1,4 @@
-// Package healthmonitor is the in-process equivalent of the external-health-monitor controller: it
+// Package healthmonitor is the in-process equivalent of the external-health-monitor controller. It
 // requests the condition of volumes from the driver and reports it in events about their claims; it
 // can also report claims with deleted nodes.
 package healthmonitor
@@ -25,27 +25,27 @@ const shortCall = time.Second
 // Caller is how traces name the sidecar.
 const Caller = "csi-external-health-monitor-controller"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
-// others are those of the sidecar's flags. C-HEALTH-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
+// default to the defaults of the sidecar's flags. C-HEALTH-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
-	// Machine and Socket are where the controller plugin serves.
+	// Machine and Socket are the address of the controller plugin.
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Timeout bounds each call, and all pages of a list together. Default: 15 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
-	// MonitorInterval is how often each worker asks about one volume, if the driver
-	// does not list volumes. Default: 1 min.
+	// MonitorInterval is the interval at which each worker checks one volume, if the driver does
+	// not list volumes. Default: 1 min.
 	MonitorInterval time.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: how often each worker asks about one volume, if the driver does not list volumes; default 1m."`
-	// ListVolumesInterval is how often volumes are listed. Default: 5 min.
+	// ListVolumesInterval is the interval between lists of volumes. Default: 5 min.
 	ListVolumesInterval time.Duration `json:"listVolumesInterval,omitzero" example:"1m" doc:"--list-volumes-interval: how often volumes are listed; default 5m."`
-	// VolumeListAddInterval is how often volumes that are not asked about yet are
-	// looked for. Default: 5 min.
+	// VolumeListAddInterval is the interval at which volumes that are not checked yet are added.
+	// Default: 5 min.
 	VolumeListAddInterval time.Duration `json:"-"`
-	// NodeListAddInterval is how often nodes are looked at. Default: 5 min.
+	// NodeListAddInterval is the interval at which nodes are checked. Default: 5 min.
 	NodeListAddInterval time.Duration `json:"-"`
-	// Workers is how many volumes are checked in each MonitorInterval. Default: 10.
+	// Workers is the number of volumes that are checked in each MonitorInterval. Default: 10.
 	Workers int `json:"-"`
 	// NodeWatcher emits events for claims on nodes that fail. Default: false.
 	NodeWatcher bool `json:"enableNodeWatcher,omitempty" doc:"--enable-node-watcher: claims get events of nodes that fail; default false."`
@@ -129,7 +129,7 @@ func (r *run) event(about store.Object, eventType, reason, format string, args .
 	r.EventFrom("csi-pv-monitor-controller-"+r.driver, about, eventType, reason, format, args...)
 }
 
-// claimOf is the claim of a volume of the driver that is bound; nil if there is none.
+// claimOf returns the claim of a bound volume of the driver; nil for other volumes.
 func (r *run) claimOf(pv *corev1.PersistentVolume) *corev1.PersistentVolumeClaim {
 	if !r.owns(pv) || pv.Status.Phase != corev1.VolumeBound || pv.Spec.ClaimRef == nil {
 		return nil

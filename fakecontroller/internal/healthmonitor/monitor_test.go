@@ -102,7 +102,7 @@ func TestAListThatFailsIsDropped(t *testing.T) {
 	assert.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute}, w.Times(listVolumes))
 }
 
-// C-HEALTH-4: without a list one volume after the other, each worker one per interval.
+// C-HEALTH-4: without a list, each worker checks one volume per interval.
 func TestVolumesAreAskedAboutOneByOne(t *testing.T) {
 	w := newWorld(t, mock.Options{GetVolume: true}, Options{Workers: 1})
 	last := uint64(0)

@@ -17,8 +17,7 @@ import (
 // brokenAfter is for how long a node may not be ready. C-HEALTH-7
 const brokenAfter = 5 * time.Minute
 
-// scheduledPod is a pod as it was when it was first seen, with or without a
-// node. C-HEALTH-9
+// scheduledPod is a pod as it was first seen, with or without a node. C-HEALTH-9
 type scheduledPod struct {
 	name, node string
 	claims     []store.Key

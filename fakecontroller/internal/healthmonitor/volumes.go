@@ -63,8 +63,8 @@ func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCo
 	}
 }
 
-// emit: a volume that is normal again is reported as long as there is an event about its abnormal
-// condition. C-HEALTH-5
+// emit reports a volume that is normal again as long as an event about its abnormal condition
+// exists. C-HEALTH-5
 func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
 	switch {
 	case condition.Abnormal:
@@ -85,8 +85,8 @@ func (r *run) reportedIll() map[types.UID]bool {
 	return ill
 }
 
-// addVolumes makes volumes due that the workers do not know: those that are made, if
-// they are bound by then, and now and then all others. C-HEALTH-4
+// addVolumes queues volumes for the workers: new volumes that are bound by then, and periodically
+// all volumes of the driver. C-HEALTH-4
 func (r *run) addVolumes(p *kernel.Process) {
 	volumes := component.Watch[*corev1.PersistentVolume](r.Component, p)
 	started := p.Elapsed()
@@ -115,7 +115,7 @@ func (r *run) enqueue(name string) {
 	}
 }
 
-// checkOneByOne is a worker: it asks about one volume in each interval. C-HEALTH-4
+// checkOneByOne is a worker that checks one volume in each interval. C-HEALTH-4
 func (r *run) checkOneByOne(p *kernel.Process) {
 	for {
 		r.checkNext(p)
@@ -123,9 +123,8 @@ func (r *run) checkOneByOne(p *kernel.Process) {
 	}
 }
 
-// checkNext asks about the volume that has been due for longest. One that is not bound
-// leaves the queue, but is taken for one that is in it: it is never asked about
-// again. C-HEALTH-6
+// checkNext asks about the volume that has been due for longest. A volume that is not bound leaves
+// the queue but still counts as queued: it is never checked again. C-HEALTH-6
 func (r *run) checkNext(p *kernel.Process) {
 	if len(r.due) == 0 {
 		return

@@ -47,7 +47,7 @@ func (f failures) note(of types.UID, ended []*corev1.Pod) {
 	}
 }
 
-// rest is how long a job has to wait until it may make pods again.
+// rest returns the time that a job has to wait until it may make pods again.
 func (f failures) rest(of types.UID, now time.Time) time.Duration {
 	s := f[of]
 	if s == nil || s.count == 0 {
@@ -56,7 +56,7 @@ func (f failures) rest(of types.UID, now time.Time) time.Duration {
 	return restAfter(s.count, s.last, now)
 }
 
-// restAfter is how long to wait after some failures, the last of them at a time.
+// restAfter returns the time to wait after a number of failures, given the time of the last one.
 func restAfter(count int, last, now time.Time) time.Duration {
 	backoff := firstBackoff
 	for i := 1; i < count && backoff < maxBackoff; i++ {
@@ -65,7 +65,8 @@ func restAfter(count int, last, now time.Time) time.Duration {
 	return max(0, last.Add(min(backoff, maxBackoff)).Sub(now))
 }
 
-// endOf is when the last container of a pod ended; of one that had none, when it was made.
+// endOf returns the time at which the last container of a pod ended; at the earliest, the time of
+// its deletion or, without one, of its creation.
 func endOf(pod *corev1.Pod) time.Time {
 	end := pod.CreationTimestamp.Time
 	if pod.DeletionTimestamp != nil {

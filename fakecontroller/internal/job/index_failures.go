@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// isPerIndex reports whether a job counts failures for each number, and the others go on when one
-// has failed for good. C-JOB-4
+// isPerIndex reports whether a job counts failures for each index: if an index has failed for good,
+// the other indexes continue. C-JOB-4
 func (r *round) isPerIndex() bool { return r.done != nil && r.Spec.BackoffLimitPerIndex != nil }
 
 // judgeIndexes finds the numbers that have failed for good, and the failed pods that have no
@@ -52,7 +52,7 @@ func (r *round) judgeIndexes() {
 	}
 }
 
-// failuresOf is how many pods of its number failed before a pod.
+// failuresOf returns the number of pods with the same index that failed before a pod.
 func failuresOf(pod *corev1.Pod) int32 {
 	n, err := strconv.ParseInt(pod.Annotations[batchv1.JobIndexFailureCountAnnotation], 10, 32)
 	if err != nil || n < 0 {

@@ -13,13 +13,13 @@ import (
 // indexVariable is in the environment of each container of an Indexed job.
 const indexVariable = "JOB_COMPLETION_INDEX"
 
-// isIndexed reports whether each pod of a job has a number of its own, and one has to succeed for
-// each number.
+// isIndexed reports whether each pod of a job has an index, and a pod has to succeed for each
+// index.
 func isIndexed(j job) bool {
 	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-// indexOf returns the number of a pod; -1 if it has none that the job knows.
+// indexOf returns the index of a pod; -1 if it has none, or one outside the job's completions.
 func indexOf(j job, pod *corev1.Pod) int {
 	n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || n < 0 || n >= int(*j.Spec.Completions) {

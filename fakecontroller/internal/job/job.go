@@ -19,7 +19,7 @@ import (
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// batchPeriod is how long changes of pods are gathered before a job is looked at.
+// batchPeriod is the time for which changes of pods are gathered before a job is processed.
 const batchPeriod = time.Second
 
 type job = *batchv1.Job
@@ -67,7 +67,7 @@ func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
 	}
 }
 
-// jobOf returns the job of a pod; nil if it has none or the job was deleted.
+// jobOf returns the job of a pod; nil if it has no job or the job was deleted.
 func (c *Controller) jobOf(pod *corev1.Pod) job {
 	of, uid, ok := workload.Owner(pod, kind.Kind)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// perRound is how many pods are made or ended in one look at a job.
+// perRound bounds the number of pods that one pass over a job makes or ends.
 const perRound = 500
 
 // act makes the pods that are missing, or ends those that are too many: all, once the job

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// round is one look at a job: its pods as they are, and how it stands.
+// round is one pass over a job: its pods as listed, and the state of the job.
 type round struct {
 	job
 	active      []*corev1.Pod
@@ -158,7 +158,7 @@ func (r *round) enough() bool {
 	return r.succeeded >= *r.Spec.Completions
 }
 
-// wanted is how many pods should run now.
+// wanted returns the number of pods that should run now.
 func (r *round) wanted() int {
 	switch {
 	case *r.Spec.Suspend:

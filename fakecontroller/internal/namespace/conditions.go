@@ -13,7 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// finalizerEstimate is how long the real controller takes finalizers to hold an object.
+// finalizerEstimate is the real controller's estimate of the time until finalizers are removed from
+// an object.
 const finalizerEstimate = 15 * time.Second
 
 // remains counts the objects and finalizers that a pass leaves in a namespace, and has its

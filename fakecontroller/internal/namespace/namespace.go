@@ -71,7 +71,7 @@ func (c *Controller) changed(p *kernel.Process, e store.Event[*corev1.Namespace]
 	}
 }
 
-// lookAt sets the time of the next look, unless one comes sooner.
+// lookAt sets the time of the next pass, unless an earlier one is set.
 func (c *Controller) lookAt(name string, at time.Duration) {
 	if sooner, ok := c.due[name]; !ok || at < sooner {
 		c.due[name] = at
@@ -141,7 +141,7 @@ func (c *Controller) emptyOf(p *kernel.Process, namespace *corev1.Namespace, res
 	return len(stay)
 }
 
-// graceOf is how long a pod may take to stop.
+// graceOf returns the time that a pod may take to stop.
 func graceOf(pod *corev1.Pod) time.Duration {
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	if seconds := pod.Spec.TerminationGracePeriodSeconds; seconds != nil && !ended {

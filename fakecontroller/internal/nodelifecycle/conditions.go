@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// heartbeatConditions are those that a kubelet keeps up to date.
+// heartbeatConditions are the conditions that a kubelet keeps up to date.
 var heartbeatConditions = []corev1.NodeConditionType{
 	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
 }
@@ -30,7 +30,8 @@ func find(conditions []corev1.NodeCondition, kind corev1.NodeConditionType) *cor
 	return nil
 }
 
-// heartbeat is when the kubelet says it wrote the node's status.
+// heartbeat returns the time of the kubelet's last write of the node's status, as the status has
+// it.
 func heartbeat(node *corev1.Node) metav1.Time {
 	if ready := condition(node, corev1.NodeReady); ready != nil {
 		return ready.LastHeartbeatTime

@@ -24,8 +24,7 @@ type evictions struct {
 	pods    map[store.Key]*eviction
 }
 
-// eviction is a pod's deletion. One that is done stays known so that it is not
-// done twice.
+// eviction is a pod's deletion. An eviction that was done is kept, so that it is not repeated.
 type eviction struct {
 	created, at time.Duration
 	done        bool
@@ -111,7 +110,7 @@ func (c *Controller) judge(p *kernel.Process, pod *corev1.Pod, taints []corev1.T
 	}
 }
 
-// tolerated is how long a pod may stay on a node with these taints. It is not
+// tolerated returns the time for which a pod may stay on a node with these taints. It is not
 // limited if the pod tolerates all of them for ever.
 func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) (stay time.Duration, limited bool) {
 	for i := range taints {

@@ -57,7 +57,7 @@ type due struct {
 	work bool
 }
 
-// nextDue is when the first of the watched nodes needs a pass. Nodes that need
+// nextDue returns the time at which the first of the watched nodes needs a pass. Nodes that need
 // none are watched no longer.
 func (c *Controller) nextDue(now time.Duration) (at time.Duration, work, any bool) {
 	for name := range c.watched { // any order: the earliest of all is looked for
@@ -93,8 +93,8 @@ func (c *Controller) dueOf(name string, now time.Duration) (due, bool) {
 	return due{}, false
 }
 
-// unknownAt is when a node with a dead kubelet is found to be silent: the grace
-// period after the pass that saw the last heartbeat.
+// unknownAt returns the time at which the controller notices that a node's kubelet is dead: the
+// grace period after the pass that saw the last heartbeat.
 func (c *Controller) unknownAt(node *corev1.Node) (time.Duration, bool) {
 	heardOf, alive := c.alive(node)
 	ready := condition(node, corev1.NodeReady)

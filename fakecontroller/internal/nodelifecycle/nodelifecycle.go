@@ -1,6 +1,6 @@
-// Package nodelifecycle handles nodes that fall silent, as the kube-controller-manager does: it has
-// the node lifecycle controller, which judges nodes by the heartbeats of their kubelets and taints
-// them, and the taint eviction controller, which deletes pods that do not tolerate the taints.
+// Package nodelifecycle handles nodes without heartbeats, as the kube-controller-manager does. Its
+// node lifecycle controller judges nodes by the heartbeats of their kubelets and taints them. Its
+// taint eviction controller deletes pods that do not tolerate the taints.
 package nodelifecycle
 
 import (
@@ -25,8 +25,8 @@ const (
 // Heartbeats reports which kubelets are alive. It replaces the leases that they renew
 // every 10 s, so that an idle cluster needs no timers.
 type Heartbeats interface {
-	// LastRenewal is when, in virtual time since the run began, the node's kubelet
-	// renewed its lease last, and whether it is alive and goes on doing so.
+	// LastRenewal returns the virtual time, since the run began, of the last renewal of the node's
+	// lease, and whether the kubelet is alive and continues to renew it.
 	LastRenewal(node string) (at time.Duration, alive bool)
 	// OnChange calls f whenever a kubelet starts or dies.
 	OnChange(f func(node string))

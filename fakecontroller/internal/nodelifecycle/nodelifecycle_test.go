@@ -115,8 +115,8 @@ func (c *cluster) events() []string {
 
 const unreachable = "node.kubernetes.io/unreachable"
 
-// fact 35, golden o1: the lease renewed at 8 s is seen at 10 s; 50 s later the
-// node is unknown, tainted at once, and once more 0.1 s later.
+// fact 35, golden o1: the lease renewed at 8 s is seen at 10 s. 50 s later the node is unknown and
+// tainted at once; 0.1 s after that it is tainted once more.
 func TestDeadKubelet(t *testing.T) {
 	c := newCluster(t)
 	c.At(2 * time.Second)

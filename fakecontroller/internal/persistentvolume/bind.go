@@ -12,9 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// bind ties a volume and a claim together in four steps. Each is an API call of
-// its own and is skipped when it is done already, so that a binding that broke
-// off is resumed by the next sync. C-PV-23
+// bind ties a volume and a claim together in four steps. Each step is an API call, and is skipped
+// if it is done already. So the next sync resumes an interrupted binding. C-PV-23
 func (c *Controller) bind(p *kernel.Process, pv *corev1.PersistentVolume, pvc claim) error {
 	pv, err := c.pointToClaim(p, pv, pvc)
 	if err != nil {
@@ -64,8 +63,8 @@ func (c *Controller) pointToVolume(p *kernel.Process, pvc claim, pv *corev1.Pers
 	return updated, nil
 }
 
-// unbind takes back a claimRef that the claim did not return: all of it if the
-// controller set it, else only the uid. C-PV-35
+// unbind removes a claimRef that the claim did not return: all of it if the controller set it,
+// otherwise only the uid. C-PV-35
 func (c *Controller) unbind(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	changed := pv.DeepCopy()
 	if metav1.HasAnnotation(pv.ObjectMeta, storagevolume.AnnBoundByController) {

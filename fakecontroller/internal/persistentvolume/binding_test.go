@@ -93,8 +93,8 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 	})
 }
 
-// C-PV-5, C-GEN-8: an operation that failed rests for 500 ms; to ask for it meanwhile is no error
-// and nothing is emitted. Then the next resync asks again.
+// C-PV-5, C-GEN-8: an operation that failed is not repeated for 500 ms; a sync meanwhile reports no
+// error and emits no event. Then the next resync asks again.
 func TestAFailedOperationRests(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "d.example.com"}, aClaim("1Gi", modes{rwo}))

@@ -43,7 +43,7 @@ func fullyBound(pvc claim) bool {
 	return pvc.Spec.VolumeName != "" && metav1.HasAnnotation(pvc.ObjectMeta, storagevolume.AnnBindCompleted)
 }
 
-// syncUnboundClaim looks for a volume, or has one made. C-PV-11
+// syncUnboundClaim looks for a matching volume, or starts to provision one. C-PV-11
 func (c *Controller) syncUnboundClaim(p *kernel.Process, pvc claim) error {
 	delayed, err := c.bindingDelayed(pvc)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// ResyncPeriod is how often all claims and volumes are looked at again. C-PV-1
+// ResyncPeriod is the interval at which all claims and volumes are processed again. C-PV-1
 const ResyncPeriod = 15 * time.Second
 
 // Controller is one running PV binder.

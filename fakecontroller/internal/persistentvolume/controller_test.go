@@ -293,8 +293,8 @@ func TestHandOffToTheProvisioner(t *testing.T) {
 	}
 }
 
-// C-PV-23: a binder that died between two of the four steps is followed by one
-// that goes on where it was.
+// C-PV-23: if a binder dies between two of the four steps, its successor continues at the next
+// step.
 func TestBindingIsResumedAfterACrash(t *testing.T) {
 	key := store.Key{Namespace: "default", Name: "pvc"}
 	pointToClaim := func(w *world) error {

@@ -38,7 +38,7 @@ func (c *Controller) requeueOpen() {
 	}
 }
 
-// untilNext is how long it takes to the next multiple of a period.
+// untilNext returns the time until the next multiple of a period.
 func untilNext(elapsed, period time.Duration) time.Duration { return period - elapsed%period }
 
 func mark(open map[store.Key]bool, key store.Key, isOpen bool, resync *kernel.Process) {
@@ -56,8 +56,8 @@ func claimSettled(claim *corev1.PersistentVolumeClaim) bool {
 	return fullyBound(claim) && claim.Status.Phase == corev1.ClaimBound
 }
 
-// pointsElsewhere: the claim to which a volume pointed may have lost it, of which only
-// the next resync takes notice.
+// pointsElsewhere reports whether a volume no longer points to the same claim: that claim may be
+// Lost now, and only the next resync notices it.
 func pointsElsewhere(before, now *corev1.ObjectReference) bool {
 	return before != nil && before.UID != "" && (now == nil || now.UID != before.UID)
 }

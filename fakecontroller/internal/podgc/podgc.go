@@ -30,7 +30,7 @@ type Controller struct {
 	pods    *store.Watcher[*corev1.Pod]
 	// suspects are pods that a change of theirs or of their node made worth a look.
 	suspects map[store.Key]bool
-	// missing is when a node with pods was first found missing.
+	// missing has the time at which a node with pods was first found missing.
 	missing map[string]time.Duration
 }
 
@@ -100,7 +100,7 @@ func (c *Controller) nodeChanged(e store.Event[*corev1.Node]) {
 	}
 }
 
-// suspect keeps a pod in mind as long as there is a reason to remove it.
+// suspect remembers a pod as long as there is a reason to remove it.
 func (c *Controller) suspect(pod *corev1.Pod) {
 	key := store.KeyOf(pod)
 	if now, ok := component.Cached[*corev1.Pod](c.Component, key); ok && c.reason(now) != none {

@@ -45,7 +45,7 @@ func (w *world) claimWith(name, class string, change func(*corev1.PersistentVolu
 	return testcluster.Create(w, pvc)
 }
 
-// messages are those of the events with a reason, each once.
+// messages returns the distinct messages of the events with a reason.
 func (w *world) messages(reason string) []string {
 	var all []string
 	for _, e := range w.Trace.Events() {
@@ -457,7 +457,7 @@ func TestTheTopologyOfAnAttemptIsKept(t *testing.T) {
 	assert.Equal(t, []string{"node-a", "node-b", "node-c"}, zones(lastCreate(w).GetAccessibilityRequirements().GetRequisite()))
 }
 
-// C-PROV-51: the provisioner leaves the claim alone; binding it is the PV controller's.
+// C-PROV-51: the provisioner does not change the claim; the PV controller binds it.
 func TestTheProvisionerDoesNotBind(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -520,9 +520,9 @@ func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	assert.Len(t, w.callTimes(deleteCall), 1)
 }
 
-// Each version of a Released volume that has the finalizer is deleted again if the
-// cache still shows it: as the PV controller left it, with its deletionTimestamp,
-// without the finalizer of the PV protection controller. C-PROV-72
+// The provisioner deletes a volume again for each Released version with the finalizer that its late
+// cache delivers: the version that the PV controller left, the one with a deletionTimestamp, and
+// the one without the finalizer of the PV protection controller. C-PROV-72
 func TestALateCacheRepeatsDeleteVolumeForEachVersionOfTheVolume(t *testing.T) {
 	seen := map[int]bool{}
 	for seed := range uint64(60) {

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// capacityNamespace is where the sidecar runs.
+	// capacityNamespace is the namespace of the sidecar.
 	capacityNamespace = sidecar.Namespace
 
 	driverLabel  = "csi.storage.k8s.io/drivername"
@@ -102,8 +102,8 @@ func (k *capacities) own(c *storagev1.CSIStorageCapacity) bool {
 	return c.Labels[driverLabel] == k.driver && c.Labels[managerLabel] == k.manager()
 }
 
-// manager distinguishes the objects of one node's provisioner from those of others. The value of a
-// label has at most 63 characters: of a longer name the middle is a hash.
+// manager is the value of the label by which each node's provisioner finds its own objects. The
+// value of a label has at most 63 characters: of a longer name the middle is a hash.
 func (k *capacities) manager() string {
 	node := k.options.Node
 	name := managerName + "-" + node
@@ -126,7 +126,8 @@ func offerOf(c *storagev1.CSIStorageCapacity) offer {
 	return offer{segmentText(termOf(c.NodeTopology.MatchLabels)), c.StorageClassName}
 }
 
-// isAmiss: an offer has one object, and other keys have none. C-PROV-93
+// isAmiss reports whether an event leaves an offer without an object or with several, or an object
+// without an offer. C-PROV-93
 func (k *capacities) isAmiss(e store.Event[*storagev1.CSIStorageCapacity]) bool {
 	o := offerOf(e.Object)
 	_, made := k.offers[o]
@@ -183,14 +184,14 @@ func (k *capacities) current() map[offer]term {
 	return offers
 }
 
-// reachable are the segments of the nodes that run the driver; a driver without
-// topology has one that is everywhere. C-PROV-92
+// reachable returns the segments of the nodes that run the driver; a driver without topology has
+// one segment, which matches all nodes. C-PROV-92
 func (k *capacities) reachable() []term {
 	if !k.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
 		return []term{nil}
 	}
 	var segments []term
-	if k.local != nil { // the driver of one node has one segment, whatever it is
+	if k.local != nil { // the driver of one node has exactly one segment
 		return []term{termOf(k.local.node.Labels)}
 	}
 	for csiNode := range store.List[*storagev1.CSINode](k.Cache, "") {
@@ -218,8 +219,8 @@ func (k *capacities) refresh(concerns func(offer) bool) {
 	}
 }
 
-// refreshFor asks again where a volume has come or gone: in the segments of its
-// affinity, or of its class if it has none. C-PROV-91
+// refreshFor requests the capacity again after a volume was created or deleted: in the segments of
+// its affinity, or of its class if it has no affinity. C-PROV-91
 func (k *capacities) refreshFor(pv *corev1.PersistentVolume) {
 	if k == nil {
 		return
@@ -239,7 +240,8 @@ func (k *capacities) refreshFor(pv *corev1.PersistentVolume) {
 	k.refresh(func(o offer) bool { return touched[o.segment] })
 }
 
-// sync makes the objects of one offer right: one if it is made, none if not. C-PROV-92
+// sync creates or updates the object of an offer that exists, and deletes the objects of an offer
+// that no longer exists. C-PROV-92
 func (k *capacities) sync(p *kernel.Process, o offer) error {
 	published := k.publishedFor(o)
 	segment, made := k.offers[o]

@@ -21,8 +21,8 @@ type claim = *corev1.PersistentVolumeClaim
 // errStop ends the work on a claim without a retry.
 var errStop = errors.New("nothing more to provision for this claim")
 
-// asked reports whether a claim is this driver's to provision, as far as the
-// claim itself says. C-PROV-10
+// asked reports whether this driver has to provision a claim, as far as the claim itself shows.
+// C-PROV-10
 func (c *Provisioner) asked(pvc claim) bool {
 	if pvc.Spec.VolumeName != "" {
 		return false
@@ -67,8 +67,8 @@ func (c *Provisioner) syncClaim(p *kernel.Process, uid types.UID) error {
 	return err
 }
 
-// claimByUID is the claim as the informer last delivered it, else as it was when the
-// driver was last left to work on it.
+// claimByUID returns the claim as the informer last delivered it, or as it was when the last
+// attempt on it ended without a final result.
 func (c *Provisioner) claimByUID(uid types.UID) claim {
 	if pvc, ok := c.known[uid]; ok {
 		return pvc

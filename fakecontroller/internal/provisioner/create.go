@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// cleanupTries is how often a volume that does not fit the request is deleted.
+// cleanupTries bounds the attempts to delete a volume that does not fit the request.
 const cleanupTries = 5
 
 // createVolume has the driver make the volume of a claim and describes it as a

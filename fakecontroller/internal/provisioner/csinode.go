@@ -33,7 +33,7 @@ func (c *Provisioner) csiNode(name string) (*storagev1.CSINode, bool) {
 	return info.AsCSINode(), true
 }
 
-// csiNodes are those of all nodes.
+// csiNodes returns the CSINodes of all nodes.
 func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
 	if c.local != nil {
 		return slices.Values([]*storagev1.CSINode{c.local.csiNode})
@@ -50,7 +50,7 @@ func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
 	}
 }
 
-// nodes are those of the cluster, or the one that it knows.
+// nodes returns the nodes of the cluster; with node deployment, only its own node.
 func (c *Provisioner) nodes() iter.Seq[*corev1.Node] {
 	if c.local != nil {
 		return slices.Values([]*corev1.Node{c.local.node})

@@ -65,7 +65,7 @@ func (c *Provisioner) checkGrants(pvc claim, source dataSource) error {
 	return fmt.Errorf("accessing %s of %s dataSource from %s isn't allowed", source.key, source.kind, store.KeyOf(pvc))
 }
 
-// grantPoll is how often the definition of grants is looked for.
+// grantPoll is the interval at which the definition of grants is looked for.
 const grantPoll = 5 * time.Second
 
 // awaitGrants waits until the kind of grants is defined: the informer of a kind that does not exist

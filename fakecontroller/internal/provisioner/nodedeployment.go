@@ -18,7 +18,7 @@ import (
 )
 
 // nodeDeployment is the provisioner of one node, beside the node's plugin: it makes and deletes the
-// volumes of that node. Of the cluster's nodes it knows its own alone, as the driver describes it.
+// volumes of that node. It knows only its own node of the cluster, as the driver describes it.
 // C-PROV-6
 type nodeDeployment struct {
 	node     *corev1.Node
@@ -30,7 +30,7 @@ type nodeDeployment struct {
 // errElsewhere ends the deletion of a volume that another node made.
 var errElsewhere = errors.New("PV was not provisioned on this node")
 
-// resync is how often the informer delivers claims again that have not changed. C-PROV-3
+// resync is the interval at which the informer delivers unchanged claims again. C-PROV-3
 const resync = 15 * time.Minute
 
 // meetNode asks the driver about the node. C-PROV-6

@@ -13,9 +13,9 @@ type Options struct {
 	// Driver is the name that calls to the driver are recorded under until the
 	// driver has given its own.
 	Driver string `json:"-"`
-	// Node is the node of the plugin, with NodeDeployment; else empty.
+	// Node is the node of the plugin, with NodeDeployment; otherwise empty.
 	Node string `json:"-"`
-	// Machine and Socket are where the plugin serves.
+	// Machine and Socket are the address of the plugin.
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 
@@ -48,15 +48,15 @@ type Options struct {
 	// CapacityPollInterval is the interval at which the driver's capacity is requested again.
 	// Default 1 min. C-PROV-91
 	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
-	// NodeDeployment has one run beside the plugin of each node, for the volumes of that node, and
-	// none beside the controller plugin. The plugins of nodes serve the Controller service then,
-	// too. Default: false.
+	// NodeDeployment runs one provisioner beside the plugin of each node, for the volumes of that
+	// node, and none beside the controller plugin. The plugins of nodes serve the Controller
+	// service then, too. Default: false.
 	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
 	// NodeDeploymentImmediateBinding lets nodes take claims of classes with immediate binding.
 	// Default: true.
 	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`
-	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound how long a node leaves such a claim
-	// to others before it takes it. Default: 20 s and 60 s.
+	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound the time for which a node leaves
+	// such a claim to other nodes. Default: 20 s and 60 s.
 	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`
 	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: for how long at most; default 60s."`
 	// CrossNamespaceVolumeDataSource makes volumes of sources in other namespaces. Default: false.
@@ -73,7 +73,7 @@ func (o Options) honorsPolicy() bool {
 	return o.Version.Gate(o.HonorPVReclaimPolicy, sidecar.HonorsReclaimPolicy)
 }
 
-// Workers is how many claims, and how many volumes, are worked on at once.
+// Workers bounds the claims, and the volumes, in work at once.
 const Workers = 100
 
 // The delays of --node-deployment. C-PROV-80
@@ -82,8 +82,8 @@ const (
 	maxDelay  = time.Minute
 )
 
-// infeasibleDelay is how long a claim rests that the driver called infeasible,
-// whatever the retry intervals are. C-PROV-15
+// infeasibleDelay is the time until a claim that the driver called infeasible is tried again,
+// independent of the retry intervals. C-PROV-15
 const infeasibleDelay = 5 * time.Minute
 
 func (o Options) withDefaults() Options {

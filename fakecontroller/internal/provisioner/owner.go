@@ -20,8 +20,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// owns reports whether a claim is the node's to provision. One of immediate binding that no node
-// has taken it tries to take, and looks again when it sees its own annotation. C-PROV-80
+// owns reports whether a claim is the node's to provision. If no node has taken a claim of
+// immediate binding, the node tries to take it, and processes it again when it observes its own
+// annotation. C-PROV-80
 func (c *Provisioner) owns(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (bool, error) {
 	if c.local == nil {
 		return true, nil
@@ -68,7 +69,7 @@ func (c *Provisioner) becomeOwner(p *kernel.Process, pvc claim, class *storagev1
 	}
 }
 
-// awaitOwner waits for its turn and returns the claim as it is then; nil if another node has taken
+// awaitOwner waits for the node's turn and returns the current claim; nil if another node has taken
 // it. It looks at the claim now and then, and not all the time.
 func (c *Provisioner) awaitOwner(p *kernel.Process, pvc claim) (claim, error) {
 	began, poll := p.Elapsed(), max(c.options.NodeDeploymentBaseDelay/100, 10*time.Millisecond)
@@ -97,7 +98,8 @@ func (c *Provisioner) awaitOwner(p *kernel.Process, pvc claim) (claim, error) {
 	}
 }
 
-// turn is how long a node leaves a claim to others: longer with every attempt, and less by chance.
+// turn returns the time for which a node leaves a claim to other nodes: it grows with every
+// attempt, and chance shortens it.
 func (c *Provisioner) turn(p *kernel.Process, uid types.UID) time.Duration {
 	base, delay := c.options.NodeDeploymentBaseDelay, c.options.NodeDeploymentBaseDelay
 	for range c.local.attempts[uid] {

@@ -131,7 +131,7 @@ func (c *Provisioner) save(p *kernel.Process, name string) error {
 		return fmt.Errorf("save volume %s: %w", name, err)
 	}
 	delete(c.toSave, name)
-	// The store of volumes looks up its claim for the event: a deleted one gets none. (trace aa9)
+	// The event's claim is looked up in the store: a deleted claim gets no event. (trace aa9)
 	if known, ok := store.Get[claim](c.Cache, store.KeyOf(u.claim)); ok && known.UID == u.claim.UID {
 		c.event(known, corev1.EventTypeNormal, "ProvisioningSucceeded", "Successfully provisioned volume %s", name)
 	}

@@ -15,9 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. It has
-// a claim of its own provisioned, the prime, and gives the volume of that to the claim that names
-// the source, by pointing the volume there. The prime is lost and goes, the volume stays.
+// C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. The
+// populator has the provisioner make a volume for a claim of its own, the prime claim, and then
+// points that volume to the claim that names the source. The prime becomes Lost and is deleted, the
+// volume stays.
 func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 	for says, class := range map[string]string{"at once": "stub", "when there is a consumer": "later"} {
 		t.Run(says, func(t *testing.T) {

@@ -34,7 +34,7 @@ const (
 type plan struct {
 	request *csi.CreateVolumeRequest
 	fsType  string
-	node    string // selected by the scheduler; empty for none
+	node    string // selected by the scheduler; empty if it selected none
 	secrets secretRefs
 	vac     string
 }
@@ -126,7 +126,7 @@ func (c *Provisioner) checkCapabilities(from dataSource, vac string) error {
 	return nil
 }
 
-// volumeCapabilities is one capability for each access mode of the claim. C-PROV-23
+// volumeCapabilities returns one capability for each access mode of the claim. C-PROV-23
 func (c *Provisioner) volumeCapabilities(pvc claim, class *storagev1.StorageClass, fsType string) ([]*csi.VolumeCapability, error) {
 	var list []*csi.VolumeCapability
 	for _, m := range pvc.Spec.AccessModes {
@@ -139,7 +139,7 @@ func (c *Provisioner) volumeCapabilities(pvc claim, class *storagev1.StorageClas
 	return list, nil
 }
 
-// fsType is the file system that the class asks for. C-PROV-24
+// fsType returns the file system for which the class asks. C-PROV-24
 func fsType(parameters map[string]string, otherwise string) (string, error) {
 	found := ""
 	count := 0
@@ -158,7 +158,7 @@ func fsType(parameters map[string]string, otherwise string) (string, error) {
 	return found, nil
 }
 
-// driverParameters are those that are not for the provisioner. C-PROV-24
+// driverParameters returns the parameters without those for the provisioner. C-PROV-24
 func driverParameters(parameters map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(parameters)) {

@@ -30,7 +30,7 @@ type Provisioner struct {
 	life    *sidecar.Life
 
 	driver   string // as the plugin calls itself
-	plugin   string // the in-tree plugin that it stands in for; empty for none
+	plugin   string // the in-tree plugin that the driver replaces; empty for none
 	promises sidecar.Driver
 	identity string // of this start of the program; becomes a volume attribute. C-PROV-2
 	source   string // of the events about claims and volumes. C-PROV-5

@@ -19,7 +19,7 @@ const (
 	reschedule state = "reschedule"
 )
 
-// result is how an attempt failed; err is nil if it did not.
+// result is the outcome of an attempt; err is nil after a success.
 type result struct {
 	state      state
 	err        error

@@ -25,7 +25,7 @@ func termOf(labels map[string]string) term {
 	return t
 }
 
-// segmentOf is the labels of those keys; false if one is missing.
+// segmentOf returns the labels with these keys; false if one is missing.
 func segmentOf(labels map[string]string, keys []string) (term, bool) {
 	segment := map[string]string{}
 	for _, key := range keys {

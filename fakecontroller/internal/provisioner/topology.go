@@ -24,7 +24,7 @@ type chosenTopology struct {
 	requisite []term
 }
 
-// topologyFor is where the volume of a claim shall be accessible from.
+// topologyFor returns the topology from which the volume of a claim has to be accessible.
 func (c *Provisioner) topologyFor(pvc claim, class *storagev1.StorageClass, node string) (*csi.TopologyRequirement, result) {
 	chosen, ok := c.topologies[pvc.UID]
 	if !ok {
@@ -77,7 +77,7 @@ func (c *Provisioner) lookUpNode(chosen *chosenTopology, name string) result {
 	return result{}
 }
 
-// topologyKeys are the keys that a node's driver gave, nil if there are none.
+// topologyKeys returns the topology keys of a driver on a node; nil for none.
 func topologyKeys(node *storagev1.CSINode, driver string) []string {
 	for _, d := range node.Spec.Drivers {
 		if d.Name == driver {

@@ -92,5 +92,5 @@ func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 	return r.wire.Conn(p, site)
 }
 
-// resyncPeriod is how often the informers deliver everything again. C-RES-1
+// resyncPeriod is the interval at which the informers deliver all objects again. C-RES-1
 const resyncPeriod = 10 * time.Minute

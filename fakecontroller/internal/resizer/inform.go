@@ -37,7 +37,7 @@ func attributesMatter(old, now claim) bool {
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
 // resync queues the claims again that are not in their desired state, and so cuts their backoff
-// short. For the others it would change nothing.
+// short. It would change nothing for the other claims.
 func (r *run) resync(p *kernel.Process) {
 	for {
 		p.Idle(resyncPeriod)

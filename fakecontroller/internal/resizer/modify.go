@@ -22,7 +22,7 @@ const (
 	modifyPending    = corev1.PersistentVolumeClaimModifyVolumePending
 )
 
-// syncAttributes gives the volume of a claim the attributes that it asks for. C-RES-40
+// syncAttributes gives the volume of a claim the attributes that the claim requests. C-RES-40
 func (r *run) syncAttributes(p *kernel.Process, key store.Key) error {
 	pvc, ok := component.Cached[claim](r.Component, key)
 	if !ok || pvc.Spec.VolumeName == "" {

@@ -22,12 +22,12 @@ import (
 // Caller is how traces name the sidecar.
 const Caller = "csi-resizer"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
-// others are those of the sidecar's flags. C-RES-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
+// default to the defaults of the sidecar's flags. C-RES-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
-	// Machine and Socket are where the controller plugin serves.
+	// Machine and Socket are the address of the controller plugin.
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Version is the release that is simulated. Default: the newest.
@@ -38,11 +38,11 @@ type Options struct {
 	// failed; an infeasible one rests for RetryIntervalMax. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// Workers is how many claims are worked on at once. Default: 10.
+	// Workers bounds the number of claims in work at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--workers; default 10."`
-	// AnnotateFsResize keeps a volume's former size in an annotation until its file
-	// system has grown: the feature gate of that name, which is on by default only
-	// in releases after 2.2. C-RES-3
+	// AnnotateFsResize keeps a volume's former size in an annotation until its file system has
+	// grown. It is the feature gate of that name, which is on by default only in releases after
+	// 2.2. C-RES-3
 	AnnotateFsResize bool `json:"-"`
 	// RecoverVolumeExpansionFailure and VolumeAttributesClass are feature gates. Default: as in the
 	// release.

@@ -22,7 +22,7 @@ func (s slowSet) add(key store.Key, now time.Duration) {
 	}
 }
 
-// rest is how long a claim stays in the set; false if it is not there.
+// rest returns the time for which a claim stays in the set; false if it is not in the set.
 func (s slowSet) rest(key store.Key, now time.Duration) (time.Duration, bool) {
 	since, ok := s.since[key]
 	if ok && now-since >= s.ttl {

@@ -84,12 +84,12 @@ func (d domains) add(t neighbourTerm, n *corev1.Node) {
 	}
 }
 
-// neighbourhood is where the pods are that matter to one that has no node yet.
+// neighbourhood has the places of the pods that matter to a pod without a node.
 type neighbourhood struct {
-	changes  int     // of the cluster, up to which they are counted
-	together domains // where pods are that all of its terms select
-	apart    domains // where one is that it may not be with
-	closed   domains // where one is that may not be with it
+	changes  int     // number of changes of the cluster that are counted
+	together domains // with pods that all of its terms select
+	apart    domains // with a pod that it may not be with
+	closed   domains // with a pod that may not be with it
 }
 
 // neighbours looks at all pods on nodes, once for each state of the cluster.
@@ -167,7 +167,8 @@ func (h *neighbourhood) closedTo(n *corev1.Node) bool {
 	return false
 }
 
-// domainOf is where a node is; none where it lacks the label, which no set has.
+// domainOf returns the domain of a node; the empty domain, which no set has, if the node lacks the
+// label.
 func domainOf(t neighbourTerm, n *corev1.Node) domain {
 	value, ok := n.Labels[t.topology]
 	if !ok {

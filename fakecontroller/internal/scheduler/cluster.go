@@ -12,13 +12,13 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// defaultMaxPods is how many pods a node takes that does not say.
+// defaultMaxPods bounds the pods of a node that names no limit.
 const defaultMaxPods = 110
 
 // node is a node with the pods assigned to it.
 type node struct {
 	name   string
-	object *corev1.Node     // nil as long as only its pods or its CSINode are known
+	object *corev1.Node     // nil as long as the cache has only its pods or its CSINode
 	limits map[string]int64 // of volumes, by driver. C-SCHED-21
 	// migrated are the in-tree plugins that the node's kubelet has drivers act for. C-SCHED-3
 	migrated map[string]bool
@@ -26,8 +26,8 @@ type node struct {
 	installed map[string]bool
 	pods      map[types.UID]*placement
 	used      amounts // by the pods
-	// volumes are those of the pods, by driver; nil when they have to be looked up
-	// again. C-SCHED-23
+	// volumes are the volumes of its pods, by driver; nil if they have to be looked up again.
+	// C-SCHED-23
 	volumes map[string]map[string]bool
 }
 
@@ -35,7 +35,7 @@ type node struct {
 type placement struct {
 	key    store.Key
 	uid    types.UID
-	pod    *corev1.Pod // as it was seen last
+	pod    *corev1.Pod // its last version
 	apart  []neighbourTerm
 	node   *node
 	claims []store.Key // of all volumes
@@ -141,7 +141,7 @@ func (c *cluster) isPlaced(pod *corev1.Pod) bool {
 	return ok
 }
 
-// place assigns a pod to a node; a pod that is there already stays.
+// place assigns a pod to a node; a pod that is on the node already stays.
 func (c *cluster) place(pod *corev1.Pod, name string) {
 	c.changes++
 	if p, ok := c.placed[pod.UID]; ok {
@@ -175,8 +175,7 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Set(p.uid, p) })
 }
 
-// remove takes a pod off its node, on which it was at the place that is returned; nil
-// if it was on none.
+// remove takes a pod off its node and returns its placement; nil if it had none.
 func (c *cluster) remove(uid types.UID) *placement {
 	p, ok := c.placed[uid]
 	if !ok {

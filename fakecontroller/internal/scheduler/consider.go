@@ -103,7 +103,7 @@ func isExclusive(claim *corev1.PersistentVolumeClaim) bool {
 	return false
 }
 
-// sort puts a claim with the bound or the delayed ones; false if it is neither.
+// sort adds a claim to the bound or the delayed claims; false if it is neither.
 func (s *Scheduler) sort(a *attempt, claim *corev1.PersistentVolumeClaim) bool {
 	if fullyBound(claim) {
 		a.bound = append(a.bound, claim)

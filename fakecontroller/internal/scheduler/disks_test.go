@@ -72,9 +72,9 @@ func TestTwoPodsOfANodeDoNotShareADisk(t *testing.T) {
 	}
 }
 
-// C-SCHED-20, C-SCHED-21, C-SCHED-25: volumes of migrated plugins have places of the
-// driver that stands in for the plugin, whatever the node says of its migration; those
-// of vSphere and Azure file are not counted.
+// C-SCHED-20, C-SCHED-21, C-SCHED-25: volumes of migrated plugins count for the driver that
+// replaces the plugin, even if the node does not report the migration. Volumes of vSphere and Azure
+// file are not counted.
 func TestInTreeVolumesAreCountedAsThoseOfTheirDriver(t *testing.T) {
 	inTree := func(source corev1.PersistentVolumeSource) store.Object {
 		return aVolume("v", func(v *corev1.PersistentVolume) { v.Spec.PersistentVolumeSource = source })

@@ -12,14 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// failure is why a pod fits nowhere.
+// failure is the reason for which a pod fits on no node.
 type failure struct {
 	message string
 	plugins pluginSet
 }
 
-// preFilterFailure is one that was found before any node was looked at. The
-// words "not found" are those of preemption, which had nothing to go by.
+// preFilterFailure is a failure that was found before any node was examined. The words "not found"
+// are the answer of preemption, which had no node to examine.
 func preFilterFailure(nodes int, no refusal) failure {
 	if nodes == 0 {
 		return noNodes

@@ -28,9 +28,8 @@ func (s *Scheduler) lookUpVolumes(a *attempt) {
 	a.wanted = s.volumesOf(a.claims, a.disks)
 }
 
-// volumesOf are the CSI volumes of claims, and those that stand for in-tree disks, by
-// driver. A claim without a volume counts as one of the driver that will make it.
-// C-SCHED-22
+// volumesOf returns the CSI volumes of claims, and the CSI equivalents of in-tree disks, by driver.
+// A claim without a volume counts as one of the driver that will make it. C-SCHED-22
 func (s *Scheduler) volumesOf(claims []store.Key, disks []*corev1.Volume) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	count := func(driver, handle string, ok bool) {
@@ -89,9 +88,9 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 	return driver, handle, ok && translated[class.Provisioner]
 }
 
-// exceedsLimit reports whether a node cannot attach the pod's volumes as well. A
-// volume that is attached but that no pod uses takes a place of its own, even if
-// it is one of those the pod wants. C-SCHED-23, C-SCHED-24
+// exceedsLimit reports whether a node cannot attach the pod's volumes as well. An attached volume
+// that no pod uses counts additionally, even if the pod wants the same volume. C-SCHED-23,
+// C-SCHED-24
 func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 	// In any order: one is enough.
 	for driver, wanted := range a.wanted {
@@ -113,7 +112,7 @@ func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 	return false
 }
 
-// limitOn is how many volumes of a driver a node can have; false if any number.
+// limitOn returns the number of volumes of a driver that a node can have; false without a limit.
 // Before there were CSINodes, the Node said it. C-SCHED-21, L-NEXT-3
 func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
 	if s.Version.Has(version.CSINode) {
@@ -124,8 +123,8 @@ func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
 	return limit.Value(), ok
 }
 
-// missingDriver is a driver of the pod's volumes that is not installed on a node and
-// wants no pods there; "" if there is none. C-SCHED-26
+// missingDriver returns a driver of the pod's volumes that is not installed on a node and accepts
+// pods only where it is installed; "" for none. C-SCHED-26
 func (s *Scheduler) missingDriver(a *attempt, n *node) string {
 	if !s.Features.Enabled(feature.VolumeLimitScaling) {
 		return ""

@@ -81,8 +81,8 @@ func (s *Scheduler) activatePods(by plugin, helped func(*corev1.Pod) bool) {
 	})
 }
 
-// mayNeedPlace: the end of an attachment helps pods with named claims, and those with disks of
-// their own that its driver attaches.
+// mayNeedPlace reports whether the end of an attachment can help a pod: one with named claims, or
+// with disks that the driver attaches.
 func mayNeedPlace(pod *corev1.Pod, attacher string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		driver, _, _ := csiVolumeOfDisk(&v)
@@ -91,8 +91,8 @@ func mayNeedPlace(pod *corev1.Pod, attacher string) bool {
 }
 
 // describesVolumeOf reports whether a pod has a volume of the driver without a claim.
-// That a driver stops to publish its capacity brings back such pods only, although it
-// is the others that it helps: the real scheduler looks at the wrong field.
+// If a driver stops publishing its capacity, only such pods are activated, although only pods with
+// claims profit: the real scheduler looks at the wrong field.
 func describesVolumeOf(pod *corev1.Pod, driver string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == driver })
 }
@@ -107,7 +107,7 @@ func (s *Scheduler) classChanged(e store.Event[*storagev1.StorageClass]) {
 	}
 }
 
-// isLess compares capacities; nil is none.
+// isLess compares capacities; nil is less than any capacity.
 func isLess(before, now *resource.Quantity) bool {
 	return now != nil && (before == nil || before.Cmp(*now) < 0)
 }
@@ -174,8 +174,7 @@ func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 	s.queue.activateRejected(by)
 }
 
-// podChanged: a pod that has run to its end has left its node as far as the
-// scheduler is concerned.
+// podChanged treats a pod that has run to its end as if it had left its node.
 func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 	// The real one ends over a pod that changes its node so, and is started anew.
 	// [backend/cache/cache.go UpdatePod]

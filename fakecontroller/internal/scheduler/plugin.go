@@ -35,10 +35,11 @@ func setOf(plugins ...plugin) pluginSet {
 
 func (s pluginSet) has(p plugin) bool { return s&(1<<p) != 0 }
 
-// refusal is why a pod cannot go to a node, or to any. A zero refusal is none.
+// refusal is the reason for which a pod cannot go to a node, or to any node. A zero refusal is
+// none.
 type refusal struct {
 	plugin plugin
 	reason string
-	// forGood says that it would not help to evict other pods.
+	// forGood says that evicting other pods would not help.
 	forGood bool
 }

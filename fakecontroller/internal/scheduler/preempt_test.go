@@ -48,8 +48,8 @@ func (w *world) exists(pod string) bool {
 	return ok
 }
 
-// C-SCHED-50: a pod of higher priority takes a ReadWriteOncePod claim from its user,
-// also on another node than it could go to itself, if it is there that it fits.
+// C-SCHED-50: a pod of higher priority evicts the user of its ReadWriteOncePod claim, and is
+// nominated for the node of that user.
 func TestAnImportantPodPreemptsTheUserOfAClaim(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)

@@ -15,9 +15,9 @@ const (
 )
 
 // queue holds the pods that need a node. A pod is active, waits for an event that
-// could make it schedulable, or after an error for its backoff. A pod that an
-// event makes active ends its backoff early if nothing else is active, as the
-// real queue lets it (SchedulerPopFromBackoffQ).
+// could make it schedulable, or after an error for its backoff. A pod that an event makes active
+// ends its backoff early if no other pod is active, as in the real queue
+// (SchedulerPopFromBackoffQ).
 type queue struct {
 	active   []store.Key
 	retries  []store.Key // active, but tried before: they give way to new pods
@@ -62,7 +62,7 @@ func (q *queue) activate(key store.Key) {
 	}
 }
 
-// insert puts a pod behind those of its priority and before those of a lower one.
+// insert puts a pod behind the pods of its priority and before pods of lower priority.
 func (q *queue) insert(list []store.Key, key store.Key) []store.Key {
 	at := len(list)
 	for at > 0 && q.priority[list[at-1]] < q.priority[key] {

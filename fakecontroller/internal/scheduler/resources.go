@@ -13,7 +13,7 @@ import (
 // amounts are quantities of resources as the scheduler counts them.
 type amounts map[corev1.ResourceName]int64
 
-// requestsOf returns the resources that a pod asks for; nil if it asks for none.
+// requestsOf returns the resources that a pod requests; nil for none.
 func requestsOf(pod *corev1.Pod) amounts {
 	if !asksForResources(pod) {
 		return nil
@@ -36,7 +36,7 @@ func asksForResources(pod *corev1.Pod) bool {
 		len(pod.Spec.Overhead) > 0 || pod.Spec.Resources != nil
 }
 
-// take counts the resources of a pod that comes to the node, give those of one that leaves it.
+// take adds the resources of a pod to those used on the node, and give subtracts them.
 func (n *node) take(asked amounts) {
 	for name, amount := range asked { // any order: sums
 		if n.used == nil {

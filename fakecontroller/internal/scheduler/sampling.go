@@ -2,9 +2,9 @@ package scheduler
 
 import "slices"
 
-// In a large cluster the scheduler does not look at all nodes. It goes on from the node where it
-// stopped the last time until enough nodes fit (percentageOfNodesToScore, by default half of 100
-// nodes, and less of more nodes). [numFeasibleNodesToFind, v1.36]
+// In a large cluster the scheduler does not look at all nodes. It continues after the node at which
+// it stopped the last time until enough nodes fit (percentageOfNodesToScore: by default half of 100
+// nodes, and a smaller part of more nodes). [numFeasibleNodesToFind, v1.36]
 const (
 	minFeasibleNodes           = 100
 	minFeasibleNodesPercentage = 5
@@ -21,8 +21,8 @@ func enoughNodes(nodes int) int {
 	return max(nodes*percentage/100, minFeasibleNodes)
 }
 
-// sample are the nodes that fit, those with the fewest pods first, as far as the real
-// scheduler would have found them.
+// sample returns the fitting nodes that the real scheduler would have found, the ones with the
+// fewest pods first.
 func (s *Scheduler) sample(a *attempt, nodes []*node) []choice {
 	enough := enoughNodes(len(nodes))
 	var found []choice

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// leftoverAfter is how long an unschedulable pod waits for an event that could
-// help before it is tried again anyway.
+// leftoverAfter bounds the time that an unschedulable pod waits for a helpful event; then it is
+// tried again.
 const leftoverAfter = 5 * time.Minute
 
 // Scheduler is one running kube-scheduler.

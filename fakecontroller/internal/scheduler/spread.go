@@ -124,7 +124,7 @@ func (s *Scheduler) filterSpread(a *attempt, n *node) refusal {
 	return refusal{}
 }
 
-// least is the number of pods in the emptiest domain: none if there are too few domains.
+// least returns the number of pods in the emptiest domain; 0 if there are too few domains.
 func (t spreadTerm) least(counts map[string]int) int {
 	if len(counts) < t.minDomains {
 		return 0

@@ -205,8 +205,8 @@ func TestNodesWithoutALimitTakeAnyNumber(t *testing.T) {
 	}
 }
 
-// C-SCHED-3: an in-tree volume is held against the labels that its driver knows only on
-// nodes that say that the plugin is migrated there, and of some plugins never.
+// C-SCHED-3: the affinity of an in-tree volume uses the labels of its driver only on nodes that
+// report the plugin as migrated, and for some plugins never.
 func TestAffinityOfAnInTreeVolume(t *testing.T) {
 	const beta = corev1.LabelFailureDomainBetaZone
 	disk := func(v *corev1.PersistentVolume) {

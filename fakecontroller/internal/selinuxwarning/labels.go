@@ -30,8 +30,8 @@ func labelOf(o *corev1.SELinuxOptions) string {
 	return strings.Join([]string{o.User, o.Role, o.Type, o.Level}, ":")
 }
 
-// differ reports whether labels cannot be the same on a node. User, role and type have
-// defaults there, so that none goes with any; the level has none.
+// differ reports whether labels cannot be the same on a node. User, role and type have defaults on
+// the node, so an empty part matches any value; the level has no default.
 func differ(a, b string) bool {
 	x, y := parts(a), parts(b)
 	for i := range 3 {

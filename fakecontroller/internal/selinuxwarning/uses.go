@@ -26,7 +26,7 @@ type used struct {
 
 // use is how a pod wants to have a volume labelled.
 type use struct {
-	label  string // that it is mounted with; empty if it is labelled file by file
+	label  string // with which it is mounted; empty if files are labelled one by one
 	policy corev1.PodSELinuxChangePolicy
 }
 
@@ -41,8 +41,8 @@ type conflict struct {
 
 func newUses() uses { return uses{map[string]*used{}, map[store.Key]map[string]bool{}} }
 
-// add enters a pod's use of a volume. It returns the conflicts to which that leads, none
-// if nothing is new about it. Real pods are met in any order, here by name.
+// add enters a pod's use of a volume. It returns the resulting conflicts; none if the use is known
+// already. Real pods are met in any order, here by name.
 func (u *uses) add(name, driver string, pod store.Key, now use) (found []conflict) {
 	v := u.volumes[name]
 	if v == nil {

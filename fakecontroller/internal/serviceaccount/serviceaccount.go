@@ -60,7 +60,7 @@ func StartInitial(w *component.World) {
 	})
 }
 
-// sync makes the account of a namespace that is there to stay.
+// sync makes the account of an active namespace.
 func (c *Controller) sync(p *kernel.Process, namespace string) error {
 	is, ok := component.Cached[*corev1.Namespace](c.Component, store.Key{Name: namespace})
 	if !ok || is.Status.Phase != corev1.NamespaceActive {

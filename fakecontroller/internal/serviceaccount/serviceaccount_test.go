@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Every namespace that stays has its account: the first ones, new ones, and one with a deleted
-// account.
+// Every active namespace has its account: the first namespaces, new ones, and a namespace with a
+// deleted account.
 func TestEveryNamespaceHasAnAccount(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	s := c.Store

@@ -26,14 +26,15 @@ type binding[S, C store.Object] struct {
 	// status returns the error and the readiness in the status of a snapshot, and adds a missing
 	// status.
 	status func(S) (**statusError, **bool)
-	// named returns the content and the class that a snapshot names; nil for none.
+	// named returns the content and the class that a snapshot names; nil for a missing name.
 	named func(S) (content, class *string)
 	// nameOf is the name of the content that is made for a snapshot, boundTo that of the content to
 	// which it is bound, "" for none.
 	nameOf, boundTo func(S) string
 	// parts are the reference and the class of a content.
 	parts func(C) (ref *corev1.ObjectReference, class **string)
-	// fits reports whether a content is one that is given, or one that is made.
+	// fits reports whether a content is pre-provisioned, if given is set, or dynamically
+	// provisioned.
 	fits func(c C, given bool) bool
 	// copy copies the content's status into the snapshot.
 	copy func(*kernel.Process, S, C) error
@@ -101,8 +102,8 @@ func (b *binding[S, C]) contentFor(p *kernel.Process, s S) (found C, exists bool
 	return found, exists && err == nil, err
 }
 
-// isFor reports whether a content is for the snapshot; orAny allows one that is
-// for whatever snapshot has that name.
+// isFor reports whether a content is for the snapshot; orAny also accepts a content that names no
+// UID.
 func (b *binding[S, C]) isFor(found C, s S, orAny bool) bool {
 	ref, _ := b.parts(found)
 	return ref.Name == s.GetName() && ref.Namespace == s.GetNamespace() && (ref.UID == s.GetUID() || orAny && ref.UID == "")
@@ -113,9 +114,9 @@ func (b *binding[S, C]) refuse(p *kernel.Process, s S, reason, message string) e
 	return errors.New(message)
 }
 
-// fail writes an error into the snapshot and reports it, unless it is the one
-// that is there already. If it cannot be written, no event is emitted: the real event
-// would be about an object without a name. C-SNAP-16
+// fail writes an error into the snapshot and emits an event, unless the status has this error
+// already. If it cannot be written, no event is emitted: the real event would be about an object
+// without a name. C-SNAP-16
 func (b *binding[S, C]) fail(p *kernel.Process, s S, unready bool, reason, message string) error {
 	failed := s.DeepCopyObject().(S)
 	known, ready := b.status(failed)
@@ -146,7 +147,7 @@ func (b *binding[S, C]) copyStatus(p *kernel.Process, s S, from C, unready bool)
 	return err
 }
 
-// bind is copyStatus to the snapshot as it is now.
+// bind calls copyStatus with the current snapshot.
 func (b *binding[S, C]) bind(p *kernel.Process, s S, from C) error {
 	now, err := b.read(p, s)
 	if err != nil {

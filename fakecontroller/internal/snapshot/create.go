@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// settleClass finds the snapshot's class, or writes the default one into it. On an
-// error the snapshot comes back as it was. C-SNAP-12 (1)
+// settleClass finds the snapshot's class, or writes the default one into it. On an error it returns
+// the unchanged snapshot. C-SNAP-12 (1)
 func (c *Controller) settleClass(p *kernel.Process, s volumeSnapshot) (volumeSnapshot, error) {
 	if s.Spec.VolumeSnapshotClassName != nil {
 		if _, err := c.class(*s.Spec.VolumeSnapshotClassName); err != nil {
@@ -53,7 +53,7 @@ func (c *Controller) class(name string) (class, error) {
 	return found, nil
 }
 
-// defaultClass is the one default class of the driver that has the source volume.
+// defaultClass returns the only default class for the driver of the source volume.
 func (c *Controller) defaultClass(p *kernel.Process, s volumeSnapshot) (string, error) {
 	pv, err := c.volumeOf(p, s)
 	if err != nil {

@@ -56,8 +56,7 @@ func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	return c.removeFinalizers(p, s, append(gone, snapshot.BoundFinalizer))
 }
 
-// boundContent is the content that is bound to the snapshot, as far as both sides
-// say so; nil for none.
+// boundContent returns the content that is bound to the snapshot according to both; nil for none.
 func (c *Controller) boundContent(s volumeSnapshot) content {
 	name := snapshot.BoundContent(s)
 	if name == "" && s.Spec.Source.PersistentVolumeClaimName != nil {

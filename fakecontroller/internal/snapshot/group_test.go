@@ -202,14 +202,14 @@ func TestARetainedGroupStaysWhereItIs(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// C-GSNAP-5, C-SNAP-37: a group is polled by cutting it again, as often as the API client's limit
-// allows, its members by listing them. (external-snapshotter v8.6.0,
+// C-GSNAP-5, C-SNAP-37: a group is polled by requesting it again, as often as the API client's
+// limit allows. Its members are polled by listing them. (external-snapshotter v8.6.0,
 // sidecar-controller/snapshot_controller_base.go: the sidecar's own write of a group content causes
 // its next check)
 //
-// C-GSNAP-6: the members stay unready for a quarter of an hour if snapshot-controller writes their
-// contents once more after the sidecar has found them ready: it writes the driver's first answer,
-// and the sidecar handles only the resync of a content that is no longer ready. (v8.6.0,
+// C-GSNAP-6: snapshot-controller may write the members' contents once more after the sidecar has
+// found them ready. It writes the driver's first answer, so the members are unready for a quarter
+// of an hour: the sidecar processes such contents only at its resync. (v8.6.0,
 // groupsnapshot_controller_helper.go: updateVolumeSnapshotContentStatus; utils/util.go:
 // ShouldEnqueueContentChange)
 func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
@@ -280,8 +280,8 @@ func (w *world) givenGroup() groupSnapshot {
 }
 
 // C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the API
-// client's limit allows: each try writes and removes the annotation that the driver may be at work.
-// After an error that leaves this open, the backoff holds.
+// client's limit allows: each attempt writes and removes the annotation that marks a call in
+// progress. After an error that leaves this open, the backoff holds.
 func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)

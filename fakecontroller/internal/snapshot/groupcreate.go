@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// settleGroupClass finds the group's class, or writes the default one into it. On an
-// error the group comes back as it was.
+// settleGroupClass finds the group's class, or writes the default one into it. On an error it
+// returns the unchanged group.
 func (c *Controller) settleGroupClass(p *kernel.Process, g groupSnapshot) (groupSnapshot, error) {
 	if name := g.Spec.VolumeGroupSnapshotClassName; name != nil {
 		if _, err := c.groupClass(*name); err != nil {
@@ -53,7 +53,7 @@ func (c *Controller) groupClass(name string) (groupClass, error) {
 	return found, nil
 }
 
-// defaultGroupClass is the one default class of the driver that has the first volume.
+// defaultGroupClass returns the only default class for the driver of the first volume.
 func (c *Controller) defaultGroupClass(p *kernel.Process, g groupSnapshot) (string, error) {
 	volumes, err := c.volumesOfGroup(p, g)
 	if err != nil {

@@ -84,7 +84,7 @@ func (c *Controller) makeMember(p *kernel.Process, g groupSnapshot, of groupCont
 	return nil
 }
 
-// createOrGet makes an object unless there is one of its name.
+// createOrGet makes an object unless one with its name exists.
 func createOrGet[T store.Object](p *kernel.Process, c *Controller, obj T) (T, error) {
 	made, err := component.Create(p, c.Component, obj)
 	if apierrors.IsAlreadyExists(err) {

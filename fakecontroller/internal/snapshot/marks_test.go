@@ -129,9 +129,8 @@ func TestTheStepsOfAContent(t *testing.T) {
 	assert.Equal(t, "yes", tc.Get[content](w.Cluster, "", "c").Annotations[snapshot.BeingDeleted])
 }
 
-// C-SNAP-30: ten snapshots are cut at once, each call has a minute; contents that are not
-// ready are looked at anew every 15 min; beside a driver that cannot snapshot the sidecar
-// ends.
+// C-SNAP-30: ten snapshots are taken at once, and each call has a minute. Contents that are not
+// ready are processed again every 15 min. Beside a driver without snapshots the sidecar exits.
 func TestHowManySnapshotsAreCutAtOnce(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	w.Wire.Faults.Inject(&fault.Fault{Call: "CreateSnapshot", Effect: fault.HoldRequest, Delay: time.Hour})

@@ -10,10 +10,10 @@ const Lock = "snapshot-controller-leader"
 
 // Options are the program's flags.
 type Options struct {
-	// Replicas is how many run; one works, which holds the Lease, unless the flag LeaderElection is
-	// false. Default: 1.
+	// Replicas is the number of replicas; only the holder of the Lease works, unless the flag
+	// LeaderElection is false. Default: 1.
 	Replicas uint `json:"replicas,omitempty" example:"2" doc:"How many run. One works only while it holds the Lease, unless its flag leaderElection is false. Default 1."`
-	// Flags are those that it has in common with sidecars. C-LIB-7
+	// Flags are the flags that it shares with sidecars. C-LIB-7
 	sidecar.Flags
 }
 

@@ -74,7 +74,7 @@ func newController(w *component.World, o Options) *Controller {
 	return c
 }
 
-// lead starts the controller's work: if it has replicas, in the one that leads.
+// lead starts the controller's work; with replicas, only the leader calls it.
 func (c *Controller) lead() {
 	c.Inform(c.informers())
 	c.Go("informers of groups", func(p *kernel.Process) { c.RunInformers(p, c.groupInformers()) })

@@ -80,7 +80,7 @@ func (w *world) class(name string, parameters map[string]string, annotations ...
 	tc.Create(w.Cluster, c)
 }
 
-// snapshot makes a snapshot of claim v; without a class if class is empty.
+// snapshot makes a snapshot of claim v; an empty class is none.
 func (w *world) snapshot(name, class string) volumeSnapshot {
 	s := &snapshotv1.VolumeSnapshot{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},

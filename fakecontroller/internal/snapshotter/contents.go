@@ -60,7 +60,7 @@ type marks struct {
 	finalizer                   string
 }
 
-// words are those of the messages about a kind of content.
+// words are the words in messages about a kind of content.
 type words struct {
 	noun        string // snapshot
 	subject     string // content, of most messages
@@ -108,8 +108,8 @@ func (k *contents[C]) class(name string) (class, error) {
 	return found, nil
 }
 
-// shouldDelete reports whether the driver is to delete a content; of one that an administrator
-// made, bound is the snapshot or the group that it is bound to. C-SNAP-32
+// shouldDelete reports whether the driver has to delete a content. For a pre-provisioned content,
+// bound is the UID of its snapshot or group. C-SNAP-32
 func (k *contents[C]) shouldDelete(c C, preProvisioned bool, bound types.UID) bool {
 	if c.GetDeletionTimestamp() == nil {
 		return false
@@ -140,8 +140,8 @@ func (k *contents[C]) update(p *kernel.Process, c C, do func(*kernel.Process, C)
 	return nil
 }
 
-// saveError writes an error down and reports it, unless it is the one that is
-// there already. C-SNAP-35
+// saveError writes an error into the status and emits an event, unless the status has this error
+// already. C-SNAP-35
 func (k *contents[C]) saveError(p *kernel.Process, c C, reason, message string) {
 	if known, _ := k.status(c.DeepCopyObject().(C)); *known != nil && *(*known).Message == message {
 		return
@@ -227,7 +227,7 @@ func cut[C store.Object, Made any](p *kernel.Process, k *contents[C], c C, by cu
 	return c, nil
 }
 
-// secrets are those that a content's annotations name.
+// secrets returns the secrets that a content's annotations name.
 func (k *contents[C]) secrets(p *kernel.Process, c C) (map[string]string, error) {
 	if !has(c, k.secretName) || !has(c, k.secretNamespace) {
 		return nil, nil
@@ -264,7 +264,7 @@ func (k *contents[C]) delete(p *kernel.Process, c C, call func(secrets map[strin
 	return k.release(p, cleared)
 }
 
-// classSecrets are those by which the class of a content has the driver list snapshots.
+// classSecrets returns the secrets that the class of a content names for ListSnapshots.
 func (k *contents[C]) classSecrets(p *kernel.Process, c C) (map[string]string, error) {
 	_, name := k.spec(c)
 	if name == nil {

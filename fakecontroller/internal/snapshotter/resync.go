@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// resyncPeriod is how often the informers deliver everything again. C-SNAP-30
+// resyncPeriod is the interval at which the informers deliver all objects again. C-SNAP-30
 const resyncPeriod = 15 * time.Minute
 
 // resync looks again at contents of snapshots that are not ready, since the sidecar otherwise

@@ -20,14 +20,14 @@ import (
 // Caller is how traces name the sidecar.
 const Caller = "csi-snapshotter"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the defaults of the
-// others are those of the sidecar's flags. C-SNAP-30
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
+// default to the defaults of the sidecar's flags. C-SNAP-30
 type Options struct {
 	// Version is the release of the sidecar: see docs/reference/versions.md. Default: the newest.
 	Version sidecar.Release `json:"version,omitempty" example:"6.3" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
 	// Driver is the driver's name.
 	Driver string `json:"-"`
-	// Machine and Socket are where the controller plugin serves.
+	// Machine and Socket are the address of the controller plugin.
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Timeout bounds each call. Default: 1 min.
@@ -36,7 +36,7 @@ type Options struct {
 	// a snapshot that is not ready, is looked at again. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// Workers is how many contents are worked on at once. Default: 10.
+	// Workers bounds the number of contents in work at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// CreateMetadata adds the names of snapshot and content to the parameters of
 	// CreateSnapshot, as --extra-create-metadata does. Default: false.

@@ -50,7 +50,7 @@ type snap struct {
 	created time.Time // zero if it does not say
 	bytes   int64
 	ready   bool
-	group   string // the handle of its group; empty if it has none, or the driver does not say
+	group   string // the handle of its group; empty if it has none or is not reported
 }
 
 // saveStatus records the driver's answer; earlier values stay, except for readiness. C-SNAP-34

@@ -54,8 +54,8 @@ func sortedDown(pods map[int]*corev1.Pod) []int {
 	return ordinals
 }
 
-// firstUnhealthy is the pod of the lowest ordinal that is not as it should be: the
-// one that may go although it is not ready.
+// firstUnhealthy returns the unhealthy pod with the lowest ordinal, which may be replaced although
+// it is not ready.
 func (c *Controller) firstUnhealthy(set *appsv1.StatefulSet, down []int, pods map[int]*corev1.Pod) *corev1.Pod {
 	for _, n := range slices.Backward(down) {
 		if !c.healthy(set, pods[n]) {
@@ -65,18 +65,19 @@ func (c *Controller) firstUnhealthy(set *appsv1.StatefulSet, down []int, pods ma
 	return nil
 }
 
-// healthy reports whether a pod runs, has been ready for as long as the set asks for, and stays.
+// healthy reports whether a pod runs, has been ready for as long as the set requires, and is not
+// being deleted.
 func (c *Controller) healthy(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	return c.availableIn(set, pod) == 0 && pod.DeletionTimestamp == nil
 }
 
-// availableIn returns how long a pod has to stay ready until it counts as available: 0 if it does,
-// less than 0 if it is not ready.
+// availableIn returns the time for which a pod must stay ready until it counts as available: 0 if
+// it does already, less than 0 if it is not ready.
 func (c *Controller) availableIn(set *appsv1.StatefulSet, pod *corev1.Pod) time.Duration {
 	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
 }
 
-// nextAvailable returns when the next of the pods becomes available; 0 if none does.
+// nextAvailable returns the time until the next of the pods becomes available; 0 if none does.
 func (c *Controller) nextAvailable(set *appsv1.StatefulSet, pods map[int]*corev1.Pod) (next time.Duration) {
 	for _, n := range sortedDown(pods) {
 		if in := c.availableIn(set, pods[n]); in > 0 && (next == 0 || in < next) {

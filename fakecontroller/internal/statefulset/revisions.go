@@ -20,13 +20,12 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// revisions are the template that pods had, and the one that they should have.
+// revisions are the current template of the pods, and the updated one.
 type revisions struct {
 	current, update *appsv1.ControllerRevision
 }
 
-// forNew is the template of a pod that is made now: below the partition it is the
-// one that pods had.
+// forNew returns the template for a new pod; below the partition it is the current one.
 func (r revisions) forNew(set *appsv1.StatefulSet, n int) *appsv1.ControllerRevision {
 	if rolls(set) && n < firstUpdated(set) {
 		return r.current

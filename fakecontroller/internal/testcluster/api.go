@@ -21,7 +21,7 @@ type API struct {
 	T testing.TB
 }
 
-// NewAPI makes an API; nil is the calm strategy.
+// NewAPI makes an API; a nil strategy is the calm one.
 func NewAPI(t testing.TB, strategy kernel.Strategy, options ...kind.Option) *API {
 	return NewAPIWith(t, kernel.Options{Strategy: strategy}, store.Options{Guard: true}, options...)
 }

@@ -25,7 +25,7 @@ import (
 const (
 	// Driver is the name of the driver.
 	Driver = "disk.csi.example.com"
-	// Socket is where its controller plugin serves.
+	// Socket is the socket of its controller plugin.
 	Socket = "/csi/csi.sock"
 )
 
@@ -98,7 +98,7 @@ func (c *Cluster) Calls(method string) []*trace.Event {
 	return calls
 }
 
-// Times is when the calls of a method began, since the first of them.
+// Times returns the start times of a method's calls, relative to the first one.
 func (c *Cluster) Times(method string) []time.Duration {
 	var at []time.Duration
 	for _, e := range c.Calls(method) {
@@ -111,8 +111,8 @@ func (c *Cluster) Times(method string) []time.Duration {
 }
 
 // Bound makes a claim of 1Gi that is bound to a volume of the driver, both of that
-// name, in namespace default. The volume's handle is "h-<name>"; the driver knows
-// it if mock.Options.Existing has it.
+// name, in namespace default. The volume's handle is "h-<name>"; the driver has the volume if
+// mock.Options.Existing lists the handle.
 func (c *Cluster) Bound(name, class string) (*corev1.PersistentVolumeClaim, *corev1.PersistentVolume) {
 	c.T.Helper()
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}

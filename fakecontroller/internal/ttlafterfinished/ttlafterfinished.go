@@ -73,8 +73,8 @@ func (c *Controller) timeLeft(j *batchv1.Job) (left time.Duration, finished bool
 	return at.Sub(c.Kernel.Now()), finished
 }
 
-// expiry returns when a job is to be deleted; false if it stays, has not finished or is being
-// deleted.
+// expiry returns the time at which a job has to be deleted; false for a job that stays, has not
+// finished or is being deleted.
 func expiry(j *batchv1.Job) (at time.Time, ok bool) {
 	if j.Spec.TTLSecondsAfterFinished == nil || j.DeletionTimestamp != nil {
 		return time.Time{}, false

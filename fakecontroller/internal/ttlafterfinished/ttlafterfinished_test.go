@@ -48,8 +48,8 @@ func finished(c *testcluster.Cluster, name string, ttl *int32, finishes bool) {
 	})
 }
 
-// A job is deleted so many seconds after it has finished, its dependents first; one that runs, and
-// one without the field, stay. C-TTL-1
+// A job is deleted the given number of seconds after it has finished, its dependents first. A
+// running job, and a job without the field, stay. C-TTL-1
 func TestAFinishedJobIsDeletedWhenItsTimeIsOver(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	ttlafterfinished.Start(c.World)

@@ -21,7 +21,7 @@ type pointer[T any] interface {
 	Object
 }
 
-// Resource returns a kind's resource, false as long as it is not defined.
+// Resource returns a kind's resource; false until the kind is defined.
 func Resource(c *component.Component, kind schema.GroupVersionKind) (*store.Resource, bool) {
 	return c.Store.ResourceFor(kind)
 }

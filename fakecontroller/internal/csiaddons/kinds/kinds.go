@@ -1,6 +1,6 @@
-// Package kinds has the kinds of CSI-Addons as Go types. A field that is written although it is
-// empty has no omitempty: the project's programs write objects as a whole, and fields that this
-// adds to a spec raise its generation. A-NF-2, A-VR-6
+// Package kinds has the kinds of CSI-Addons as Go types. Fields without omitempty are written even
+// if they are empty: the project's programs write objects as a whole, and a field that this adds to
+// a spec raises its generation. A-NF-2, A-VR-6
 package kinds
 
 import (
@@ -17,7 +17,7 @@ type Object interface {
 	Of() schema.GroupVersionKind
 }
 
-// Fields are those of a kind with a spec and a status.
+// Fields has the fields of a kind with a spec and a status.
 type Fields[Spec, Status any] struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

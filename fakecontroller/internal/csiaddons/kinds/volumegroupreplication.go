@@ -25,7 +25,7 @@ type GroupReplicationSpec struct {
 	External         bool   `json:"external,omitempty"`
 }
 
-// GroupReplicationStatus is how far it is.
+// GroupReplicationStatus is the status of a group's replication.
 type GroupReplicationStatus struct {
 	ReplicationStatus `json:",inline"`
 

@@ -20,7 +20,7 @@ type VolumeReplicationSpec struct {
 	ReplicationHandle      string                           `json:"replicationHandle"`
 }
 
-// ReplicationStatus is how far a replication is.
+// ReplicationStatus is the status of a replication.
 type ReplicationStatus struct {
 	State               string             `json:"state,omitempty"`
 	Message             string             `json:"message,omitempty"`

@@ -21,8 +21,8 @@ const fallbackSchedule = "@weekly"
 
 var errNotBound = errors.New("PVC is not in bound state")
 
-// syncClaim gives a claim the cron jobs that annotations of itself, its namespace or its class
-// ask for. A-PVC-2
+// syncClaim makes the cron jobs for which the annotations of a claim, its namespace or its class
+// ask. A-PVC-2
 func (m *Manager) syncClaim(p *kernel.Process, key store.Key) error {
 	claim, driver, err := m.automaticClaim(key)
 	if claim == nil || err != nil {
@@ -138,7 +138,7 @@ func (a *automaticPass) remove(child cronObject) error {
 	return ignoreNotFound(kinds.Delete(a.process, a.Component, child))
 }
 
-// annotate writes annotations of the claim; an empty value removes one.
+// annotate writes annotations of the claim; an empty value removes an annotation.
 func (a *automaticPass) annotate(annotations map[string]string) error {
 	claim, err := component.PatchMetadata(a.process, a.Component, store.KeyOf(a.claim), func(c *corev1.PersistentVolumeClaim) {
 		if c.Annotations == nil {
@@ -169,7 +169,7 @@ func (a *automaticPass) disabled() (bool, error) {
 	return class != nil && class.Annotations[a.enable()] == "false", err
 }
 
-// wanted is the schedule of the claim, of its namespace, or of its class; empty for none. A
+// wanted returns the schedule of the claim, of its namespace, or of its class; empty for none. A
 // namespace's counts only if the driver can do it now. A-PVC-2, A-PVC-4
 func (a *automaticPass) wanted() (string, error) {
 	if schedule := a.parsed(a.claim); schedule != "" {
@@ -189,7 +189,7 @@ func (a *automaticPass) wanted() (string, error) {
 	return a.parsed(class), nil
 }
 
-// parsed is the schedule in an object's annotations; empty for none. A-PVC-3
+// parsed returns the schedule in an object's annotations; empty for none. A-PVC-3
 func (f feature) parsed(obj metav1.Object) string {
 	schedule, has := obj.GetAnnotations()[f.schedule()]
 	if !has {
@@ -206,7 +206,8 @@ func (a *automaticPass) namespace() (*corev1.Namespace, error) {
 	return component.Live[*corev1.Namespace](a.process, a.Component, store.Key{Name: a.claim.Namespace})
 }
 
-// class is the claim's; nil if it has none. One that does not exist is an error. A-PVC-2
+// class returns the claim's class; nil if the claim names none. A class that does not exist is an
+// error. A-PVC-2
 func (a *automaticPass) class() (*storagev1.StorageClass, error) {
 	name := a.claim.Spec.StorageClassName
 	if name == nil || *name == "" {

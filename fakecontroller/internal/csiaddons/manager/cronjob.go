@@ -58,7 +58,7 @@ var (
 	}
 )
 
-// got makes a Get return the fields that its kind shares with another one.
+// got turns a Get of one kind into a function that returns the fields which two kinds share.
 func got[S, P kinds.Object](get func(*component.Component, store.Key) (P, error)) func(*component.Component, store.Key) (S, error) {
 	return func(c *component.Component, key store.Key) (common S, err error) {
 		obj, err := get(c, key)
@@ -204,7 +204,7 @@ func (c *cronPass) keep(jobs []jobObject, limit *int32) {
 	}
 }
 
-// began is when a job began; one that has not is the oldest.
+// began returns the time at which a job began; a job that has not begun sorts as the oldest.
 func began(j jobObject) int64 {
 	if at := j.Shared().Status.StartTime; at != nil {
 		return at.Unix()

@@ -246,7 +246,7 @@ func (g *groupPass) letGo(name string) error {
 	return g.disownClaim(g.process, claim.DeepCopy(), ownerGroup, groupFinalizer)
 }
 
-// handles are those of the claims' volumes, sorted. A-VGR-2, A-VGR-3
+// handles returns the handles of the claims' volumes, sorted. A-VGR-2, A-VGR-3
 func (g *groupPass) handles(claims []*corev1.PersistentVolumeClaim) ([]string, error) {
 	all := []string{}
 	for _, claim := range claims {

@@ -32,7 +32,7 @@ var errNodeClientNotFound = errors.New("node client not found")
 // target is the volume of a job. A-RS-5
 type target struct {
 	driver, volume string
-	node           string // where it is attached; empty for nowhere
+	node           string // node to which it is attached; empty for none
 	timeout        time.Duration
 }
 
@@ -200,7 +200,7 @@ func (m *Manager) targetOf(namespace string, spec kinds.JobSpec, timeout time.Du
 	return t, nil
 }
 
-// nodeOf is where the first attachment is that is attached and stays. A-RS-5
+// nodeOf returns the node of the first attachment that is attached and is not being deleted. A-RS-5
 func (m *Manager) nodeOf(volume string) string {
 	for va := range store.List[*storagev1.VolumeAttachment](m.Cache, "") {
 		source := va.Spec.Source.PersistentVolumeName

@@ -13,8 +13,8 @@ import (
 const lease = "e8cd140a.openshift.io"
 
 // StartElecting runs the controller manager, which works while it holds its Lease. One that loses
-// it exits, and is started again. A leader is known by its pod and its start: one that is started
-// again waits for its own lease to expire. A-ARCH-1
+// it exits, and is started again. A leader is identified by its pod and its start: after a restart
+// it waits until its own lease expires. A-ARCH-1
 func StartElecting(w *component.World, network *relay.Network, o Options) *sidecar.Program {
 	unlimited := sidecar.Flags{KubeAPIQPS: -1} // A-SIDE-6
 	return sidecar.Run(w, unlimited, func(life *sidecar.Life) *component.Component {

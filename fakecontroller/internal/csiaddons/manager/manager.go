@@ -60,7 +60,7 @@ func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 	m.Go("volume health", m.tidyHealth)
 }
 
-// connecting is how long other controllers wait, at most, for the connections to sidecars.
+// connecting bounds the time for which other controllers wait for the connections to sidecars.
 const connecting = time.Second
 
 // noteNodes remembers which sidecars are to be connected to before anything is tried with them: in
@@ -95,10 +95,10 @@ func (m *Manager) await(p *kernel.Process, objects ...kinds.Object) {
 	}
 }
 
-// definitionPoll is how often the program looks for its kinds. A-VR-18
+// definitionPoll is the interval at which the program looks for its kinds. A-VR-18
 const definitionPoll = 5 * time.Second
 
-// backoff is that of controller-runtime's queue: one entry for each object, no bucket.
+// backoff has the options of controller-runtime's queue: one entry for each object, no bucket.
 func (m *Manager) backoff() workqueue.Options {
 	return workqueue.Options{Workers: m.opts.Workers, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, OneEntry: true}
 }

@@ -13,7 +13,7 @@ type Options struct {
 	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again, which
 	// doubles. Default: 5 ns, the meaning of the flag's 5. A-NODE-8
 	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns: the flag's default 5 has no unit."`
-	// Namespace is where its ConfigMap is. Default: csi-addons-system.
+	// Namespace is the namespace of its ConfigMap. Default: csi-addons-system.
 	Namespace string `json:"namespace,omitempty" doc:"--namespace: where its ConfigMap csi-addons-config is read from when it starts; default csi-addons-system."`
 	// SchedulePrecedence sets the precedence of schedules. Default: pvc.
 	SchedulePrecedence string `json:"schedulePrecedence,omitempty" enum:"pvc|storageclass" doc:"--schedule-precedence: whether the schedule of a claim, else of its namespace, else of its class counts, or that of its class only; default pvc."`
@@ -22,15 +22,16 @@ type Options struct {
 	StaggerHours *int `json:"cronjobStaggerWindow,omitempty" example:"0" doc:"--cronjob-stagger-window: the hours over which jobs that begin at the same time are spread, 0 for none; default 2."`
 	// MaxGroupClaims is the number of claims in a group, at most. Default: 100.
 	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the number of claims in a group, at most; default 100."`
-	// LeaderElect has it work only while it holds a Lease in its namespace. Default: false.
+	// LeaderElect makes it work only while it holds a Lease in its namespace. Default: false.
 	// A-ARCH-1
 	LeaderElect bool `json:"leaderElect,omitempty" doc:"--leader-elect: it works only while it holds the Lease e8cd140a.openshift.io in its namespace, which must be there; default false."`
 	// EnableAuth has it call sidecars by TLS with its token. Default: true. A-POOL-2
 	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: it calls sidecars by TLS, with the token of its service account; default true. A sidecar must have the same."`
 	// Workers is the number of objects of a kind that are worked on at once. Default: 100.
 	Workers int `json:"maxConcurrentReconciles,omitempty" doc:"--max-concurrent-reconciles; default 100."`
-	// HealthInterval is how often old annotations of volume conditions are looked for, and
-	// HealthThreshold how old they are then. Defaults: 30 min and 2 h. A-COND-6
+	// HealthInterval is the interval at which old annotations of volume conditions are looked for,
+	// and HealthThreshold the age from which an annotation is old. Defaults: 30 min and 2 h.
+	// A-COND-6
 	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: how often expired annotations of volume conditions are removed; default 30m."`
 	HealthThreshold time.Duration `json:"volumeHealthStaleThreshold,omitzero" doc:"--volume-health-stale-threshold: how old they are then; default 2h."`
 }

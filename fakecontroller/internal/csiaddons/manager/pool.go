@@ -21,7 +21,7 @@ import (
 // one is a map: which of several that match is taken is chance there. A-POOL-1, A-POOL-5
 type pool []*connection
 
-// connection is one to a sidecar. It is kept although the sidecar may be gone. A-POOL-3
+// connection is a connection to a sidecar. It is kept although the sidecar may be gone. A-POOL-3
 type connection struct {
 	key, endpoint   string
 	driver, node    string
@@ -69,8 +69,8 @@ func (c *connection) can(name string) bool {
 	return slices.ContainsFunc(c.capabilities, func(has *identity.Capability) bool { return capability.Name(has) == name })
 }
 
-// onNode is the connection to a driver's sidecar on a node that has the capability; nil if
-// there is none. A-POOL-5
+// onNode returns the connection to a driver's sidecar on a node that has the capability; nil for
+// none. A-POOL-5
 func (m *Manager) onNode(driver, node, capability string) *connection {
 	for _, c := range m.pool {
 		if c.driver == driver && c.node == node && c.can(capability) {

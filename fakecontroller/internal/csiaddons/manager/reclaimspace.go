@@ -52,7 +52,8 @@ func (j *job) reclaim(p *kernel.Process, on target) error {
 	return nil
 }
 
-// appendFreed: less in use afterwards counts as nothing, more as space that was freed. A-RS-8
+// appendFreed adds the growth of the used bytes as freed space, and 0 if less is in use afterwards.
+// A-RS-8
 func appendFreed(freed []int64, u relay.Usage) []int64 {
 	if u.Before == nil || u.After == nil {
 		return freed

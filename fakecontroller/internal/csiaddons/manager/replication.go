@@ -269,7 +269,7 @@ func infoInterval(parameters map[string]string) time.Duration {
 	return schedule / 2
 }
 
-// ask makes one call for the replication. A-VR-5
+// ask makes one call on behalf of the replication. A-VR-5
 func (v *replicationPass) ask(operation relay.Operation, force bool) (answer proto.Message, err error) {
 	request := relay.Replication{
 		Operation: operation, ID: v.vr.Spec.ReplicationHandle, Force: force, Parameters: v.parameters, Secret: v.secret, Source: v.source.message(),
@@ -358,7 +358,7 @@ func checkReplicationParameters(parameters map[string]string) error {
 	return nil
 }
 
-// ownParameters are those that the driver is given.
+// ownParameters returns the parameters for the driver, without those of the replication itself.
 func ownParameters(parameters map[string]string) map[string]string {
 	own := maps.Clone(parameters)
 	maps.DeleteFunc(own, func(key, _ string) bool { return strings.HasPrefix(key, replicationPrefix) })

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/csiaddons/kinds"
 )
 
-// maxMissed is how many runs may have been missed. A-RS-12
+// maxMissed bounds the number of runs that a cron job may have missed. A-RS-12
 const maxMissed = 100
 
 var errTooManyMissed = errors.New("too many missed start times (> 100)")

@@ -16,7 +16,7 @@ import (
 // Network has the sidecars that listen, by their addresses. The zero value has none, and nothing
 // outside of the simulation.
 type Network struct {
-	// Outside is where programs are that are none of the simulation; nil if there are none.
+	// Outside reaches the programs outside of the simulation; nil without such programs.
 	Outside Outside
 	// ManagerOutside says that the controller manager is one of them.
 	ManagerOutside bool
@@ -69,7 +69,7 @@ const (
 	serverHasTLS  = "connection error: desc = \"error reading server preface: EOF\""
 )
 
-// Call makes a call to the sidecar at an address, which answers it in a process of its own.
+// Call calls the sidecar at an address, which answers in a process of its own.
 func (n *Network) Call(p *kernel.Process, address, what string, secured bool, timeout time.Duration, do func(Asked, Call) error) error {
 	p.Yield(what)
 	l := n.listeners[address]

@@ -25,7 +25,7 @@ type Outside interface {
 	Dial(address string, secured bool) (Connection, error)
 }
 
-// Connection is one to a program outside.
+// Connection is a connection to a program outside.
 type Connection interface {
 	grpc.ClientConnInterface
 	io.Closer
@@ -69,7 +69,7 @@ type outgoing struct {
 	deadline time.Duration
 }
 
-// Invoke makes the call and gives way until its answer is there.
+// Invoke makes the call and yields until the answer has arrived.
 func (o outgoing) Invoke(_ context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	ctx, cancel := context.WithTimeout(context.Background(), o.deadline-o.process.Elapsed())
 	into := answer.(proto.Message)

@@ -28,8 +28,8 @@ func (s served) register(r grpc.ServiceRegistrar) {
 	sidecar.RegisterVolumeGroupControllerServer(r, servedGroups{served: s})
 }
 
-// answer has the sidecar answer in a process of its own, between two steps of the kernel, for a
-// caller that waits outside of it.
+// answer makes the sidecar answer in a process of its own, between two steps of the kernel. The
+// caller waits outside of the kernel.
 func answer[T proto.Message](ctx context.Context, s served, what string, do func(Service, Call) (T, error)) (T, error) {
 	type outcome struct {
 		answer T

@@ -21,8 +21,8 @@ type asked interface {
 	GetReplicationSource() *sidecar.ReplicationSource
 }
 
-// replicate has the sidecar make one of the calls of replication; answerOf is its answer in the
-// messages of the sidecar.
+// replicate makes one of the sidecar's replication calls; answerOf converts its answer to the
+// sidecar's message.
 func replicate[T proto.Message](ctx context.Context, s served, operation Operation, r asked, answerOf func(proto.Message) T) (T, error) {
 	request := Replication{Operation: operation, Secret: secretIn(r), Source: sourceIn(r.GetReplicationSource())}
 	if with, ok := r.(interface{ GetReplicationId() string }); ok {

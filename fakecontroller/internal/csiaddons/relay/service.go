@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Call is a call as the sidecar has it: the process that answers it, and the time since the
-// beginning at which the caller gives up.
+// Call is a call at the sidecar: the process that answers it, and the caller's deadline, as time
+// since the beginning.
 type Call struct {
 	Process  *kernel.Process
 	Deadline time.Duration

@@ -149,7 +149,7 @@ func (c *reporter) look(p *kernel.Process, handles []string) {
 	}
 }
 
-// pathOf is where a volume is mounted; empty if it is not. A-COND-3
+// pathOf returns the path at which a volume is mounted; empty if it is not mounted. A-COND-3
 func (c *reporter) pathOf(handle string) string {
 	if !c.stages {
 		dir, _ := c.published(handle)

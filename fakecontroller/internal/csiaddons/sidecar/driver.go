@@ -20,8 +20,8 @@ const probeInterval = time.Second
 // ctx is of no use to calls in virtual time.
 var ctx = context.Background()
 
-// probeForEver probes until the driver is ready: one that is not, or takes too long, is
-// asked again. A-SIDE-3
+// probeForEver probes the driver again until it is ready, also after a probe that times out.
+// A-SIDE-3
 func (r *run) probeForEver(p *kernel.Process) {
 	for {
 		answer, err := r.identity(p).Probe(ctx, &identity.ProbeRequest{})

@@ -65,12 +65,12 @@ func (s service) volume(c relay.Call, name string) (*corev1.PersistentVolume, er
 	return pv, nil
 }
 
-// stagingOf is where the kubelet stages a volume that has a file system.
+// stagingOf returns the path at which the kubelet stages a volume with a file system.
 func (o Options) stagingOf(driver, handle string) string {
 	return path.Join(o.stagingPath(), driver, volume.HandleHash(handle), "globalmount")
 }
 
-// stagedAt is where the kubelet has staged a volume. A-TR-3
+// stagedAt returns the path at which the kubelet has staged a volume. A-TR-3
 func (o Options) stagedAt(pv *corev1.PersistentVolume) string {
 	if volume.IsBlock(pv.Spec.VolumeMode) {
 		return path.Join(o.stagingPath(), "volumeDevices", "staging", pv.Name)

@@ -103,7 +103,7 @@ func (r *run) node(p *kernel.Process, pod *corev1.Pod, driver string) (*kinds.No
 	return node, nil
 }
 
-// endpoint is where the controller finds the sidecar. A-SIDE-4
+// endpoint is the address under which the controller reaches the sidecar. A-SIDE-4
 func endpoint(pod, namespace string, port int) string {
 	if namespace == "" {
 		return fmt.Sprintf("pod://%s:%d", pod, port)

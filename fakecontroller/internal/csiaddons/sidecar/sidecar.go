@@ -23,11 +23,11 @@ const Caller = "csi-addons-sidecar"
 
 // Options are the sidecar's flags and its place. A-SIDE-1
 type Options struct {
-	// Driver is the driver's name; Machine and Socket are where the plugin serves.
+	// Driver is the driver's name; Machine and Socket are the address of the plugin.
 	Driver  string
 	Machine machine.Machine
 	Socket  string
-	// Caller is how traces name this one. Default: the constant.
+	// Caller is the name of this sidecar in traces. Default: the constant.
 	Caller string
 	// Node is the node of the plugin that it runs beside; empty for the controller plugin.
 	Node string
@@ -39,7 +39,7 @@ type Options struct {
 	Port int
 	// Timeout bounds the questions at its start. Default: 3 min.
 	Timeout time.Duration
-	// LeaseNamespace is where the lease is. Default: that of the pod. A-LEAD-2
+	// LeaseNamespace is the namespace of the lease. Default: that of the pod. A-LEAD-2
 	LeaseNamespace string
 	// EnableAuth requires TLS and a token from callers; the token is reviewed. Default: true.
 	// A-SRV-2
@@ -62,7 +62,7 @@ type run struct {
 	ends    bool // it is exiting: nothing in it does anything more
 }
 
-// Sidecar is one that was started.
+// Sidecar is a started sidecar.
 type Sidecar struct {
 	*sidecar.Program
 	current *run
@@ -166,8 +166,8 @@ func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
 	return answer.GetCapabilities()
 }
 
-// nameForLease is the driver's name, asked for once more, if the sidecar stands for election;
-// else empty. A-LEAD-1
+// nameForLease requests the driver's name once more if the sidecar takes part in an election;
+// otherwise it is empty. A-LEAD-1
 func (r *run) nameForLease(p *kernel.Process, caps []*identity.Capability) string {
 	for _, c := range caps {
 		if c.GetService().GetType() == identity.Capability_Service_CONTROLLER_SERVICE {
