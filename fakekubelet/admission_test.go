@@ -157,8 +157,8 @@ func runningByLabel(t *testing.T) *node {
 	return n
 }
 
-// A running pod that no longer fits goes on until its kubelet starts again; then it fails, and its
-// volumes are given back. K-ADM-6 [kubernetes/kubernetes#124586, #123980, #99708]
+// A running pod that no longer fits runs until its kubelet restarts; then it fails, and its volumes
+// are unpublished. K-ADM-6 [kubernetes/kubernetes#124586, #123980, #99708]
 func TestAPodThatNoLongerFitsEndsWhenItsKubeletStarts(t *testing.T) {
 	n := runningByLabel(t)
 	n.change(func(node *corev1.Node) { node.Labels["tier"] = "slow" })
@@ -217,8 +217,8 @@ func TestTheOldestPodsKeepTheirPlace(t *testing.T) {
 	assert.Equal(t, "OutOfpods", n.status("a-younger").Reason)
 }
 
-// A critical pod ends others until it fits; if even that does not help, it is rejected. K-ADM-4
-// [pkg/kubelet/preemption/preemption.go]
+// A critical pod ends other pods until it fits; if it still does not fit then, it is rejected.
+// K-ADM-4 [pkg/kubelet/preemption/preemption.go]
 func TestACriticalPodEndsOthers(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -81,8 +81,8 @@ func TestVolumesAreAttachableUnlessTheCSIDriverSaysNo(t *testing.T) {
 	}
 }
 
-// Fact 30, 38, K-ATT-4: as long as nothing is attached the kubelet says nothing,
-// and once it is, no backoff stands in the way.
+// Fact 30, 38, K-ATT-4: while nothing is attached the kubelet emits no event, and after the
+// attachment no backoff delays the mount.
 func TestTheKubeletIsSilentWhileAVolumeIsNotAttached(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")

@@ -14,9 +14,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// container is a container that starts and ends independently of the others of its pod. If its
-// image stands for no program, it is a record: it runs until it is stopped, or for the time that
-// its pod names.
+// container is a container that starts and ends independently of the others of its pod. A container
+// of an image without a program is a record: it runs until it is stopped, or for the time that its
+// pod names.
 type container struct {
 	*podWorker
 	spec    *corev1.Container
@@ -60,7 +60,7 @@ func (c *container) start() {
 }
 
 // run starts the container, waits for its end, and starts it again as the pod's policy
-// says. One that runs when the kubelet starts runs on.
+// says. A container that runs when the kubelet starts continues to run.
 func (c *container) run(p *kernel.Process) {
 	if !c.fresh {
 		c.noticeEnd(p)
@@ -245,7 +245,7 @@ func (c *container) end(p *kernel.Process, grace time.Duration) {
 // leastGrace is the time that a program has to end in, also if none of its grace period is left.
 const leastGrace = 2 * time.Second
 
-// grace is how long the containers of the pod may take to end.
+// grace bounds the time that the containers of the pod may take to end.
 func (w *podWorker) grace() time.Duration {
 	seconds := int64(30)
 	switch {

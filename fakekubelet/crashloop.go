@@ -15,7 +15,7 @@ type crashLoop struct {
 	updated time.Duration
 }
 
-// wait is how long a container that ended at a time has to wait after that.
+// wait returns the time that a container, which ended at a given time, has to wait after that.
 func (b *crashLoop) wait(ended time.Duration) time.Duration {
 	if b.expired(ended) {
 		return 0

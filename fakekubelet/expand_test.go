@@ -213,8 +213,7 @@ func (n *node) setCapacity(name, size string) {
 	require.NoError(n.t, err)
 }
 
-// K-EXP-7: an expansion that is not allowed yet is looked at again as soon as the
-// claim changes.
+// K-EXP-7: an expansion that is not allowed yet is tried again as soon as the claim changes.
 func TestAnExpansionThatIsAllowedLater(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")

@@ -58,7 +58,7 @@ type setting struct {
 	seLinux     bool
 	features    feature.Gates
 	version     version.Version
-	// statsPeriod is that of volume statistics; 0 is never.
+	// statsPeriod is the period of volume statistics; 0 turns them off.
 	statsPeriod time.Duration
 	// lives say how containers of images end.
 	lives map[string]runtime.Life
@@ -162,8 +162,8 @@ func (n *node) unregister() {
 	n.until(func() bool { return len(n.kubelet.Registered()) == 0 })
 }
 
-// fail makes the next calls of a method end with a code without reaching the
-// driver; for ever if times is 0.
+// fail makes the next calls of a method fail with a code, without reaching the driver; all further
+// calls if times is 0.
 func (n *node) fail(method string, code codes.Code, times int) {
 	n.wire.Faults.Inject(&fault.Fault{Name: method, Call: method, Effect: fault.Answer, Code: code, Message: "injected", Times: times})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// hookLimit is how long a hook at the start of a container may take.
+// hookLimit bounds the time that a hook at the start of a container may take.
 const hookLimit = 2 * time.Minute
 
 // postStart runs the hook at the start of the container. One that fails ends it.

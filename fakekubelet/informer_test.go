@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// slowSync is a strategy under which the CSIDriver informer of a kubelet takes as long as
-// it can to sync while it is true; all else is calm.
+// slowSync is a strategy: while it is true, the CSIDriver informer of a kubelet syncs as late as
+// possible. All other choices are calm.
 type slowSync bool
 
 func (s *slowSync) Choose(c kernel.Choice) int {
@@ -28,8 +28,8 @@ func (s *slowSync) Choose(c kernel.Choice) int {
 
 func (*slowSync) String() string { return "slow sync" }
 
-// K-VM-2, K-RACE-36: the kubelet knows its pods and cannot look up a CSIDriver: it neither
-// mounts the volume of one pod nor unmounts that of another.
+// K-VM-2, K-RACE-36: while the kubelet knows its pods but cannot look up a CSIDriver, it neither
+// mounts the volume of a new pod nor unmounts that of a deleted pod.
 func TestNothingIsMountedOrUnmountedBeforeTheCSIDriverInformerHasSynced(t *testing.T) {
 	const sync = 300*time.Millisecond + 1500*time.Millisecond
 	for _, slow := range []bool{false, true} {
@@ -75,8 +75,8 @@ func (b *breaking) Choose(c kernel.Choice) int {
 func (*breaking) String() string { return "breaking watches" }
 
 // K-POD-5: a pod that ended unseen, with a successor of the same name, is identified by its UID:
-// to the informer it is one pod that has changed, to the kubelet it is two. The volumes of the
-// first one are unmounted, those of the second one are mounted for it.
+// the informer has one pod that changed, the kubelet two. The volumes of the first one are
+// unmounted, those of the second one are mounted for it.
 func TestAPodReplacedUnobservedIsAnother(t *testing.T) {
 	var watches breaking
 	n := start(t, setting{strategy: &watches})
@@ -107,8 +107,8 @@ func TestAPodReplacedUnobservedIsAnother(t *testing.T) {
 	assert.Equal(t, []string{"Node/NodePublishVolume"}, of[second])
 }
 
-// slowList is a strategy under which the lists of a kubelet take as long as they can while it is
-// true; all other choices are calm.
+// slowList is a strategy: while it is true, the lists of a kubelet take as long as possible. All
+// other choices are calm.
 type slowList bool
 
 func (s *slowList) Choose(c kernel.Choice) int {
@@ -120,8 +120,8 @@ func (s *slowList) Choose(c kernel.Choice) int {
 
 func (*slowList) String() string { return "slow list" }
 
-// K-DSW-1: without its pods a kubelet that starts wants no volume, and gives none back: the list is
-// empty because it has not come back yet.
+// K-DSW-1: a starting kubelet that has not listed its pods yet wants no volume, but unmounts none
+// either.
 func TestAKubeletThatHasNotListedItsPodsUnmountsNothing(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		var strategy slowList

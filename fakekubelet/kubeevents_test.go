@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// K-EVT-1: all events that the kubelet emits about volumes of CSI drivers, but for those
-// of conditions, slow changes of groups and attach limits, which have tests of their own.
+// K-EVT-1: all events that the kubelet emits about volumes of CSI drivers. Events of conditions,
+// slow changes of groups and attach limits have tests of their own.
 func TestTheEventsOfVolumes(t *testing.T) {
 	unlabelled := func(pv *corev1.PersistentVolume) {
 		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{

@@ -40,8 +40,7 @@ type Options struct {
 	// StatsPeriod is the interval at which drivers report the usage of volumes; never if it is
 	// negative. Default: a minute.
 	StatsPeriod time.Duration
-	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
-	// fsGroup. Default: 0.
+	// ChownTime is the virtual time of giving one file to a pod's fsGroup. Default: 0.
 	ChownTime time.Duration
 	Machine   machine.Machine
 	Runtime   *runtime.Runtime
@@ -57,7 +56,7 @@ type Options struct {
 	API *API
 }
 
-// Kubelet is one running kubelet. It loses its memory when it crashes; the machine, the runtime and
+// Kubelet is a running kubelet. It loses its memory when it crashes; the machine, the runtime and
 // the Node object stay.
 type Kubelet struct {
 	*component.Component
@@ -91,7 +90,7 @@ func Start(w *component.World, o Options) *Kubelet {
 	return k
 }
 
-// Up reports whether the kubelet has come up: it knows its pods and looks for plugins.
+// Up reports whether the kubelet has started: it knows its pods and watches for plugins.
 func (k *Kubelet) Up() bool { return k.pods.listed && k.plugins != nil }
 
 // registered is the driver map before and after the plugin manager is up. K-REG-1

@@ -6,12 +6,11 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// maxProcesses is how many processes and threads a container may have. Kubernetes leaves it to the
-// node's administrator. Without a bound, a container that forks for ever would exhaust the user's
-// machine.
+// maxProcesses bounds the processes and threads of a container. Kubernetes leaves it to the node's
+// administrator. Without a bound, a container that forks for ever would exhaust the user's machine.
 const maxProcesses = 4096
 
-// limitsOf are those of a container with resources.
+// limitsOf returns the limits of a container with resources.
 func limitsOf(r corev1.ResourceRequirements) machine.Limits {
 	return machine.Limits{Processes: maxProcesses, Memory: r.Limits.Memory().Value()}
 }

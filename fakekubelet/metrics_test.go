@@ -79,7 +79,7 @@ func TestVolumesThatCannotBeReconstructed(t *testing.T) {
 	}
 }
 
-// overallMount is how many mounts have been measured, and how long they took together.
+// overallMount returns the number of measured mounts, and their total time.
 func (n *node) overallMount() (count, seconds float64) {
 	const labels = `{plugin_name="kubernetes.io/csi:` + driverName + `",operation_name="overall_volume_mount"} `
 	for _, line := range n.kubelet.Metrics.Lines() {

@@ -23,7 +23,7 @@ const (
 	registerMaxPause = 7 * time.Second
 )
 
-// register makes the Node object, or corrects one that is there; not at once, but soon. K-CFG-4
+// register makes the Node object or corrects the existing one, after a short pause. K-CFG-4
 func (k *Kubelet) register(p *kernel.Process) {
 	for pause := registerPause; ; pause = min(2*pause, registerMaxPause) {
 		p.Sleep(pause)

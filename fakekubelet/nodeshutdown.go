@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// ShutdownGrace is how long pods get to end when their node is shut down, in virtual time.
+// ShutdownGrace is the virtual time that pods get to end when their node is shut down.
 type ShutdownGrace struct {
 	// Total is for all pods together.
 	Total time.Duration
@@ -22,7 +22,7 @@ type ShutdownGrace struct {
 // shutdownMessage is in the status of the pods that a shutdown ends.
 const shutdownMessage = "Pod was terminated in response to imminent node shutdown."
 
-// upPoll is how often a shutdown looks whether the kubelet has come up.
+// upPoll is the interval at which a shutdown checks whether the kubelet has started.
 const upPoll = 100 * time.Millisecond
 
 // systemCriticalPriority is the least priority of a critical pod.
@@ -32,9 +32,9 @@ func isCritical(pod *corev1.Pod) bool {
 	return pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCriticalPriority
 }
 
-// ShutDown is a graceful shutdown of the node: pods end, critical ones last, and
-// their volumes are unpublished as far as there is time. Pods that come meanwhile
-// are turned away. At the end, done is called with the volumes that are still mounted. K-POD-9
+// ShutDown shuts the node down gracefully: pods end, critical ones last, and their volumes are
+// unpublished if there is time. Pods that come meanwhile are turned away. At the end, done is
+// called with the volumes that are still mounted. K-POD-9
 func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
 	k.shuttingDown = true
 	k.Go("node shutdown", func(p *kernel.Process) {

@@ -15,8 +15,8 @@ const (
 	readyGrace = 2 * time.Minute
 )
 
-// becomeReady reports that the node is ready as soon as it is, once, without waiting for the next
-// round of the status loop. K-ATT-3: volumes in use that are reported here do not count as
+// becomeReady reports once that the node is ready, as soon as it is, instead of waiting for the
+// next round of the status loop. K-ATT-3: volumes in use that are reported here do not count as
 // reported.
 func (s *statusLoop) becomeReady(p *kernel.Process) {
 	for end := p.Elapsed() + readyGrace; p.Elapsed() < end; p.Sleep(readyPoll) {

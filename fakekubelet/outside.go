@@ -29,8 +29,7 @@ type ContainerMount = runtime.Mount
 // RootFS is the root file system of an image.
 type RootFS = runtime.RootFS
 
-// Maps reports whether one of the images, with or without its tag, is the one that a container
-// names.
+// Maps reports whether images has an entry for the image of a container, with or without its tag.
 func Maps(images map[string]string, image string) bool {
 	_, is := runtime.OfImage(images, image)
 	return is
@@ -41,7 +40,8 @@ func NewRuntime(w *component.World, node string, o RuntimeOptions) *Runtime {
 	return runtime.New(w, node, o)
 }
 
-// TargetPath is where a volume is published for a pod, below a kubelet's directory. K-PATH-4
+// TargetPath returns the path at which a volume is published for a pod, below a kubelet's
+// directory. K-PATH-4
 func TargetPath(kubeletDir string, pod types.UID, specName string) string {
 	return csi.Dir(kubeletDir).TargetPath(pod, specName)
 }

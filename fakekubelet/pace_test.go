@@ -140,8 +140,7 @@ func TestVolumesInUseLagBehind(t *testing.T) {
 	assert.Equal(t, 30*time.Second+firstStatus, n.Kernel.Elapsed())
 }
 
-// K-PATH-1: the directories that a kubelet makes at its start; the one above them comes
-// with the machine.
+// K-PATH-1: the directories that a kubelet makes at its start; their parent exists on the machine.
 func TestTheKubeletsDirectories(t *testing.T) {
 	m := machine.NewMemory(nodeName)
 	defer m.Close()

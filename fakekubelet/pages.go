@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/metric"
 )
 
-// Port is where a kubelet serves its pages. [pkg/cluster/ports KubeletPort]
+// Port is the port of a kubelet's pages. [pkg/cluster/ports KubeletPort]
 const Port = 10250
 
 // Page returns the answer of the kubelet's server to a request; false if it has no such page.

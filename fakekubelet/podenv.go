@@ -26,7 +26,7 @@ func (v variables) list() []string {
 	return all
 }
 
-// setDefault gives a variable a value if it has none.
+// setDefault sets a variable unless it has a value.
 func (v variables) setDefault(name, value string) {
 	if _, has := v[name]; !has {
 		v[name] = value
@@ -170,8 +170,8 @@ func expandAll(texts []string, env variables) []string {
 	return all
 }
 
-// expand replaces $(NAME) by the variable's value; $$ stands for $, and unknown names stay as they
-// are.
+// expand replaces $(NAME) by the variable's value and $$ by $; references to unknown names are
+// kept.
 func expand(text string, env variables) string {
 	return expandWith(text, func(name string) (string, bool) {
 		value, known := env[name]

@@ -23,10 +23,10 @@ type API struct {
 	Authority []byte
 }
 
-// accountDir is where every container finds its service account.
+// accountDir is the directory of the service account in every container.
 const accountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// filesDir is where the kubelet puts a volume of the pod that it makes itself.
+// filesDir returns the directory of a pod's volume that the kubelet makes itself.
 func (w *podWorker) filesDir(name string) string {
 	return path.Join(w.csi.PodDir(w.pod.UID), "files", name)
 }
@@ -254,7 +254,7 @@ func (w *podWorker) mountsOfProgram(p *kernel.Process, c *corev1.Container) ([]m
 	return volumes, nil
 }
 
-// sourceOf is where the node has the volume of a container's mount.
+// sourceOf returns the path on the node of a container's mount.
 func (w *podWorker) sourceOf(p *kernel.Process, c *corev1.Container, index int) (source string, readOnly bool, err error) {
 	m := &c.VolumeMounts[index]
 	sub, err := w.subPathOf(p, c, m)

@@ -20,7 +20,7 @@ type podManager struct {
 	workers map[types.UID]*podWorker
 	// listed means that the API server has listed all of them.
 	listed bool
-	// relistPhase is when in each second the runtime is looked at.
+	// relistPhase is the time, within each second, at which the runtime is relisted.
 	relistPhase time.Duration
 	began       time.Duration
 	deferred    int             // resizes for which there is no room
@@ -128,7 +128,7 @@ func (m *podManager) forget(uid types.UID) {
 	m.housekeeping.lookAt(uid)
 }
 
-// Pod returns the pod as the API last showed it; none after its deletion.
+// Pod returns the pod as the API last delivered it; none after its deletion.
 func (m *podManager) Pod(uid types.UID) (*corev1.Pod, bool) {
 	pod, ok := m.known[uid]
 	return pod, ok

@@ -7,7 +7,7 @@ import (
 )
 
 // phaseOf derives the phase of a pod from the states of its containers. A pod is over when none of
-// its containers will run any more, and has begun when one that is no init container was started.
+// its containers will run again. It has begun when one of its regular containers was started.
 // [pkg/kubelet/kubelet_pods.go: getPhase]
 func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1.PodPhase {
 	var uninitialized, waiting, running, ended, endedForGood, succeeded int
@@ -60,7 +60,7 @@ func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1
 	return corev1.PodFailed
 }
 
-// lastEnd is how a container that does not run has ended; nil if it runs or has never run.
+// lastEnd returns the last end of a container that does not run; nil if it runs or has never run.
 func lastEnd(status *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	switch {
 	case status.State.Running != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Records need no files and no variables, but as in a real pod they do not start as long as a
-// config map or a secret that they refer to is missing, or lacks a key.
+// Records need no files and no variables. As in a real pod, they do not start while a config map or
+// secret to which they refer is missing or lacks a key.
 
 // checkVolumes returns the error with which the kubelet cannot make a volume of a pod of records.
 // K-POD-14

@@ -77,7 +77,7 @@ func (w *podWorker) served() []string {
 	return names
 }
 
-// notStarted is why a container does not run that has not been started.
+// notStarted returns the reason for which a container has not been started.
 func (w *podWorker) notStarted() *corev1.ContainerStateWaiting {
 	if len(w.pod.Spec.InitContainers) > 0 {
 		return &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
@@ -85,8 +85,8 @@ func (w *podWorker) notStarted() *corev1.ContainerStateWaiting {
 	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
 }
 
-// containers writes the states of records. Init containers that are no sidecars have done their
-// work as soon as the others run.
+// containers writes the states of records. Init containers that are no sidecars have completed when
+// the others run.
 func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() corev1.ContainerState) {
 	s.ContainerStatuses, s.InitContainerStatuses = nil, nil
 	for i := range w.pod.Spec.InitContainers {
@@ -183,7 +183,7 @@ func (w *podWorker) completedStatus() func(*corev1.PodStatus) {
 	}
 }
 
-// failedStatus is that of a pod that ended before its containers ever ran.
+// failedStatus returns the status of a pod that ended before its containers ran.
 func (w *podWorker) failedStatus() func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		s.Phase = corev1.PodFailed

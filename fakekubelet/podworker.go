@@ -33,7 +33,7 @@ type podWorker struct {
 	cleaned     bool      // its volumes are unmounted
 	gone        bool      // the API has no such pod any more
 	rejected    rejection // why it was not admitted
-	evicted     *eviction // why the kubelet ended it; nil if it did not
+	evicted     *eviction // why the kubelet ended it; nil otherwise
 
 	synced   time.Duration // when its last sync ended; 0 before the first
 	nextSync time.Duration // of a pod that runs, when its next regular sync is due
@@ -44,7 +44,7 @@ type podWorker struct {
 	programs []*container
 	// Their sandbox is new: none of them has run in it before.
 	fresh bool
-	// Resources allocated to its containers; nil if none requests any.
+	// Resources allocated to its containers; nil if no container requests any.
 	sizes map[string]corev1.ResourceRequirements
 	// Allocates the resources of their specs now; nil before.
 	resizing *kernel.Process
@@ -102,7 +102,7 @@ func (w *podWorker) run(p *kernel.Process) {
 	w.forget(w.pod.UID)
 }
 
-// sync is one SyncPod. After one that failed it waits for the next try. K-POD-1
+// sync is one run of SyncPod. After a failed sync it waits for the next attempt. K-POD-1
 func (w *podWorker) sync(p *kernel.Process) {
 	switch {
 	case !w.running():
@@ -215,7 +215,7 @@ func (w *podWorker) awaitRelist(p *kernel.Process) {
 	}
 }
 
-// nextRelist is when the runtime is looked at next after a moment.
+// nextRelist returns the time of the first relist after a moment.
 func (m *podManager) nextRelist(after time.Duration) time.Duration {
 	return (after + relist - m.relistPhase).Truncate(relist) + m.relistPhase
 }

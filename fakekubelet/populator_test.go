@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// K-DSW-1, K-REC-3: a kubelet that starts knows its pods after a second and looks at them
-// within a tenth of one; before that it neither mounts nor unmounts anything.
+// K-DSW-1, K-REC-3: a starting kubelet knows its pods after a second and processes them within a
+// further tenth; before that it neither mounts nor unmounts anything.
 func TestTheFirstPassOverThePods(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -33,8 +33,8 @@ func TestTheFirstPassOverThePods(t *testing.T) {
 	}
 }
 
-// K-DSW-4, K-DSW-10: a pod that has been looked at is looked at again at its next
-// regular sync only; so a change of its volume takes effect a minute later.
+// K-DSW-4, K-DSW-10: a pod that was processed is processed again only at its next regular sync, so
+// a change of its volume takes effect a minute later.
 func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
 	n := start(t, setting{csiDriver: republish})
 	n.volume("data")
@@ -54,8 +54,8 @@ func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
 	assert.Equal(t, []string{"noatime"}, flags())
 }
 
-// K-DSW-13: when a pod's containers have stopped, its volumes are no longer wanted, except for one
-// that was never mounted: that stays as long as the pod's object.
+// K-DSW-13: when a pod's containers have stopped, its volumes are no longer wanted. A volume that
+// was never mounted stays wanted as long as the pod's object exists.
 func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	for _, c := range []struct {
 		name     string

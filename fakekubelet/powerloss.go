@@ -34,8 +34,8 @@ func (w *podWorker) keepEnds(s *corev1.PodStatus) {
 	}
 }
 
-// doneBefore reports whether a container need not run in the new sandbox of its pod, since it
-// exited with 0 in an earlier one and restarts on failure only. Init containers run again. K-POD-13
+// doneBefore reports whether a container need not run in the new sandbox of its pod: it exited with
+// 0 in an earlier sandbox, and restarts on failure only. Init containers run again. K-POD-13
 func (c *container) doneBefore() bool {
 	return !c.init && c.program.Now.Code == 0 &&
 		restartPolicyOf(c.spec, &c.pod.Spec) == corev1.RestartPolicyOnFailure

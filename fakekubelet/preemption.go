@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// need is how much of a resource pods of a node have to give up.
+// need is the amount of a resource that has to be freed on a node.
 type need struct {
 	resource corev1.ResourceName
 	amount   int64
@@ -86,7 +86,7 @@ func without(needs []need, ending ...[]*podWorker) (left []need) {
 	return left
 }
 
-// requests is how much of a resource ends with the pod.
+// requests returns the amount of a resource that the end of the pod frees.
 func (w *podWorker) requests(name corev1.ResourceName) int64 {
 	if name == corev1.ResourcePods {
 		return 1
@@ -94,8 +94,8 @@ func (w *podWorker) requests(name corev1.ResourceName) int64 {
 	return workload.AmountOf(name, resourcehelper.PodRequests(w.sized(), resourcehelper.PodResourcesOptions{})[name])
 }
 
-// nearest takes pod after pod, the one that leaves the least to be freed first, of equal ones the
-// smaller.
+// nearest chooses pods one after the other: the pod after which the least is missing, and of equal
+// ones the smaller.
 func nearest(pods []*podWorker, needs []need) (chosen []*podWorker) {
 	pods = append([]*podWorker(nil), pods...)
 	for len(needs) > 0 {
@@ -114,7 +114,7 @@ func nearest(pods []*podWorker, needs []need) (chosen []*podWorker) {
 	return chosen
 }
 
-// distance is how far the end of a pod would be from freeing enough.
+// distance measures the amount that would still be missing after the end of a pod.
 func distance(needs []need, w *podWorker) (sum float64) {
 	for _, n := range needs {
 		if rest := float64(n.amount - w.requests(n.resource)); rest > 0 {

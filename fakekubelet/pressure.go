@@ -19,19 +19,19 @@ const (
 	cleanupLimit       = 30 * time.Second
 	cleanupPoll        = time.Second
 	pressureTransition = 5 * time.Minute
-	// evictionGrace is how long the containers of a pod may take to end that is evicted.
+	// evictionGrace bounds the time that the containers of an evicted pod may take to end.
 	evictionGrace = time.Second
 )
 
-// Shortage is how much of a resource its node has too little of, in bytes, until the hard
-// threshold of the kubelet is kept.
+// Shortage is the amount of a resource, in bytes, that is missing on a node until the hard
+// threshold of the kubelet is met.
 type Shortage struct {
 	Missing int64
 	// Usage is the amount that pods use. Default: their requests, or leastUsage.
 	Usage map[store.Key]int64
 }
 
-// leastUsage is how much a pod uses of memory, or of the disk, for which it requests nothing.
+// leastUsage is the usage of memory or disk by a pod that requests none of it.
 const leastUsage = 10 << 20
 
 // Pressure is the shortages of a node. It belongs to the machine and outlives the kubelet.
@@ -56,7 +56,7 @@ type evictionManager struct {
 	observed map[corev1.NodeConditionType]time.Duration // when a threshold was last not kept
 }
 
-// PressureChanged lets the kubelet see the shortages of its node at its next look.
+// PressureChanged makes the kubelet observe the shortages of its node at its next check.
 func (k *Kubelet) PressureChanged() {
 	if k.evictions == nil {
 		k.evictions = &evictionManager{Kubelet: k, observed: map[corev1.NodeConditionType]time.Duration{}}

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// usageOf is how much of a resource a pod uses.
+// usageOf returns a pod's usage of a resource.
 func (s *Shortage) usageOf(pod *corev1.Pod, resource corev1.ResourceName) int64 {
 	if used, said := s.Usage[store.KeyOf(pod)]; said {
 		return used
@@ -24,8 +24,8 @@ func requested(pod *corev1.Pod, resource corev1.ResourceName) int64 {
 	return q.Value()
 }
 
-// rank sorts pods as the kubelet evicts them: those first that use more than they request, of those
-// the ones of lesser priority, then those that use the most beyond their requests. K-EVICT-1
+// rank sorts pods in the order of eviction: first by whether they use more than they request, then
+// by priority, lowest first, then by the usage beyond their requests, largest first. K-EVICT-1
 func rank(pods []*podWorker, resource corev1.ResourceName, s *Shortage) {
 	beyond := func(w *podWorker) int64 {
 		return s.usageOf(w.pod, resource) - requested(w.sized(), resource)

@@ -83,7 +83,7 @@ func (b *prober) run(p *kernel.Process) {
 	}
 }
 
-// look asks once, if it is time to.
+// look probes once, if a probe is due.
 func (b *prober) look(p *kernel.Process) {
 	now := b.program.Now
 	if now == nil {
@@ -212,8 +212,7 @@ func (c *container) port(p intstr.IntOrString) (int, error) {
 	return 0, fmt.Errorf("couldn't find port: %v in container", p.StrVal)
 }
 
-// call runs a probe over the network, on a thread of its own. late is the output if there is no
-// answer in time.
+// call runs a probe over the network, on a thread of its own. late is the output after a timeout.
 func (c *container) call(p *kernel.Process, what string, limit time.Duration, late string, ask func(context.Context) probe.Answer) probe.Answer {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

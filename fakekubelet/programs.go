@@ -57,7 +57,7 @@ func (w *podWorker) makeContainers() {
 	}
 }
 
-// startAll starts the init containers one after the other, and then all others.
+// startAll starts the init containers one after the other, and then the remaining ones.
 func (w *podWorker) startAll(p *kernel.Process) {
 	initialized := w.begun() // before an earlier kubelet ended
 	for _, c := range w.programs {

@@ -56,7 +56,8 @@ func isFinal(phase corev1.PodPhase) bool {
 // loopback is the address of all pods where programs share the network of the machine.
 const loopback = "127.0.0.1"
 
-// address is the pod's own, empty if it has none yet; in the host's network it is the node's.
+// address returns the pod's address, empty if it has none yet; in the host's network the node's
+// address.
 func (w *podWorker) address() string {
 	switch own := w.options.Runtime.Address(w.pod.UID); {
 	case w.pod.Spec.HostNetwork:

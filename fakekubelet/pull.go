@@ -15,7 +15,7 @@ import (
 // errNeverPull is returned for an image that is not there and may not be fetched.
 var errNeverPull = errors.New("is not present with pull policy of Never")
 
-// pullLimit is how long an image may take to come.
+// pullLimit bounds the time to pull an image.
 const pullLimit = time.Hour
 
 // pull fetches the container's image if its policy says so. [pkg/kubelet/images/image_manager.go

@@ -186,8 +186,8 @@ func TestAMountThatComesAfterAFinalError(t *testing.T) {
 	assert.Contains(t, n.mounts(), target)
 }
 
-// K-RACE-35: a question how full a volume is may be under way while its pod goes; neither
-// waits for the other, and no event is emitted of the answer.
+// K-RACE-35: a call for a volume's statistics may be in progress while its pod is deleted. Neither
+// waits for the other, and the answer causes no event.
 func TestStatisticsDoNotHoldAnUnmountBack(t *testing.T) {
 	for _, code := range []codes.Code{codes.OK, codes.NotFound} {
 		n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})

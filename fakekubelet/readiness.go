@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// gates returns the condition Ready of a pod with containers that are ready: false as long as a
-// condition that a readiness gate names is not true. K-POD-15
+// gates returns the condition Ready of a pod with ready containers: false while a condition that a
+// readiness gate names is not true. K-POD-15
 func (w *podWorker) gates(s *corev1.PodStatus) (status corev1.ConditionStatus, reason, message string) {
 	var unmet []string
 	for _, gate := range w.pod.Spec.ReadinessGates {

@@ -126,8 +126,8 @@ func TestAVolumeIsUnstagedAfterAllItsUnpublishes(t *testing.T) {
 	assert.Equal(t, 5, strings.Count(strings.Join(calls[:unstage], "\n"), "NodeUnpublishVolume Internal"))
 }
 
-// K-RACE-31, K-OP-9: as long as the mount of a raw block volume is in backoff, its data
-// file is written anew; while the volume is staged or unstaged it is left alone.
+// K-RACE-31, K-OP-9: while the mount of a raw block volume is in backoff, its data file is
+// rewritten. While the volume is staged or unstaged, the file is not changed.
 func TestTheDataFileOfARawBlockVolumeIsRewrittenInBackoff(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data", block)

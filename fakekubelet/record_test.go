@@ -101,8 +101,8 @@ func TestARecordThatExitsIsRestartedByItsPolicy(t *testing.T) {
 }
 
 // K-POD-11: pkg/kubelet/kuberuntime/kuberuntime_manager.go: doBackOff. A container that crashes
-// after a second is started again at once, then later and later; one that has run for more than ten
-// minutes begins anew.
+// after a second is restarted at once, then after growing delays; after a run of more than ten
+// minutes the delays start from the beginning.
 func TestARecordThatCrashesBacksOff(t *testing.T) {
 	n := start(t, setting{lives: map[string]runtime.Life{"crash": {Runs: time.Second, Exits: 1}, "steady": {Runs: 11 * time.Minute, Exits: 1}}})
 	n.pod("web", image("crash:1"))
@@ -119,8 +119,8 @@ func TestARecordThatCrashesBacksOff(t *testing.T) {
 	assert.Equal(t, []int{661, 661, 661}, n.starts())
 }
 
-// K-POD-11: init containers run one after the other, a sidecar beside the others; it is stopped
-// when they have ended.
+// K-POD-11: init containers run one after the other. A sidecar runs beside the others, and is
+// stopped when they have ended.
 func TestInitContainersThatEnd(t *testing.T) {
 	n := start(t, setting{lives: map[string]runtime.Life{"prepare": {Runs: 10 * time.Second}, "work": {Runs: 20 * time.Second}}})
 	always := corev1.ContainerRestartPolicyAlways
@@ -138,8 +138,8 @@ func TestInitContainersThatEnd(t *testing.T) {
 	assert.Equal(t, "Succeeded, first exited 0 0, proxy exited 0 1, quick exited 0 0, c exited 0 0", n.state("job"))
 }
 
-// A kubelet that starts anew finds the containers as they are, also those that ended while it was
-// down.
+// A restarted kubelet finds the current states of the containers, also of those that ended while it
+// was down.
 func TestRecordsOutliveTheKubelet(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// resizeRetry is how often a resize that has no room is tried again.
+// resizeRetry is the interval at which a resize without room is tried again.
 // [pkg/kubelet/allocation/allocation_manager.go]
 const resizeRetry = 3 * time.Minute
 
@@ -67,7 +67,7 @@ func (w *podWorker) considerResize() {
 	}
 }
 
-// resize gives the pod the resources that it wants as soon as its node has room.
+// resize allocates the resources that the pod wants as soon as its node has room.
 func (w *podWorker) resize(p *kernel.Process) {
 	var said int64 // the generation of which an event says that it has to wait
 	for !w.terminating && w.wantsOtherSize() {
@@ -151,7 +151,7 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 	}
 }
 
-// lacks returns the resource that the node lacks for the pod's new size; empty if there is room.
+// lacks returns the resource that is missing for the pod's new size; empty if the node has room.
 func (w *podWorker) lacks() string {
 	node, ok := w.status.node()
 	if !ok {

@@ -55,7 +55,7 @@ func (c *container) verifyNonRoot(root *runtime.RootFS) error {
 	return nil
 }
 
-// defaultCapabilities are those of a container that says nothing, as containerd has them, but for
+// defaultCapabilities are containerd's capabilities of a container without a setting, except for
 // MKNOD: containerd's devices control group makes that harmless.
 var defaultCapabilities = []string{
 	"CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "NET_RAW", "SETGID", "SETUID", "SETFCAP", "SETPCAP", "NET_BIND_SERVICE",
@@ -64,7 +64,8 @@ var defaultCapabilities = []string{
 
 const allCapabilities = "ALL"
 
-// capabilitiesOf are those of a container: first all or none, if it says so, then single ones.
+// capabilitiesOf returns the capabilities of a container: first all are added or dropped, if it
+// names ALL, then single ones.
 func capabilitiesOf(s *corev1.Capabilities) []string {
 	has := slices.Clone(defaultCapabilities)
 	if s == nil {

@@ -69,7 +69,7 @@ func outcome(e *trace.Event) string {
 	}
 }
 
-// times are when calls of a method were made, since the last forget.
+// times returns the times of a method's calls since the last forget.
 func (n *node) times(method string) []time.Duration {
 	var at []time.Duration
 	for _, e := range n.news() {
@@ -115,7 +115,7 @@ func (n *node) events() []string {
 	return lines
 }
 
-// warnings are those of the events that say that something is wrong.
+// warnings returns the events of type Warning.
 func (n *node) warnings() []string {
 	return slices.DeleteFunc(n.events(), func(e string) bool { return !strings.HasPrefix(e, "Warning ") })
 }
@@ -131,8 +131,8 @@ func (n *node) kubeEvents(reason string) []*trace.Event {
 	return found
 }
 
-// moment is when a resource was first changed in some way, as in "pods DELETED",
-// since the last forget.
+// moment returns the time of a resource's first change of some type, as in "pods DELETED", since
+// the last forget.
 func (n *node) moment(change string) time.Duration {
 	n.t.Helper()
 	for _, e := range n.news() {

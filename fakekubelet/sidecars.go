@@ -13,8 +13,8 @@ func (c *container) over() bool {
 	return c.terminating || c.sidecar && !slices.ContainsFunc(c.programs, func(other *container) bool { return !other.init && !other.ended })
 }
 
-// awaitTurn has a sidecar that is to end wait for the pod's containers and for the sidecars after
-// it, as long as it has time. It returns the rest of that time.
+// awaitTurn makes a sidecar that has to end wait for the pod's containers and for the sidecars
+// after it, within its grace period. It returns the rest of that time.
 // [pkg/kubelet/kuberuntime/kuberuntime_termination_order.go]
 func (c *container) awaitTurn(p *kernel.Process, grace time.Duration) time.Duration {
 	if !c.sidecar {

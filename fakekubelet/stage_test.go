@@ -325,8 +325,8 @@ func TestTheOrderOfAStage(t *testing.T) {
 	}
 }
 
-// K-MNT-2: a persistent volume is always staged as far as the kubelet is concerned, also
-// if the driver does not stage; an inline volume never is.
+// K-MNT-2: the kubelet counts a persistent volume as staged even if the driver does not stage, and
+// never an inline volume.
 func TestVolumesWithADevice(t *testing.T) {
 	for _, c := range []struct {
 		name    string

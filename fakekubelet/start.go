@@ -28,9 +28,9 @@ const (
 	// without a Node object. K-REG-1
 	runtimeTime = 30 * time.Millisecond
 	runtimeStep = 10 * time.Millisecond
-	// nodeSyncPeriod is how often the source of pods looks whether the node informer has
-	// synced. It never has at the first look, so that no kubelet knows its pods within
-	// the first second. [pkg/kubelet/config/apiserver.go WaitForAPIServerSyncPeriod]
+	// nodeSyncPeriod is the interval at which the source of pods checks whether the node informer
+	// has synced. It never has at the first look, so that no kubelet knows its pods within the
+	// first second. [pkg/kubelet/config/apiserver.go WaitForAPIServerSyncPeriod]
 	nodeSyncPeriod = time.Second
 )
 

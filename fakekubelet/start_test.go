@@ -38,8 +38,8 @@ func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// K-RECON-7: a volume that was found on disk and is still wanted is not verified: it is staged and
-// published anew, as soon as its attachment has attached: true.
+// K-RECON-7: a volume that was found on disk and is still wanted is not verified. It is staged and
+// published again, as soon as its VolumeAttachment has attached: true.
 func TestAVolumeFoundOnDiskIsMountedAgain(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
@@ -60,8 +60,8 @@ func TestAVolumeFoundOnDiskIsMountedAgain(t *testing.T) {
 }
 
 // K-NODE-1, K-NODE-3, K-NODE-5: a kubelet looks for its Node object before it has made it, and a
-// third of a second later finds the CSINode of an earlier one in the way. The node is ready as soon
-// as the second one succeeds, not at the next round of its status.
+// third of a second later encounters the CSINode of an earlier Node. The node is ready as soon as
+// the second one succeeds, not at the next round of its status.
 func TestAStartedKubeletReportsAtOnceThatItsNodeIsReady(t *testing.T) {
 	n := start(t, setting{})
 	n.killKubelet()
@@ -87,9 +87,8 @@ func (n *node) ready() corev1.ConditionStatus {
 	return ""
 }
 
-// K-NODE-6, K-REG-1, trace ff1: on a node without a Node object a driver gets a call about it
-// before there is one; a third of a second later the write of the Node succeeds, then that of the
-// CSINode.
+// K-NODE-6, K-REG-1, trace ff1: on a node without a Node object a driver is called before its Node
+// exists. A third of a second later the write of the Node succeeds, then that of the CSINode.
 func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
 	n := start(t, setting{})
 	n.killKubelet()

@@ -17,7 +17,7 @@ import (
 // writes and deletions then. [pkg/kubelet/status/status_manager.go syncPeriod]
 const statusRound = 10 * time.Second
 
-// nextRound is how long it takes to the next round of the status manager.
+// nextRound returns the time until the next round of the status manager.
 func (m *podManager) nextRound(p *kernel.Process) time.Duration {
 	return statusRound - (p.Elapsed()-m.began)%statusRound
 }

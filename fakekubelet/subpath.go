@@ -51,8 +51,8 @@ func expandAllKnown(text string, env variables) (string, error) {
 	return expanded, nil
 }
 
-// driversVolume is where the node has a driver's volume for a container's mount, or a
-// part of the volume.
+// driversVolume returns the path on the node of a driver's volume, or of a part of it, for a
+// container's mount.
 func (w *podWorker) driversVolume(p *kernel.Process, c *corev1.Container, index int, spec *csi.Spec, sub string) (string, error) {
 	if sub == "" {
 		return w.csi.TargetPath(w.pod.UID, spec.Name), nil

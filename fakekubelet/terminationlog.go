@@ -12,7 +12,7 @@ import (
 )
 
 // makeTerminationLog makes the file to which the next instance of a container writes why it ends.
-// Each instance has its own, and all of them stay as long as the directory of the pod. The name
+// Each instance has its own file, and all files stay as long as the directory of the pod. The name
 // follows from the instance, so that it draws nothing. K-POD-16
 func (w *podWorker) makeTerminationLog(container string) (file string, err error) {
 	dir := path.Join(w.csi.PodDir(w.pod.UID), "containers", container)

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// errUnmapped is returned for a container of an image that stands for nothing, where such are
+// errUnmapped is the error for a container of an image without an entry, where such containers are
 // refused.
 var errUnmapped = errors.New("no entry of images maps it, and such images are refused")
 

@@ -17,8 +17,8 @@ import (
 // statsPeriod is volumeStatsAggPeriod. K-CFG-3
 const statsPeriod = time.Minute
 
-// volumeStats asks drivers how full volumes are: for each pod from the first round
-// on that knows it, then every one to two minutes. Nothing waits for it. K-STAT-1
+// volumeStats requests the usage of volumes from drivers: for each pod from the first round that
+// knows it, then every one to two minutes. Nothing waits for it. K-STAT-1
 type volumeStats struct {
 	*Kubelet
 	period time.Duration
@@ -92,7 +92,7 @@ func (s *volumeStats) nextLook(round time.Duration) time.Duration {
 	return round
 }
 
-// start measures a pod's volumes one after the other, beside all others. K-STAT-1
+// start measures a pod's volumes one after the other, in parallel to other pods. K-STAT-1
 func (s *volumeStats) start(uid types.UID, pod *podStats) {
 	volumes := s.volumes.Mounted(uid)
 	if len(volumes) == 0 {
@@ -117,7 +117,7 @@ func (s *volumeStats) again(pod *podStats) {
 	pod.next = s.Kernel.Elapsed() + s.period + s.period*time.Duration(s.Kernel.Choose(kernel.Jitter, steps, "volume stats"))/steps
 }
 
-// statsBounds are those of Prometheus by default.
+// statsBounds are the default bounds of Prometheus.
 var statsBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 // measure keeps the driver's answer; failures are only logged. K-STAT-3, K-STAT-6, K-STAT-7
@@ -135,7 +135,7 @@ func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spe
 	usage[name] = measured{u, s.Kernel.Now()}
 }
 
-// collect reports the usage of claims: one pod stands for each. K-STAT-5
+// collect reports the usage of claims, each measured for one of its pods. K-STAT-5
 func (s *volumeStats) collect(set func(name string, value float64, labels ...string)) {
 	seen := map[store.Key]bool{}
 	for _, uid := range slices.Sorted(maps.Keys(s.pods)) {

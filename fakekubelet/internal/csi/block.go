@@ -93,8 +93,8 @@ func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
 }
 
 // MapBlockVolume makes the published device known to the pod: a bind mount in
-// the volume's own directory, a symbolic link in the pod's. Then it keeps the device
-// open, lest another one comes under its name. K-BLK-6
+// the volume's own directory, a symbolic link in the pod's. Then it keeps the device open, so that
+// no other device gets its name. K-BLK-6
 func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod, device string) error {
 	f := pl.files(p)
 	mapDir, link := pl.BlockMapDir(spec.Name), pl.PodDevicePath(pod.UID, spec.Name)
@@ -122,8 +122,7 @@ func (f files) link(device, name string) error {
 	return f.change("symlink", name, func(m machine.Machine) error { return m.Symlink(device, name) })
 }
 
-// keepOpen is the loop device that a kubelet puts on a mapped device: all that counts of
-// it is that the device is open. K-BLK-6
+// keepOpen attaches a loop device to a mapped device, only to keep that device open. K-BLK-6
 func (f files) keepOpen(mapped string) error {
 	devices, ok := f.machine.(machine.Devices)
 	if !ok {
@@ -132,7 +131,7 @@ func (f files) keepOpen(mapped string) error {
 	return f.change("loop device on", mapped, func(machine.Machine) error { return devices.KeepOpen(mapped) })
 }
 
-// letGo takes the loop device off again; it is no error if there is none. K-BLK-9
+// letGo detaches that loop device; a missing loop device is no error. K-BLK-9
 func (f files) letGo(mapped string) error {
 	devices, ok := f.machine.(machine.Devices)
 	if _, err := f.machine.Lstat(mapped); !ok || errors.Is(err, fs.ErrNotExist) {

@@ -34,20 +34,19 @@ type expandError struct {
 func (e *expandError) Error() string        { return e.text }
 func (e *expandError) Is(target error) bool { return target == e.kind }
 
-// Expansion is one volume to be made bigger on the node.
+// Expansion is the expansion of one volume on the node.
 type Expansion struct {
 	Spec *Spec
 	Size resource.Quantity
-	// Path is where the volume is published, or the device of a raw block volume.
+	// Path is the path at which the volume is published, or the device of a raw block volume.
 	Path string
-	// Staging is where it is staged; sent even if the driver does not stage, except for a raw block
-	// volume with a device that was set up before.
+	// Staging is the staging path. It is sent even if the driver does not stage, except for a raw
+	// block volume with a device that was set up before.
 	Staging string
 }
 
-// NodeExpand makes the file system or the device bigger. Only a driver that is
-// not registered is a transient error; uncertain ones are wrapped and thereby
-// final. K-EXP-8, K-EXP-11
+// NodeExpand makes the file system or the device bigger. Only the absence of a registered driver is
+// a transient error; uncertain errors are wrapped and thereby final. K-EXP-8, K-EXP-11
 func (pl *Plugin) NodeExpand(p *kernel.Process, x Expansion) error {
 	source := x.Spec.PV.Spec.CSI
 	s, err := pl.begin(p, x.Spec)

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// fsGroup is the group that the pod wants its volumes to have; nil if it wants none.
+// fsGroup returns the group that the pod requests for its volumes; nil for none.
 func fsGroup(pod *corev1.Pod) *int64 {
 	if pod.Spec.SecurityContext == nil {
 		return nil
@@ -32,7 +32,7 @@ func mountGroup(pod *corev1.Pod, delegated bool) string {
 	return ""
 }
 
-// fsGroupPolicy is that of the driver; the careful one if it has no CSIDriver.
+// fsGroupPolicy returns the driver's policy; by default ReadWriteOnceWithFSType.
 func (s *step) fsGroupPolicy() storagev1.FSGroupPolicy {
 	if driver, ok := s.csiDriver(); ok && driver.Spec.FSGroupPolicy != nil {
 		return *driver.Spec.FSGroupPolicy

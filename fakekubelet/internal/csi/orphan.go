@@ -35,8 +35,8 @@ func (pl *Plugin) RemovePodDir(pod types.UID) {
 	}
 }
 
-// removeEmpty removes a tree that holds nothing but directories, as far as it can, and reports
-// whether it has removed all of it.
+// removeEmpty removes a tree of directories without files, as far as it can, and reports whether it
+// has removed all of it.
 func (pl *Plugin) removeEmpty(dir string) bool {
 	entries, err := pl.machine.ReadDir(dir)
 	if err != nil {

@@ -37,16 +37,16 @@ func (d Dir) blockDir() string { return d.pluginDir() + "/volumeDevices" }
 // escaped is a name as it may stand in a path. K-PATH-4
 func escaped(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
-// StagingPath is where a filesystem volume is staged. K-PATH-3
+// StagingPath returns the path at which a filesystem volume is staged. K-PATH-3
 func (d Dir) StagingPath(driver, handle string) string {
 	return d.pluginDir() + "/" + driver + "/" + volume.HandleHash(handle) + "/" + stagingLeaf
 }
 
-// oldStagingPath is where it was staged before v1.24.
+// oldStagingPath returns the staging path before v1.24.
 func (d Dir) oldStagingPath(pv string) string { return path.Join(d.pluginDir(), "pv", pv, stagingLeaf) }
 
-// StagingPath is where this kubelet stages a filesystem volume. A volume that an older
-// kubelet staged elsewhere is staged again. K-PATH-3
+// StagingPath returns the path at which this kubelet stages a filesystem volume. A volume that an
+// older kubelet staged elsewhere is staged again. K-PATH-3
 func (pl *Plugin) StagingPath(s *Spec) string {
 	if !pl.kubelet.Version.Has(version.StagingByHandle) {
 		return pl.oldStagingPath(s.Name)
@@ -60,12 +60,12 @@ func (pl *Plugin) StagingPath(s *Spec) string {
 // PodDir is the pod's directory.
 func (d Dir) PodDir(pod types.UID) string { return d.PodsDir() + "/" + string(pod) }
 
-// TargetPath is where a filesystem volume is published for a pod. K-PATH-4
+// TargetPath returns the path at which a filesystem volume is published for a pod. K-PATH-4
 func (d Dir) TargetPath(pod types.UID, specName string) string {
 	return d.PodsDir() + "/" + string(pod) + "/volumes/" + EscapedName + "/" + escaped(specName) + "/" + publishLeaf
 }
 
-// BlockStagingPath is where a raw block volume is staged. K-PATH-5
+// BlockStagingPath returns the path at which a raw block volume is staged. K-PATH-5
 func (d Dir) BlockStagingPath(specName string) string {
 	return path.Join(d.blockDir(), "staging", specName)
 }

@@ -34,8 +34,7 @@ type Options struct {
 	Machine machine.Machine
 	Wire    *wire.Wire
 	Drivers Drivers
-	// ChownTime is how long it takes, in virtual time, to give one file to a pod's
-	// fsGroup. Default: 0.
+	// ChownTime is the virtual time of giving one file to a pod's fsGroup. Default: 0.
 	ChownTime time.Duration
 }
 

@@ -61,7 +61,7 @@ func specFrom(d Data, mode corev1.PersistentVolumeMode) *Spec {
 	}}
 }
 
-// list is the names in a directory; none if it cannot be read.
+// list returns the names in a directory; none if it cannot be read.
 func (pl *Plugin) list(dir string) []string {
 	entries, err := pl.machine.ReadDir(dir)
 	if err != nil {

@@ -115,7 +115,7 @@ func (s *step) secrets(field string, ref *corev1.SecretReference) (map[string]st
 	return values, nil
 }
 
-// secret is all that a secret holds; nothing if none is named.
+// secret returns the data of a secret; empty if none is named.
 func (s *step) secret(ref *corev1.SecretReference) (map[string]string, error) {
 	if ref == nil {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// MountDevice stages a filesystem volume. pod is the first that wants it: its
-// fsGroup counts, and its SELinux label if there is one. K-STAGE-1, K-STAGE-4
+// MountDevice stages a filesystem volume. pod is the first pod that wants it: its fsGroup is
+// applied, and its SELinux label if it has one. K-STAGE-1, K-STAGE-4
 func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string) error {
 	const what = "attacher.MountDevice failed"
 	s, err := pl.begin(p, spec)

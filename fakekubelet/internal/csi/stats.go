@@ -26,8 +26,8 @@ var ErrNoStats = errors.New("metrics are not supported for CSI volumes of this d
 type Usage struct {
 	Capacity, Available, Used      int64
 	Inodes, InodesFree, InodesUsed int64
-	// Condition is that of the volume, if the kubelet looks at conditions and the
-	// driver reports them. K-STAT-6
+	// Condition is the condition of the volume, if the kubelet checks conditions and the driver
+	// reports them. K-STAT-6
 	Condition *contract.VolumeCondition
 }
 
@@ -67,8 +67,8 @@ func (s *step) stats(handle, target string) (*csispec.NodeGetVolumeStatsResponse
 	return s.node.NodeGetVolumeStats(background, &csispec.NodeGetVolumeStatsRequest{VolumeId: handle, VolumePath: target})
 }
 
-// statsPath is where a pod sees the volume; a raw block volume by the kubelet's
-// own bind mount. K-STAT-2
+// statsPath returns the path of the volume for statistics; for a raw block volume the kubelet's
+// bind mount. K-STAT-2
 func (d Dir) statsPath(spec *Spec, pod types.UID) string {
 	if spec.Block() {
 		return path.Join(d.BlockMapDir(spec.Name), string(pod))

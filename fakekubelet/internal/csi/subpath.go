@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// subPathDir is where the subpaths of a pod's volume are bound, container by
+// subPathDir returns the directory in which the subpaths of a pod's volume are bound, container by
 // container. Fact 71
 func (d Dir) subPathDir(pod types.UID, specName string) string {
 	return path.Join(d.PodDir(pod), "volume-subpaths", escaped(specName))
@@ -29,8 +29,8 @@ type SubPath struct {
 	Path      string
 }
 
-// ErrSubPathNotMade is returned for a directory that is missing in its volume and cannot be made,
-// as in one that is read-only.
+// ErrSubPathNotMade is the error for a directory that is missing in its volume and cannot be made,
+// for instance in a read-only volume.
 var ErrSubPathNotMade = errors.New("make the directory of a subpath")
 
 // BindSubPath makes the directory if it is missing, and binds it to a place that

@@ -97,8 +97,8 @@ func (t *ticker) stop() {
 	t.process.Wake()
 }
 
-// run refreshes after every full period. Of the ticks that fall into a refresh
-// one is made up for, the others are lost.
+// run refreshes after every full period. Of the ticks that fall into a refresh, one is delivered
+// later and the others are lost.
 func (t *ticker) run(p *kernel.Process) {
 	for next := p.Elapsed() + t.period; ; next += t.period {
 		for next+t.period <= p.Elapsed() {

@@ -154,8 +154,8 @@ func (d Driver) entry() storagev1.CSINodeDriver {
 	return e
 }
 
-// setDriver puts the entry at the end of the list unless one that means the same
-// is there; it reports whether it changed the list. K-NODE-10, K-NODE-11
+// setDriver appends the entry to the list unless an equal entry exists, and reports whether it
+// changed the list. K-NODE-10, K-NODE-11
 func setDriver(spec *storagev1.CSINodeSpec, entry storagev1.CSINodeDriver) bool {
 	for _, old := range spec.Drivers {
 		if old.Name == entry.Name && sameEntry(old, entry) {

@@ -76,7 +76,8 @@ func (m csiNodeInfo) announced() []string {
 	return drivers
 }
 
-// getOrCreate makes an object with two empty lists if there is none. L-LIFE-1, L-VAL-2
+// getOrCreate returns the object, and makes one with two empty lists if it is missing. L-LIFE-1,
+// L-VAL-2
 func (m csiNodeInfo) getOrCreate(p *kernel.Process) (*legacy.CSINodeInfo, error) {
 	if err := m.knowUID(p); err != nil {
 		return nil, err

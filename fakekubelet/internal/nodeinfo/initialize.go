@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// pollAPI is how often a starting kubelet asks whether the API server answers. K-NODE-2
+// pollAPI is the interval at which a starting kubelet checks whether the API server answers.
+// K-NODE-2
 const pollAPI = time.Second
 
 // initialize makes sure that the node has its record; a kubelet that cannot, exits. K-NODE-2,

@@ -19,7 +19,7 @@ import (
 // nodeIDAnnotation holds the node's id with each driver, as a JSON map.
 const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
 
-// addToNode is one try to publish a driver on the Node. K-NODE-7
+// addToNode tries once to publish a driver on the Node. K-NODE-7
 func (m *Manager) addToNode(p *kernel.Process, d Driver) error {
 	node, err := component.Live[*corev1.Node](p, m.kubelet, m.key())
 	if err != nil {
@@ -46,7 +46,7 @@ func (m *Manager) addToNode(p *kernel.Process, d Driver) error {
 	})
 }
 
-// removeFromNode is one try to withdraw a driver from the Node. K-NODE-13
+// removeFromNode tries once to withdraw a driver from the Node. K-NODE-13
 func (m *Manager) removeFromNode(p *kernel.Process, driver string) error {
 	node, err := component.Live[*corev1.Node](p, m.kubelet, m.key())
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change fun
 	return err
 }
 
-// limit is how many volumes the driver can attach to the node, 0 if any number.
+// limit returns the number of volumes that the driver can attach to the node; 0 for no limit.
 func (d Driver) limit() int64 { return max(d.MaxVolumes, 0) }
 
 // hasLimit reports whether a Node has the driver's limit, or need not since there

@@ -69,7 +69,7 @@ func (m *Manager) RefreshLimit(p *kernel.Process, driver string) error {
 	return nil
 }
 
-// publishDriver passes on the driver's description of itself; it makes one request for it. K-REG-12
+// publishDriver publishes the driver's description of itself, which it requests once. K-REG-12
 func (m *Manager) publishDriver(p *kernel.Process, name string, publish func(*kernel.Process, nodeinfo.Driver) error) error {
 	endpoint, ok := m.Endpoint(name)
 	if !ok {

@@ -27,8 +27,8 @@ const (
 	pauseDenominator = 5
 )
 
-// getInfo is the first call. If no server listens, it goes on dialling until the dial's deadline;
-// the socket may be another one by then. K-REG-8
+// getInfo is the first call. If no server listens, it dials again until the dial's deadline; by
+// then the socket may have been replaced. K-REG-8
 func (r *registrar) getInfo() (*registration.PluginInfo, error) {
 	r.dialling[r.socket] = r.process
 	defer delete(r.dialling, r.socket)
@@ -51,8 +51,8 @@ func (r *registrar) getInfo() (*registration.PluginInfo, error) {
 	}
 }
 
-// pause waits before the next dial; false if the dial's deadline comes first. It
-// counts as outstanding work only once the socket has been made anew.
+// pause waits before the next dial; false if the dial's deadline is earlier. It counts as
+// outstanding work only once the socket has been made anew.
 func (r *registrar) pause(d, limit time.Duration) bool {
 	next := r.process.Elapsed() + d
 	until := min(next, limit)

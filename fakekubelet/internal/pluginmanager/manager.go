@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// registryDir is where plugins put their registration sockets. K-PATH-2
+// registryDir is the directory of the plugins' registration sockets. K-PATH-2
 func (m *Manager) registryDir() string { return m.machine.Layout().KubeletDir() + "/plugins_registry" }
 
 // Manager is the plugin manager of one kubelet.
@@ -87,7 +87,7 @@ func (m *Manager) changed() {
 	}
 }
 
-// site is one of the node's sockets as the kubelet calls it.
+// site describes one of the node's sockets for a call of the kubelet.
 func (m *Manager) site(driver, socket string, deadline time.Duration) wire.Site {
 	return wire.Site{
 		Caller: "kubelet", Driver: driver, Node: m.kubelet.Node, Machine: m.machine, Socket: socket, Deadline: deadline,

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// reconcilePeriod is how often the kubelet compares the two states. K-REG-6
+// reconcilePeriod is the interval at which the kubelet compares the two states. K-REG-6
 const reconcilePeriod = time.Second
 
 // attempt is a registration that failed.
@@ -68,8 +68,8 @@ func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
 	}
 }
 
-// nextRetry is the end of the first backoff, 0 if there is none. work is false if only dead sockets
-// wait for it: their retries fail until the socket is made anew, and the watcher reports that.
+// nextRetry returns the end of the first backoff, 0 for none. work is false if only dead sockets
+// are in backoff: their retries fail until the socket is made anew, and the watcher reports that.
 func (m *Manager) nextRetry() (due time.Duration, work bool) {
 	var outdated []string
 	for _, gone := range m.actual.outdated(m.desired) {

@@ -27,7 +27,7 @@ type registrar struct {
 	deadline time.Duration // of the next call
 }
 
-// connect opens a connection of its own for one handshake.
+// connect opens a separate connection for one handshake.
 func (m *Manager) connect(p *kernel.Process, socket string, created creation) (*registrar, error) {
 	client, closer, err := m.machine.DialSocket(socket)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	notifyTimeout = 5 * time.Second
 )
 
-// register is one attempt to register the plugin behind a socket. K-REG-8
+// register tries once to register the plugin behind a socket. K-REG-8
 func (m *Manager) register(p *kernel.Process, socket string, created creation) error {
 	delete(m.attempts, socket)
 	err := m.handshake(p, socket, created)

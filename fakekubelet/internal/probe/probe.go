@@ -31,13 +31,13 @@ type Answer struct {
 	Output string
 }
 
-// most is how much of an answer's body is read, in bytes.
+// most bounds the part of an answer's body that is read, in bytes.
 const most = 10 * 1024
 
-// maxRedirects is how many redirects on the same host are followed.
+// maxRedirects bounds the redirects on the same host that are followed.
 const maxRedirects = 10
 
-// URL is where an HTTP probe asks.
+// URL returns the URL of an HTTP probe.
 func URL(get *corev1.HTTPGetAction, host string, port int) string {
 	u, err := url.Parse(get.Path)
 	if err != nil {

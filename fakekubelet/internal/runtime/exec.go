@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// maxOutput is how much of a command's output is kept, in bytes.
+// maxOutput bounds the part of a command's output that is kept, in bytes.
 const maxOutput = 10 * 1024
 
 // Exec runs one more command in the container, until a time since the beginning of the run, and

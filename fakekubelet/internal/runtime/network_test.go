@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// An address goes to another pod after all others had their turn, so that clients of a deleted pod
-// do not find another one.
+// An address is reused only after all other addresses, so that clients of a deleted pod do not
+// reach a new one.
 func TestPodsHaveAddressesInTurn(t *testing.T) {
 	r := New(nil, "node-a", Options{Networks: &Networks{Pods: netip.MustParsePrefix("10.244.3.0/29")}})
 	give := func(pod types.UID) string {

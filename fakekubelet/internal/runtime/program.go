@@ -29,8 +29,8 @@ type Program struct {
 	// TerminationLog is a path of the node to which the next instance writes why it ends; empty
 	// without.
 	TerminationLog string
-	// Target is the container with the processes that this one, which is ephemeral, sees; empty for
-	// its own.
+	// Target is the container with the processes that this ephemeral container sees; empty for its
+	// own.
 	Target string
 }
 
@@ -81,7 +81,7 @@ func (r *Runtime) Forget(pod types.UID) {
 // one.
 func (c *Program) OnChange(f func()) { c.changed = f }
 
-// Starts is how many instances there were.
+// Starts returns the number of instances so far.
 func (c *Program) Starts() int32 {
 	if c.Now == nil {
 		return 0
@@ -170,7 +170,8 @@ func (c *Program) Limit(l machine.Limits) error {
 	return c.process.Limit(l)
 }
 
-// Kill ends the program and all that it has started. The end of one that is no record comes later.
+// Kill ends the program and all that it has started. A record ends at once, other programs end
+// later.
 func (c *Program) Kill() {
 	switch {
 	case !c.Running():

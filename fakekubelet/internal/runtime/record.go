@@ -45,7 +45,7 @@ func (r *Runtime) HasInstances(pod *corev1.Pod) bool { return len(r.programs[pod
 // IsRecord reports whether the container runs nothing.
 func (c *Program) IsRecord() bool { return c.record }
 
-// StartRecord starts the next instance of a container that is a record, which ends as life says;
+// StartRecord starts the next instance of a container that is a record. It ends as life describes;
 // without a life it runs until it is stopped.
 func (c *Program) StartRecord(life *Life, mounts []Mount) {
 	next := c.next()
@@ -135,7 +135,7 @@ func (r *Runtime) LostContainers(pod types.UID) bool {
 	return len(s.running) > 0
 }
 
-// EndLost makes the ends of the containers known one by one that ended with the power of the node.
+// EndLost records, one by one, the ends of the containers that ended with the power of the node.
 func (r *Runtime) EndLost(pod *corev1.Pod) {
 	r.splitRecords(r.lost[pod.UID], pod)
 	r.losePower(pod.UID)

@@ -20,18 +20,18 @@ type RootFS struct {
 	Env []string
 	// User is the user that it runs as unless its pod sets one: see machine.Root. Default: root.
 	User string
-	// WorkingDir is where it starts. Default: /.
+	// WorkingDir is its initial directory. Default: /.
 	WorkingDir string
 }
 
-// Executable is the program that an image stands for, found by the image as it is
-// written or without its tag and digest; empty if there is none.
+// Executable returns the program of an image, found by the image as written or without its tag and
+// digest; empty for none.
 func (r *Runtime) Executable(image string) string {
 	program, _ := OfImage(r.options.Images, image)
 	return program
 }
 
-// RootFS is that of an image, found as Executable is; nil if it has none.
+// RootFS returns the root file system of an image, found as in Executable; nil for none.
 func (r *Runtime) RootFS(image string) *RootFS {
 	root, found := OfImage(r.options.RootFS, image)
 	if !found {
@@ -51,13 +51,14 @@ func (r *Runtime) Runs(image string) bool {
 	return r.options.RefuseUnmapped || r.options.Pull != nil || r.Has(image)
 }
 
-// Mixed reports whether containers of some images are programs, and those of others records.
+// Mixed reports whether some containers are programs and others are records, depending on their
+// images.
 func (r *Runtime) Mixed() bool {
 	return len(r.options.Images)+len(r.options.RootFS) > 0 && !r.options.RefuseUnmapped && r.options.Pull == nil
 }
 
-// OfImage returns the value for an image, found by the image as it is written or without its tag
-// and digest.
+// OfImage returns the value of an image, found by the image as written or without its tag and
+// digest.
 func OfImage[T any](images map[string]T, image string) (found T, ok bool) {
 	if found, ok = images[image]; ok {
 		return found, true

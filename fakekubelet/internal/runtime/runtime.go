@@ -1,6 +1,6 @@
 // Package runtime is the container runtime of a node. Sandboxes and containers are records. A
-// container runs until it is stopped or until the end that its image declares; an image can also
-// stand for a program. It lives on the machine and outlives the kubelet.
+// container runs until it is stopped or until the end that its image declares. An image can also
+// name a program. It lives on the machine and outlives the kubelet.
 package runtime
 
 import (
@@ -49,7 +49,7 @@ type Options struct {
 	// Pull fetches further images. It is called on threads of its own. Default: they are not
 	// fetched.
 	Pull func(ctx context.Context, image string) (RootFS, error)
-	// Networks are those that programs are in. Default: csisim's own.
+	// Networks are the networks of programs. Default: csisim's own.
 	Networks *Networks
 	// Machine is the computer on which programs run.
 	Machine machine.Machine
@@ -64,7 +64,7 @@ type sandbox struct {
 	started                       time.Time
 	lost                          time.Time // when it ended with the node's power
 	running                       []string  // of a pod that started all containers at once
-	// Of the processes that the containers share; nil without.
+	// Holds the process namespace that the containers share; nil without one.
 	holder *machine.Process
 	// The pod's own; nil until its first program starts.
 	network *machine.Network

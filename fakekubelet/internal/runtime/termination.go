@@ -18,7 +18,7 @@ const (
 )
 
 // message returns the container's message about its end, as the kubelet's getTerminationMessage
-// finds it: the end of its termination log or, if the policy permits it, of its output.
+// does: the end of its termination log or, if the policy permits it, of its output.
 func (c *Program) message(i *Instance) string {
 	if i.termination != "" {
 		text, err := c.runtime.options.Machine.ReadEnd(i.termination, maxMessage)

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Found is the path of the program that the first word of a command names, by its path or in one of
-// the directories of PATH; empty if the machine lacks it.
+// Found returns the path of a command's first word, given as a path or found in the directories of
+// PATH; empty if the machine lacks the program.
 func (r *Runtime) Found(word string, env []string) string {
 	if strings.Contains(word, "/") {
 		return r.there(word)

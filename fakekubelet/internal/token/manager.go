@@ -35,7 +35,7 @@ func New(kubelet *component.Component) *Manager {
 }
 
 // Get returns a token that is still good for a while, from the cache or from the
-// API server. If that refuses, an old one serves as long as it is valid. K-PUB-6
+// API server. If the request fails, an old token is used while it is valid. K-PUB-6
 func (m *Manager) Get(p *kernel.Process, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
 	m.sweep()
 	key := identity(account, asked)

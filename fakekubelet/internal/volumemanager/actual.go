@@ -27,7 +27,7 @@ const (
 	yes
 )
 
-// deviceState is how far a volume is staged.
+// deviceState is the state of a volume's staging.
 type deviceState string
 
 const (
@@ -36,8 +36,8 @@ const (
 	deviceUncertain deviceState = "Uncertain"
 )
 
-// held is one volume of this node. An entry that is neither staged nor used by a
-// pod is dropped at the next pass.
+// held is a volume of this node. An entry that is neither staged nor used by a pod is dropped at
+// the next pass.
 type held struct {
 	name       string
 	spec       *csi.Spec
@@ -46,12 +46,11 @@ type held struct {
 	pods       ordered.Map[types.UID, *heldBy]
 	// reconstructed volumes never lose an uncertain device to a final error. K-ERR-3
 	reconstructed bool
-	// label is the SELinux label that it is mounted with, empty for none; nil until
-	// that is decided. K-SEL-2
+	// label is the SELinux label of its mount, empty for none; nil until it is decided. K-SEL-2
 	label *string
 
-	// size is the claim's size as far as the volume has been expanded; zero until
-	// that is known. K-EXP-3
+	// size is the size of the claim to which the volume has been expanded; zero until it is known.
+	// K-EXP-3
 	size resource.Quantity
 	// devicePath is the device of a raw block volume. K-BLK-7
 	devicePath string
@@ -63,7 +62,7 @@ type held struct {
 	awaited *store.Watcher[*corev1.PersistentVolumeClaim]
 }
 
-// context is the label that the volume is mounted with, as far as is known.
+// context returns the label of the volume's mount, if it is known.
 func (v *held) context() string {
 	if v.label == nil {
 		return ""
@@ -79,7 +78,7 @@ func (v *held) setDevice(state deviceState, label string) {
 	}
 }
 
-// podState is how far a volume is published for one pod.
+// podState is the state of a volume's publication for one pod.
 type podState string
 
 const (

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The claim's status is where kubelet and csi-resizer show each other how far an
-// expansion has come. K-EXP-9, K-EXP-12
+// The kubelet and csi-resizer exchange the state of an expansion in the claim's status. K-EXP-9,
+// K-EXP-12
 
 // resizeConditions are the conditions that are about the claim's size.
 var resizeConditions = []corev1.PersistentVolumeClaimConditionType{
@@ -24,7 +24,7 @@ var resizeConditions = []corev1.PersistentVolumeClaimConditionType{
 
 func storageOf(list corev1.ResourceList) resource.Quantity { return list[corev1.ResourceStorage] }
 
-// resizeStatus is how far the expansion of a claim is.
+// resizeStatus returns the state of a claim's expansion.
 func resizeStatus(claim *corev1.PersistentVolumeClaim) corev1.ClaimResourceStatus {
 	return claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]
 }
@@ -57,7 +57,7 @@ func (m *Manager) markExpanded(p *kernel.Process, claim *corev1.PersistentVolume
 	})
 }
 
-// updateClaim writes the status of a claim as it was read.
+// updateClaim writes the status of a claim based on the version that was read.
 func (m *Manager) updateClaim(p *kernel.Process, claim *corev1.PersistentVolumeClaim, change func(*corev1.PersistentVolumeClaim)) (*corev1.PersistentVolumeClaim, error) {
 	changed := claim.DeepCopy()
 	if changed.Status.Capacity == nil {

@@ -23,7 +23,7 @@ type desired struct {
 	others map[types.UID]ordered.Set[string]
 }
 
-// wanted is one volume that pods want.
+// wanted is a volume that pods want.
 type wanted struct {
 	name          string
 	attachable    bool   // decided when the volume is first wanted. K-DSW-12
@@ -40,7 +40,7 @@ type wanted struct {
 	grown *store.Watcher[*corev1.PersistentVolume]
 }
 
-// wantedBy is one pod's wish; pods of one volume may see different specs. K-PATH-9
+// wantedBy is one pod's wish for a volume; pods may have different specs of one volume. K-PATH-9
 type wantedBy struct {
 	pod         *corev1.Pod
 	spec        *csi.Spec

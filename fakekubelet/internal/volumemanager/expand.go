@@ -208,7 +208,7 @@ func (x *expansion) reportExpanded() {
 // it ten times a second. K-EXP-7
 func (m *Manager) awaitClaim(v *held, claim *corev1.PersistentVolumeClaim) {
 	v.awaited = store.Watch[*corev1.PersistentVolumeClaim](m.kubelet.Cache, store.ByKey(store.KeyOf(claim)))
-	for v.awaited.Len() > 0 { // the claim as it is known already
+	for v.awaited.Len() > 0 { // the claim, if it is already known
 		v.awaited.Next()
 	}
 	v.awaited.OnEvent(func() { m.reconciler.look(v.name) })

@@ -1,6 +1,6 @@
-// Package volumemanager is the kubelet's volume manager: it takes the wanted volumes from pods
+// Package volumemanager is the kubelet's volume manager. It gathers the wanted volumes of pods
 // (desired state of world), tracks the mounted ones (actual state of world) and starts the
-// operations that bring one to the other.
+// operations that turn the actual into the desired state.
 package volumemanager
 
 import (

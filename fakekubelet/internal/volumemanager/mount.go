@@ -82,7 +82,8 @@ func (m *Manager) markMounted(v *held, by *wantedBy) {
 	m.changed(v.name, by.pod.UID)
 }
 
-// failMount emits an event about the pod; refused starts emit none. K-PUB-12, K-EVT-3
+// failMount emits an event about the pod, except for an operation that could not start. K-PUB-12,
+// K-EVT-3
 func (m *Manager) failMount(by *wantedBy, step string, err error) error {
 	return m.fail(by, "FailedMount", "MountVolume."+step+" failed", err)
 }

@@ -38,8 +38,8 @@ func usedVolumes(pod *corev1.Pod) (mounts, devices map[string]bool) {
 	return mounts, devices
 }
 
-// spec resolves a pod volume, and returns the claim that it is bound to; nil without
-// error is a volume that is not CSI's.
+// spec resolves a pod volume, and returns the claim to which it is bound; nil without an error for
+// a volume of another type than CSI.
 func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, mounted, device bool) (*csi.Spec, *corev1.PersistentVolumeClaim, error) {
 	if v.CSI != nil {
 		return &csi.Spec{Name: v.Name, Inline: v.CSI, ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, nil, nil

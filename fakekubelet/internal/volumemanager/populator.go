@@ -169,8 +169,8 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 	return nil
 }
 
-// mountRequested is when the pod's wish came up: anew at each look for a driver
-// that wants its volumes published anew. K-MET-2
+// mountRequested returns the time of the pod's wish. It is renewed at each pass for a driver that
+// requires republishing. K-MET-2
 func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) time.Duration {
 	if was := w.pods.Get(pod.UID); was != nil && !po.republishes(spec.Driver()) {
 		return was.since
@@ -222,8 +222,8 @@ func (m *Manager) republishes(driver string) bool {
 	return ok && d.Spec.RequiresRepublish != nil && *d.Spec.RequiresRepublish
 }
 
-// driverChanged applies a changed CSIDriver to wanted volumes: attachable ones may become ones that
-// need no attaching, never the other way round; pods may need regular syncs. K-DSW-12, K-RACE-37
+// driverChanged applies a changed CSIDriver to wanted volumes: attachable volumes may turn
+// non-attachable, never the reverse; pods may need regular syncs. K-DSW-12, K-RACE-37
 func (po *populator) driverChanged(driver string) {
 	for _, name := range sortedKeys(po.desired.volumes) {
 		w := po.desired.volumes[name]
@@ -240,8 +240,8 @@ func (po *populator) driverChanged(driver string) {
 	}
 }
 
-// remove takes a pod's volumes out of the desired state once its containers have
-// stopped; one that was never mounted stays while the pod object does. K-DSW-13
+// remove removes a pod's volumes from the desired state once its containers have stopped; a volume
+// that was never mounted stays until the pod object is deleted. K-DSW-13
 func (po *populator) remove(uid types.UID) {
 	if !po.pods.RuntimeGone(uid) {
 		return

@@ -109,8 +109,8 @@ func (w *world) bind() {
 
 var unique = volume.UniqueName(driverName, "h")
 
-// K-RACE-17, K-DSW-10: a pod with volumes that cannot be looked up is looked at in every pass until
-// its worker first requests it; after that once for each request.
+// K-RACE-17, K-DSW-10: a pod with volumes that cannot be looked up is processed in every pass until
+// its worker first requests it, and then once for each request.
 func TestAPodWithoutAnEarlierRequest(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		w := newWorld(t)

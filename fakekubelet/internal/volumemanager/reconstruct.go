@@ -78,8 +78,8 @@ func (r *reconciler) updateReconstructed(p *kernel.Process) {
 	r.lookAtAll()
 }
 
-// judge decides of the volumes of which it is not known yet whether they are
-// attachable: those are that the node's status lists as attached. K-RECON-6
+// judge decides whether volumes are attachable for which this is unknown: a volume is if the node's
+// status lists it as attached. K-RECON-6
 func (a *actual) judge(attached func(name string) bool) {
 	// Volumes are judged one by one, in any order.
 	for name, v := range a.volumes {

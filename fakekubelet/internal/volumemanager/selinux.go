@@ -15,8 +15,8 @@ import (
 
 // labels are the SELinux labels that concern one volume of a pod. K-SEL-1
 type labels struct {
-	// pod is the label that the volume would be mounted with if its access mode
-	// did not matter; empty if the container runtime is to label file by file.
+	// pod is the label with which the volume would be mounted regardless of its access mode; empty
+	// if the container runtime has to label file by file.
 	pod string
 	// mount is the label that it is mounted with, if any.
 	mount string
@@ -24,8 +24,8 @@ type labels struct {
 	supported bool
 }
 
-// labels computes the labels that a pod's containers request; containers that disagree are an error
-// where the label would be used. K-SEL-1, K-SEL-3
+// labels computes the labels that a pod's containers request; different labels are an error where
+// the label would be used. K-SEL-1, K-SEL-3
 func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (labels, error) {
 	if !m.seLinux {
 		return labels{}, nil
@@ -51,10 +51,9 @@ func (m *Manager) mayMountWithLabel(spec *csi.Spec) bool {
 	return spec.PV != nil && (m.kubelet.Features.Enabled(feature.SELinuxMount) || exclusive(spec))
 }
 
-// fileLabel is the label of the files of a process with these options, which has their user and
-// level; role and type are those of all containers' files. Defaults are as in Fedora, where the
-// level of a container is picked by chance.
-// [opencontainers/selinux go-selinux/label InitLabels]
+// fileLabel returns the label for files of a process with these options: its user and level, with
+// the role and type of all containers' files. Defaults are as in Fedora, where the level of a
+// container is picked by chance. [opencontainers/selinux go-selinux/label InitLabels]
 func fileLabel(o *corev1.SELinuxOptions) string {
 	if *o == (corev1.SELinuxOptions{}) {
 		return ""

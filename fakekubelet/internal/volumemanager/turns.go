@@ -9,8 +9,8 @@ import (
 )
 
 // turns is the order in which a pass looks at the pods of a volume. Each operation locks the
-// volume, so only the first one counts: in reality chance decides anew at each pass, and no pod is
-// kept waiting for ever by failing mounts of another pod. Here they take turns; a strategy that
+// volume, so only the first one counts. In reality chance decides anew at each pass, so failing
+// mounts of one pod do not block another pod for ever. Here they take turns; a strategy that
 // explores lets chance decide. K-REC-5, K-RACE-22
 func (r *reconciler) turns(w *wanted) []types.UID {
 	uids := w.pods.Keys()
