@@ -90,7 +90,7 @@ var badChecks = []struct {
 	{name: "no socket", flags: "--endpoint s.sock", code: 3, says: []string{"s.sock: no such file or directory: start the driver first, or correct the path"}},
 	{name: "a file that is no socket", flags: "--endpoint unix:s.yaml", code: 3, says: []string{"s.yaml is not a unix socket"}},
 	{name: "a socket without a listener", flags: "--endpoint s.sock", socket: "dead", code: 3, says: []string{"connection refused"}},
-	{name: "a driver that makes no volume", flags: "--patience 10ms " + badDriverArgs, way: "hangs in CreateVolume", code: 1, says: []string{"the driver does not make a plain volume: CreateVolume answers DeadlineExceeded"}},
+	{name: "a driver that makes no volume", flags: "--patience 10ms " + badDriverArgs, way: "hangs in CreateVolume", code: 1, says: []string{"the driver does not make a plain volume: CreateVolume answers DeadlineExceeded", " · the patience ran out for "}},
 }
 
 // Bad input is reported with one clear error and the right exit code, and nothing is left.

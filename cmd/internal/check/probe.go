@@ -108,7 +108,7 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	}
 	f.learn(result.Trace)
 	if result.Exit == scenario.Failed && !isRegistered(result.Trace) {
-		return &RefusedError{Doing: "register", Failure: result.Failures[0], Names: result.Names}
+		return &RefusedError{Doing: "register", Failure: result.Failures[0], Names: result.Names, Overdue: len(result.Overdue)}
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	case refused && f.NoFUSE != "":
 		return &sim.EnvironmentError{Doing: "make a volume", Err: errors.New(f.NoFUSE)}
 	case refused:
-		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called")}
+		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called"), Overdue: len(result.Overdue)}
 	}
 	return nil
 }
@@ -397,6 +397,7 @@ type RefusedError struct {
 	Doing   string
 	Failure scenario.Failure // default: none
 	Names   *calls.Names
+	Overdue int // calls that exceeded the patience
 }
 
 func (e *RefusedError) Error() string {
@@ -407,5 +408,5 @@ func (e *RefusedError) Error() string {
 	if !e.Failure.Verdict.IsZero() {
 		text += "\n" + e.Failure.Text(e.Names)
 	}
-	return text
+	return text + scenario.OverdueInTotal(e.Overdue)
 }
