@@ -74,8 +74,9 @@ func (s *Server) Authenticates(token string) (bool, error) {
 
 var errNoToken = errors.New("invalid bearer token")
 
-// userOf returns the user of a token, and those of the audiences, by default the API server's, for
-// which it is valid. The error is as the real server writes it in a TokenReview.
+// userOf returns the user of a token, and the requested audiences for which the token is valid; by
+// default the API server's is requested. The error is as the real server writes it in a
+// TokenReview.
 func (s *Server) userOf(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
 	if len(audiences) == 0 {
 		audiences = []string{kind.TokenIssuer}

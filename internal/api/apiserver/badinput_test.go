@@ -92,8 +92,7 @@ func TestBadInput(t *testing.T) {
 	assert.Equal(t, http.StatusOK, c.say("GET", claims+"/data", "", "").code, "it is still there")
 }
 
-// A patch that a library cannot stand is one request's misfortune, as it is with the
-// real server.
+// A patch that makes a library panic fails one request only, as with the real server.
 func TestAPanicIsAnsweredWithAnError(t *testing.T) {
 	log.SetOutput(io.Discard)
 	defer log.SetOutput(os.Stderr)

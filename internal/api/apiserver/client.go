@@ -67,8 +67,8 @@ func (w *wholeAnswer) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// stream returns as soon as the header of the response is known. The body is read as it is written,
-// for example that of a watch.
+// stream returns as soon as the header of the response is known. The body can be read while it is
+// written, for example the body of a watch.
 func (t inProcess) stream(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	w := &pipedAnswer{header: http.Header{}, begun: make(chan struct{})}
@@ -114,7 +114,7 @@ func (w *pipedAnswer) Write(b []byte) (int, error) {
 // Flush implements http.Flusher: written bytes can be read at once.
 func (w *pipedAnswer) Flush() { w.WriteHeader(http.StatusOK) }
 
-// maxUnread is how many bytes a slow reader may leave before its writer waits.
+// maxUnread bounds the bytes that a slow reader may leave before its writer waits.
 const maxUnread = 1 << 20
 
 // pipe is a buffer between a writer and a reader.

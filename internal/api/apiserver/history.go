@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// maxHistory is how many writes are kept. A watch from an older version must start again, as with
-// the real server when its window is full.
+// maxHistory bounds the number of writes that are kept. A watch from an older version must start
+// again, as with the real server when its window is full.
 const maxHistory = 10_000
 
 // history is the log of recent writes, from which watches are served and lists of past versions are

@@ -89,9 +89,9 @@ var builtIn = sync.OnceValue(func() []*servedKind {
 	return kinds
 })
 
-// catalogOf returns the kinds of a store: the built-in ones, those of csi.storage.k8s.io only if
-// old, and those of definitions. It reuses the kinds of an unchanged definition from the previous
-// catalog.
+// catalogOf returns the kinds of a store: the built-in ones, the ones of csi.storage.k8s.io only if
+// old is set, and the ones of definitions. It reuses the kinds of an unchanged definition from the
+// previous catalog.
 func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 	c := &catalog{kinds: slices.Clone(builtIn())}
 	if !old {

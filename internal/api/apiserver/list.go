@@ -219,7 +219,7 @@ func parseVersion(text string) (uint64, error) {
 	return version, nil
 }
 
-// patience is how long a request waits for a future version.
+// patience bounds the time that a request waits for a future version.
 const patience = 3 * time.Second
 
 // awaitVersion waits until the store has a version, and fails after the patience.

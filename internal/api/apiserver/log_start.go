@@ -34,7 +34,7 @@ func logStart(log io.ReadSeeker, stamps io.Reader, o *corev1.PodLogOptions) (sta
 	return max(start, since), err
 }
 
-// tailBlock is how much of a log is read at once, in bytes.
+// tailBlock is the size of the blocks in which the end of a log is read, in bytes.
 const tailBlock = 64 << 10
 
 // tailStart returns where the last lines of a log begin. It reads the log from its end.

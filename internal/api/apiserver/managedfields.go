@@ -48,7 +48,8 @@ func (k *servedKind) converter() (typeConverter, error) {
 	return converter(), nil
 }
 
-// fieldManagers are those made so far: each is for one part of one kind, and serves all servers.
+// fieldManagers has the managers made so far: each is for one part of one kind, and serves all
+// servers.
 var fieldManagers sync.Map
 
 type managed struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// request is one request that is being answered.
+// request is a request in progress.
 type request struct {
 	*http.Request
 	server *Server

@@ -12,7 +12,7 @@ import (
 
 // A client creates a review to ask a question; nothing is stored.
 
-// review is one kind of question.
+// review is one kind of review.
 type review struct {
 	gvk        schema.GroupVersionKind
 	resource   string

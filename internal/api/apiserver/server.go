@@ -32,8 +32,8 @@ type Options struct {
 	Now func() time.Time
 	// Version is the reported version of Kubernetes. Default: the newest.
 	Version func() version.Version
-	// WatchPatience is how long, in wall time, a client may leave events of its watch unread once
-	// the buffers between it and the server are full. Then the watch is closed, as the real
+	// WatchPatience bounds the wall time for which a client may leave events of its watch unread,
+	// once the buffers between client and server are full. Then the watch is closed, as the real
 	// server's watch cache does with a full queue. Default: 10 s.
 	WatchPatience time.Duration
 	// Legacy serves the kinds of csi.storage.k8s.io/v1alpha1.

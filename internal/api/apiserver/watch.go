@@ -153,8 +153,8 @@ func (w *watcher) duration() time.Duration {
 	return longestWatch
 }
 
-// sendChange sends the event of a write, if the watch has one: an object that enters the selection
-// is added, one that leaves it is deleted.
+// sendChange sends the event of a write if it concerns the watch: an object that enters the
+// selection is added, and an object that leaves it is deleted.
 func (w *watcher) sendChange(c store.Commit) error {
 	if c.Resource != w.kind.res || c.Revision <= w.revision {
 		return nil

@@ -24,12 +24,12 @@ type options struct {
 // has reports whether the API server behaves as after a change.
 func (o options) has(c version.Change) bool { return o.release == nil || o.release().Has(c) }
 
-// NoServiceAccounts leaves serviceAccountName of pods as it is given. By default a pod
-// without one runs as "default".
+// NoServiceAccounts leaves the serviceAccountName of pods unchanged. By default a pod without one
+// runs as "default".
 func NoServiceAccounts(o *options) { o.noServiceAccounts = true }
 
-// TaintNewNodes gives new nodes the not-ready taint, as the API server does. By default
-// they get none: it takes a node lifecycle controller to remove it.
+// TaintNewNodes gives new nodes the not-ready taint, as the API server does. By default they get no
+// taint, since only a node lifecycle controller would remove it.
 func TaintNewNodes(o *options) { o.taintNewNodes = true }
 
 // Features sets feature gates of the API server that differ from the defaults.

@@ -18,7 +18,7 @@ type Column struct {
 	Cell func(obj store.Object, now time.Time) any
 }
 
-// text is a column of texts, show one of another type, wide one that only wide output has.
+// text returns a column of texts, show one of another type, and wide one that only wide output has.
 func text[T store.Object](name string, cell func(T) string) Column {
 	return show(name, "string", func(obj T) any { return cell(obj) })
 }
@@ -70,7 +70,7 @@ func few(all []string) string {
 	return fmt.Sprintf("%s + %d more...", strings.Join(all[:shown], ","), len(all)-shown)
 }
 
-// plainColumns are those of kinds without columns of their own.
+// plainColumns are the columns of kinds without columns of their own.
 var plainColumns = []Column{
 	nameColumn, show("Created At", "date", func(obj store.Object) any { return obj.GetCreationTimestamp().UTC().Format(time.RFC3339) }),
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The real server has controllers for definitions, which need some time; here each of their steps
-// is a write of its own that follows at once.
+// is a separate write that follows at once.
 
 // definitions serves the kinds of definitions.
 type definitions struct {

@@ -27,7 +27,7 @@ var (
 	policyColumn = wantedColumn{Name: "DeletionPolicy", Type: "string", JSONPath: ".spec.deletionPolicy"}
 	driverColumn = wantedColumn{Name: "Driver", Type: "string", JSONPath: ".spec.driver"}
 
-	// snapshotClassColumns are those of both kinds of classes.
+	// snapshotClassColumns are the columns of both kinds of classes.
 	snapshotClassColumns = columnsOfDefinition(
 		wantedColumn{Name: "Driver", Type: "string", JSONPath: ".driver"},
 		wantedColumn{Name: "DeletionPolicy", Type: "string", JSONPath: ".deletionPolicy"},

@@ -69,7 +69,7 @@ func stays[T any](path *field.Path, name string, now, was *T) field.ErrorList {
 	return broken(path, name+" is required once set")
 }
 
-// settled: a field that is set stays as it is.
+// settled rejects a change of a field that is set.
 func settled[T any](path *field.Path, name string, now, was *T) field.ErrorList {
 	if was == nil || now == nil || equality.Semantic.DeepEqual(now, was) {
 		return nil

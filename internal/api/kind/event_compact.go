@@ -141,7 +141,7 @@ func timeAt(instant int64) time.Time {
 	return time.Unix(0, instant).UTC()
 }
 
-// number converts a resource version, 0 for none and for one that is no such number.
+// number converts a resource version; 0 for an empty or an invalid one.
 func number(version string) uint32 {
 	n, err := strconv.ParseUint(version, 10, 32)
 	if err != nil {

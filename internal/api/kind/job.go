@@ -75,9 +75,9 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 	fillPodSpec(&spec.Template.Spec)
 }
 
-// admitJob gives a job without labels those of its pods, including generated ones: the real server
-// sets this default again when it reads the stored job. Invalid labels are reported once, for the
-// template.
+// admitJob copies the labels of its pods, including generated ones, to a job without labels: the
+// real server sets this default again when it reads the stored job. Invalid labels are reported
+// once, for the template.
 func admitJob(_ admission, job *batchv1.Job) error {
 	selectOwnPods(job)
 	if labels := job.Spec.Template.Labels; len(job.Labels) == 0 && len(checkLabels(labels, nil)) == 0 {

@@ -43,7 +43,7 @@ type Kind struct {
 	Deprecated string
 	// Scale is set for a kind with a scale subresource.
 	Scale *Scale
-	// Subresources are those besides status and scale.
+	// Subresources are the subresources besides status and scale.
 	Subresources []Subresource
 	// Without lists verbs that are not served.
 	Without []string

@@ -99,8 +99,8 @@ func admitClaim(a admission, pvc *corev1.PersistentVolumeClaim) error {
 	return nil
 }
 
-// defaultClass returns the newest class that is annotated as the default one, of equally new ones
-// the first by name; and the number of such classes.
+// defaultClass returns the newest class that is annotated as the default one, and the number of
+// such classes. Of equally new classes the first by name counts.
 func defaultClass(cluster store.Reader) (newest *storagev1.StorageClass, all int) {
 	for class := range store.List[*storagev1.StorageClass](cluster, "") {
 		isDefault := class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||

@@ -73,8 +73,8 @@ func refusedPod(pod *corev1.Pod, err error) error {
 	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, err)
 }
 
-// priorityOf returns the class with a name. Without a name it is the global default, and without
-// one of those the priority is 0.
+// priorityOf returns the class with a name. An empty name selects the global default; without a
+// global default the priority is 0.
 func priorityOf(cluster store.Reader, name string) (*schedulingv1.PriorityClass, error) {
 	usual := &schedulingv1.PriorityClass{PreemptionPolicy: new(corev1.PreemptLowerPriority)}
 	if name == "" {

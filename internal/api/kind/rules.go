@@ -43,8 +43,8 @@ type rules[T store.Object] struct {
 	limit func(cluster store.Reader, obj, old T) error
 	// quota counts objects in quotas, besides their number.
 	quota *evaluator[T]
-	// observe is called for every commit: obj is nil for an object that was removed, old for one
-	// that was created.
+	// observe is called for every commit: obj is nil for a removed object, old is nil for a created
+	// one.
 	observe func(c *cluster, obj, old T)
 }
 

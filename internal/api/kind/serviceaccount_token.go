@@ -20,8 +20,8 @@ const (
 	// server.
 	TokenIssuer = "https://kubernetes.default.svc"
 	// AccountToken is the life, in seconds, of the token that pods find in their default volume. A
-	// token that is requested with it is valid for a year, since programs may read it only once;
-	// after its life its use causes a warning.
+	// token that is requested with this lifetime is valid for a year, since programs may read it
+	// only once; after the requested lifetime, its use causes a warning.
 	AccountToken int64 = 60*60 + 7
 	year               = 365 * 24 * time.Hour
 	// DefaultAccount exists in every namespace, since pods without an account need it, even before

@@ -90,8 +90,8 @@ func (w workloadSpec) checkLife(at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// workloadWarnings are those of a new or changed template, and of the name of a new object, which
-// its pods will have.
+// workloadWarnings returns the warnings about a new or changed template, and about the name of a
+// new object, from which its pods get their names.
 func workloadWarnings[T store.Object](template func(T) *corev1.PodTemplateSpec) func(obj, old store.Object) []string {
 	return func(obj, old store.Object) (texts []string) {
 		switch {

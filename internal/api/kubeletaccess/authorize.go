@@ -112,8 +112,8 @@ func (q question) usesServiceAccount() (bool, string) {
 	return q.related()
 }
 
-// own are the verbs for an object that has the name of its node. Admission looks at the name of one
-// that is created.
+// own are the verbs for an object that has the name of its node. For a created object, admission
+// checks the name.
 var own = []string{"get", "create", "update", "patch", "delete"}
 
 func (q question) usesLease() (bool, string) {

@@ -119,8 +119,8 @@ func (r restriction) checkOwner(pod *corev1.Pod) error {
 	return nil
 }
 
-// referenced says of which kind an object is that a pod names, empty if it names none.
-// [pkg/api/pod HasAPIObjectReference]
+// referenced returns the kind of an object to which a pod refers, empty for none. [pkg/api/pod
+// HasAPIObjectReference]
 func referenced(pod *corev1.Pod) (kinds string, err error) {
 	switch {
 	case pod.Spec.ServiceAccountName != "":

@@ -46,7 +46,7 @@ func (a *Authorizer) lackOf(asked authorizationv1.SubjectAccessReviewSpec) (Lack
 	if r := asked.ResourceAttributes; r != nil {
 		l.Where = r.Namespace
 	}
-	// Only bindings of the account itself: its groups are those of all accounts.
+	// Only bindings of the account itself count, since all accounts share its groups.
 	for from := range a.bindingsOf(subject{user: asked.User}, l.Where) {
 		l.Role = from.role
 		if from.role.Kind == "Role" {

@@ -26,7 +26,7 @@ var (
 	_ exec.ExitError    = &apiserver.ExitError{} // for Kubernetes' packages
 )
 
-// idle is how long a connection may be silent, as with a kubelet.
+// idle bounds the silence on a connection, as with a kubelet.
 const idle = 4 * time.Hour
 
 // Run connects the client with the streams of run, and ends with its exit code.

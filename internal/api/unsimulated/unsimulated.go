@@ -1,6 +1,6 @@
-// Package unsimulated knows the fields of objects that are accepted and have no effect in a
-// simulation, although they have one on storage or on pods in a real cluster. A test finds them:
-// it walks the types and the code that acts on objects.
+// Package unsimulated lists the fields of objects that are accepted and have no effect in a
+// simulation, but affect storage or pods in a real cluster. A test finds them: it walks the types
+// and the code that acts on objects.
 package unsimulated
 
 import (
@@ -96,8 +96,8 @@ var ofDeployments = []Field{{"paused", "the rollout goes on"}}
 var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flexVolume", "quobyte",
 	"photonPersistentDisk", "scaleIO", "storageos", "iscsi", "rbd")
 
-// kinds are those that are kept as they are written although a real cluster acts on them, with the
-// effect that is missing.
+// kinds are the kinds that are stored without an effect, although a real cluster acts on them, with
+// the missing effect.
 var kinds = map[string]string{
 	"CertificateSigningRequest": "nothing signs", "HorizontalPodAutoscaler": "nothing is measured or scaled", "Ingress": "nothing serves it",
 	"MutatingWebhookConfiguration": "no webhook is called", "NetworkPolicy": "all pods reach each other",

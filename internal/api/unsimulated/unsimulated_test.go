@@ -26,8 +26,8 @@ import (
 var update = flag.Bool("update", false, "write docs/reference/not-simulated.md anew")
 
 // harmless are fields that no code reads and that change nothing for storage or pods here. Other
-// fields say the same; the API server checks and uses them; they belong to volumes of plugins that
-// are migrated to drivers; or they concern the rights of containers on a real computer.
+// fields are redundant, are checked and used by the API server, belong to volumes of plugins that
+// are migrated to drivers, or concern the rights of containers on a real computer.
 var harmless = strings.Fields(`
 	Pod:serviceAccount Pod:priorityClassName Pod:imagePullSecrets Pod:enableServiceLinks Pod:setHostnameAsFQDN Pod:overhead Pod:runtimeClassName
 	Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys
